@@ -1,0 +1,50 @@
+.DEFAULT_GOAL := help
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+SOURCES := messagebody tests benchmarks
+# One worker a core, whatever the machine has.
+PYTEST := $(BIN)/python -m pytest -n auto --dist worksteal -q
+
+.PHONY: help demo test test-slow lint format bench docs clean
+
+help: ## Show the targets
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
+
+$(VENV)/.core: pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade "pip>=25.1"
+	$(BIN)/python -m pip install --quiet --editable .
+	@touch $@
+
+# One stamp a dependency group, so that `make test` never waits for what only `make docs` needs.
+$(VENV)/.%: $(VENV)/.core pyproject.toml
+	$(BIN)/python -m pip install --quiet --group $*
+	@touch $@
+
+demo: $(VENV)/.core ## Build, query, validate, check and offload a real message
+	@$(BIN)/messagebody demo
+
+test: $(VENV)/.test ## Run the tests, with coverage and its gate
+	$(PYTEST) -m "not slow" --cov --cov-report=term:skip-covered --cov-fail-under=90
+
+test-slow: $(VENV)/.test ## Run everything, the long fuzz and fault runs included
+	$(PYTEST)
+
+lint: $(VENV)/.test $(VENV)/.lint $(VENV)/.bench ## Check style and types
+	$(BIN)/ruff check $(SOURCES)
+	$(BIN)/ruff format --check $(SOURCES)
+	$(BIN)/mypy
+
+format: $(VENV)/.lint ## Format the code
+	$(BIN)/ruff check --fix $(SOURCES)
+	$(BIN)/ruff format $(SOURCES)
+
+bench: $(VENV)/.test $(VENV)/.bench ## Measure against the peers and print the tables
+	$(BIN)/python -m benchmarks
+
+docs: $(VENV)/.docs ## Build the documentation into site/
+	$(BIN)/mkdocs build --strict
+
+clean: ## Remove the environment and everything generated
+	rm -rf $(VENV) site .coverage* .pytest_cache .mypy_cache .ruff_cache .hypothesis dist

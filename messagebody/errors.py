@@ -1,0 +1,337 @@
+"""Every error the toolkit raises, in one tree.
+
+::
+
+    MessageBodyError
+    ├── DecodeError (ValueError)            bytes that are no message body
+    ├── InvalidName (ValueError)            a part name that breaks the rules
+    ├── InvalidContentType (ValueError)     a content type that breaks the rules
+    ├── InvalidPart (ValueError)            content, metadata or members that make no part
+    ├── DuplicateName (FileExistsError)     a name that is taken
+    ├── PartNotFound (KeyError, FileNotFoundError)
+    ├── InvalidPattern (ValueError)         a glob that breaks the rules
+    ├── InvalidSchema (ValueError)          a schema that breaks the rules
+    ├── InvalidBody (ValueError)            a body that breaks a schema; holds the violations
+    ├── StoreError                          a store failed; names store and key
+    │   ├── ObjectNotFound (FileNotFoundError)
+    │   ├── AccessDenied (PermissionError)
+    │   └── LimitExceeded                   a limit of a reader or resolver ended the work
+    ├── DigestMismatch                      bytes that are not the ones promised
+    ├── DigestUnknown                       a digest is asked for that nobody has stated
+    ├── LocalFileNotSent                    a local file on its way into JSON
+    ├── LocalFileChanged                    a local file changed while it was read
+    ├── UnsafeReference (PermissionError)   a reference no resolver allows
+    ├── EnvelopeError (ValueError)          a foreign envelope that breaks its own rules
+    ├── LossyConversion                     a conversion that lost something; holds the losses
+    └── MissingDependency (ImportError)     names the extra to install
+
+Errors carry data and derive their text: two errors are equal when type and data are, and every
+error survives pickling and copying. An exception of another library appears only as `__cause__`.
+"""
+
+import errno
+import functools
+from collections.abc import Iterable, Sequence
+from typing import Any, ClassVar
+
+from messagebody.text import quote
+
+__all__ = [
+    "AccessDenied",
+    "DecodeError",
+    "DigestMismatch",
+    "DigestUnknown",
+    "DuplicateName",
+    "EnvelopeError",
+    "InvalidBody",
+    "InvalidContentType",
+    "InvalidName",
+    "InvalidPart",
+    "InvalidPattern",
+    "InvalidSchema",
+    "LimitExceeded",
+    "LocalFileChanged",
+    "LocalFileNotSent",
+    "LossyConversion",
+    "MessageBodyError",
+    "MissingDependency",
+    "ObjectNotFound",
+    "PartNotFound",
+    "StoreError",
+    "UnsafeReference",
+]
+
+
+class MessageBodyError(Exception):
+    """Catch every error of the toolkit.
+
+    Subclasses name their data in `_fields`; text, equality, pickling and copying follow from it.
+    """
+
+    _fields: ClassVar[tuple[str, ...]] = ("problem",)
+
+    problem: str
+    """What is wrong, in words, without the place."""
+
+    def __init__(self, problem: str) -> None:
+        super().__init__(problem)
+        self.problem = problem
+
+    def _data(self) -> dict[str, Any]:
+        return {field: getattr(self, field) for field in self._fields}
+
+    def __str__(self) -> str:
+        return self.problem
+
+    def __eq__(self, other: object) -> bool:
+        if type(other) is not type(self):
+            return NotImplemented
+        return self._data() == other._data()
+
+    def __hash__(self) -> int:
+        return hash((type(self), str(self)))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return functools.partial(type(self), **self._data()), ()
+
+
+class _PlacedError(MessageBodyError):
+    """An error at a part: `index` counts from 0, `name` is the part's if it has one."""
+
+    _fields = ("problem", "index", "name")
+
+    def __init__(self, problem: str, index: int | None = None, name: str | None = None) -> None:
+        super().__init__(problem)
+        self.index = index
+        self.name = name
+
+    @property
+    def place(self) -> str:
+        """Where it happened, such as "part 3 '/charts/a.png'"; empty when unknown."""
+        words = [] if self.index is None else [str(self.index)]
+        if self.name is not None:
+            words.append(quote(self.name))
+        return " ".join(["part", *words]) if words else ""
+
+    def __str__(self) -> str:
+        return f"{self.place}: {self.problem}" if self.place else self.problem
+
+
+class DecodeError(_PlacedError, ValueError):
+    """Report bytes that are no message body, with the place and what was expected and got."""
+
+
+class InvalidName(MessageBodyError, ValueError):
+    """Report a part name that breaks the rules of `messagebody.names`."""
+
+    _fields = ("name", "problem")
+
+    def __init__(self, name: str, problem: str) -> None:
+        super().__init__(problem)
+        self.name = name
+
+    def __str__(self) -> str:
+        return f"part name {quote(self.name)}: {self.problem}"
+
+
+class InvalidContentType(MessageBodyError, ValueError):
+    """Report a content type that is not `type/subtype` with optional parameters."""
+
+
+class InvalidPart(_PlacedError, ValueError):
+    """Report content, metadata or members that make no part."""
+
+
+class DuplicateName(MessageBodyError, FileExistsError):
+    """Report a name that another part of the body has."""
+
+    _fields = ("name",)
+
+    def __init__(self, name: str) -> None:
+        OSError.__init__(self, errno.EEXIST, "a part of that name exists", name)
+        self.name = name
+        self.problem = f"a part {quote(name)} exists already; names are unique in a body"
+
+
+class PartNotFound(MessageBodyError, KeyError, FileNotFoundError):
+    """Report a name that no part of the body has; both a `KeyError` and a `FileNotFoundError`."""
+
+    _fields = ("name", "hint")
+
+    def __init__(self, name: str, hint: str = "") -> None:
+        OSError.__init__(self, errno.ENOENT, "no such part", name)
+        self.name = name
+        self.hint = hint
+        self.problem = f"no part {quote(name)}{hint}"
+
+
+class InvalidPattern(MessageBodyError, ValueError):
+    """Report a glob that breaks the rules of `messagebody.globs`."""
+
+    _fields = ("pattern", "problem")
+
+    def __init__(self, pattern: str, problem: str) -> None:
+        super().__init__(problem)
+        self.pattern = pattern
+
+    def __str__(self) -> str:
+        return f"pattern {quote(self.pattern)}: {self.problem}"
+
+
+class InvalidSchema(_PlacedError, ValueError):
+    """Report a schema that breaks the rules, with the schema part concerned."""
+
+    @property
+    def place(self) -> str:
+        """Where it happened, such as "schema part 2"."""
+        return "" if self.index is None else f"schema part {self.index}"
+
+
+class InvalidBody(MessageBodyError, ValueError):
+    """Report a body that breaks a schema; `violations` holds every violation."""
+
+    _fields = ("violations",)
+
+    def __init__(self, violations: Iterable[Any]) -> None:
+        self.violations = tuple(violations)
+        count = len(self.violations)
+        heading = "1 violation" if count == 1 else f"{count} violations"
+        super().__init__(f"{heading}. " + ". ".join(str(each) for each in self.violations[:20]))
+
+
+class StoreError(MessageBodyError):
+    """Report a store that failed; `store` and `key` say where, without secrets."""
+
+    _fields = ("problem", "store", "key")
+
+    def __init__(self, problem: str, store: str = "", key: str = "") -> None:
+        super().__init__(problem)
+        self.store = store
+        self.key = key
+
+    def __str__(self) -> str:
+        place = f"{self.store.rstrip('/')}/{self.key}" if self.key else self.store
+        return f"{place}: {self.problem}" if place else self.problem
+
+
+class ObjectNotFound(StoreError, FileNotFoundError):
+    """Report an object that is not in its store."""
+
+    def __init__(self, problem: str = "no such object", store: str = "", key: str = "") -> None:
+        OSError.__init__(self, errno.ENOENT, problem, f"{store}/{key}" if key else store)
+        self.problem = problem
+        self.store = store
+        self.key = key
+
+
+class AccessDenied(StoreError, PermissionError):
+    """Report a store that refuses the credentials it was given."""
+
+    def __init__(self, problem: str = "access denied", store: str = "", key: str = "") -> None:
+        OSError.__init__(self, errno.EACCES, problem, f"{store}/{key}" if key else store)
+        self.problem = problem
+        self.store = store
+        self.key = key
+
+
+class LimitExceeded(StoreError):
+    """Report work that a limit ended; the text names the limit and how to raise it."""
+
+
+class DigestMismatch(MessageBodyError):
+    """Report bytes that are not the ones promised, with both digests or both sizes."""
+
+    _fields = ("subject", "expected", "got")
+
+    def __init__(self, subject: str, expected: str, got: str) -> None:
+        super().__init__(f"{subject}: expected {expected}, got {got}")
+        self.subject = subject
+        self.expected = expected
+        self.got = got
+
+
+class DigestUnknown(MessageBodyError):
+    """Report parts whose size or digest nobody has stated; `parts` holds their descriptions."""
+
+    _fields = ("parts",)
+
+    def __init__(self, parts: Sequence[str]) -> None:
+        self.parts = tuple(parts)
+        super().__init__(
+            f"no size or digest is stated for {', '.join(self.parts)}; "
+            "read them once and fill them in: body.pin(resolver)"
+        )
+
+
+class LocalFileNotSent(MessageBodyError):
+    """Report a part that is still a local file, which JSON cannot carry."""
+
+    _fields = ("part", "path", "size")
+
+    def __init__(self, part: str, path: str, size: str) -> None:
+        self.part = part
+        self.path = path
+        self.size = size
+        super().__init__(
+            f"{part} is still the local file {path} ({size}), which JSON can't carry. "
+            'Offload it: offload(body, "s3://…"), or read it in: inline(body)'
+        )
+
+
+class LocalFileChanged(MessageBodyError, OSError):
+    """Report a local file that changed between being added and being read."""
+
+    _fields = ("path", "problem")
+
+    def __init__(self, path: str, problem: str) -> None:
+        OSError.__init__(self, errno.ESTALE, problem, path)
+        self.path = path
+        self.problem = problem
+
+    def __str__(self) -> str:
+        return f"local file {self.path}: {self.problem}"
+
+
+class UnsafeReference(MessageBodyError, PermissionError):
+    """Report a reference that no resolver allows, and how to allow it."""
+
+    _fields = ("subject", "problem")
+
+    def __init__(self, subject: str, problem: str) -> None:
+        OSError.__init__(self, errno.EACCES, problem, subject)
+        self.subject = subject
+        self.problem = problem
+
+    def __str__(self) -> str:
+        return f"{self.subject} {self.problem}"
+
+
+class EnvelopeError(MessageBodyError, ValueError):
+    """Report a foreign envelope that breaks its own rules; `findings` holds them where listed."""
+
+    _fields = ("problem", "findings")
+
+    def __init__(self, problem: str, findings: Iterable[Any] = ()) -> None:
+        super().__init__(problem)
+        self.findings = tuple(findings)
+
+
+class LossyConversion(MessageBodyError):
+    """Report a conversion that lost something; `losses` says what, where and why."""
+
+    _fields = ("losses",)
+
+    def __init__(self, losses: Iterable[Any]) -> None:
+        self.losses = tuple(losses)
+        super().__init__("; ".join(str(loss) for loss in self.losses))
+
+
+class MissingDependency(MessageBodyError, ImportError):
+    """Report an optional dependency that is not installed, with the command that installs it."""
+
+    _fields = ("feature", "extra")
+
+    def __init__(self, feature: str, extra: str) -> None:
+        self.feature = feature
+        self.extra = extra
+        super().__init__(f"{feature} needs an extra: pip install 'messagebody[{extra}]'")
