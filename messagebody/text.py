@@ -94,14 +94,12 @@ def human_size(size: int | None) -> str:
     """
     if size is None:
         return "unknown size"
-    amount = float(size)
-    for unit in ("B", "KiB", "MiB", "GiB"):
+    amount, unit = float(size), "B"
+    for larger in ("KiB", "MiB", "GiB", "TiB"):
         if amount < 1024:
             break
-        amount /= 1024
-    else:
-        unit = "TiB"
-    digits = 0 if unit == "B" or amount >= 100 or amount == int(amount) else 1
+        amount, unit = amount / 1024, larger
+    digits = 0 if amount >= 100 or amount == int(amount) else 1
     return f"{amount:.{digits}f} {unit}"
 
 

@@ -1,0 +1,158 @@
+"""Part names: absolute POSIX paths of portable characters.
+
+A name is `/segment` one or more times; a segment is one or more of `A-Z a-z 0-9 . _ -` and is
+neither `.` nor `..`. No glob metacharacter can occur in a name, so a name is also a pattern that
+matches just itself.
+"""
+
+import posixpath
+import re
+import unicodedata
+from collections.abc import Container, Iterator, Sequence
+
+from messagebody.errors import InvalidName
+from messagebody.text import quote
+
+__all__ = ["ancestors", "are_names", "check_name", "is_name", "parent", "safe_name"]
+
+_SEGMENT = r"(?!\.{1,2}(?:/|\Z))[A-Za-z0-9._-]+"
+_NAME = re.compile(rf"(?:/{_SEGMENT})+")
+_ILLEGAL = re.compile(r"[^A-Za-z0-9._/-]")
+_LEGAL_BYTES = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-/\n"
+# What can't occur in legal names joined and ended by newlines.
+_ILLEGAL_RUNS = (b"//", b"/\n", b"/./", b"/.\n", b"/../", b"/..\n")
+_SAFE_LENGTH = 100
+
+
+def is_name(text: str) -> bool:
+    """Tell whether `text` is a legal part name.
+
+    Example:
+        >>> is_name("/sources/1"), is_name("sources/1"), is_name("/a/../b")
+        (True, False, False)
+    """
+    return _NAME.fullmatch(text) is not None
+
+
+def are_names(names: Sequence[str]) -> bool:
+    """Tell whether every one of `names` is legal, at a fraction of the cost of asking one by one.
+
+    All names are joined and searched at once: no Python code runs for a single name.
+    """
+    if not names:
+        return True
+    joined = "\n".join(names)
+    if not joined.isascii():
+        return False
+    data = joined.encode() + b"\n"
+    return (
+        data.startswith(b"/")
+        and data.count(b"\n") == len(names)
+        and data.count(b"\n/") == len(names) - 1
+        and not data.translate(None, _LEGAL_BYTES)
+        and not any(run in data for run in _ILLEGAL_RUNS)
+    )
+
+
+def check_name(name: str) -> str:
+    """Return `name` if it is a legal part name.
+
+    Raises:
+        InvalidName: it is not; the text says which rule it breaks and what would be legal.
+
+    Example:
+        >>> check_name("/charts/sales.png")
+        '/charts/sales.png'
+    """
+    if not isinstance(name, str):
+        raise InvalidName(name, "a name is a string")
+    if _NAME.fullmatch(name) is None:
+        raise InvalidName(name, _problem(name))
+    return name
+
+
+def _problem(name: str) -> str:
+    illegal = _ILLEGAL.search(name)
+    if illegal is not None:
+        return (
+            f"character {illegal.start()} is {quote(illegal[0])}; a name takes "
+            f"A-Z a-z 0-9 . _ - and /, for example {quote(_legal_relative(name))}"
+        )
+    if not name.strip("/"):
+        return "a name is /segment one or more times, for example '/report.pdf'"
+    if not name.startswith("/"):
+        return f"a name begins with '/', for example {quote('/' + name.rstrip('/'))}"
+    if name.endswith("/"):
+        return (
+            f"a name doesn't end in '/', for example {quote(name.rstrip('/'))}; "
+            "directories are implied by the names in them"
+        )
+    if "//" in name:
+        return f"a segment is empty; perhaps {quote(re.sub('/+', '/', name))}"
+    return "no segment may be '.' or '..'"
+
+
+def _legal_relative(name: str) -> str:
+    segments = [segment for segment in name.split("/") if segment.strip(".")]
+    return "/" + "/".join(_safe_segment(segment) for segment in segments) if segments else "/file"
+
+
+def parent(name: str) -> str:
+    """Return the directory a name lies in; "/" at the top.
+
+    Example:
+        >>> parent("/sources/1"), parent("/a")
+        ('/sources', '/')
+    """
+    return posixpath.dirname(name)
+
+
+def ancestors(name: str) -> Iterator[str]:
+    """Yield the directories above a name, nearest first, without the root.
+
+    Example:
+        >>> list(ancestors("/a/b/c"))
+        ['/a/b', '/a']
+    """
+    end = name.rfind("/")
+    while end > 0:
+        yield name[:end]
+        end = name.rfind("/", 0, end)
+
+
+def safe_name(original: str, *, directory: str = "/", taken: Container[str] = ()) -> str:
+    """Return a legal name for a file of any name, the same one every time.
+
+    Only the last component of a path is used; accents are dropped, every run of other characters
+    becomes one "_", the extension stays, and a clash with `taken` gets "-2", "-3", ….
+
+    Arguments:
+        original: a file name or path, from anywhere.
+        directory: the directory the part goes into, itself a legal name or "/".
+        taken: names in use, for example a body.
+
+    Raises:
+        InvalidName: `directory` is neither "/" nor a legal name.
+
+    Example:
+        >>> safe_name("Q3 report (final).pdf", directory="/files")
+        '/files/Q3_report_final.pdf'
+        >>> safe_name("a.txt", taken={"/a.txt"})
+        '/a-2.txt'
+    """
+    base = "" if directory == "/" else check_name(directory)
+    segment = _safe_segment(re.split(r"[/\\]", original.rstrip("/\\"))[-1])
+    stem, extension = posixpath.splitext(segment)
+    name, number = f"{base}/{segment}", 1
+    while name in taken:
+        number += 1
+        name = f"{base}/{stem}-{number}{extension}"
+    return name
+
+
+def _safe_segment(original: str) -> str:
+    plain = unicodedata.normalize("NFKD", original).encode("ascii", "ignore").decode()
+    stem, extension = posixpath.splitext(re.sub(r"[^A-Za-z0-9._-]+", "_", plain))
+    stem = stem.strip("_").lstrip(".")
+    extension = extension.rstrip("_.")[:20]
+    return (stem[: _SAFE_LENGTH - len(extension)] or "file") + extension
