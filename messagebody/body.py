@@ -1,0 +1,560 @@
+"""The body of a message: an ordered list of parts that is also a small filesystem."""
+
+import builtins
+import difflib
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping, MutableSequence, Sequence
+from typing import TYPE_CHECKING, Any, Self, TypeVar, overload
+
+from messagebody.building import NOT_GIVEN, build_part, rewrite_part
+from messagebody.errors import DigestUnknown, DuplicateName, InvalidPart, PartNotFound
+from messagebody.limits import DEFAULT_LIMITS, Limits
+from messagebody.names import is_name
+from messagebody.part import Part
+from messagebody.part_list import PartList, Record
+from messagebody.text import count_of, human_size, quote
+
+if TYPE_CHECKING:
+    from upath import UPath
+
+    from messagebody.filesystem import MessageBodyFileSystem
+    from messagebody.resolving import Resolver
+
+__all__ = ["MessageBody"]
+
+_T = TypeVar("_T")
+
+
+class MessageBody(MutableSequence[Part]):
+    """The body of a message: a list of parts, the named ones also found by name.
+
+    Order is kept by everything. Names are unique; unnamed parts are the content to show and may
+    repeat.
+
+    Arguments:
+        parts: the parts, in order.
+
+    Raises:
+        DuplicateName: two parts have one name.
+
+    Example:
+        >>> body = MessageBody()
+        >>> _ = body.add("Cats are [cute](source:1).", content_type="text/markdown")
+        >>> _ = body.add(url="https://example.com/cats", name="/sources/1", content_type="text/html")
+        >>> len(body), body.names(), "/sources/1" in body
+        (2, ['/sources/1'], True)
+    """
+
+    __slots__ = ("__weakref__", "_parts", "_resolver")
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __init__(self, parts: Iterable[Part] = ()) -> None:
+        self._parts = PartList()
+        self._resolver: Resolver | None = None
+        for part in parts:
+            self._parts.append(_checked(part))
+
+    @classmethod
+    def _of(cls, items: Iterable[Part | Record], resolver: "Resolver | None" = None) -> Self:
+        """Make a body of items whose names are checked and unique."""
+        body = cls.__new__(cls)
+        body._parts = PartList(items)
+        body._resolver = resolver
+        return body
+
+    # JSON and back
+
+    @classmethod
+    def from_json(
+        cls, data: str | bytes | bytearray | memoryview, *, limits: Limits = DEFAULT_LIMITS,
+        strict: bool = False,
+    ) -> Self:
+        """Decode a body from JSON: an array of parts, or an object with `parts`.
+
+        Arguments:
+            data: the document, bytes in UTF-8.
+            limits: what to take before refusing.
+            strict: refuse unknown members, null for absent, URL-safe or unpadded base64 and an
+                absent contentType too.
+
+        Raises:
+            DecodeError: the document is no body; says where, what was expected and what was got.
+
+        Example:
+            >>> MessageBody.from_json('[{"contentType":"text/plain","content":"Hello!"}]')[0].text
+            'Hello!'
+        """
+        from messagebody import codec
+
+        return cls._of(codec.decode(data, limits=limits, strict=strict))
+
+    @classmethod
+    def from_dicts(
+        cls, data: Any, *, limits: Limits = DEFAULT_LIMITS, strict: bool = False
+    ) -> Self:
+        """Make a body of parsed JSON: a list of dicts, or a dict with `parts`; see `from_json`."""
+        from messagebody import codec
+
+        return cls._of(codec.decode_parsed(data, limits=limits, strict=strict))
+
+    def to_json(self, *, indent: int | None = None) -> str:
+        """Encode the body as a JSON array of parts.
+
+        Arguments:
+            indent: spaces a level; None for one compact line.
+
+        Raises:
+            LocalFileNotSent: a part is still a local file.
+        """
+        return self.to_json_bytes(indent=indent).decode()
+
+    def to_json_bytes(self, *, indent: int | None = None) -> bytes:
+        """Encode the body as a JSON array of parts, in UTF-8; see `to_json`."""
+        from messagebody import codec
+
+        return codec.encode(self._parts.items(), indent=indent)
+
+    def to_dicts(self) -> builtins.list[dict[str, Any]]:
+        """Return what `to_json` writes, parsed: for whatever holds JSON values."""
+        from messagebody import codec
+
+        return codec.encode_parsed(self._parts.items())
+
+    # Building
+
+    def add(
+        self,
+        content: Any = None,
+        *,
+        json: Any = NOT_GIVEN,
+        url: str | None = None,
+        name: str | None = None,
+        content_type: str | None = None,
+        size: int | None = None,
+        digest: str | None = None,
+        metadata: Mapping[str, Any] | None = None,
+    ) -> Part:
+        """Add a part at the end and return it.
+
+        Arguments:
+            content: text, bytes, a binary file object (read to its end), a `Path` (stays on disk
+                until offloaded or inlined), or a dict or list (written as JSON).
+            json: any JSON value instead, null and strings included.
+            url: a reference instead.
+            name: a legal, free part name; None for content to show.
+            content_type: found from the content and the name if not given.
+            size: bytes of the content, for a reference.
+            digest: `"sha256:"` and 64 hex digits, for a reference.
+            metadata: an object of JSON values.
+
+        Raises:
+            DuplicateName: the name is taken.
+            InvalidName, InvalidContentType, InvalidPart: an argument breaks the rules.
+
+        Example:
+            >>> MessageBody().add({"rows": 3}, name="/data/summary.json")
+            Part('/data/summary.json', application/json, '{"rows":3}', 10 B)
+        """
+        part = build_part(
+            content, json=json, url=url, name=name, content_type=content_type, size=size,
+            digest=digest, metadata=metadata,
+        )  # fmt: skip
+        self._parts.append(part)
+        return self._bound(part)
+
+    def move(self, old: str, new: str) -> Part:
+        """Give the part at `old` the name `new`; it keeps its place.
+
+        Raises:
+            PartNotFound: no part has the name `old`.
+            DuplicateName: another part has the name `new`.
+        """
+        slot = self._slot(old)
+        part = self._parts.in_slot(slot)
+        if new != old:
+            part = part.evolve(name=new)
+            self._parts.replace_slot(slot, part)
+        return self._bound(part)
+
+    # Finding
+
+    def list(self, pattern: str = "/**", *, content_type: str = "*/*") -> builtins.list[Part]:
+        """Return the named parts whose names match a pattern, in message order.
+
+        Arguments:
+            pattern: a glob over names: `*` within a segment, `**` across segments, `{a,b}`.
+            content_type: a glob over content types.
+
+        Raises:
+            InvalidPattern: a pattern breaks the rules.
+
+        Example:
+            >>> body = MessageBody.from_dicts([{"name": "/sources/1", "content": "a cat"}])
+            >>> body.list("/sources/*")
+            [Part('/sources/1', text/plain, 'a cat', 5 B)]
+        """
+        from messagebody.globs import name_pattern
+
+        names, types = self._columns()
+        found = name_pattern(pattern).select(names)
+        found = _of_type(found, types, content_type)
+        return [self._bound(self._parts.at(position)) for position in found]
+
+    def unnamed(self, content_type: str = "*/*") -> builtins.list[Part]:
+        """Return the unnamed parts of matching content type: the content to show."""
+        names, types = self._columns()
+        found = [position for position, name in enumerate(names) if name is None]
+        found = _of_type(found, types, content_type)
+        return [self._bound(self._parts.at(position)) for position in found]
+
+    def read_text(self, *, separator: str = "\n\n") -> str:
+        """Return the unnamed `text/*` parts, joined: what the message says."""
+        return separator.join(part.read_text() for part in self.unnamed("text/*"))
+
+    def names(self) -> builtins.list[str]:
+        """Return the names of the named parts, in message order."""
+        return [name for name in self._columns()[0] if name is not None]
+
+    @overload
+    def get(self, name: str) -> Part | None: ...
+    @overload
+    def get(self, name: str, default: _T) -> Part | _T: ...
+    def get(self, name: str, default: Any = None) -> Any:
+        """Return the part with a name, or `default`."""
+        slot = self._parts.slot_of(name)
+        return default if slot is None else self._bound(self._parts.in_slot(slot))
+
+    def index(self, value: Any, start: int = 0, stop: int | None = None) -> int:
+        """Return the position of a part, or of the part with a name.
+
+        Raises:
+            PartNotFound: no part has that name.
+            ValueError: the part is not in the body.
+        """
+        if not isinstance(value, str):
+            return super().index(value, start, len(self) if stop is None else stop)
+        position = self._parts.positions_of([self._slot(value)])[0]
+        if position not in range(*slice(start, stop).indices(len(self))):
+            raise PartNotFound(value, f" in [{start}:{stop}]")
+        return position
+
+    # A mutable sequence, and a mapping by name
+
+    def __len__(self) -> int:
+        return len(self._parts)
+
+    def __iter__(self) -> Iterator[Part]:
+        if self._resolver is None:
+            return iter(self._parts)
+        return (self._bound(part) for part in self._parts)
+
+    def __contains__(self, value: object) -> bool:
+        if isinstance(value, str):
+            return self._parts.slot_of(value) is not None
+        if isinstance(value, Part) and value.name is not None:
+            return self.get(value.name) == value
+        return any(value == part for part in self)
+
+    @overload
+    def __getitem__(self, key: int | str) -> Part: ...
+    @overload
+    def __getitem__(self, key: slice) -> builtins.list[Part]: ...
+    def __getitem__(self, key: int | str | slice) -> Part | builtins.list[Part]:
+        if isinstance(key, str):
+            return self._bound(self._parts.in_slot(self._slot(key)))
+        if isinstance(key, slice):
+            positions = range(*key.indices(len(self)))
+            return [self._bound(self._parts.at(position)) for position in positions]
+        return self._bound(self._parts.at(self._position(key)))
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        if isinstance(key, slice):
+            parts = [*self]
+            parts[key] = [_checked(part) for part in value]
+            self._parts = MessageBody(parts)._parts
+        elif not isinstance(key, str):
+            self._parts.replace(self._position(key), _checked(value))
+        elif (slot := self._parts.slot_of(key)) is not None:
+            self._parts.replace_slot(slot, rewrite_part(self._parts.in_slot(slot), value))
+        elif isinstance(value, Part):
+            self._parts.append(value.evolve(name=key))
+        else:
+            self.add(value, name=key)
+
+    def __delitem__(self, key: Any) -> None:
+        if isinstance(key, str):
+            self._parts.remove_slot(self._slot(key))
+        elif isinstance(key, slice):
+            parts = [*self]
+            del parts[key]
+            self._parts = PartList(parts)
+        else:
+            self._parts.remove(self._position(key))
+
+    def insert(self, index: int, value: Part) -> None:
+        """Put a part before a position."""
+        start = slice(index, None).indices(len(self))[0]
+        self._parts.insert(start, _checked(value))
+
+    def extend(self, values: Iterable[Part]) -> None:
+        """Add all parts at the end, or none if one of them can't be."""
+        parts = [_checked(part) for part in values]
+        seen: set[str] = set()
+        for part in parts:
+            if part.name is not None and (part.name in seen or part.name in self):
+                raise DuplicateName(part.name)
+            seen.add(part.name or "")
+        for part in parts:
+            self._parts.append(part)
+
+    def pop(self, index: int | str = -1) -> Part:
+        """Take out and return the part at a position, or the part with a name."""
+        part = self[index]
+        del self[index]
+        return part
+
+    def remove(self, value: Part | str) -> None:
+        """Take out a part, given itself or its name.
+
+        Raises:
+            PartNotFound: no part has that name.
+            ValueError: the part is not in the body.
+        """
+        del self[value if isinstance(value, str) else self.index(value)]
+
+    def reverse(self) -> None:
+        """Turn the order of the parts around, in place."""
+        self._parts = PartList(reversed([*self]))
+
+    def clear(self) -> None:
+        """Take out all parts."""
+        self._parts = PartList()
+
+    def copy(self) -> Self:
+        """Return a body of the same parts."""
+        return self._of(self._parts.items(), self._resolver)
+
+    __copy__ = copy
+
+    def __add__(self, other: Iterable[Part]) -> Self:
+        if not isinstance(other, Iterable) or isinstance(other, str | bytes):
+            return NotImplemented
+        both = self.copy()
+        both.extend(other)
+        return both
+
+    def __iadd__(self, other: Iterable[Part]) -> Self:
+        self.extend(other)
+        return self
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, MessageBody):
+            return NotImplemented
+        return len(self) == len(other) and all(
+            mine == theirs for mine, theirs in zip(self, other, strict=True)
+        )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), ([part.with_resolver(None) for part in self],)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        from copy import deepcopy
+
+        return self._of([deepcopy(part, memo) for part in self], self._resolver)
+
+    # Identity
+
+    def manifest(self) -> builtins.list[dict[str, Any]]:
+        """Return `{name, contentType, size, digest}` of every part, in order.
+
+        An unnamed part has no `name`; what a reference does not state is None. Nothing is
+        fetched; local files are read for their digest.
+        """
+        return [
+            {
+                **({} if part.name is None else {"name": part.name}),
+                "contentType": part.content_type,
+                "size": part.size,
+                "digest": part.digest,
+            }
+            for part in self
+        ]
+
+    @property
+    def digest(self) -> str:
+        """The digest of the body: the same inline and offloaded.
+
+        It is `"sha256:"` and the SHA-256 of the manifest in RFC 8785 canonical JSON. It covers
+        order, names, content types as written, sizes and digests; not metadata, unknown members
+        or URLs.
+
+        Raises:
+            DigestUnknown: a reference states no size or no digest; see `pin`.
+        """
+        import rfc8785
+
+        manifest = self.manifest()
+        unknown = [
+            f"part {index} {quote(entry['name'])}" if "name" in entry else f"part {index}"
+            for index, entry in enumerate(manifest)
+            if entry["size"] is None or entry["digest"] is None
+        ]
+        if unknown:
+            raise DigestUnknown(unknown)
+        return "sha256:" + hashlib.sha256(rfc8785.dumps(manifest)).hexdigest()
+
+    def pin(self, resolver: "Resolver | None" = None) -> Self:
+        """Read every reference without size or digest once, fill them in, and return the body.
+
+        All are read before the body changes: an error leaves it as it was.
+
+        Arguments:
+            resolver: decides how references are read; the body's own, else the closed default.
+        """
+        pinned = [(position, _pinned(part, resolver)) for position, part in enumerate(self)]
+        for position, part in pinned:
+            if part is not None:
+                self._parts.replace(position, part)
+        return self
+
+    # Views
+
+    def with_resolver(self, resolver: "Resolver | None") -> Self:
+        """Return the same body, read through `resolver` where no other is given.
+
+        The resolver is no part of equality, digest, JSON, repr or pickle.
+        """
+        return self._of(
+            (part.with_resolver(resolver) for part in self)
+            if resolver is None
+            else self._parts.items(),
+            resolver,
+        )
+
+    @property
+    def fs(self) -> "MessageBodyFileSystem":
+        """The body as an fsspec filesystem; changes go both ways."""
+        return self.filesystem()
+
+    def filesystem(self, *, resolver: "Resolver | None" = None) -> "MessageBodyFileSystem":
+        """Return the body as an fsspec filesystem that reads references through `resolver`."""
+        from messagebody.filesystem import MessageBodyFileSystem
+
+        return MessageBodyFileSystem(body=self, resolver=resolver or self._resolver)
+
+    def path(self, name: str = "/") -> "UPath":
+        """Return a `UPath` into the body.
+
+        Raises:
+            MissingDependency: universal-pathlib is not installed.
+        """
+        from messagebody.filesystem import path_into
+
+        return path_into(self, name)
+
+    # Showing
+
+    def __repr__(self) -> str:
+        return f"MessageBody({', '.join(self._summary())})"
+
+    def __rich_repr__(self) -> Iterator[str]:
+        yield from self._summary()
+
+    def _summary(self) -> Iterator[str]:
+        names, types = self._columns()
+        yield count_of(len(names), "part")
+        sizes = [part.size for part in self[:1000]]
+        if len(sizes) == len(names) and None not in sizes:
+            yield human_size(sum(size or 0 for size in sizes))
+        shown = [
+            quote(name, limit=40) if name is not None else kind[:40]
+            for name, kind in zip(names[:3], types[:3], strict=True)
+        ]
+        yield from shown
+        if len(names) > len(shown):
+            yield "…"
+
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
+        from messagebody.rendering import html_table
+
+        return {"text/plain": repr(self), "text/html": html_table(self)}
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: Any, handler: Any) -> Any:
+        from messagebody.interop import pydantic_types
+
+        return pydantic_types.body_core_schema(cls)
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, core_schema: Any, handler: Any) -> dict[str, Any]:
+        from messagebody.interop import pydantic_types
+
+        return pydantic_types.body_json_schema()
+
+    # Inside
+
+    def _columns(self) -> tuple[Sequence[str | None], Sequence[str]]:
+        """Return all names and all content types, in order, without making parts."""
+        return self._parts.columns()
+
+    def _bound(self, part: Part) -> Part:
+        if self._resolver is None or not part.is_reference:
+            return part
+        return part.with_resolver(self._resolver)
+
+    def _position(self, index: int) -> int:
+        length = len(self)
+        position = index + length if index < 0 else index
+        if not 0 <= position < length:
+            raise IndexError(f"no part {index}; the body has {count_of(length, 'part')}")
+        return position
+
+    def _slot(self, name: str) -> int:
+        slot = self._parts.slot_of(name)
+        if slot is None:
+            raise PartNotFound(name, self._hint(name))
+        return slot
+
+    def _hint(self, name: str) -> str:
+        names = self.names()
+        if not is_name(name) and "/" + name in names:
+            near = ["/" + name]
+        else:
+            near = difflib.get_close_matches(name, names[:10_000], n=1)
+        meant = f" (did you mean {quote(near[0])}?)" if near else ""
+        shown = ", ".join(names[:3]) + (", …" if len(names) > 3 else "")
+        has = f"the body has {count_of(len(names), 'named part')}"
+        return f"{meant}; {has}: {shown}" if names else f"; {has}"
+
+
+def _checked(part: Part) -> Part:
+    if not isinstance(part, Part):
+        raise InvalidPart(
+            f"a body holds parts, got {quote(part)}; body.add(…) makes a part of content"
+        )
+    return part
+
+
+def _of_type(
+    positions: builtins.list[int], types: Sequence[str], content_type: str
+) -> builtins.list[int]:
+    if content_type == "*/*":
+        return positions
+    from messagebody.globs import content_type_pattern
+
+    pattern = content_type_pattern(content_type)
+    wanted = {kind for kind in {types[position] for position in positions} if pattern.matches(kind)}
+    return [position for position in positions if types[position] in wanted]
+
+
+def _pinned(part: Part, resolver: "Resolver | None") -> Part | None:
+    """Return a reference with size and digest read, None where nothing is missing."""
+    if not part.is_reference or (part.size is not None and part.digest is not None):
+        return None
+    size, found = 0, hashlib.sha256()
+    with part.open(resolver) as stream:
+        while chunk := stream.read(1 << 20):
+            size += len(chunk)
+            found.update(chunk)
+    return part.evolve(size=size, digest="sha256:" + found.hexdigest())

@@ -1,0 +1,582 @@
+"""One part of a body: a name, a content type and content.
+
+Content is text, bytes, a reference (a URL with size and digest, if known) or a local file that
+is read late. A part is frozen; `evolve` makes a changed copy.
+"""
+
+import hashlib
+import io
+import os
+import re
+import stat
+from collections.abc import Iterator, Mapping
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING, Any, BinaryIO, Final, Self
+
+import attrs
+
+from messagebody import strict_json
+from messagebody.errors import (
+    DecodeError,
+    InvalidContentType,
+    InvalidPart,
+    LocalFileChanged,
+)
+from messagebody.limits import DEFAULT_LIMITS
+from messagebody.media_types import OCTET_STREAM, TEXT_PLAIN, check_content_type, parse_content_type
+from messagebody.names import check_name
+from messagebody.text import escape, human_size, quote, redact_url
+
+if TYPE_CHECKING:
+    from messagebody.resolving import Resolver
+
+__all__ = ["LocalFile", "Part", "Reference", "check_reference", "sha256_of"]
+
+_DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
+_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:[^\s\x00-\x1f\x7f-\x9f\ud800-\udfff]+")
+_MAX_SIZE: Final = 2**53 - 1
+_PREVIEW: Final = 40
+_UNCHANGED: Final[Any] = object()
+
+
+@attrs.frozen
+class Reference:
+    """Content that lives elsewhere.
+
+    Arguments:
+        url: where it is; any scheme may be carried, few are opened.
+        size: bytes, if known.
+        digest: `"sha256:"` and 64 lower-case hex digits, if known.
+    """
+
+    url: str = attrs.field(repr=redact_url)
+    size: int | None = None
+    digest: str | None = None
+
+
+@attrs.frozen
+class LocalFile:
+    """A file of this machine that a part stands for until it is offloaded or inlined.
+
+    Size and time of change are taken when the file is added; a file that changed since is
+    refused with `LocalFileChanged` when it is read.
+    """
+
+    path: Path
+    size: int
+    mtime_ns: int
+
+    @classmethod
+    def at(cls, path: str | os.PathLike[str]) -> Self:
+        """Note the file at `path` as it is now.
+
+        Raises:
+            InvalidPart: there is no regular file at `path`.
+        """
+        absolute = Path(os.path.abspath(path))  # noqa: PTH100 - Path.absolute keeps ".."
+        try:
+            status = absolute.stat()
+        except (OSError, ValueError) as error:
+            reason = getattr(error, "strerror", None) or str(error)
+            raise InvalidPart(f"can't add local file {quote(str(path))}: {reason}") from error
+        if stat.S_ISDIR(status.st_mode):
+            raise InvalidPart(f"{quote(str(path))} is a directory; add its files, or pack it")
+        if not stat.S_ISREG(status.st_mode):
+            raise InvalidPart(f"{quote(str(path))} is no regular file")
+        return cls(absolute, status.st_size, status.st_mtime_ns)
+
+    def open(self) -> BinaryIO:
+        """Open the file for reading if it is still the one that was added.
+
+        Raises:
+            LocalFileChanged: it is gone, or its size or time of change differ.
+        """
+        try:
+            stream = self.path.open("rb")
+        except OSError as error:
+            raise LocalFileChanged(str(self.path), error.strerror or str(error)) from error
+        try:
+            self.check(stream)
+        except BaseException:
+            stream.close()
+            raise
+        return stream
+
+    def check(self, stream: BinaryIO) -> None:
+        """Raise `LocalFileChanged` if the open file is not, or no longer, the one added."""
+        now = os.fstat(stream.fileno())
+        if now.st_size != self.size:
+            problem = f"it had {self.size:,} bytes when it was added and has {now.st_size:,} now"
+            raise LocalFileChanged(str(self.path), problem)
+        if now.st_mtime_ns != self.mtime_ns:
+            raise LocalFileChanged(str(self.path), "it was written to since it was added")
+
+    def read_bytes(self) -> bytes:
+        """Read the whole file; checked before and after."""
+        with self.open() as stream:
+            data = stream.read()
+            self.check(stream)
+            return data
+
+    def digest(self) -> str:
+        """Read the file once for its digest."""
+        with self.open() as stream:
+            found = hashlib.file_digest(stream, "sha256")
+            self.check(stream)
+        return "sha256:" + found.hexdigest()
+
+
+Content = str | bytes | LocalFile | Reference
+
+
+def sha256_of(data: bytes) -> str:
+    """Return the digest of `data` as parts state it."""
+    return "sha256:" + hashlib.sha256(data).hexdigest()
+
+
+def check_reference(url: str, size: int | None, digest: str | None) -> Reference:
+    """Return a reference if URL, size and digest are well-formed.
+
+    Raises:
+        InvalidPart: they are not.
+    """
+    if not isinstance(url, str) or _URL.fullmatch(url) is None:
+        shown = quote(redact_url(url)) if isinstance(url, str) else quote(url)
+        raise InvalidPart(f"URL {shown} is not scheme:rest without white space and controls")
+    _check_promise(size, digest)
+    return Reference(url, size, digest)
+
+
+def _check_promise(size: int | None, digest: str | None) -> None:
+    if size is not None and (
+        not isinstance(size, int) or isinstance(size, bool) or not 0 <= size <= _MAX_SIZE
+    ):
+        raise InvalidPart(f"size is an integer from 0 to 2^53-1, got {quote(size)}")
+    if digest is not None and (not isinstance(digest, str) or not _DIGEST.fullmatch(digest)):
+        raise InvalidPart(f"digest is 'sha256:' and 64 lower-case hex digits, got {quote(digest)}")
+
+
+@attrs.frozen(eq=False, repr=False, init=False, weakref_slot=False)
+class Part:
+    """One part of a body: an optional name, a content type, and content or a URL.
+
+    Arguments:
+        content: text, bytes, or the path of a local file (`pathlib.Path`), which is read late.
+        name: a legal part name, such as "/charts/sales.png"; None for content to show.
+        content_type: `type/subtype[; parameters]`; found from content and name if not given.
+        url: where the content is, instead of `content`.
+        size: bytes of the content; checked if the content is here.
+        digest: `"sha256:"` and 64 hex digits; checked if the content is here.
+        metadata: an object of JSON values.
+
+    Raises:
+        InvalidName, InvalidContentType, InvalidPart: an argument breaks the format's rules.
+
+    Example:
+        >>> part = Part("Cats are cute.", content_type="text/markdown")
+        >>> part.size, part.read_text()
+        (14, 'Cats are cute.')
+    """
+
+    name: str | None
+    content_type: str
+    metadata: dict[str, Any] | None
+    _content: Content
+    _extra: dict[str, Any] | None
+    _resolver: "Resolver | None"
+
+    def __init__(
+        self,
+        content: str | bytes | bytearray | memoryview | os.PathLike[str] | None = None,
+        *,
+        name: str | None = None,
+        content_type: str | None = None,
+        url: str | None = None,
+        size: int | None = None,
+        digest: str | None = None,
+        metadata: Mapping[str, Any] | None = None,
+    ) -> None:
+        if name is not None:
+            check_name(name)
+        held = _hold(content, url, size, digest)
+        if content_type is None:
+            content_type = _guess(held, name)
+        self._set(name, check_content_type(content_type), _metadata(metadata), held, None, None)
+        _check_charset(self)
+        if url is None and (size is not None or digest is not None):
+            _keep_promise(self, size, digest)
+
+    def _set(
+        self,
+        name: str | None,
+        content_type: str,
+        metadata: dict[str, Any] | None,
+        content: Content,
+        extra: dict[str, Any] | None,
+        resolver: "Resolver | None",
+    ) -> None:
+        put = object.__setattr__
+        put(self, "name", name)
+        put(self, "content_type", content_type)
+        put(self, "metadata", metadata)
+        put(self, "_content", content)
+        put(self, "_extra", extra)
+        put(self, "_resolver", resolver)
+
+    @classmethod
+    def _trusted(
+        cls,
+        name: str | None,
+        content_type: str,
+        metadata: dict[str, Any] | None,
+        content: Content,
+        extra: dict[str, Any] | None = None,
+        resolver: "Resolver | None" = None,
+    ) -> Self:
+        """Make a part of checked pieces."""
+        part = cls.__new__(cls)
+        part._set(name, content_type, metadata, content, extra, resolver)
+        return part
+
+    # What it is
+
+    @property
+    def path(self) -> PurePosixPath | None:
+        """The name as a path, None for an unnamed part."""
+        return None if self.name is None else PurePosixPath(self.name)
+
+    @property
+    def is_reference(self) -> bool:
+        """Whether the content lives behind a URL."""
+        return isinstance(self._content, Reference)
+
+    @property
+    def local_file(self) -> LocalFile | None:
+        """The local file the part still stands for, if it does."""
+        return self._content if isinstance(self._content, LocalFile) else None
+
+    @property
+    def text(self) -> str | None:
+        """The content if it was given as text, None otherwise."""
+        return self._content if isinstance(self._content, str) else None
+
+    @property
+    def url(self) -> str | None:
+        """The URL of a reference, None for content that is here."""
+        return self._content.url if isinstance(self._content, Reference) else None
+
+    @property
+    def size(self) -> int | None:
+        """Bytes of the content; None for a reference that does not state it. No I/O."""
+        if isinstance(self._content, Reference | LocalFile):
+            return self._content.size
+        if isinstance(self._content, str) and not self._content.isascii():
+            return len(self._content.encode())
+        return len(self._content)
+
+    @property
+    def digest(self) -> str | None:
+        """The digest of the content: stated by a reference (or None), computed for what is here.
+
+        A local file is read for it.
+        """
+        if isinstance(self._content, Reference):
+            return self._content.digest
+        if isinstance(self._content, LocalFile):
+            return self._content.digest()
+        return sha256_of(self._inline_bytes())
+
+    @property
+    def extra(self) -> dict[str, Any]:
+        """Members nobody defined, kept for whoever knows them."""
+        return self._extra if self._extra is not None else {}
+
+    def evolve(self, **changes: Any) -> Self:
+        """Return a copy with changes.
+
+        Arguments:
+            **changes: arguments of `Part`, and `extra`; new content replaces a URL, a new URL
+                replaces content, and either forgets the old size and digest.
+
+        Example:
+            >>> Part("a", name="/a").evolve(name="/b").name
+            '/b'
+        """
+        extra = changes.pop("extra", self._extra)
+        unknown = changes.keys() - _ARGUMENTS
+        if unknown:
+            raise TypeError(f"Part.evolve() got unexpected arguments: {sorted(unknown)}")
+        held = self._content
+        if changes.keys() & {"content", "url"}:
+            held = _hold(*(changes.get(key) for key in ("content", "url", "size", "digest")))
+        elif isinstance(held, Reference):
+            held = check_reference(
+                held.url, changes.get("size", held.size), changes.get("digest", held.digest)
+            )
+        name = changes.get("name", self.name)
+        part = self._trusted(
+            name if name is None else check_name(name),
+            check_content_type(changes.get("content_type") or self.content_type),
+            _metadata(changes.get("metadata", self.metadata)),
+            held,
+            extra or None,
+            self._resolver,
+        )
+        _check_charset(part)
+        if not part.is_reference:
+            _keep_promise(part, changes.get("size"), changes.get("digest"))
+        return part
+
+    def with_resolver(self, resolver: "Resolver | None") -> Self:
+        """Return the same part, read through `resolver` where no other is given."""
+        return self._trusted(
+            self.name, self.content_type, self.metadata, self._content, self._extra, resolver
+        )
+
+    # Reading it
+
+    def read_bytes(self, resolver: "Resolver | None" = None) -> bytes:
+        """Return the whole content; a reference is read and verified through a resolver.
+
+        Arguments:
+            resolver: decides whether and how a reference is read; the closed default if None.
+
+        Raises:
+            UnsafeReference: the resolver does not allow the reference.
+            DigestMismatch: the bytes are not the ones promised.
+            LocalFileChanged: the local file is not the one that was added.
+        """
+        held = self._content
+        if isinstance(held, Reference):
+            from messagebody.resolving import read_reference
+
+            return read_reference(held, resolver=resolver or self._resolver, subject=str(self))
+        if isinstance(held, LocalFile):
+            return held.read_bytes()
+        return self._inline_bytes()
+
+    def read_text(self, resolver: "Resolver | None" = None) -> str:
+        """Return the content as text, by its charset parameter, else UTF-8, strictly.
+
+        Raises:
+            DecodeError: the bytes are not in that encoding; names the part and the byte.
+        """
+        if isinstance(self._content, str):
+            return self._content
+        charset = parse_content_type(self.content_type).parameters.get("charset", "utf-8")
+        data = self.read_bytes(resolver)
+        try:
+            return data.decode(charset)
+        except UnicodeDecodeError as error:
+            problem = f"byte {error.start:,} is no {charset} (0x{data[error.start]:02x})"
+            raise DecodeError(problem, name=self.name) from error
+        except (LookupError, UnicodeError) as error:
+            raise DecodeError(f"charset {quote(charset)} is unknown", name=self.name) from error
+
+    def read_json(self, resolver: "Resolver | None" = None) -> Any:
+        """Return the content parsed as JSON, with the refusals of the codec.
+
+        Raises:
+            DecodeError: the content is no JSON; names the part and the byte.
+        """
+        data = self._content if isinstance(self._content, str) else self.read_bytes(resolver)
+        try:
+            return strict_json.loads(data, depth=DEFAULT_LIMITS.depth)
+        except strict_json.InvalidJson as error:
+            raise DecodeError(str(error), name=self.name) from error
+
+    def open(self, resolver: "Resolver | None" = None) -> BinaryIO:
+        """Return the content as a binary file object, seekable where its source is."""
+        held = self._content
+        if isinstance(held, Reference):
+            from messagebody.resolving import open_reference
+
+            return open_reference(held, resolver=resolver or self._resolver, subject=str(self))
+        if isinstance(held, LocalFile):
+            return held.open()
+        return io.BytesIO(self._inline_bytes())
+
+    async def aread_bytes(self, resolver: "Resolver | None" = None) -> bytes:
+        """Return the whole content without blocking the event loop; see `read_bytes`."""
+        return await self._in_thread(self.read_bytes, resolver)
+
+    async def aread_text(self, resolver: "Resolver | None" = None) -> str:
+        """Return the content as text without blocking the event loop; see `read_text`."""
+        return await self._in_thread(self.read_text, resolver)
+
+    async def aread_json(self, resolver: "Resolver | None" = None) -> Any:
+        """Return the content parsed as JSON without blocking the event loop; see `read_json`."""
+        return await self._in_thread(self.read_json, resolver)
+
+    async def _in_thread(self, read: Any, resolver: "Resolver | None") -> Any:
+        if isinstance(self._content, str | bytes):
+            return read()
+        import asyncio
+
+        return await asyncio.to_thread(read, resolver)
+
+    def _inline_bytes(self) -> bytes:
+        return self._content.encode() if isinstance(self._content, str) else self._content  # type: ignore[return-value]
+
+    # What Python asks
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Part):
+            return NotImplemented
+        return (
+            self.name == other.name
+            and self.content_type == other.content_type
+            and _same_content(self._content, other._content)
+            and _same_json(self.metadata, other.metadata)
+            and _same_json(self._extra, other._extra)
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.name, self.content_type, self.size))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        pieces = (self.name, self.content_type, self.metadata, self._content, self._extra)
+        return _restore, (type(self), *pieces)
+
+    def __str__(self) -> str:
+        return f"part {quote(self.name)}" if self.name else f"the unnamed {self.content_type} part"
+
+    def __repr__(self) -> str:
+        return f"Part({', '.join(self._summary())})"
+
+    def __rich_repr__(self) -> Iterator[str]:
+        yield from self._summary()
+
+    def _summary(self) -> Iterator[str]:
+        if self.name is not None:
+            yield quote(self.name, limit=_PREVIEW)
+        yield escape(self.content_type, limit=_PREVIEW)
+        held = self._content
+        if isinstance(held, str):
+            yield quote(held, limit=_PREVIEW)
+        yield human_size(self.size)
+        if isinstance(held, Reference):
+            yield redact_url(held.url, limit=2 * _PREVIEW)
+        if isinstance(held, LocalFile):
+            yield "local file " + quote(held.path.name, limit=_PREVIEW)
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: Any, handler: Any) -> Any:
+        from messagebody.interop import pydantic_types
+
+        return pydantic_types.part_core_schema(cls)
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, core_schema: Any, handler: Any) -> dict[str, Any]:
+        from messagebody.interop import pydantic_types
+
+        return pydantic_types.part_json_schema()
+
+
+_ARGUMENTS = frozenset({"content", "name", "content_type", "url", "size", "digest", "metadata"})
+
+
+def _restore(cls: type[Part], *pieces: Any) -> Part:
+    return cls._trusted(*pieces)
+
+
+def _hold(content: Any, url: Any, size: Any, digest: Any) -> Content:
+    """Return content in the form a part holds it."""
+    if (content is None) == (url is None):
+        got = "neither" if content is None else "both"
+        raise InvalidPart(f"a part has either content or a URL, got {got}")
+    if url is not None:
+        return check_reference(url, size, digest)
+    _check_promise(size, digest)
+    if isinstance(content, str):
+        return _check_text(content)
+    if isinstance(content, bytes | bytearray | memoryview):
+        return bytes(content)
+    if isinstance(content, LocalFile):
+        return content
+    if isinstance(content, os.PathLike):
+        return LocalFile.at(content)
+    raise InvalidPart(
+        f"content is text, bytes or a Path, got {quote(content)}; "
+        "JSON values and open files go through body.add(…)"
+    )
+
+
+def _check_text(text: str) -> str:
+    if not text.isascii():
+        try:
+            text.encode()
+        except UnicodeEncodeError as error:
+            raise InvalidPart(
+                f"character {error.start:,} is the lone surrogate U+{ord(text[error.start]):04X}, "
+                "which no UTF-8 can carry; if this is binary, give bytes"
+            ) from error
+    return text
+
+
+def _guess(content: Content, name: str | None) -> str:
+    from messagebody import sniffing
+
+    if isinstance(content, Reference):
+        return sniffing.from_name(name or content.url.split("?")[0]) or OCTET_STREAM
+    if isinstance(content, LocalFile):
+        with content.open() as stream:
+            head = stream.read(sniffing.HEAD)
+        return sniffing.content_type(head, name or content.path.name)
+    if isinstance(content, str):
+        return sniffing.text_type(name) if name else TEXT_PLAIN
+    return sniffing.content_type(content[: sniffing.HEAD], name)
+
+
+def _check_charset(part: Part) -> None:
+    if part.text is None or ";" not in part.content_type:
+        return
+    charset = parse_content_type(part.content_type).parameters.get("charset", "utf-8").lower()
+    if charset not in {"utf-8", "utf8", "us-ascii"}:
+        raise InvalidContentType(
+            f"content type {quote(part.content_type)} of plain text: its bytes are UTF-8, "
+            "so charset is utf-8 or us-ascii; give bytes in the other encoding"
+        )
+    if charset == "us-ascii" and not part.text.isascii():
+        raise InvalidContentType("content of charset us-ascii holds characters outside of it")
+
+
+def _metadata(metadata: Mapping[str, Any] | None) -> dict[str, Any] | None:
+    if metadata is None:
+        return None
+    if not isinstance(metadata, Mapping):
+        raise InvalidPart(f"metadata is an object of JSON values, got {quote(metadata)}")
+    try:
+        strict_json.check_value(dict(metadata), depth=DEFAULT_LIMITS.depth)
+    except strict_json.InvalidJson as error:
+        place = "".join(f"/{step}" for step in error.path)
+        raise InvalidPart(f"metadata{escape(place, limit=200)}: {error}") from error
+    return dict(metadata)
+
+
+def _keep_promise(part: Part, size: int | None, digest: str | None) -> None:
+    if size is not None and size != part.size:
+        raise InvalidPart(f"size says {size:,}, the content has {part.size:,} bytes")
+    if digest is not None and digest != part.digest:
+        raise InvalidPart(f"digest says {digest}, the content has {part.digest}")
+
+
+def _same_content(mine: Content, other: Content) -> bool:
+    if isinstance(mine, str) and isinstance(other, bytes):
+        return mine.encode() == other
+    if isinstance(mine, bytes) and isinstance(other, str):
+        return mine == other.encode()
+    return type(mine) is type(other) and mine == other
+
+
+def _same_json(mine: Any, other: Any) -> bool:
+    """Compare JSON values: 1, 1.0 and True, equal to Python, are three values."""
+    if mine is other:
+        return True
+    if mine != other:
+        return False
+    return strict_json.dumps(_sorted(mine)) == strict_json.dumps(_sorted(other))
+
+
+def _sorted(value: Any) -> Any:
+    return dict(sorted(value.items())) if isinstance(value, dict) else value
