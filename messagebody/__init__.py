@@ -1,1 +1,79 @@
-"""x"""
+"""The body of an agent's message as a small filesystem.
+
+A body is an ordered list of parts, some of them named by POSIX paths. Build it, pick parts by
+glob, validate it against a schema, ask whether one agent's output fits another's input, move
+large parts to a store and pass URLs around.
+"""
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from messagebody.body import MessageBody
+from messagebody.errors import MessageBodyError
+from messagebody.limits import Limits
+from messagebody.part import Part
+
+if TYPE_CHECKING:
+    from messagebody.compatibility import Compatibility, Verdict, check
+    from messagebody.offloading import (
+        ainline,
+        aoffload,
+        apresent,
+        inline,
+        migrate,
+        offload,
+        present,
+        sweep,
+        verify,
+    )  # fmt: skip
+    from messagebody.resolving import Resolver
+    from messagebody.schema import MessageBodySchema, SchemaPart, Violation
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "Compatibility",
+    "Limits",
+    "MessageBody",
+    "MessageBodyError",
+    "MessageBodySchema",
+    "Part",
+    "Resolver",
+    "SchemaPart",
+    "Verdict",
+    "Violation",
+    "ainline",
+    "aoffload",
+    "apresent",
+    "check",
+    "inline",
+    "migrate",
+    "offload",
+    "present",
+    "sweep",
+    "verify",
+]
+
+# Loaded when first used: importing the package stays quick and loads no fsspec, no boto3.
+_LAZY = {
+    **dict.fromkeys(("Compatibility", "Verdict", "check"), "messagebody.compatibility"),
+    **dict.fromkeys(
+        ("ainline", "aoffload", "apresent", "inline", "migrate", "offload", "present", "sweep",
+         "verify"),
+        "messagebody.offloading",
+    ),
+    "Resolver": "messagebody.resolving",
+    **dict.fromkeys(("MessageBodySchema", "SchemaPart", "Violation"), "messagebody.schema"),
+}  # fmt: skip
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LAZY:
+        raise AttributeError(f"module 'messagebody' has no attribute {name!r}")
+    value = getattr(importlib.import_module(_LAZY[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

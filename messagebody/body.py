@@ -40,7 +40,7 @@ class MessageBody(MutableSequence[Part]):
     Example:
         >>> body = MessageBody()
         >>> _ = body.add("Cats are [cute](source:1).", content_type="text/markdown")
-        >>> _ = body.add(url="https://example.com/cats", name="/sources/1", content_type="text/html")
+        >>> _ = body.add(url="https://example.com/cats", name="/sources/1")
         >>> len(body), body.names(), "/sources/1" in body
         (2, ['/sources/1'], True)
     """
@@ -67,7 +67,10 @@ class MessageBody(MutableSequence[Part]):
 
     @classmethod
     def from_json(
-        cls, data: str | bytes | bytearray | memoryview, *, limits: Limits = DEFAULT_LIMITS,
+        cls,
+        data: str | bytes | bytearray | memoryview,
+        *,
+        limits: Limits = DEFAULT_LIMITS,
         strict: bool = False,
     ) -> Self:
         """Decode a body from JSON: an array of parts, or an object with `parts`.

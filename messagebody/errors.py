@@ -98,7 +98,7 @@ class MessageBodyError(Exception):
 class _PlacedError(MessageBodyError):
     """An error at a part: `index` counts from 0, `name` is the part's if it has one."""
 
-    _fields = ("problem", "index", "name")
+    _fields: ClassVar[tuple[str, ...]] = ("problem", "index", "name")
 
     def __init__(self, problem: str, index: int | None = None, name: str | None = None) -> None:
         super().__init__(problem)
@@ -118,7 +118,25 @@ class _PlacedError(MessageBodyError):
 
 
 class DecodeError(_PlacedError, ValueError):
-    """Report bytes that are no message body, with the place and what was expected and got."""
+    """Report bytes that are no message body, with the place and what was expected and got.
+
+    Where several parts are flawed, the error is the first and `others` holds more.
+    """
+
+    _fields = ("problem", "index", "name", "others")
+
+    def __init__(
+        self,
+        problem: str,
+        index: int | None = None,
+        name: str | None = None,
+        others: Iterable["DecodeError"] = (),
+    ) -> None:
+        super().__init__(problem, index, name)
+        self.others = tuple(others)
+
+    def __str__(self) -> str:
+        return ". ".join([super().__str__(), *(str(other) for other in self.others)])
 
 
 class InvalidName(MessageBodyError, ValueError):

@@ -121,7 +121,7 @@ class LocalFile:
     def digest(self) -> str:
         """Read the file once for its digest."""
         with self.open() as stream:
-            found = hashlib.file_digest(stream, "sha256")
+            found = hashlib.file_digest(stream, "sha256")  # type: ignore[arg-type]
             self.check(stream)
         return "sha256:" + found.hexdigest()
 
@@ -246,6 +246,11 @@ class Part:
         return None if self.name is None else PurePosixPath(self.name)
 
     @property
+    def label(self) -> str:
+        """What errors call the part, such as "part '/charts/a.png'"."""
+        return f"part {quote(self.name)}" if self.name else f"the unnamed {self.content_type} part"
+
+    @property
     def is_reference(self) -> bool:
         """Whether the content lives behind a URL."""
         return isinstance(self._content, Reference)
@@ -350,7 +355,7 @@ class Part:
         if isinstance(held, Reference):
             from messagebody.resolving import read_reference
 
-            return read_reference(held, resolver=resolver or self._resolver, subject=str(self))
+            return read_reference(held, resolver=resolver or self._resolver, subject=self.label)
         if isinstance(held, LocalFile):
             return held.read_bytes()
         return self._inline_bytes()
@@ -391,7 +396,7 @@ class Part:
         if isinstance(held, Reference):
             from messagebody.resolving import open_reference
 
-            return open_reference(held, resolver=resolver or self._resolver, subject=str(self))
+            return open_reference(held, resolver=resolver or self._resolver, subject=self.label)
         if isinstance(held, LocalFile):
             return held.open()
         return io.BytesIO(self._inline_bytes())
@@ -437,9 +442,6 @@ class Part:
     def __reduce__(self) -> tuple[Any, ...]:
         pieces = (self.name, self.content_type, self.metadata, self._content, self._extra)
         return _restore, (type(self), *pieces)
-
-    def __str__(self) -> str:
-        return f"part {quote(self.name)}" if self.name else f"the unnamed {self.content_type} part"
 
     def __repr__(self) -> str:
         return f"Part({', '.join(self._summary())})"

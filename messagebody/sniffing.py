@@ -6,6 +6,7 @@ extension of the name: bytes that say something definite win, text and container
 name of their extension. Where libmagic can't be loaded, extensions alone decide.
 """
 
+import importlib
 import mimetypes
 from functools import cache
 from typing import Any
@@ -84,7 +85,12 @@ _TEXT_WITHOUT_THE_NAME = {
 }
 # Formats that wrap others: the extension says which.
 _CONTAINERS = {
-    "application/zip": ("application/vnd.", "application/epub", "application/java", "application/x-"),
+    "application/zip": (
+        "application/vnd.",
+        "application/epub",
+        "application/java",
+        "application/x-",
+    ),
     "application/x-ole-storage": ("application/vnd.ms-", "application/msword"),
     "application/cdfv2": ("application/vnd.ms-", "application/msword"),
     "application/gzip": ("application/",),
@@ -178,11 +184,11 @@ def _table() -> mimetypes.MimeTypes:
 def _libmagic() -> Any:
     """Return python-magic over the system's libmagic, else over the wheel's, else None."""
     try:
-        import magic
+        return importlib.import_module("magic")
     except ImportError:
-        try:
-            import pylibmagic  # noqa: F401 - tells python-magic where its library lies
-            import magic
-        except (ImportError, OSError):
-            return None
-    return magic
+        pass  # the system has no libmagic; the wheel below brings one
+    try:
+        importlib.import_module("pylibmagic")  # tells python-magic where its library lies
+        return importlib.import_module("magic")
+    except (ImportError, OSError):
+        return None

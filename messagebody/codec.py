@@ -1,0 +1,329 @@
+"""JSON and bodies: the only module that knows the wire's member names, base64 and limits.
+
+`decode_parsed` is the reference reading: one part after another, every flaw with its place.
+`decode` first tries a fast reading that takes only flawless compact documents and checks them
+column by column; whatever it hesitates over goes through the reference reading. So speed never
+decides what is accepted, and errors come from one place.
+"""
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
+
+import msgspec
+
+from messagebody import base64_text, strict_json
+from messagebody.errors import DecodeError, LocalFileNotSent, MessageBodyError
+from messagebody.fast_codec import WirePart, decode_flawless
+from messagebody.limits import DEFAULT_LIMITS, Limits
+from messagebody.media_types import OCTET_STREAM, TEXT_PLAIN, is_textual
+from messagebody.part import Part
+from messagebody.part_list import Record
+from messagebody.text import count_of, escape, human_size, quote
+
+__all__ = ["decode", "decode_parsed", "encode", "encode_parsed"]
+
+_SHOWN_FLAWS: Final = 20
+_MEMBERS: Final = frozenset(
+    {
+        "name",
+        "contentType",
+        "content",
+        "contentEncoding",
+        "contentUrl",
+        "size",
+        "digest",
+        "metadata",
+    }
+)
+_ENCODINGS: Final = ("plain", "base64")
+
+
+# Decoding
+
+
+def decode(
+    data: str | bytes | bytearray | memoryview,
+    *,
+    limits: Limits = DEFAULT_LIMITS,
+    strict: bool = False,
+) -> list[Part | Record]:
+    """Return the parts, or records of parts, of a body in JSON.
+
+    Raises:
+        DecodeError: the document is no body.
+    """
+    if not isinstance(data, str | bytes | bytearray | memoryview):
+        raise DecodeError(f"JSON is text or bytes, got {quote(data)}; parsed JSON: from_dicts(…)")
+    size = len(data) if isinstance(data, str) else memoryview(data).nbytes
+    if size > limits.json_bytes:
+        raise DecodeError(
+            f"{human_size(size)} of JSON; the limit json_bytes is {human_size(limits.json_bytes)}"
+        )
+    records = decode_flawless(data, limits, strict=strict)
+    if records is not None:
+        return records
+    try:
+        parsed = strict_json.loads(data, depth=limits.depth)
+    except strict_json.InvalidJson as error:
+        raise _placed(error) from error
+    return [*_parts(parsed, limits, strict)]
+
+
+def decode_parsed(
+    data: Any, *, limits: Limits = DEFAULT_LIMITS, strict: bool = False
+) -> list[Part]:
+    """Return the parts of a body in parsed JSON.
+
+    Raises:
+        DecodeError: the value is no body.
+    """
+    try:
+        strict_json.check_value(data, depth=limits.depth)
+    except strict_json.InvalidJson as error:
+        raise _placed(error) from error
+    return _parts(data, limits, strict)
+
+
+def _placed(error: strict_json.InvalidJson) -> DecodeError:
+    """Say in which part a flaw of the JSON lies."""
+    path = error.path[1:] if error.path[:1] == ("parts",) else error.path
+    if not path or not isinstance(path[0], int):
+        return DecodeError(error.problem)
+    member = "/".join(str(step) for step in path[1:])
+    problem = f"{escape(member, limit=200)}: {error.problem}" if member else error.problem
+    return DecodeError(problem, path[0])
+
+
+def _parts(data: Any, limits: Limits, strict: bool) -> list[Part]:
+    members = _array_of_parts(data)
+    if len(members) > limits.parts:
+        raise DecodeError(f"{count_of(len(members), 'part')}; the limit parts is {limits.parts:,}")
+    found: list[Part] = []
+    flaws: list[DecodeError] = []
+    seen: dict[str, int] = {}
+    for index, value in enumerate(members):
+        try:
+            part = _part(value, limits, strict)
+            if part.name is not None and seen.setdefault(part.name, index) != index:
+                raise DecodeError(f"the name is taken by part {seen[part.name]}")
+            found.append(part)
+        except MessageBodyError as error:
+            flaws.append(_at(error, index, value))
+            if len(flaws) == _SHOWN_FLAWS:
+                break
+    if flaws:
+        raise _all_of(flaws) from flaws[0].__cause__
+    return found
+
+
+def _array_of_parts(data: Any) -> list[Any]:
+    if isinstance(data, Mapping):
+        others = [key for key in data if key != "parts"]
+        if "parts" in data and others:
+            names = ", ".join(quote(key, limit=40) for key in others[:5])
+            raise DecodeError(
+                f"an object with 'parts' holds nothing else, got {names} too; "
+                "if this is another system's envelope, convert it: messagebody.envelopes"
+            )
+        if "parts" not in data:
+            raise DecodeError(
+                "a body is an array of parts, got an object without 'parts'"
+                + ("; one part is a body too: [ {…} ]" if _MEMBERS & data.keys() else "")
+            )
+        data = data["parts"]
+    if not isinstance(data, list | tuple):
+        raise DecodeError(f"a body is an array of parts, got {_kind(data)}")
+    return list(data)
+
+
+def _at(error: MessageBodyError, index: int, value: Any) -> DecodeError:
+    name = value.get("name") if isinstance(value, Mapping) else None
+    problem = error.problem if isinstance(error, DecodeError) else str(error)
+    placed = DecodeError(problem, index, name if isinstance(name, str) else None)
+    placed.__cause__ = error if not isinstance(error, DecodeError) else error.__cause__
+    return placed
+
+
+def _all_of(flaws: list[DecodeError]) -> DecodeError:
+    first, *others = flaws
+    if not others:
+        return first
+    return DecodeError(first.problem, first.index, first.name, others)
+
+
+def _part(value: Any, limits: Limits, strict: bool) -> Part:
+    if not isinstance(value, Mapping):
+        raise DecodeError(f"a part is an object, got {_kind(value)}")
+    extra = {key: item for key, item in value.items() if key not in _MEMBERS}
+    if strict:
+        _check_strict(value, extra)
+    name = _string(value, "name")
+    if name is not None and len(name) > limits.name_length:
+        raise DecodeError(
+            f"a name of {len(name):,} characters; the limit name_length is {limits.name_length:,}"
+        )
+    content = _content(value, limits, strict)
+    content_type = _string(value, "contentType")
+    part = Part(
+        content,
+        name=name,
+        content_type=_default_type(content) if content_type is None else content_type,
+        url=_string(value, "contentUrl"),
+        size=value.get("size"),
+        digest=_string(value, "digest"),
+        metadata=_metadata(value),
+    )
+    return part.evolve(extra=extra) if extra else part
+
+
+def _check_strict(value: Mapping[str, Any], extra: Mapping[str, Any]) -> None:
+    if extra:
+        names = ", ".join(quote(key, limit=40) for key in list(extra)[:5])
+        raise DecodeError(f"unknown members {names} (strict)")
+    for key, item in value.items():
+        if item is None:
+            raise DecodeError(f"{key} is null; leave it out (strict)")
+    if "contentType" not in value:
+        raise DecodeError("contentType is absent (strict)")
+
+
+def _string(value: Mapping[str, Any], key: str) -> str | None:
+    item = value.get(key)
+    if item is None or isinstance(item, str):
+        return item
+    raise DecodeError(f"{key} is a string, got {_kind(item)}")
+
+
+def _metadata(value: Mapping[str, Any]) -> dict[str, Any] | None:
+    item = value.get("metadata")
+    if item is None or isinstance(item, dict):
+        return item
+    raise DecodeError(f"metadata is an object, got {_kind(item)}")
+
+
+def _default_type(content: str | bytes | None) -> str:
+    return TEXT_PLAIN if isinstance(content, str) else OCTET_STREAM
+
+
+def _content(value: Mapping[str, Any], limits: Limits, strict: bool) -> str | bytes | None:
+    content = _string(value, "content")
+    url = _string(value, "contentUrl")
+    encoding = _string(value, "contentEncoding")
+    if (content is None) == (url is None):
+        got = "neither" if content is None else "both"
+        raise DecodeError(f"exactly one of content and contentUrl is expected, got {got}")
+    if encoding is not None and encoding not in _ENCODINGS:
+        raise DecodeError(f"contentEncoding is 'plain' or 'base64', got {quote(encoding)}")
+    if url is not None:
+        if encoding is not None:
+            raise DecodeError("contentEncoding goes with content, not with contentUrl")
+        _check_data_url(url, limits)
+        return None
+    assert content is not None  # noqa: S101 - exactly one was checked above
+    held = _from_base64(content, strict) if encoding == "base64" else content
+    size = len(held) if isinstance(held, bytes) or held.isascii() else len(held.encode())
+    _check_size(size, limits)
+    return held
+
+
+def _check_size(size: int, limits: Limits) -> None:
+    if size > limits.part_bytes:
+        limit = human_size(limits.part_bytes)
+        raise DecodeError(f"content of {human_size(size)}; the limit part_bytes is {limit}")
+
+
+def _check_data_url(url: str, limits: Limits) -> None:
+    """Count and check a `data:` URL as what it is: inline content in disguise."""
+    if url[:5].lower() != "data:":
+        return
+    from messagebody import data_urls
+
+    _, content = data_urls.decode(url)
+    _check_size(len(content), limits)
+
+
+def _from_base64(text: str, strict: bool) -> bytes:
+    try:
+        return base64_text.decode(text, strict=strict)
+    except ValueError as error:
+        raise DecodeError(
+            f"content is not base64 ({error}); contentEncoding says base64. "
+            "If it is text, drop contentEncoding"
+        ) from error
+
+
+def _kind(value: Any) -> str:
+    """Name a JSON value's type the way JSON does."""
+    if value is None:
+        return "null"
+    kinds: list[tuple[type, str]] = [
+        (bool, "true or false"), (str, "a string"), (int, "a number"), (float, "a number"),
+        (Mapping, "an object"), (list, "an array"), (tuple, "an array"),
+    ]  # fmt: skip
+    return next((name for kind, name in kinds if isinstance(value, kind)), type(value).__name__)
+
+
+# Encoding
+
+
+def encode(items: Iterable[Part | Record], *, indent: int | None = None) -> bytes:
+    """Return a body's JSON: an array of parts, in UTF-8.
+
+    Raises:
+        LocalFileNotSent: a part is still a local file.
+    """
+    data = msgspec.json.encode([_wire(item, index) for index, item in enumerate(items)])
+    return data if indent is None else msgspec.json.format(data, indent=indent)
+
+
+def encode_parsed(items: Iterable[Part | Record]) -> list[dict[str, Any]]:
+    """Return what `encode` writes, as Python values."""
+    parsed: list[dict[str, Any]] = msgspec.json.decode(encode(items))
+    return parsed
+
+
+def _wire(item: Any, index: int) -> Any:
+    if type(item) is WirePart and item.is_as_written():
+        return item
+    part: Part = item.to_part() if type(item) is WirePart else item
+    wire = _new_wire(part, index)
+    return {**msgspec.to_builtins(wire), **part.extra} if part.extra else wire
+
+
+def _new_wire(part: Part, index: int) -> WirePart:
+    if part.local_file is not None:
+        place = f"part {quote(part.name)}" if part.name else f"part {index}"
+        file = quote(part.local_file.path.name)[1:-1]
+        raise LocalFileNotSent(place, file, human_size(part.size))
+    if part.is_reference:
+        return WirePart(
+            name=part.name, content_type=part.content_type, url=part.url, size=part.size,
+            digest=part.digest, metadata=part.metadata,
+        )  # fmt: skip
+    text = part.text if part.text is not None else _as_text(part)
+    if text is not None:
+        return WirePart(
+            name=part.name, content_type=part.content_type, content=text, metadata=part.metadata
+        )
+    return WirePart(
+        name=part.name, content_type=part.content_type, encoding="base64",
+        content=base64_text.encode(part.read_bytes()), metadata=part.metadata,
+    )  # fmt: skip
+
+
+def _as_text(part: Part) -> str | None:
+    """Return bytes as text where they are UTF-8 of a textual type, else None."""
+    if not is_textual(part.content_type) or not _is_plain_charset(part.content_type):
+        return None
+    try:
+        return part.read_bytes().decode()
+    except UnicodeDecodeError:
+        return None
+
+
+_OTHER_CHARSET: Final = re.compile(r";[ \t]*charset=(?!\"?utf-?8\"?[ \t]*(?:;|$))", re.IGNORECASE)
+
+
+def _is_plain_charset(content_type: str) -> bool:
+    return _OTHER_CHARSET.search(content_type) is None
