@@ -11,7 +11,8 @@ from messagebody.errors import DigestUnknown, DuplicateName, InvalidPart, PartNo
 from messagebody.limits import DEFAULT_LIMITS, Limits
 from messagebody.names import is_name
 from messagebody.part import Part
-from messagebody.part_list import PartList, Record
+from messagebody.part_list import PartList
+from messagebody.record import PartRecord
 from messagebody.text import count_of, human_size, quote
 
 if TYPE_CHECKING:
@@ -53,13 +54,13 @@ class MessageBody(MutableSequence[Part]):
         self._parts = PartList()
         self._resolver: Resolver | None = None
         for part in parts:
-            self._parts.append(_checked(part))
+            self._parts.append(_record(part))
 
     @classmethod
-    def _of(cls, items: Iterable[Part | Record], resolver: "Resolver | None" = None) -> Self:
-        """Make a body of items whose names are checked and unique."""
+    def _of(cls, records: Iterable[PartRecord], resolver: "Resolver | None" = None) -> Self:
+        """Make a body of records whose names are checked and unique."""
         body = cls.__new__(cls)
-        body._parts = PartList(items)
+        body._parts = PartList(records)
         body._resolver = resolver
         return body
 
@@ -116,13 +117,13 @@ class MessageBody(MutableSequence[Part]):
         """Encode the body as a JSON array of parts, in UTF-8; see `to_json`."""
         from messagebody import codec
 
-        return codec.encode(self._parts.items(), indent=indent)
+        return codec.encode(self._parts.records(), indent=indent)
 
     def to_dicts(self) -> builtins.list[dict[str, Any]]:
         """Return what `to_json` writes, parsed: for whatever holds JSON values."""
         from messagebody import codec
 
-        return codec.encode_parsed(self._parts.items())
+        return codec.encode_parsed(self._parts.records())
 
     # Building
 
@@ -163,7 +164,7 @@ class MessageBody(MutableSequence[Part]):
             content, json=json, url=url, name=name, content_type=content_type, size=size,
             digest=digest, metadata=metadata,
         )  # fmt: skip
-        self._parts.append(part)
+        self._parts.append(part._record)
         return self._bound(part)
 
     def move(self, old: str, new: str) -> Part:
@@ -174,11 +175,11 @@ class MessageBody(MutableSequence[Part]):
             DuplicateName: another part has the name `new`.
         """
         slot = self._slot(old)
-        part = self._parts.in_slot(slot)
+        part = self._made(self._parts.in_slot(slot))
         if new != old:
             part = part.evolve(name=new)
-            self._parts.replace_slot(slot, part)
-        return self._bound(part)
+            self._parts.replace_slot(slot, part._record)
+        return part
 
     # Finding
 
@@ -202,14 +203,14 @@ class MessageBody(MutableSequence[Part]):
         names, types = self._columns()
         found = name_pattern(pattern).select(names)
         found = _of_type(found, types, content_type)
-        return [self._bound(self._parts.at(position)) for position in found]
+        return self._at(found)
 
     def unnamed(self, content_type: str = "*/*") -> builtins.list[Part]:
         """Return the unnamed parts of matching content type: the content to show."""
         names, types = self._columns()
         found = [position for position, name in enumerate(names) if name is None]
         found = _of_type(found, types, content_type)
-        return [self._bound(self._parts.at(position)) for position in found]
+        return self._at(found)
 
     def read_text(self, *, separator: str = "\n\n") -> str:
         """Return the unnamed `text/*` parts, joined: what the message says."""
@@ -226,7 +227,7 @@ class MessageBody(MutableSequence[Part]):
     def get(self, name: str, default: Any = None) -> Any:
         """Return the part with a name, or `default`."""
         slot = self._parts.slot_of(name)
-        return default if slot is None else self._bound(self._parts.in_slot(slot))
+        return default if slot is None else self._made(self._parts.in_slot(slot))
 
     def index(self, value: Any, start: int = 0, stop: int | None = None) -> int:
         """Return the position of a part, or of the part with a name.
@@ -248,9 +249,7 @@ class MessageBody(MutableSequence[Part]):
         return len(self._parts)
 
     def __iter__(self) -> Iterator[Part]:
-        if self._resolver is None:
-            return iter(self._parts)
-        return (self._bound(part) for part in self._parts)
+        return (Part._of(record, self._resolver) for record in self._parts)
 
     def __contains__(self, value: object) -> bool:
         if isinstance(value, str):
@@ -265,23 +264,24 @@ class MessageBody(MutableSequence[Part]):
     def __getitem__(self, key: slice) -> builtins.list[Part]: ...
     def __getitem__(self, key: int | str | slice) -> Part | builtins.list[Part]:
         if isinstance(key, str):
-            return self._bound(self._parts.in_slot(self._slot(key)))
+            return self._made(self._parts.in_slot(self._slot(key)))
         if isinstance(key, slice):
             positions = range(*key.indices(len(self)))
-            return [self._bound(self._parts.at(position)) for position in positions]
-        return self._bound(self._parts.at(self._position(key)))
+            return self._at(positions)
+        return self._made(self._parts.at(self._position(key)))
 
     def __setitem__(self, key: Any, value: Any) -> None:
         if isinstance(key, slice):
             parts = [*self]
-            parts[key] = [_checked(part) for part in value]
+            parts[key] = value
             self._parts = MessageBody(parts)._parts
         elif not isinstance(key, str):
-            self._parts.replace(self._position(key), _checked(value))
+            self._parts.replace(self._position(key), _record(value))
         elif (slot := self._parts.slot_of(key)) is not None:
-            self._parts.replace_slot(slot, rewrite_part(self._parts.in_slot(slot), value))
+            old = self._made(self._parts.in_slot(slot))
+            self._parts.replace_slot(slot, rewrite_part(old, value)._record)
         elif isinstance(value, Part):
-            self._parts.append(value.evolve(name=key))
+            self._parts.append(value.evolve(name=key)._record)
         else:
             self.add(value, name=key)
 
@@ -289,27 +289,27 @@ class MessageBody(MutableSequence[Part]):
         if isinstance(key, str):
             self._parts.remove_slot(self._slot(key))
         elif isinstance(key, slice):
-            parts = [*self]
-            del parts[key]
-            self._parts = PartList(parts)
+            records = [*self._parts]
+            del records[key]
+            self._parts = PartList(records)
         else:
             self._parts.remove(self._position(key))
 
     def insert(self, index: int, value: Part) -> None:
         """Put a part before a position."""
         start = slice(index, None).indices(len(self))[0]
-        self._parts.insert(start, _checked(value))
+        self._parts.insert(start, _record(value))
 
     def extend(self, values: Iterable[Part]) -> None:
         """Add all parts at the end, or none if one of them can't be."""
-        parts = [_checked(part) for part in values]
+        records = [_record(part) for part in values]
         seen: set[str] = set()
-        for part in parts:
-            if part.name is not None and (part.name in seen or part.name in self):
-                raise DuplicateName(part.name)
-            seen.add(part.name or "")
-        for part in parts:
-            self._parts.append(part)
+        for record in records:
+            if record.name is not None and (record.name in seen or record.name in self):
+                raise DuplicateName(record.name)
+            seen.add(record.name or "")
+        for record in records:
+            self._parts.append(record)
 
     def pop(self, index: int | str = -1) -> Part:
         """Take out and return the part at a position, or the part with a name."""
@@ -328,7 +328,7 @@ class MessageBody(MutableSequence[Part]):
 
     def reverse(self) -> None:
         """Turn the order of the parts around, in place."""
-        self._parts = PartList(reversed([*self]))
+        self._parts = PartList(reversed([*self._parts]))
 
     def clear(self) -> None:
         """Take out all parts."""
@@ -336,7 +336,7 @@ class MessageBody(MutableSequence[Part]):
 
     def copy(self) -> Self:
         """Return a body of the same parts."""
-        return self._of(self._parts.items(), self._resolver)
+        return self._of(self._parts.records(), self._resolver)
 
     __copy__ = copy
 
@@ -359,12 +359,12 @@ class MessageBody(MutableSequence[Part]):
         )
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), ([part.with_resolver(None) for part in self],)
+        return _restore, (type(self), [*self._parts])
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         from copy import deepcopy
 
-        return self._of([deepcopy(part, memo) for part in self], self._resolver)
+        return self._of(deepcopy([*self._parts], memo), self._resolver)
 
     # Identity
 
@@ -418,7 +418,7 @@ class MessageBody(MutableSequence[Part]):
         pinned = [(position, _pinned(part, resolver)) for position, part in enumerate(self)]
         for position, part in pinned:
             if part is not None:
-                self._parts.replace(position, part)
+                self._parts.replace(position, part._record)
         return self
 
     # Views
@@ -428,12 +428,7 @@ class MessageBody(MutableSequence[Part]):
 
         The resolver is no part of equality, digest, JSON, repr or pickle.
         """
-        return self._of(
-            (part.with_resolver(resolver) for part in self)
-            if resolver is None
-            else self._parts.items(),
-            resolver,
-        )
+        return self._of(self._parts, resolver)
 
     @property
     def fs(self) -> "MessageBodyFileSystem":
@@ -501,10 +496,15 @@ class MessageBody(MutableSequence[Part]):
         """Return all names and all content types, in order, without making parts."""
         return self._parts.columns()
 
+    def _made(self, record: PartRecord) -> Part:
+        return Part._of(record, self._resolver)
+
     def _bound(self, part: Part) -> Part:
-        if self._resolver is None or not part.is_reference:
-            return part
-        return part.with_resolver(self._resolver)
+        return part if self._resolver is None else part.with_resolver(self._resolver)
+
+    def _at(self, positions: Iterable[int]) -> builtins.list[Part]:
+        records = self._parts.records()
+        return [Part._of(records[position], self._resolver) for position in positions]
 
     def _position(self, index: int) -> int:
         length = len(self)
@@ -531,12 +531,16 @@ class MessageBody(MutableSequence[Part]):
         return f"{meant}; {has}: {shown}" if names else f"; {has}"
 
 
-def _checked(part: Part) -> Part:
+def _restore(cls: type[MessageBody], records: builtins.list[PartRecord]) -> MessageBody:
+    return cls._of(records)
+
+
+def _record(part: Part) -> PartRecord:
     if not isinstance(part, Part):
         raise InvalidPart(
             f"a body holds parts, got {quote(part)}; body.add(…) makes a part of content"
         )
-    return part
+    return part._record
 
 
 def _of_type(

@@ -6,19 +6,18 @@ column by column; whatever it hesitates over goes through the reference reading.
 decides what is accepted, and errors come from one place.
 """
 
-import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import msgspec
 
 from messagebody import base64_text, strict_json
 from messagebody.errors import DecodeError, LocalFileNotSent, MessageBodyError
-from messagebody.fast_codec import WirePart, decode_flawless
+from messagebody.fast_codec import decode_flawless
 from messagebody.limits import DEFAULT_LIMITS, Limits
-from messagebody.media_types import OCTET_STREAM, TEXT_PLAIN, is_textual
+from messagebody.media_types import OCTET_STREAM, TEXT_PLAIN
 from messagebody.part import Part
-from messagebody.part_list import Record
+from messagebody.record import PartRecord, RichRecord
 from messagebody.text import count_of, escape, human_size, quote
 
 __all__ = ["decode", "decode_parsed", "encode", "encode_parsed"]
@@ -47,8 +46,8 @@ def decode(
     *,
     limits: Limits = DEFAULT_LIMITS,
     strict: bool = False,
-) -> list[Part | Record]:
-    """Return the parts, or records of parts, of a body in JSON.
+) -> list[PartRecord]:
+    """Return the records of the parts of a body in JSON.
 
     Raises:
         DecodeError: the document is no body.
@@ -67,13 +66,13 @@ def decode(
         parsed = strict_json.loads(data, depth=limits.depth)
     except strict_json.InvalidJson as error:
         raise _placed(error) from error
-    return [*_parts(parsed, limits, strict)]
+    return _parts(parsed, limits, strict)
 
 
 def decode_parsed(
     data: Any, *, limits: Limits = DEFAULT_LIMITS, strict: bool = False
-) -> list[Part]:
-    """Return the parts of a body in parsed JSON.
+) -> list[PartRecord]:
+    """Return the records of the parts of a body in parsed JSON.
 
     Raises:
         DecodeError: the value is no body.
@@ -95,11 +94,11 @@ def _placed(error: strict_json.InvalidJson) -> DecodeError:
     return DecodeError(problem, path[0])
 
 
-def _parts(data: Any, limits: Limits, strict: bool) -> list[Part]:
+def _parts(data: Any, limits: Limits, strict: bool) -> list[PartRecord]:
     members = _array_of_parts(data)
     if len(members) > limits.parts:
         raise DecodeError(f"{count_of(len(members), 'part')}; the limit parts is {limits.parts:,}")
-    found: list[Part] = []
+    found: list[PartRecord] = []
     flaws: list[DecodeError] = []
     seen: dict[str, int] = {}
     for index, value in enumerate(members):
@@ -107,7 +106,7 @@ def _parts(data: Any, limits: Limits, strict: bool) -> list[Part]:
             part = _part(value, limits, strict)
             if part.name is not None and seen.setdefault(part.name, index) != index:
                 raise DecodeError(f"the name is taken by part {seen[part.name]}")
-            found.append(part)
+            found.append(part._record)
         except MessageBodyError as error:
             flaws.append(_at(error, index, value))
             if len(flaws) == _SHOWN_FLAWS:
@@ -267,63 +266,38 @@ def _kind(value: Any) -> str:
 # Encoding
 
 
-def encode(items: Iterable[Part | Record], *, indent: int | None = None) -> bytes:
+def encode(records: Sequence[PartRecord], *, indent: int | None = None) -> bytes:
     """Return a body's JSON: an array of parts, in UTF-8.
 
     Raises:
         LocalFileNotSent: a part is still a local file.
     """
-    data = msgspec.json.encode([_wire(item, index) for index, item in enumerate(items)])
+    data = msgspec.json.encode(_writable(records))
     return data if indent is None else msgspec.json.format(data, indent=indent)
 
 
-def encode_parsed(items: Iterable[Part | Record]) -> list[dict[str, Any]]:
+def encode_parsed(records: Sequence[PartRecord]) -> list[dict[str, Any]]:
     """Return what `encode` writes, as Python values."""
-    parsed: list[dict[str, Any]] = msgspec.json.decode(encode(items))
-    return parsed
+    return [msgspec.to_builtins(record) for record in _writable(records)]
 
 
-def _wire(item: Any, index: int) -> Any:
-    if type(item) is WirePart and item.is_as_written():
-        return item
-    part: Part = item.to_part() if type(item) is WirePart else item
-    wire = _new_wire(part, index)
-    return {**msgspec.to_builtins(wire), **part.extra} if part.extra else wire
+def _writable(records: Sequence[PartRecord]) -> Sequence[Any]:
+    """Return what the JSON library writes: the records themselves, unless one needs more."""
+    if set(map(type, records)) <= {PartRecord}:
+        return records
+    return [
+        _flat(record, index) if isinstance(record, RichRecord) else record
+        for index, record in enumerate(records)
+    ]
 
 
-def _new_wire(part: Part, index: int) -> WirePart:
-    if part.local_file is not None:
-        place = f"part {quote(part.name)}" if part.name else f"part {index}"
-        file = quote(part.local_file.path.name)[1:-1]
-        raise LocalFileNotSent(place, file, human_size(part.size))
-    if part.is_reference:
-        return WirePart(
-            name=part.name, content_type=part.content_type, url=part.url, size=part.size,
-            digest=part.digest, metadata=part.metadata,
-        )  # fmt: skip
-    text = part.text if part.text is not None else _as_text(part)
-    if text is not None:
-        return WirePart(
-            name=part.name, content_type=part.content_type, content=text, metadata=part.metadata
-        )
-    return WirePart(
-        name=part.name, content_type=part.content_type, encoding="base64",
-        content=base64_text.encode(part.read_bytes()), metadata=part.metadata,
-    )  # fmt: skip
-
-
-def _as_text(part: Part) -> str | None:
-    """Return bytes as text where they are UTF-8 of a textual type, else None."""
-    if not is_textual(part.content_type) or not _is_plain_charset(part.content_type):
-        return None
-    try:
-        return part.read_bytes().decode()
-    except UnicodeDecodeError:
-        return None
-
-
-_OTHER_CHARSET: Final = re.compile(r";[ \t]*charset=(?!\"?utf-?8\"?[ \t]*(?:;|$))", re.IGNORECASE)
-
-
-def _is_plain_charset(content_type: str) -> bool:
-    return _OTHER_CHARSET.search(content_type) is None
+def _flat(record: RichRecord, index: int) -> dict[str, Any]:
+    """Return the members of a record and, beside them, those nobody defined."""
+    if record.local_file is not None:
+        place = f"part {quote(record.name)}" if record.name else f"part {index}"
+        file = record.local_file
+        name = escape(file.path.name, limit=200)
+        raise LocalFileNotSent(place, name, human_size(file.size))
+    members: dict[str, Any] = msgspec.to_builtins(record)
+    del members["extra"]
+    return {**members, **(record.extra or {})}

@@ -14,40 +14,16 @@ import msgspec
 from messagebody import base64_text
 from messagebody.errors import MessageBodyError
 from messagebody.limits import Limits
-from messagebody.media_types import OCTET_STREAM, TEXT_PLAIN, check_content_type, is_textual
+from messagebody.media_types import OCTET_STREAM, TEXT_PLAIN, check_content_type
 from messagebody.names import are_names
-from messagebody.part import Part, check_reference
+from messagebody.part import as_text, check_reference
+from messagebody.record import PartRecord
 
-__all__ = ["WirePart", "decode_flawless"]
+__all__ = ["decode_flawless"]
 
 # More than this many bytes a part: content is decoded from the document itself, never copied.
 _LARGE: Final = 65_536
 _QUOTE: Final = ord('"')
-
-
-class WirePart(msgspec.Struct, gc=False, omit_defaults=True):
-    """A part as JSON spells it, checked."""
-
-    name: str | None = None
-    content_type: str = msgspec.field(default="", name="contentType")
-    content: Any = None
-    encoding: str | None = msgspec.field(default=None, name="contentEncoding")
-    url: str | None = msgspec.field(default=None, name="contentUrl")
-    size: int | None = None
-    digest: str | None = None
-    metadata: dict[str, Any] | None = None
-
-    def to_part(self) -> Part:
-        """Make the part."""
-        if self.url is not None:
-            content: Any = check_reference(self.url, self.size, self.digest)
-        else:
-            content = self.content
-        return Part._trusted(self.name, self.content_type, self.metadata, content)
-
-    def is_as_written(self) -> bool:
-        """Tell whether the writer would spell the part just so."""
-        return self.encoding is None or not is_textual(self.content_type)
 
 
 class _LargePart(msgspec.Struct, gc=False):
@@ -67,13 +43,13 @@ class _Hesitation(Exception):
     """The document is not one the fast reading takes."""
 
 
-_small_decoder: Final = msgspec.json.Decoder(list[WirePart])
+_small_decoder: Final = msgspec.json.Decoder(list[PartRecord])
 _large_decoder: Final = msgspec.json.Decoder(list[_LargePart])
 
 
 def decode_flawless(
     data: str | bytes | bytearray | memoryview, limits: Limits, *, strict: bool
-) -> list[Any] | None:
+) -> list[PartRecord] | None:
     """Return records of a document's parts, None if the reference reading has to decide."""
     document = data if isinstance(data, str | bytes) else bytes(data)
     try:
@@ -109,7 +85,7 @@ def _has_large_parts(document: str | bytes) -> bool:
     return _count(head, '"content"') < 2 and len(document) > _LARGE * _count(document, '"content"')
 
 
-def _from_large(part: _LargePart) -> WirePart:
+def _from_large(part: _LargePart) -> PartRecord:
     content: Any = part.content
     if content is not None:
         written = memoryview(content)
@@ -117,13 +93,13 @@ def _from_large(part: _LargePart) -> WirePart:
             content = base64_text.decode_view(written[1:-1])
         else:
             content = msgspec.json.decode(content, type=str | None)
-    return WirePart(
+    return PartRecord(
         part.name, part.content_type or "", content, part.encoding, part.url, part.size,
         part.digest, part.metadata,
     )  # fmt: skip
 
 
-def _check_members(records: list[WirePart], document: str | bytes, limits: Limits) -> None:
+def _check_members(records: list[PartRecord], document: str | bytes, limits: Limits) -> None:
     """Notice repeated, unknown and null members: each makes the count of members too high.
 
     A colon behind white space, or behind a member name that ends in a backslash, would not be
@@ -146,7 +122,7 @@ def _spaces(document: str | bytes) -> list[str]:
     return [" ", *(space for space in "\t\n\r" if _count(document, space))]
 
 
-def _columns(records: list[WirePart]) -> Any:
+def _columns(records: list[PartRecord]) -> Any:
     yield [record.name for record in records]
     yield [record.content_type or None for record in records]
     yield [record.content for record in records]
@@ -180,7 +156,7 @@ def _check_names(names: list[str | None], limits: Limits) -> None:
     _require(are_names(named))
 
 
-def _check_types(records: list[WirePart], *, strict: bool) -> None:
+def _check_types(records: list[PartRecord], *, strict: bool) -> None:
     """Check each distinct content type once, fill in the absent ones."""
     checked: dict[str, str] = {}
     for kind in {record.content_type for record in records} - {""}:
@@ -197,7 +173,7 @@ def _check_types(records: list[WirePart], *, strict: bool) -> None:
         record.content_type = TEXT_PLAIN if plain else OCTET_STREAM
 
 
-def _check_contents(records: list[WirePart], limits: Limits, *, strict: bool) -> None:
+def _check_contents(records: list[PartRecord], limits: Limits, *, strict: bool) -> None:
     for record in records:
         content = record.content
         if content is None:
@@ -210,16 +186,20 @@ def _check_contents(records: list[WirePart], limits: Limits, *, strict: bool) ->
         _require(len(content) * (1 if isinstance(content, bytes) else 4) <= limits.part_bytes)
 
 
-def _check_encoding(record: WirePart, *, strict: bool) -> None:
+def _check_encoding(record: PartRecord, *, strict: bool) -> None:
     if record.encoding == "plain":
         record.encoding = None
         return
     _require(record.encoding == "base64")
-    if isinstance(record.content, str):
-        record.content = base64_text.decode(record.content, strict=strict)
+    content = record.content
+    if isinstance(content, str):
+        content = base64_text.decode(content, strict=strict)
+    text = as_text(content, record.content_type)  # type: ignore[arg-type]
+    record.content = content if text is None else text
+    record.encoding = "base64" if text is None else None
 
 
-def _check_reference(record: WirePart) -> None:
+def _check_reference(record: PartRecord) -> None:
     url = record.url
     _require(url is not None and record.encoding is None)
     _require(url[:5].lower() != "data:")  # type: ignore[index]

@@ -9,9 +9,9 @@ import io
 import os
 import re
 import stat
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Any, BinaryIO, Final, Self
+from typing import TYPE_CHECKING, Any, BinaryIO, Final, Self, TypeVar
 
 import attrs
 
@@ -23,20 +23,28 @@ from messagebody.errors import (
     LocalFileChanged,
 )
 from messagebody.limits import DEFAULT_LIMITS
-from messagebody.media_types import OCTET_STREAM, TEXT_PLAIN, check_content_type, parse_content_type
+from messagebody.media_types import (
+    OCTET_STREAM,
+    TEXT_PLAIN,
+    check_content_type,
+    is_textual,
+    parse_content_type,
+)
 from messagebody.names import check_name
+from messagebody.record import PartRecord, RichRecord
 from messagebody.text import escape, human_size, quote, redact_url
 
 if TYPE_CHECKING:
     from messagebody.resolving import Resolver
 
-__all__ = ["LocalFile", "Part", "Reference", "check_reference", "sha256_of"]
+__all__ = ["LocalFile", "Part", "Reference", "as_text", "check_reference", "sha256_of"]
 
 _DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:[^\s\x00-\x1f\x7f-\x9f\ud800-\udfff]+")
 _MAX_SIZE: Final = 2**53 - 1
 _PREVIEW: Final = 40
-_UNCHANGED: Final[Any] = object()
+_UTF8: Final = frozenset({"utf-8", "utf8"})
+_T = TypeVar("_T")
 
 
 @attrs.frozen
@@ -178,11 +186,7 @@ class Part:
         (14, 'Cats are cute.')
     """
 
-    name: str | None
-    content_type: str
-    metadata: dict[str, Any] | None
-    _content: Content
-    _extra: dict[str, Any] | None
+    _record: PartRecord
     _resolver: "Resolver | None"
 
     def __init__(
@@ -199,46 +203,37 @@ class Part:
         if name is not None:
             check_name(name)
         held = _hold(content, url, size, digest)
-        if content_type is None:
-            content_type = _guess(held, name)
-        self._set(name, check_content_type(content_type), _metadata(metadata), held, None, None)
-        _check_charset(self)
+        kind = check_content_type(_guess(held, name) if content_type is None else content_type)
+        record = _record_of(name, kind, held, _metadata(metadata))
+        _set_record(self, record)
+        _set_resolver(self, None)
         if url is None and (size is not None or digest is not None):
             _keep_promise(self, size, digest)
 
-    def _set(
-        self,
-        name: str | None,
-        content_type: str,
-        metadata: dict[str, Any] | None,
-        content: Content,
-        extra: dict[str, Any] | None,
-        resolver: "Resolver | None",
-    ) -> None:
-        put = object.__setattr__
-        put(self, "name", name)
-        put(self, "content_type", content_type)
-        put(self, "metadata", metadata)
-        put(self, "_content", content)
-        put(self, "_extra", extra)
-        put(self, "_resolver", resolver)
-
     @classmethod
-    def _trusted(
-        cls,
-        name: str | None,
-        content_type: str,
-        metadata: dict[str, Any] | None,
-        content: Content,
-        extra: dict[str, Any] | None = None,
-        resolver: "Resolver | None" = None,
-    ) -> Self:
-        """Make a part of checked pieces."""
+    def _of(cls, record: PartRecord, resolver: "Resolver | None" = None) -> Self:
+        """Make a part of a checked record."""
         part = cls.__new__(cls)
-        part._set(name, content_type, metadata, content, extra, resolver)
+        _set_record(part, record)
+        _set_resolver(part, resolver)
         return part
 
     # What it is
+
+    @property
+    def name(self) -> str | None:
+        """The part name, None for content to show."""
+        return self._record.name
+
+    @property
+    def content_type(self) -> str:
+        """The content type as it was written: `type/subtype[; parameters]`."""
+        return self._record.content_type
+
+    @property
+    def metadata(self) -> dict[str, Any] | None:
+        """The metadata, None if there is none; change it with `evolve`."""
+        return self._record.metadata
 
     @property
     def path(self) -> PurePosixPath | None:
@@ -253,31 +248,43 @@ class Part:
     @property
     def is_reference(self) -> bool:
         """Whether the content lives behind a URL."""
-        return isinstance(self._content, Reference)
+        return self._record.url is not None
 
     @property
-    def local_file(self) -> LocalFile | None:
-        """The local file the part still stands for, if it does."""
-        return self._content if isinstance(self._content, LocalFile) else None
-
-    @property
-    def text(self) -> str | None:
-        """The content if it was given as text, None otherwise."""
-        return self._content if isinstance(self._content, str) else None
+    def reference(self) -> Reference | None:
+        """URL, size and digest of a reference, None for content that is here."""
+        record = self._record
+        return None if record.url is None else Reference(record.url, record.size, record.digest)
 
     @property
     def url(self) -> str | None:
         """The URL of a reference, None for content that is here."""
-        return self._content.url if isinstance(self._content, Reference) else None
+        return self._record.url
+
+    @property
+    def local_file(self) -> LocalFile | None:
+        """The local file the part still stands for, if it does."""
+        return self._record.local_file if isinstance(self._record, RichRecord) else None
+
+    @property
+    def text(self) -> str | None:
+        """The content that JSON carries as text; None for binary, local and remote content."""
+        return self._record.content if isinstance(self._record.content, str) else None
+
+    @property
+    def extra(self) -> dict[str, Any]:
+        """Members nobody defined, kept for whoever knows them."""
+        return (isinstance(self._record, RichRecord) and self._record.extra) or {}
 
     @property
     def size(self) -> int | None:
         """Bytes of the content; None for a reference that does not state it. No I/O."""
-        if isinstance(self._content, Reference | LocalFile):
-            return self._content.size
-        if isinstance(self._content, str) and not self._content.isascii():
-            return len(self._content.encode())
-        return len(self._content)
+        content = self._record.content
+        if content is None:
+            return self._record.size if self.local_file is None else self.local_file.size
+        if isinstance(content, str) and not content.isascii():
+            return len(content.encode())
+        return len(content)
 
     @property
     def digest(self) -> str | None:
@@ -285,16 +292,11 @@ class Part:
 
         A local file is read for it.
         """
-        if isinstance(self._content, Reference):
-            return self._content.digest
-        if isinstance(self._content, LocalFile):
-            return self._content.digest()
+        if self.is_reference:
+            return self._record.digest
+        if self.local_file is not None:
+            return self.local_file.digest()
         return sha256_of(self._inline_bytes())
-
-    @property
-    def extra(self) -> dict[str, Any]:
-        """Members nobody defined, kept for whoever knows them."""
-        return self._extra if self._extra is not None else {}
 
     def evolve(self, **changes: Any) -> Self:
         """Return a copy with changes.
@@ -307,36 +309,34 @@ class Part:
             >>> Part("a", name="/a").evolve(name="/b").name
             '/b'
         """
-        extra = changes.pop("extra", self._extra)
         unknown = changes.keys() - _ARGUMENTS
         if unknown:
             raise TypeError(f"Part.evolve() got unexpected arguments: {sorted(unknown)}")
-        held = self._content
-        if changes.keys() & {"content", "url"}:
-            held = _hold(*(changes.get(key) for key in ("content", "url", "size", "digest")))
-        elif isinstance(held, Reference):
-            held = check_reference(
-                held.url, changes.get("size", held.size), changes.get("digest", held.digest)
-            )
         name = changes.get("name", self.name)
-        part = self._trusted(
+        record = _record_of(
             name if name is None else check_name(name),
             check_content_type(changes.get("content_type") or self.content_type),
+            self._changed_content(changes),
             _metadata(changes.get("metadata", self.metadata)),
-            held,
-            extra or None,
-            self._resolver,
+            changes.get("extra", self.extra) or None,
         )
-        _check_charset(part)
+        part = self._of(record, self._resolver)
         if not part.is_reference:
             _keep_promise(part, changes.get("size"), changes.get("digest"))
         return part
 
+    def _changed_content(self, changes: Mapping[str, Any]) -> Content:
+        if changes.keys() & {"content", "url"}:
+            return _hold(*(changes.get(key) for key in ("content", "url", "size", "digest")))
+        record = self._record
+        if record.url is not None:
+            size, digest = changes.get("size", record.size), changes.get("digest", record.digest)
+            return check_reference(record.url, size, digest)
+        return self._inline_or_local()
+
     def with_resolver(self, resolver: "Resolver | None") -> Self:
         """Return the same part, read through `resolver` where no other is given."""
-        return self._trusted(
-            self.name, self.content_type, self.metadata, self._content, self._extra, resolver
-        )
+        return self._of(self._record, resolver)
 
     # Reading it
 
@@ -351,13 +351,13 @@ class Part:
             DigestMismatch: the bytes are not the ones promised.
             LocalFileChanged: the local file is not the one that was added.
         """
-        held = self._content
-        if isinstance(held, Reference):
+        reference = self.reference
+        if reference is not None:
             from messagebody.resolving import read_reference
 
-            return read_reference(held, resolver=resolver or self._resolver, subject=self.label)
-        if isinstance(held, LocalFile):
-            return held.read_bytes()
+            return read_reference(
+                reference, resolver=resolver or self._resolver, subject=self.label
+            )
         return self._inline_bytes()
 
     def read_text(self, resolver: "Resolver | None" = None) -> str:
@@ -366,8 +366,8 @@ class Part:
         Raises:
             DecodeError: the bytes are not in that encoding; names the part and the byte.
         """
-        if isinstance(self._content, str):
-            return self._content
+        if self.text is not None:
+            return self.text
         charset = parse_content_type(self.content_type).parameters.get("charset", "utf-8")
         data = self.read_bytes(resolver)
         try:
@@ -384,7 +384,7 @@ class Part:
         Raises:
             DecodeError: the content is no JSON; names the part and the byte.
         """
-        data = self._content if isinstance(self._content, str) else self.read_bytes(resolver)
+        data = self.read_bytes(resolver) if self.text is None else self.text
         try:
             return strict_json.loads(data, depth=DEFAULT_LIMITS.depth)
         except strict_json.InvalidJson as error:
@@ -392,13 +392,15 @@ class Part:
 
     def open(self, resolver: "Resolver | None" = None) -> BinaryIO:
         """Return the content as a binary file object, seekable where its source is."""
-        held = self._content
-        if isinstance(held, Reference):
+        reference = self.reference
+        if reference is not None:
             from messagebody.resolving import open_reference
 
-            return open_reference(held, resolver=resolver or self._resolver, subject=self.label)
-        if isinstance(held, LocalFile):
-            return held.open()
+            return open_reference(
+                reference, resolver=resolver or self._resolver, subject=self.label
+            )
+        if self.local_file is not None:
+            return self.local_file.open()
         return io.BytesIO(self._inline_bytes())
 
     async def aread_bytes(self, resolver: "Resolver | None" = None) -> bytes:
@@ -413,35 +415,49 @@ class Part:
         """Return the content parsed as JSON without blocking the event loop; see `read_json`."""
         return await self._in_thread(self.read_json, resolver)
 
-    async def _in_thread(self, read: Any, resolver: "Resolver | None") -> Any:
-        if isinstance(self._content, str | bytes):
-            return read()
+    async def _in_thread(
+        self, read: "Callable[[Resolver | None], _T]", resolver: "Resolver | None"
+    ) -> _T:
+        if self._record.content is not None:
+            return read(resolver)
         import asyncio
 
         return await asyncio.to_thread(read, resolver)
 
+    def _inline_or_local(self) -> str | bytes | LocalFile:
+        content = self._record.content
+        if content is not None:
+            return content
+        assert self.local_file is not None  # noqa: S101 - neither inline nor a reference
+        return self.local_file
+
     def _inline_bytes(self) -> bytes:
-        return self._content.encode() if isinstance(self._content, str) else self._content  # type: ignore[return-value]
+        held = self._inline_or_local()
+        if isinstance(held, LocalFile):
+            return held.read_bytes()
+        return held.encode() if isinstance(held, str) else held
 
     # What Python asks
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Part):
             return NotImplemented
+        mine, theirs = self._record, other._record
         return (
-            self.name == other.name
-            and self.content_type == other.content_type
-            and _same_content(self._content, other._content)
-            and _same_json(self.metadata, other.metadata)
-            and _same_json(self._extra, other._extra)
+            mine.name == theirs.name
+            and mine.content_type == theirs.content_type
+            and _bytes_of(mine.content) == _bytes_of(theirs.content)
+            and self.reference == other.reference
+            and self.local_file == other.local_file
+            and _same_json(mine.metadata, theirs.metadata)
+            and _same_json(self.extra, other.extra)
         )
 
     def __hash__(self) -> int:
         return hash((self.name, self.content_type, self.size))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        pieces = (self.name, self.content_type, self.metadata, self._content, self._extra)
-        return _restore, (type(self), *pieces)
+        return _restore, (type(self), self._record)
 
     def __repr__(self) -> str:
         return f"Part({', '.join(self._summary())})"
@@ -453,14 +469,13 @@ class Part:
         if self.name is not None:
             yield quote(self.name, limit=_PREVIEW)
         yield escape(self.content_type, limit=_PREVIEW)
-        held = self._content
-        if isinstance(held, str):
-            yield quote(held, limit=_PREVIEW)
+        if self.text is not None:
+            yield quote(self.text, limit=_PREVIEW)
         yield human_size(self.size)
-        if isinstance(held, Reference):
-            yield redact_url(held.url, limit=2 * _PREVIEW)
-        if isinstance(held, LocalFile):
-            yield "local file " + quote(held.path.name, limit=_PREVIEW)
+        if self.url is not None:
+            yield redact_url(self.url, limit=2 * _PREVIEW)
+        if self.local_file is not None:
+            yield "local file " + quote(self.local_file.path.name, limit=_PREVIEW)
 
     @classmethod
     def __get_pydantic_core_schema__(cls, source: Any, handler: Any) -> Any:
@@ -469,17 +484,64 @@ class Part:
         return pydantic_types.part_core_schema(cls)
 
     @classmethod
-    def __get_pydantic_json_schema__(cls, core_schema: Any, handler: Any) -> dict[str, Any]:
+    def __get_pydantic_json_schema__(cls, core_schema: Any, handler: Any) -> Any:
         from messagebody.interop import pydantic_types
 
         return pydantic_types.part_json_schema()
 
 
-_ARGUMENTS = frozenset({"content", "name", "content_type", "url", "size", "digest", "metadata"})
+_ARGUMENTS = frozenset(
+    {"content", "name", "content_type", "url", "size", "digest", "metadata", "extra"}
+)
+# The class is frozen; its slots are set by whoever makes a part.
+_set_record = vars(Part)["_record"].__set__
+_set_resolver = vars(Part)["_resolver"].__set__
 
 
-def _restore(cls: type[Part], *pieces: Any) -> Part:
-    return cls._trusted(*pieces)
+def _restore(cls: type[Part], record: PartRecord) -> Part:
+    return cls._of(record)
+
+
+def _record_of(
+    name: str | None,
+    content_type: str,
+    held: Content,
+    metadata: dict[str, Any] | None,
+    extra: dict[str, Any] | None = None,
+) -> PartRecord:
+    """Make the record of checked pieces."""
+    if isinstance(held, Reference):
+        pieces = {"url": held.url, "size": held.size, "digest": held.digest}
+    elif isinstance(held, LocalFile):
+        return RichRecord(
+            name=name, content_type=content_type, metadata=metadata, extra=extra, local_file=held
+        )
+    else:
+        pieces = _written(held, content_type)
+    if extra is not None:
+        return RichRecord(
+            name=name, content_type=content_type, metadata=metadata, extra=extra, **pieces
+        )
+    return PartRecord(name=name, content_type=content_type, metadata=metadata, **pieces)
+
+
+def _written(content: str | bytes, content_type: str) -> dict[str, Any]:
+    """Return content and encoding as the writer emits them."""
+    if isinstance(content, str):
+        _check_charset(content, content_type)
+        return {"content": content}
+    text = as_text(content, content_type)
+    return {"content": content, "encoding": "base64"} if text is None else {"content": text}
+
+
+def as_text(content: bytes, content_type: str) -> str | None:
+    """Return bytes as text where they are UTF-8 of a textual type, else None."""
+    if not is_textual(content_type) or _charset(content_type) not in _UTF8:
+        return None
+    try:
+        return content.decode()
+    except UnicodeDecodeError:
+        return None
 
 
 def _hold(content: Any, url: Any, size: Any, digest: Any) -> Content:
@@ -530,16 +592,20 @@ def _guess(content: Content, name: str | None) -> str:
     return sniffing.content_type(content[: sniffing.HEAD], name)
 
 
-def _check_charset(part: Part) -> None:
-    if part.text is None or ";" not in part.content_type:
-        return
-    charset = parse_content_type(part.content_type).parameters.get("charset", "utf-8").lower()
-    if charset not in {"utf-8", "utf8", "us-ascii"}:
+def _charset(content_type: str) -> str:
+    if ";" not in content_type:
+        return "utf-8"
+    return parse_content_type(content_type).parameters.get("charset", "utf-8").lower()
+
+
+def _check_charset(text: str, content_type: str) -> None:
+    charset = _charset(content_type)
+    if charset not in _UTF8 and charset != "us-ascii":
         raise InvalidContentType(
-            f"content type {quote(part.content_type)} of plain text: its bytes are UTF-8, "
+            f"content type {quote(content_type)} of plain text: its bytes are UTF-8, "
             "so charset is utf-8 or us-ascii; give bytes in the other encoding"
         )
-    if charset == "us-ascii" and not part.text.isascii():
+    if charset == "us-ascii" and not text.isascii():
         raise InvalidContentType("content of charset us-ascii holds characters outside of it")
 
 
@@ -563,12 +629,8 @@ def _keep_promise(part: Part, size: int | None, digest: str | None) -> None:
         raise InvalidPart(f"digest says {digest}, the content has {part.digest}")
 
 
-def _same_content(mine: Content, other: Content) -> bool:
-    if isinstance(mine, str) and isinstance(other, bytes):
-        return mine.encode() == other
-    if isinstance(mine, bytes) and isinstance(other, str):
-        return mine == other.encode()
-    return type(mine) is type(other) and mine == other
+def _bytes_of(content: str | bytes | None) -> bytes | None:
+    return content.encode() if isinstance(content, str) else content
 
 
 def _same_json(mine: Any, other: Any) -> bool:

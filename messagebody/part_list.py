@@ -3,33 +3,15 @@
 Positions of the name index are slots that never move while parts are only added, replaced and
 removed: a removed part leaves a hole, and holes are closed when a position is asked for. So
 adding, finding and removing by name take constant time, whatever the size of the body.
-
-What is stored is a part, or a record a decoder left: something with `name` and `content_type`
-whose `to_part()` makes the part. A record becomes a part when it is first asked for.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Protocol, Self
+from typing import Self
 
 from messagebody.errors import DuplicateName
-from messagebody.part import Part
+from messagebody.record import PartRecord
 
-__all__ = ["PartList", "Record"]
-
-
-class Record(Protocol):
-    """A part a decoder has checked but not made."""
-
-    @property
-    def name(self) -> str | None:
-        """The part's name."""
-
-    @property
-    def content_type(self) -> str:
-        """The part's content type."""
-
-    def to_part(self) -> Part:
-        """Make the part."""
+__all__ = ["PartList"]
 
 
 class PartList:
@@ -37,9 +19,9 @@ class PartList:
 
     __slots__ = ("_columns", "_holes", "_slot_of", "_slots", "version")
 
-    def __init__(self, items: Iterable[Part | Record] = ()) -> None:
-        """Take items whose names the caller has checked to be unique."""
-        self._slots: list[Part | Record | None] = list(items)
+    def __init__(self, records: Iterable[PartRecord] = ()) -> None:
+        """Take records whose names the caller has checked to be unique."""
+        self._slots: list[PartRecord | None] = list(records)
         self._slot_of: dict[str, int] | None = None
         self._holes = 0
         self._columns: tuple[list[str | None], list[str]] | None = None
@@ -49,37 +31,35 @@ class PartList:
     def __len__(self) -> int:
         return len(self._slots) - self._holes
 
-    def __iter__(self) -> Iterator[Part]:
-        slot = 0
-        while slot < len(self._slots):
-            if self._slots[slot] is not None:
-                yield self._part(slot)
-            slot += 1
+    def __iter__(self) -> Iterator[PartRecord]:
+        return (record for record in self._slots if record is not None)
 
     def copy(self) -> Self:
         """Return a list of the same parts."""
-        return type(self)(self.items())
+        return type(self)(self)
 
-    def items(self) -> Iterator[Part | Record]:
-        """Yield what is stored, without making parts of records."""
-        return (item for item in self._slots if item is not None)
+    def records(self) -> list[PartRecord]:
+        """Return all records in order; the list is the storage itself and not to be changed."""
+        self._close_holes()
+        return self._slots  # type: ignore[return-value]
 
     def columns(self) -> tuple[Sequence[str | None], Sequence[str]]:
         """Return all names and all content types, in order. Kept until the next change."""
         if self._columns is None:
-            self._close_holes()
-            items: list[Part | Record] = self._slots  # type: ignore[assignment]
-            self._columns = [item.name for item in items], [item.content_type for item in items]
+            records = self.records()
+            self._columns = (
+                [record.name for record in records],
+                [record.content_type for record in records],
+            )
         return self._columns
 
     # By position
 
-    def at(self, position: int) -> Part:
+    def at(self, position: int) -> PartRecord:
         """Return the part at a position from 0 to the length less one."""
-        self._close_holes()
-        return self._part(position)
+        return self.records()[position]
 
-    def insert(self, position: int, part: Part) -> None:
+    def insert(self, position: int, part: PartRecord) -> None:
         """Put a part before a position."""
         if position >= len(self):
             self.append(part)
@@ -90,7 +70,7 @@ class PartList:
         self._slot_of = None
         self._changed()
 
-    def replace(self, position: int, part: Part) -> None:
+    def replace(self, position: int, part: PartRecord) -> None:
         """Put a part in the place of another."""
         self._close_holes()
         self.replace_slot(position, part)
@@ -112,11 +92,13 @@ class PartList:
             }
         return self._slot_of.get(name)
 
-    def in_slot(self, slot: int) -> Part:
-        """Return the part in a slot."""
-        return self._part(slot)
+    def in_slot(self, slot: int) -> PartRecord:
+        """Return the part in a slot that `slot_of` gave."""
+        record = self._slots[slot]
+        assert record is not None  # noqa: S101 - slots come from slot_of
+        return record
 
-    def append(self, part: Part) -> None:
+    def append(self, part: PartRecord) -> None:
         """Put a part at the end."""
         self._refuse_taken(part.name)
         if part.name is not None and self._slot_of is not None:
@@ -124,10 +106,9 @@ class PartList:
         self._slots.append(part)
         self._changed()
 
-    def replace_slot(self, slot: int, part: Part) -> None:
+    def replace_slot(self, slot: int, part: PartRecord) -> None:
         """Put a part in the place of the one in a slot."""
-        old = self._slots[slot]
-        assert old is not None  # noqa: S101 - slots come from slot_of
+        old = self.in_slot(slot)
         if part.name != old.name:
             self._refuse_taken(part.name)
             if self._slot_of is not None:
@@ -140,8 +121,7 @@ class PartList:
 
     def remove_slot(self, slot: int) -> None:
         """Take out the part in a slot."""
-        old = self._slots[slot]
-        assert old is not None  # noqa: S101 - slots come from slot_of
+        old = self.in_slot(slot)
         if old.name is not None and self._slot_of is not None:
             del self._slot_of[old.name]
         if slot == len(self._slots) - 1:
@@ -160,15 +140,6 @@ class PartList:
             holes_before.append(count)
             count += item is None
         return [slot - holes_before[slot] for slot in slots]
-
-    def _part(self, slot: int) -> Part:
-        item = self._slots[slot]
-        if isinstance(item, Part):
-            return item
-        assert item is not None  # noqa: S101 - callers pass occupied slots
-        part = item.to_part()
-        self._slots[slot] = part
-        return part
 
     def _refuse_taken(self, name: str | None) -> None:
         if name is not None and self.slot_of(name) is not None:

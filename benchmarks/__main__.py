@@ -1,0 +1,20 @@
+"""Run every benchmark, or those named: `python -m benchmarks codec globs`."""
+
+import importlib
+import pkgutil
+import sys
+
+import benchmarks
+
+_NOT_MEASUREMENTS = {"__main__", "harness"}
+
+
+def main() -> None:
+    """Run the benchmarks named on the command line, all of them if none is."""
+    found = {module.name for module in pkgutil.iter_modules(benchmarks.__path__)}
+    for name in sys.argv[1:] or sorted(found - _NOT_MEASUREMENTS):
+        print(f"\n## {name}\n", flush=True)
+        importlib.import_module(f"benchmarks.{name}").main()
+
+
+main()

@@ -1,0 +1,213 @@
+"""Parse, serialise, memory and large parts, beside acp-sdk and the standard library."""
+
+import base64
+import json
+import os
+import subprocess
+import sys
+from typing import Any
+
+from benchmarks.harness import compare, machine, print_table, show_ratio, show_time
+
+_TEXT = "The quick brown fox jumps over the lazy dog. "
+
+
+def small_parts(count: int) -> list[dict[str, Any]]:
+    """Return parts as agents write them: mostly short named text, some base64, some URLs."""
+    parts: list[dict[str, Any]] = []
+    for number in range(count):
+        name = f"/sources/{number % 97}/url{number}.txt"
+        if number % 10 == 8:
+            content = base64.b64encode(os.urandom(48)).decode()
+            parts.append(
+                {"name": name, "contentType": "image/png", "content": content,
+                 "contentEncoding": "base64"}
+            )  # fmt: skip
+        elif number % 10 == 9:
+            url = f"https://example.com/{number}"
+            parts.append({"name": name, "contentType": "text/html", "contentUrl": url})
+        else:
+            parts.append({"name": name, "contentType": "text/plain", "content": _TEXT})
+    return parts
+
+
+def documents(count: int) -> tuple[bytes, bytes]:
+    """Return one message in both formats: ours, and acp-sdk's."""
+    ours = small_parts(count)
+    spelling = {
+        "contentType": "content_type", "contentEncoding": "content_encoding",
+        "contentUrl": "content_url",
+    }  # fmt: skip
+    theirs = {
+        "role": "agent",
+        "parts": [{spelling.get(key, key): value for key, value in part.items()} for part in ours],
+    }
+    return (
+        json.dumps(ours, separators=(",", ":")).encode(),
+        json.dumps(theirs, separators=(",", ":")).encode(),
+    )
+
+
+def parse_and_serialise() -> None:
+    """Compare parsing with all checks, and serialising."""
+    import orjson
+    from acp_sdk.models import Message
+
+    from messagebody import MessageBody
+
+    parse_rows, write_rows = [], []
+    for count in (10, 1_000, 10_000, 100_000):
+        ours, theirs = documents(count)
+        times = compare(
+            {
+                "ours": lambda data=ours: MessageBody.from_json(data),
+                "acp": lambda data=theirs: Message.model_validate_json(data),
+                "orjson": lambda data=ours: orjson.loads(data),
+            }
+        )
+        parse_rows.append(
+            [f"{count:,}", show_time(times["ours"]), show_time(times["acp"]),
+             show_ratio(times["acp"] / times["ours"]), show_ratio(times["ours"] / times["orjson"])]
+        )  # fmt: skip
+        body, message = MessageBody.from_json(ours), Message.model_validate_json(theirs)
+        built = MessageBody(list(body))
+        times = compare(
+            {
+                "read": body.to_json_bytes,
+                "built": built.to_json_bytes,
+                "acp": lambda message=message: message.model_dump_json().encode(),
+            }
+        )
+        write_rows.append(
+            [f"{count:,}", show_time(times["read"]), show_time(times["built"]),
+             show_time(times["acp"]), show_ratio(times["acp"] / times["read"]),
+             show_ratio(times["acp"] / times["built"])]
+        )  # fmt: skip
+    print_table(
+        "Parse, with every check",
+        ["parts", "messagebody", "acp-sdk", "faster by", "of orjson.loads"], parse_rows,
+    )  # fmt: skip
+    print_table(
+        "Serialise",
+        ["parts", "as read", "as built", "acp-sdk", "faster by (as read)", "faster by (as built)"],
+        write_rows,
+    )
+
+
+_MEMORY = """
+import sys, resource, tracemalloc
+from benchmarks.codec import documents
+which, count = sys.argv[1], int(sys.argv[2])
+data = documents(count)[which == "acp"]
+if which == "acp":
+    from acp_sdk.models import Message
+    load = Message.model_validate_json
+else:
+    from messagebody import MessageBody
+    load = MessageBody.from_json
+load(data[:0] or (b'{"role":"agent","parts":[]}' if which == "acp" else b"[]"))
+tracemalloc.start()
+kept = load(data)
+held, peak = tracemalloc.get_traced_memory()
+print(held / count, peak / count)
+"""
+
+
+def memory() -> None:
+    """Compare the bytes a small part takes: held, and at the peak of loading."""
+    rows = []
+    for count in (1_000, 100_000):
+        figures = {which: _in_process(_MEMORY, which, str(count)) for which in ("ours", "acp")}
+        held, peak = figures["ours"]
+        acp_held, acp_peak = figures["acp"]
+        rows.append(
+            [f"{count:,}", f"{held:.0f} B", f"{acp_held:.0f} B", f"{held / acp_held:.2f}",
+             f"{peak:.0f} B", f"{acp_peak:.0f} B", f"{peak / acp_peak:.2f}"]
+        )  # fmt: skip
+    print_table(
+        "Memory a small part (traced allocations)",
+        ["parts", "held", "acp-sdk", "ratio", "peak while loading", "acp-sdk", "ratio"], rows,
+    )  # fmt: skip
+
+
+def _in_process(program: str, *arguments: str) -> list[float]:
+    done = subprocess.run(
+        [sys.executable, "-c", program, *arguments], check=True, capture_output=True, text=True
+    )
+    return [float(word) for word in done.stdout.split()]
+
+
+_LARGE = """
+import sys, resource, json, base64, time
+which, path = sys.argv[1:]
+def resident():
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+if which == "ours":
+    from messagebody import MessageBody
+    MessageBody.from_json(b"[]"); MessageBody.from_json('[{"content":"QUJD","contentEncoding":"base64"}]')
+before = resident()
+data = open(path, "rb").read()
+start = time.process_time()
+if which == "ours":
+    content = MessageBody.from_json(data)[0].read_bytes()
+else:
+    content = base64.b64decode(json.loads(data)[0]["content"])
+print(time.process_time() - start, (resident() - before) / len(content))
+"""
+
+
+def large_part(size: int = 100 * 1024 * 1024) -> None:
+    """Compare one large base64 part, from the bytes of JSON to the bytes of content."""
+    import statistics
+    import tempfile
+
+    part = {"name": "/a.bin", "contentType": "application/octet-stream",
+            "content": base64.b64encode(os.urandom(size)).decode(), "contentEncoding": "base64"}  # fmt: skip
+    with tempfile.NamedTemporaryFile() as file:
+        file.write(json.dumps([part]).encode())
+        file.flush()
+        del part
+        runs = [(_in_process(_LARGE, "ours", file.name), _in_process(_LARGE, "std", file.name))
+                for _ in range(5)]  # fmt: skip
+    ours = [statistics.median(run[0][i] for run in runs) for i in (0, 1)]
+    theirs = [statistics.median(run[1][i] for run in runs) for i in (0, 1)]
+    print_table(
+        "One base64 part of 100 MiB, JSON bytes to content bytes",
+        ["", "CPU time", "peak memory, of the decoded size, input included"],
+        [["messagebody", show_time(ours[0]), f"{ours[1]:.2f}×"],
+         ["json + base64", show_time(theirs[0]), f"{theirs[1]:.2f}×"],
+         ["faster by", show_ratio(theirs[0] / ours[0]), ""]],
+    )  # fmt: skip
+
+
+def imports() -> None:
+    """Compare the time an import takes, in fresh interpreters, less the bare interpreter's."""
+    import statistics
+    import time
+
+    def once(statement: str) -> float:
+        start = time.perf_counter()
+        subprocess.run([sys.executable, "-c", statement], check=True)
+        return time.perf_counter() - start
+
+    statements = ["pass", "import messagebody", "import acp_sdk.models"]
+    runs = [[once(statement) for statement in statements] for _ in range(11)]
+    bare, ours, theirs = (statistics.median(run[i] for run in runs) for i in range(3))
+    print_table(
+        "Import, less the interpreter's own start",
+        ["messagebody", "acp_sdk.models", "ratio"],
+        [[show_time(ours - bare), show_time(theirs - bare), f"{(ours - bare) / (theirs - bare):.2f}"]],
+    )
+
+
+def main() -> None:
+    """Print all tables of this module."""
+    print(machine("messagebody", "acp-sdk", "pydantic", "msgspec", "pybase64", "orjson"))
+    parse_and_serialise()
+    memory()
+    large_part()
+    imports()
+
+
+if __name__ == "__main__":
+    main()
