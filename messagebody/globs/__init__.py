@@ -1,0 +1,61 @@
+"""Patterns of part names and content types: one small dialect, exactly decided.
+
+A pattern means the union of its brace expansions; they are never written out.
+
+========================  ======================================================================
+`*`                       any run of characters within a segment, the empty run and a leading dot
+                          included; a segment is never empty
+`**` alone in a segment   at the start or inside: zero or more segments; at the end: one or more
+`**` beside others        acts as `*` (lint); so does `***`
+`{a,b}`                   alternatives; nested, empty ones and ones that hold `/` are fine
+========================  ======================================================================
+
+A name pattern, and every expansion of it, begins with `/` and holds no `//`. A content-type
+pattern has two segments, or is `**`, which means `*/*`; it is compared in lower case with
+`type/subtype`, parameters left out. Anything else is `InvalidPattern`.
+
+**What a decision procedure may rely on**
+
+- `name_pattern` and `content_type_pattern` return interned values: equal text is an equal
+  pattern and, up to 256 characters, most often the same object. Patterns are immutable, hashable,
+  picklable.
+- `pattern.automaton` is exact for the *legal* names or types (`messagebody.names`, RFC 6838), any
+  length. No pattern matches an illegal word, so inclusion needs no further rule. The alphabet is
+  `NAME_ALPHABET` (65 characters and `/`) or `TYPE_ALPHABET` (lower case).
+- A set of states is an int, bit `q` for state `q`; 0 is the empty set. `start` is 1 (state 0), or
+  0 if the language is empty; `accepting` never holds state 0. `step(states, character)` is the set
+  after one character, memoised. States that can't reach acceptance never occur, so a set that is
+  not 0 still has a future. `successors(state)` is the set one move leads to, `labels[state]` what
+  every move into a state reads: together they are the graph, without epsilon moves.
+- All characters outside `automaton.literals` move alike; `representatives(automata)` gives one
+  character for every class that several automata tell apart. Exploring those alone is complete.
+- `pattern.literal` is the one word matched, if written without stars and braces; `is_universal`
+  is true of `/**`, `/**/*`, `*/*`, `**` and the like (false proves nothing); `is_empty` is exact;
+  everything matched begins with `pattern.prefix`.
+"""
+
+from messagebody.globs.automaton import (
+    NAME_ALPHABET,
+    TYPE_ALPHABET,
+    Automaton,
+    representatives,
+)
+from messagebody.globs.patterns import (
+    ContentTypePattern,
+    NamePattern,
+    content_type_pattern,
+    name_pattern,
+)
+from messagebody.globs.syntax import Lint
+
+__all__ = [
+    "NAME_ALPHABET",
+    "TYPE_ALPHABET",
+    "Automaton",
+    "ContentTypePattern",
+    "Lint",
+    "NamePattern",
+    "content_type_pattern",
+    "name_pattern",
+    "representatives",
+]

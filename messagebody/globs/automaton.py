@@ -1,0 +1,420 @@
+"""Automata of patterns: exact, without epsilon moves, without brace expansion.
+
+A pattern becomes its position automaton (Glushkov 1961), run on bitsets (Navarro and Raffinot,
+2004). A state is a place of the pattern; all moves into a state read the characters of that
+state's label. Most states are entered only from the state before them, so one shift moves them
+all; the rest, at stars and braces, are entered as groups that share their sources.
+
+The language is exactly the *legal* names (or content types) the pattern matches: the states know
+whether a segment is empty, "." or ".." so far, so an automaton accepts nothing illegal, and two
+automata can be compared without any further rule. States that cannot reach acceptance are left
+out of every step: a set of states is empty as soon as nothing can match any more.
+"""
+
+import string
+from collections.abc import Iterable
+from typing import Final
+
+import attrs
+
+from messagebody.globs.syntax import Syntax, fold
+
+__all__ = [
+    "NAME_ALPHABET",
+    "TYPE_ALPHABET",
+    "Automaton",
+    "content_type_automaton",
+    "name_automaton",
+    "representatives",
+]
+
+_ALNUM: Final = frozenset(string.ascii_lowercase + string.digits)
+_NAME: Final = frozenset(string.ascii_letters + string.digits + "._-")
+_TYPE: Final = _ALNUM | frozenset("!#$&^_.+-")
+_DOT: Final = frozenset(".")
+_SLASH: Final = frozenset("/")
+
+NAME_ALPHABET: Final = _NAME | _SLASH
+"""The 65 characters of name segments, and "/"."""
+TYPE_ALPHABET: Final = _TYPE | _SLASH
+"""The RFC 6838 restricted-name characters in lower case, and "/"."""
+
+_CACHED_BITS: Final = 1 << 22  # of remembered state sets, an automaton: at most 512 KiB
+
+
+class Automaton:
+    """A non-deterministic automaton without epsilon moves, run on sets of states.
+
+    A set of states is an int, bit `q` for state `q`. The set 0 is empty: nothing matches any more.
+
+    Attributes:
+        alphabet: every character a word can hold.
+        size: number of states; a state is a number from 0 to `size - 1`.
+        start: the set of start states: state 0, or empty if the language is empty.
+        accepting: the set of accepting states; never state 0.
+        labels: by state, the characters that every move into it reads (empty for state 0).
+        literals: the characters told apart; all others of the alphabet move alike.
+    """
+
+    __slots__ = (
+        "_cached_bits", "_chained", "_groups", "_reading", "_rows",
+        "accepting", "alphabet", "labels", "literals", "size", "start",
+    )  # fmt: skip
+
+    def __init__(self, builder: "_Builder", accepting: int) -> None:
+        live = builder.live(accepting)
+        self.alphabet: frozenset[str] = builder.alphabet
+        self.size: int = len(builder.labels)
+        self.start: int = live & 1
+        self.accepting: int = accepting & live
+        self.labels: tuple[frozenset[str], ...] = tuple(builder.labels)
+        self.literals: frozenset[str] = _told_apart(set(builder.labels), self.alphabet)
+        self._chained, self._groups = builder.moves(live)
+        self._reading = _readers(self.labels, live, self.literals, self.alphabet)
+        self._rows = self._empty_rows()
+        self._cached_bits = 0
+
+    def step(self, states: int, character: str) -> int:
+        """Return the states after reading one character of the alphabet.
+
+        A character outside the alphabet leads to the empty set. Remembered within a bound of
+        memory, so that running over many words is a table look-up a character.
+        """
+        row = self._rows.get(character)
+        if row is None:
+            return 0
+        after = row.get(states)
+        if after is None:
+            symbol = character if character in self.literals else ""
+            after = self._targets(states) & self._reading[symbol]
+            self._remember(row, states, after)
+        return after
+
+    def run(self, states: int, word: str) -> int:
+        """Return the states after reading a word."""
+        for character in word:
+            states = self.step(states, character)
+            if not states:
+                break
+        return states
+
+    def accepts(self, word: str) -> bool:
+        """Tell whether a word is in the language."""
+        return bool(self.run(self.start, word) & self.accepting)
+
+    def successors(self, state: int) -> int:
+        """Return the states one move leads to from one state, over all characters."""
+        return self._targets(1 << state)
+
+    @property
+    def is_empty(self) -> bool:
+        """Tell whether no word is in the language."""
+        return not self.start
+
+    def _empty_rows(self) -> dict[str, dict[int, int]]:
+        """Return a row by character; the characters that are not told apart share one."""
+        shared: dict[int, int] = {}
+        return {each: {} if each in self.literals else shared for each in self.alphabet}
+
+    def _targets(self, states: int) -> int:
+        targets = (states << 1) & self._chained
+        for sources, entered in self._groups:
+            if states & sources:
+                targets |= entered
+        return targets
+
+    def _remember(self, row: dict[int, int], states: int, after: int) -> None:
+        self._cached_bits += self.size + 2048  # a set of states and its entry in the table
+        if self._cached_bits > _CACHED_BITS:
+            for each in self._rows.values():
+                each.clear()
+            self._cached_bits = 0
+        row[states] = after
+
+
+def representatives(automata: Iterable[Automaton]) -> list[str]:
+    """Return one character for every class of characters that the automata can tell apart.
+
+    Literal characters come first, in order; then one that stands for all the others, if any.
+    Reading these alone explores all that reading the whole alphabet would.
+    """
+    alphabet: frozenset[str] = frozenset()
+    literals: set[str] = set()
+    for automaton in automata:
+        alphabet |= automaton.alphabet
+        literals |= automaton.literals
+    return sorted(literals) + sorted(alphabet - literals)[:1]
+
+
+def _told_apart(labels: set[frozenset[str]], alphabet: frozenset[str]) -> frozenset[str]:
+    """Return the characters that some label treats unlike the ordinary ones.
+
+    The ordinary characters are those no small label holds and no large one lacks.
+    """
+    told: set[str] = set()
+    for label in labels:
+        told |= label if 2 * len(label) <= len(alphabet) else alphabet - label
+    return frozenset(told)
+
+
+def _readers(
+    labels: tuple[frozenset[str], ...],
+    live: int,
+    literals: frozenset[str],
+    alphabet: frozenset[str],
+) -> dict[str, int]:
+    """Return by character told apart the live states it leads into, and by "" for the others."""
+    by_label: dict[frozenset[str], list[int]] = {}
+    for state, label in enumerate(labels):
+        if live >> state & 1:
+            by_label.setdefault(label, []).append(state)
+    ordinary = next(iter(alphabet - literals), None)
+    reading = dict.fromkeys([*literals, ""], 0)
+    for label, states in by_label.items():
+        mask = _bits(states, len(labels))
+        for character in label & literals:
+            reading[character] |= mask
+        if ordinary in label:
+            reading[""] |= mask
+    return reading
+
+
+def _bits(states: Iterable[int], size: int) -> int:
+    """Return the set of some states; by bytes, since shifting a long int once a state is square."""
+    data = bytearray((size >> 3) + 1)
+    for state in states:
+        data[state >> 3] |= 1 << (state & 7)
+    return int.from_bytes(data, "little")
+
+
+class _Builder:
+    """Places of a pattern, added in an order in which sources come before targets."""
+
+    def __init__(self, alphabet: frozenset[str]) -> None:
+        self.alphabet = alphabet
+        self.labels: list[frozenset[str]] = [frozenset()]
+        self.sources: list[int] = [0]
+
+    def add(self, label: frozenset[str], sources: int) -> int:
+        """Add a state and return its set; the empty set if it can't be entered."""
+        if not sources or not label:
+            return 0
+        self.labels.append(label)
+        self.sources.append(sources)
+        return 1 << (len(self.labels) - 1)
+
+    def enter_also(self, state: int, sources: int) -> None:
+        """Let a state be entered from more states."""
+        if state:
+            self.sources[state.bit_length() - 1] |= sources
+
+    def live(self, accepting: int) -> int:
+        """Return the states that lead to acceptance.
+
+        One pass backwards: the only moves back are those of a globstar, whose states are all
+        live when its last one is.
+        """
+        live = accepting
+        for state in range(len(self.labels) - 1, -1, -1):
+            if live >> state & 1:
+                live |= self.sources[state]
+        return live
+
+    def moves(self, live: int) -> tuple[int, tuple[tuple[int, int], ...]]:
+        """Return the states entered only from the one before, and the others by their sources."""
+        chained: list[int] = []
+        groups: dict[int, list[int]] = {}
+        for state in range(1, len(self.labels)):
+            if not live >> state & 1:
+                continue
+            sources = self.sources[state]
+            if sources.bit_count() == 1 and sources.bit_length() == state:
+                chained.append(state)
+            else:
+                groups.setdefault(sources, []).append(state)
+        size = len(self.labels)
+        entered = tuple((sources, _bits(states, size)) for sources, states in groups.items())
+        return _bits(chained, size), entered
+
+
+# Names
+
+
+@attrs.frozen
+class _NameFront:
+    """The states some expansion can be in, by what may follow in the pattern.
+
+    Arguments:
+        free: anything.
+        starry: what follows a `**` at the start of a segment that is to act as `*`: a literal.
+        globbed: what follows one that is a whole segment, having read segments: `/` or the end.
+        skipped: the same, having read none.
+    """
+
+    free: int = 0
+    starry: int = 0
+    globbed: int = 0
+    skipped: int = 0
+
+    def __or__(self, other: "_NameFront") -> "_NameFront":
+        return _NameFront(
+            self.free | other.free,
+            self.starry | other.starry,
+            self.globbed | other.globbed,
+            self.skipped | other.skipped,
+        )
+
+
+class _NameBuilder(_Builder):
+    """Tells states by what is read of the segment: nothing, ".", "..", or anything else."""
+
+    def __init__(self) -> None:
+        super().__init__(NAME_ALPHABET)
+        self.slashes = self.one_dot = self.two_dots = self.inside = 0
+
+    def step(self, front: _NameFront, token: str) -> _NameFront:
+        if token == "/":
+            return self._slash(front)
+        if token == "**":
+            return self._double_star(front)
+        if token[0] == "*":
+            return _NameFront(free=front.free | self._segment(front.free))
+        return _NameFront(free=self._literal(front.free | front.starry, token))
+
+    def _slash(self, front: _NameFront) -> _NameFront:
+        sources = ((front.free | front.globbed) & self.inside) | (front.free & 1)
+        slash = self.add(_SLASH, sources)
+        self.slashes |= slash
+        return _NameFront(free=slash | front.skipped)
+
+    def _literal(self, sources: int, token: str) -> int:
+        for character in token:
+            sources = self._dot(sources) if character == "." else self._ordinary(sources, character)
+        return sources
+
+    def _ordinary(self, sources: int, character: str) -> int:
+        state = self.add(_SINGLE[character], sources & ~1)
+        self.inside |= state
+        return state
+
+    def _dot(self, sources: int) -> int:
+        first, second = self._first_dots(sources)
+        third = self.add(_DOT, sources & (self.two_dots | self.inside))
+        self.inside |= third
+        return first | second | third
+
+    def _first_dots(self, sources: int, *, loop: bool = False) -> tuple[int, int]:
+        first = self.add(_DOT, sources & self.slashes)
+        second = self.add(_DOT, sources & self.one_dot | (first if loop else 0))
+        self.one_dot |= first
+        self.two_dots |= second
+        return first, second
+
+    def _double_star(self, front: _NameFront) -> _NameFront:
+        at_start = front.free & self.slashes
+        elsewhere = front.free & ~self.slashes
+        return _NameFront(
+            free=elsewhere | self._segment(elsewhere),
+            starry=at_start | self._segment(at_start),
+            globbed=self._segments(at_start),
+            skipped=at_start,
+        )
+
+    def _segment(self, sources: int) -> int:
+        """Add states that read one or more characters of a segment, from any part of it."""
+        if not sources & (self.slashes | self.one_dot | self.two_dots):
+            state = self.add(_NAME, sources)
+            self.enter_also(state, state)
+            self.inside |= state
+            return state
+        first, second = self._first_dots(sources, loop=True)
+        before = sources | first | second
+        state = self.add(_NAME - _DOT, before)
+        dot = self.add(_DOT, (before & (self.two_dots | self.inside)) | state)
+        for each in (state, dot):
+            self.enter_also(each, state | dot)
+        self.inside |= state | dot
+        return first | second | state | dot
+
+    def _segments(self, sources: int) -> int:
+        """Add states that read one or more whole segments; return those at the end of one."""
+        if not sources:
+            return 0
+        slash = self.add(_SLASH, sources)  # entered from the segment's end, below
+        self.slashes |= slash
+        within = self._segment(sources | slash)
+        self.sources[slash.bit_length() - 1] = within & self.inside
+        return within & self.inside
+
+
+_SINGLE: Final = {character: frozenset(character) for character in NAME_ALPHABET | TYPE_ALPHABET}
+
+
+def name_automaton(syntax: Syntax) -> Automaton:
+    """Return the automaton of a name pattern: the legal names it matches."""
+    builder = _NameBuilder()
+    front = fold(syntax.tokens, _NameFront(free=1), builder.step)
+    return Automaton(builder, (front.free | front.globbed) & builder.inside)
+
+
+# Content types
+
+
+@attrs.frozen
+class _TypeFront:
+    """The states some expansion can be in; after a `**` at the start, as two readings.
+
+    Arguments:
+        free: anything may follow.
+        whole: the end must follow: `**` is all there is, and means `*/*`.
+    """
+
+    free: int = 0
+    whole: int = 0
+
+    def __or__(self, other: "_TypeFront") -> "_TypeFront":
+        return _TypeFront(self.free | other.free, self.whole | other.whole)
+
+
+class _TypeBuilder(_Builder):
+    """Tells states by whether type or subtype have begun: their first character is special."""
+
+    def __init__(self) -> None:
+        super().__init__(TYPE_ALPHABET)
+        self.empty = 1  # states in which the segment has no character yet
+
+    def step(self, front: _TypeFront, token: str) -> _TypeFront:
+        if token == "/":
+            return _TypeFront(free=self._slash(front.free))
+        if token[0] != "*":
+            return _TypeFront(free=self._literal(front.free, token))
+        starred = front.free | self._star(front.free)
+        alone = token == "**" and front.free & 1
+        return _TypeFront(free=starred, whole=self._anything() if alone else 0)
+
+    def _slash(self, sources: int) -> int:
+        slash = self.add(_SLASH, sources & ~self.empty)
+        self.empty |= slash
+        return slash
+
+    def _literal(self, sources: int, token: str) -> int:
+        for character in token:
+            allowed = sources if character in _ALNUM else sources & ~self.empty
+            sources = self.add(_SINGLE[character], allowed)
+        return sources
+
+    def _star(self, sources: int) -> int:
+        first = self.add(_ALNUM, sources & self.empty)
+        rest = self.add(_TYPE, sources & ~self.empty | first)
+        self.enter_also(rest, rest)
+        return first | rest
+
+    def _anything(self) -> int:
+        return self._star(self._slash(self._star(1)))
+
+
+def content_type_automaton(syntax: Syntax) -> Automaton:
+    """Return the automaton of a content-type pattern: the legal types it matches, lower-case."""
+    builder = _TypeBuilder()
+    front = fold(syntax.tokens, _TypeFront(free=1), builder.step)
+    return Automaton(builder, (front.free | front.whole) & ~builder.empty)

@@ -1,0 +1,233 @@
+"""Patterns as values: parsed once, compared by text, matching one text or a whole column."""
+
+from collections.abc import Sequence
+from functools import lru_cache
+from itertools import takewhile
+from typing import Any, Final, Self
+
+from messagebody.globs.automaton import Automaton, content_type_automaton, name_automaton
+from messagebody.globs.syntax import (
+    Lint,
+    Syntax,
+    parse_content_type_pattern,
+    parse_name_pattern,
+)
+from messagebody.limits import DEFAULT_LIMITS, Limits
+from messagebody.media_types import essence
+from messagebody.names import is_name
+
+__all__ = ["ContentTypePattern", "NamePattern", "content_type_pattern", "name_pattern"]
+
+_INTERNED: Final = 4096
+_INTERNED_LENGTH: Final = 256
+
+
+class _Pattern:
+    """What both kinds of pattern share."""
+
+    __slots__ = ("__weakref__", "_automaton", "is_universal", "literal", "prefix", "syntax", "text")
+
+    text: str
+    """The pattern as it was written."""
+    syntax: Syntax
+    """Tokens and lint."""
+    literal: str | None
+    """The one word the pattern matches, if it is written without stars and braces."""
+    prefix: str
+    """What everything the pattern matches begins with: all before the first star or brace."""
+    is_universal: bool
+    """True if it is written as a pattern that matches every legal word."""
+
+    def __init__(self, text: str, syntax: Syntax) -> None:
+        self.text = text
+        self.syntax = syntax
+        self.prefix = "".join(takewhile(lambda token: token[0] not in "*{", syntax.tokens))
+        self.literal = self._find_literal()
+        self.is_universal = self._find_universal()
+        self._automaton: Automaton | None = None
+
+    @property
+    def automaton(self) -> Automaton:
+        """The exact automaton of the legal words the pattern matches, made when first asked for."""
+        if self._automaton is None:
+            self._automaton = self._build()
+        return self._automaton
+
+    @property
+    def is_empty(self) -> bool:
+        """Tell whether the pattern matches nothing."""
+        return self.literal is None and self.automaton.is_empty
+
+    def lint(self) -> tuple[Lint, ...]:
+        """Return what was probably not meant."""
+        found = self.syntax.lint
+        if self.is_empty and all(lint.code != "matches-nothing" for lint in found):
+            found += (Lint("matches-nothing", "no legal text matches it"),)
+        return found
+
+    def _build(self) -> Automaton:
+        raise NotImplementedError
+
+    def _find_literal(self) -> str | None:
+        raise NotImplementedError
+
+    def _find_universal(self) -> bool:
+        raise NotImplementedError
+
+    def __eq__(self, other: object) -> bool:
+        if type(other) is not type(self):
+            return NotImplemented
+        return self.text == other.text
+
+    def __hash__(self) -> int:
+        return hash(self.text)
+
+    def __str__(self) -> str:
+        return self.text
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.text!r})"
+
+    def __copy__(self) -> Self:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        return self
+
+
+class NamePattern(_Pattern):
+    """A pattern of part names; made by `name_pattern`."""
+
+    __slots__ = ()
+
+    def matches(self, name: str) -> bool:
+        """Tell whether the pattern matches a name; never true of text that is no legal name.
+
+        Takes time linear in the name.
+
+        Example:
+            >>> name_pattern("/**/*.{png,jpg}").matches("/charts/sales.png")
+            True
+        """
+        return is_name(name) and self.automaton.accepts(name)
+
+    def select(self, names: Sequence[str | None]) -> list[int]:
+        """Return the positions of the names that match, in order; None is no name.
+
+        Arguments:
+            names: legal names, not checked again; None for an unnamed part.
+
+        Example:
+            >>> name_pattern("/sources/*").select(["/sources/1", None, "/a", "/sources/2"])
+            [0, 3]
+        """
+        accepts = self.automaton.accepts
+        return [index for index, name in enumerate(names) if name is not None and accepts(name)]
+
+    def _build(self) -> Automaton:
+        return name_automaton(self.syntax)
+
+    def _find_literal(self) -> str | None:
+        return self.text if is_name(self.text) else None
+
+    def _find_universal(self) -> bool:
+        """All segments are stars, there is a globstar, and one segment is enough."""
+        segments = "".join(self.syntax.tokens).split("/")[1:]
+        if not set(segments) <= {"*", "**"} or "**" not in segments:
+            return False
+        return segments.count("*") + (segments[-1] == "**") == 1
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return name_pattern, (self.text,)
+
+
+class ContentTypePattern(_Pattern):
+    """A pattern of content types; made by `content_type_pattern`."""
+
+    __slots__ = ()
+
+    def matches(self, content_type: str) -> bool:
+        """Tell whether the pattern matches a content type, whatever its case and parameters.
+
+        Raises:
+            InvalidContentType: the text is no content type.
+
+        Example:
+            >>> content_type_pattern("text/*").matches("Text/HTML; charset=utf-8")
+            True
+        """
+        return self.matches_essence(essence(content_type))
+
+    def matches_essence(self, kind: str) -> bool:
+        """Tell whether the pattern matches a lower-case `type/subtype`."""
+        if self.is_universal:
+            return True
+        if self.literal is not None:
+            return self.literal == kind
+        return self.automaton.accepts(kind)
+
+    def _build(self) -> Automaton:
+        return content_type_automaton(self.syntax)
+
+    def _find_literal(self) -> str | None:
+        text = self.text.lower()
+        if set("*{") & set(text) or not text[0].isalnum():
+            return None
+        subtype = text.partition("/")[2]
+        return text if subtype[:1].isalnum() else None
+
+    def _find_universal(self) -> bool:
+        text = self.text
+        return text == "**" or all(set(segment) == {"*"} for segment in text.split("/"))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return content_type_pattern, (self.text,)
+
+
+def name_pattern(text: str, *, limits: Limits = DEFAULT_LIMITS) -> NamePattern:
+    """Return the name pattern that a text spells; the same object for the same short text.
+
+    Arguments:
+        text: the pattern, from anybody.
+        limits: bounds its length by `pattern_length`.
+
+    Raises:
+        InvalidPattern: it breaks the rules of `messagebody.globs`.
+
+    Example:
+        >>> name_pattern("/sources/*").matches("/sources/1")
+        True
+    """
+    if isinstance(text, str) and len(text) <= min(_INTERNED_LENGTH, limits.pattern_length):
+        return _interned_name(text)
+    return NamePattern(text, parse_name_pattern(text, max_length=limits.pattern_length))
+
+
+@lru_cache(_INTERNED)
+def _interned_name(text: str) -> NamePattern:
+    return NamePattern(text, parse_name_pattern(text))
+
+
+def content_type_pattern(text: str, *, limits: Limits = DEFAULT_LIMITS) -> ContentTypePattern:
+    """Return the content-type pattern that a text spells; see `name_pattern`.
+
+    Arguments:
+        text: the pattern, from anybody.
+        limits: bounds its length by `pattern_length`.
+
+    Raises:
+        InvalidPattern: it breaks the rules of `messagebody.globs`.
+
+    Example:
+        >>> content_type_pattern("application/{json,*+json}").matches("application/ld+json")
+        True
+    """
+    if isinstance(text, str) and len(text) <= min(_INTERNED_LENGTH, limits.pattern_length):
+        return _interned_content_type(text)
+    syntax = parse_content_type_pattern(text, max_length=limits.pattern_length)
+    return ContentTypePattern(text, syntax)
+
+
+@lru_cache(_INTERNED)
+def _interned_content_type(text: str) -> ContentTypePattern:
+    return ContentTypePattern(text, parse_content_type_pattern(text))
