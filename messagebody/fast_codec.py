@@ -18,11 +18,13 @@ from messagebody.media_types import OCTET_STREAM, TEXT_PLAIN, check_content_type
 from messagebody.names import are_names
 from messagebody.part import as_text, check_reference
 from messagebody.record import PartRecord
+from messagebody.strict_json import check_value
 
 __all__ = ["decode_flawless"]
 
 # More than this many bytes a part: content is decoded from the document itself, never copied.
 _LARGE: Final = 65_536
+_SPACES: Final = (b" ", b"\t", b"\n", b"\r")
 _QUOTE: Final = ord('"')
 
 
@@ -50,18 +52,20 @@ _large_decoder: Final = msgspec.json.Decoder(list[_LargePart])
 def decode_flawless(
     data: str | bytes | bytearray | memoryview, limits: Limits, *, strict: bool
 ) -> list[PartRecord] | None:
-    """Return records of a document's parts, None if the reference reading has to decide."""
-    document = data if isinstance(data, str | bytes) else bytes(data)
+    """Return the records of a document's parts, None if the reference reading has to decide."""
+    document = data.encode() if isinstance(data, str) else bytes(data)
     try:
-        if _has_large_parts(document):
+        large = _has_large_parts(document)
+        if large:
             records = [_from_large(part) for part in _large_decoder.decode(document)]
         else:
             records = _small_decoder.decode(document)
         _require(len(records) <= limits.parts)
-        _check_members(records, document, limits)
+        if large or msgspec.json.encode(records) != document:
+            _check_members(records, document)
         _check_names([record.name for record in records], limits)
         _check_types(records, strict=strict)
-        _check_contents(records, limits, strict=strict)
+        _check_contents(records, limits, len(document), strict=strict)
     except (msgspec.MsgspecError, MessageBodyError, ValueError, RecursionError, _Hesitation):
         return None
     return records
@@ -72,17 +76,10 @@ def _require(condition: bool) -> None:
         raise _Hesitation
 
 
-def _count(document: str | bytes, text: str) -> int:
-    if isinstance(document, str):
-        return document.count(text)
-    return document.count(text.encode())
-
-
-def _has_large_parts(document: str | bytes) -> bool:
-    if len(document) <= _LARGE:
+def _has_large_parts(document: bytes) -> bool:
+    if len(document) <= _LARGE or document.count(b'"content"', 0, _LARGE) > 1:
         return False
-    head = document[:_LARGE]
-    return _count(head, '"content"') < 2 and len(document) > _LARGE * _count(document, '"content"')
+    return len(document) > _LARGE * document.count(b'"content"')
 
 
 def _from_large(part: _LargePart) -> PartRecord:
@@ -99,7 +96,7 @@ def _from_large(part: _LargePart) -> PartRecord:
     )  # fmt: skip
 
 
-def _check_members(records: list[PartRecord], document: str | bytes, limits: Limits) -> None:
+def _check_members(records: list[PartRecord], document: bytes) -> None:
     """Notice repeated, unknown and null members: each makes the count of members too high.
 
     A colon behind white space, or behind a member name that ends in a backslash, would not be
@@ -107,100 +104,83 @@ def _check_members(records: list[PartRecord], document: str | bytes, limits: Lim
     counted once too often, which only makes the reference reading decide.
     """
     escaped = 0
-    if _count(document[:_LARGE], "\\") or _count(document, "\\"):
-        escaped = _count(document, '\\":')
-        _require(not escaped or not _count(document, '\\\\":'))
-    _require(not any(_count(document, f"{space}:") for space in _spaces(document)))
-    present = 8 * len(records) - sum(column.count(None) for column in _columns(records))
-    for record in records:
-        if record.metadata is not None:
-            present += _members(record.metadata, limits.depth - 2)
-    _require(present == _count(document, '":') - escaped)
+    if b"\\" in document:
+        escaped = document.count(b'\\":')
+        _require(not escaped or b'\\\\":' not in document)
+    _require(not any(space in document and space + b":" in document for space in _SPACES))
+    present = sum(_members(record.metadata) for record in records if record.metadata is not None)
+    for member in PartRecord.__struct_fields__:
+        column = [getattr(record, member) for record in records]
+        present += len(column) - column.count("" if member == "content_type" else None)
+    _require(present == document.count(b'":') - escaped)
 
 
-def _spaces(document: str | bytes) -> list[str]:
-    return [" ", *(space for space in "\t\n\r" if _count(document, space))]
-
-
-def _columns(records: list[PartRecord]) -> Any:
-    yield [record.name for record in records]
-    yield [record.content_type or None for record in records]
-    yield [record.content for record in records]
-    yield [record.encoding for record in records]
-    yield [record.url for record in records]
-    yield [record.size for record in records]
-    yield [record.digest for record in records]
-    yield [record.metadata for record in records]
-
-
-def _members(value: Any, depth: int) -> int:
-    """Count the members in a JSON value, which nests at most `depth` levels."""
-    count, level = 0, [value]
-    while level:
-        _require(depth > 0)
-        depth -= 1
-        count += sum(len(item) for item in level if isinstance(item, dict))
-        level = [
-            child
-            for item in level
-            for child in (item.values() if isinstance(item, dict) else item)
-            if isinstance(child, dict | list)
-        ]
-    return count
+def _members(value: Any) -> int:
+    """Count the members in a JSON value."""
+    if isinstance(value, dict):
+        return len(value) + sum(map(_members, value.values()))
+    return sum(map(_members, value)) if isinstance(value, list) else 0
 
 
 def _check_names(names: list[str | None], limits: Limits) -> None:
     named = [name for name in names if name is not None]
-    _require(len(set(named)) == len(named))
-    _require(not named or max(map(len, named)) <= limits.name_length)
-    _require(are_names(named))
+    if named:
+        _require(len(set(named)) == len(named) and are_names(named))
+        _require(max(map(len, named)) <= limits.name_length)
 
 
 def _check_types(records: list[PartRecord], *, strict: bool) -> None:
     """Check each distinct content type once, fill in the absent ones."""
     checked: dict[str, str] = {}
-    for kind in {record.content_type for record in records} - {""}:
-        _require("charset" not in kind.lower())
-        checked[kind] = check_content_type(kind)
+    for kind in {record.content_type for record in records}:
+        if kind:
+            _require("charset" not in kind.lower())
+            checked[kind] = check_content_type(kind)
+        else:
+            _require(not strict)
+            _fill_in_types(records)
     if len(checked) * 16 < len(records):  # worth a loop: equal types then share one string
         for record in records:
-            if record.content_type:
-                record.content_type = checked[record.content_type]
-    absent = [record for record in records if not record.content_type]
-    _require(not (strict and absent))
-    for record in absent:
-        plain = record.content is not None and record.encoding != "base64"
-        record.content_type = TEXT_PLAIN if plain else OCTET_STREAM
+            record.content_type = checked.get(record.content_type, record.content_type)
 
 
-def _check_contents(records: list[PartRecord], limits: Limits, *, strict: bool) -> None:
+def _fill_in_types(records: list[PartRecord]) -> None:
     for record in records:
-        content = record.content
-        if content is None:
-            _check_reference(record)
-            continue
-        _require(record.url is None and record.size is None and record.digest is None)
-        if record.encoding is not None:
-            _check_encoding(record, strict=strict)
-            content = record.content
-        _require(len(content) * (1 if isinstance(content, bytes) else 4) <= limits.part_bytes)
+        if not record.content_type:
+            plain = record.content is not None and record.encoding != "base64"
+            record.content_type = TEXT_PLAIN if plain else OCTET_STREAM
 
 
-def _check_encoding(record: PartRecord, *, strict: bool) -> None:
+def _check_contents(
+    records: list[PartRecord], limits: Limits, document_size: int, *, strict: bool
+) -> None:
+    """Check all parts but those with text and nothing more, which need no look."""
+    for record in records:
+        if record.encoding is not None or record.url is not None or record.content is None:
+            _check_content(record, strict=strict)
+        elif record.size is not None or record.digest is not None:
+            raise _Hesitation
+        if record.metadata is not None:
+            check_value(record.metadata, depth=limits.depth - 2)
+    if document_size > limits.part_bytes:  # no content is larger than the document it came in
+        sizes = (len(record.content) for record in records if record.content is not None)
+        _require(max(sizes, default=0) * 4 <= limits.part_bytes)
+
+
+def _check_content(record: PartRecord, *, strict: bool) -> None:
+    if record.url is not None:
+        _require(record.content is None and record.encoding is None)
+        _require(record.url[:5].lower() != "data:")
+        check_reference(record.url, record.size, record.digest)
+        return
+    _require(record.content is not None and record.size is None and record.digest is None)
     if record.encoding == "plain":
         record.encoding = None
         return
     _require(record.encoding == "base64")
-    content = record.content
+    content: Any = record.content
     if isinstance(content, str):
         content = base64_text.decode(content, strict=strict)
-    text = as_text(content, record.content_type)  # type: ignore[arg-type]
+    text = as_text(content, record.content_type)
     record.content = content if text is None else text
     record.encoding = "base64" if text is None else None
-
-
-def _check_reference(record: PartRecord) -> None:
-    url = record.url
-    _require(url is not None and record.encoding is None)
-    _require(url[:5].lower() != "data:")  # type: ignore[index]
-    check_reference(url, record.size, record.digest)  # type: ignore[arg-type]

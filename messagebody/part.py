@@ -142,8 +142,8 @@ def sha256_of(data: bytes) -> str:
     return "sha256:" + hashlib.sha256(data).hexdigest()
 
 
-def check_reference(url: str, size: int | None, digest: str | None) -> Reference:
-    """Return a reference if URL, size and digest are well-formed.
+def check_reference(url: str, size: int | None, digest: str | None) -> None:
+    """Check that URL, size and digest of a reference are well-formed.
 
     Raises:
         InvalidPart: they are not.
@@ -151,8 +151,8 @@ def check_reference(url: str, size: int | None, digest: str | None) -> Reference
     if not isinstance(url, str) or _URL.fullmatch(url) is None:
         shown = quote(redact_url(url)) if isinstance(url, str) else quote(url)
         raise InvalidPart(f"URL {shown} is not scheme:rest without white space and controls")
-    _check_promise(size, digest)
-    return Reference(url, size, digest)
+    if size is not None or digest is not None:
+        _check_promise(size, digest)
 
 
 def _check_promise(size: int | None, digest: str | None) -> None:
@@ -331,7 +331,8 @@ class Part:
         record = self._record
         if record.url is not None:
             size, digest = changes.get("size", record.size), changes.get("digest", record.digest)
-            return check_reference(record.url, size, digest)
+            check_reference(record.url, size, digest)
+            return Reference(record.url, size, digest)
         return self._inline_or_local()
 
     def with_resolver(self, resolver: "Resolver | None") -> Self:
@@ -511,7 +512,7 @@ def _record_of(
 ) -> PartRecord:
     """Make the record of checked pieces."""
     if isinstance(held, Reference):
-        pieces = {"url": held.url, "size": held.size, "digest": held.digest}
+        pieces: dict[str, Any] = {"url": held.url, "size": held.size, "digest": held.digest}
     elif isinstance(held, LocalFile):
         return RichRecord(
             name=name, content_type=content_type, metadata=metadata, extra=extra, local_file=held
@@ -550,7 +551,8 @@ def _hold(content: Any, url: Any, size: Any, digest: Any) -> Content:
         got = "neither" if content is None else "both"
         raise InvalidPart(f"a part has either content or a URL, got {got}")
     if url is not None:
-        return check_reference(url, size, digest)
+        check_reference(url, size, digest)
+        return Reference(url, size, digest)
     _check_promise(size, digest)
     if isinstance(content, str):
         return _check_text(content)
