@@ -1,0 +1,272 @@
+"""Envelopes to bodies and back.
+
+An envelope is decomposed: content to unnamed parts, payload to a named JSON part, attachments with
+an absolute URL to reference parts, the rest to a sidecar. Any other body travels inside an envelope
+as text, attachments and a manifest; see `messagebody.envelopes.carrying`. Whichever way is taken is
+checked by going back.
+"""
+
+from typing import Any
+
+from messagebody import strict_json
+from messagebody.body import MessageBody
+from messagebody.envelopes import php_values as php
+from messagebody.envelopes.agents_api.content import content_parts, rebuilt_content
+from messagebody.envelopes.agents_api.findings import iter_drops
+from messagebody.envelopes.agents_api.normalizing import (
+    MESSAGE_KEYS,
+    SCHEMA,
+    VERSION,
+    Envelope,
+    as_message,
+    is_envelope,
+    kept_text_fields,
+    normalize,
+)
+from messagebody.envelopes.attachments import attachment_part, rebuilt_attachment
+from messagebody.envelopes.carrying import carry, fetch
+from messagebody.envelopes.conversion import Converted
+from messagebody.errors import MessageBodyError
+from messagebody.part import Part
+
+__all__ = ["SIDECAR", "detect", "from_body", "to_body"]
+
+SIDECAR = "/meta/agents-api.json"
+
+_JSON = "application/json"
+_CARRIED = "messagebody"
+_PAYLOAD_NAMES = {
+    "tool_call": "/tool/call.json",
+    "tool_result": "/tool/result.json",
+    "approval_required": "/approval/request.json",
+    "error": "/error.json",
+    "final_result": "/result.json",
+}
+
+
+def detect(value: Any) -> bool:
+    """Tell whether a parsed JSON value looks like a message of agents-api.
+
+    Example:
+        >>> detect({"role": "user", "content": "Hello!"}), detect([{"content": "Hello!"}])
+        (True, False)
+    """
+    if not isinstance(value, dict):
+        return False
+    return (
+        value.get("schema") == SCHEMA or is_envelope(value) or {"role", "content"} <= value.keys()
+    )
+
+
+def to_body(message: Any) -> Converted[MessageBody]:
+    """Return the body of a message: an envelope, a plain message, or JSON text of one.
+
+    The losses are what normalising the message drops; an envelope loses nothing.
+
+    Arguments:
+        message: parsed JSON, or JSON as text or bytes.
+
+    Raises:
+        EnvelopeError: it is no message; repeated members, NaN and nesting past 512 levels
+            are refused too.
+
+    Example:
+        >>> body, losses = to_body({"role": "user", "content": "Hello!", "name": "bob"})
+        >>> body.read_text(), str(losses[0])
+        ('Hello!', 'omitted name: an envelope has no such member')
+    """
+    row = as_message(
+        php.from_text(message, "agents-api message"),
+        "WP_Agent_Message::normalize(): Argument #1 ($message)",
+    )
+    envelope = _spelled(normalize(row), row)
+    body = _brought(envelope)
+    return Converted.of(_decomposed(envelope) if body is None else body, iter_drops(row))
+
+
+def from_body(body: MessageBody, *, role: str = "assistant") -> Converted[Envelope]:
+    """Return the envelope of a body.
+
+    A body that `to_body` made gives the envelope it was made of, with what was edited since. Any
+    other body travels whole: its text in `content`, other parts in `metadata.attachments`, its
+    manifest as JSON text in `metadata.messagebody`. Nothing is lost.
+
+    Arguments:
+        body: the body.
+        role: the role, if the body does not say.
+
+    Raises:
+        LocalFileNotSent: a part is still a local file.
+        EnvelopeError: the sidecar of the body makes no envelope.
+
+    Example:
+        >>> body = MessageBody([Part("Two cats:"), Part(b"GIF89a", name="/cats.gif")])
+        >>> envelope = from_body(body).or_raise()
+        >>> envelope["content"], envelope["metadata"]["attachments"][0]["filename"]
+        ('Two cats:', 'cats.gif')
+        >>> to_body(envelope).value == body
+        True
+    """
+    sidecar = _sidecar(body)
+    if sidecar is None:
+        return Converted(_carrying(body, {"role": role}))
+    envelope = None if _CARRIED in sidecar else _rebuilt(body, sidecar)
+    if envelope is not None and _decomposed(envelope) == body:
+        return Converted(envelope)
+    rest = MessageBody([part for part in body if part.name != SIDECAR])
+    return Converted(_carrying(rest, sidecar))
+
+
+# An envelope in parts
+
+
+def _spelled(envelope: Envelope, row: dict[str, Any]) -> Envelope:
+    """Keep how an envelope in PHP's form writes what is empty."""
+    for key in ("payload", "metadata"):
+        if not envelope[key] and isinstance(row.get(key), list):
+            envelope[key] = []
+    return envelope
+
+
+def _decomposed(envelope: Envelope) -> MessageBody:
+    sidecar = {key: value for key, value in envelope.items() if key not in ("content", "payload")}
+    parts, sidecar["content"] = content_parts(envelope["content"])
+    payload = envelope["payload"]
+    if payload:
+        parts.append(_json_part(payload, _payload_name(envelope["type"])))
+    else:
+        sidecar["payload"] = payload
+    attachments, sidecar["metadata"] = _attachments(envelope["metadata"])
+    parts += attachments
+    if attachments:
+        sidecar["attachments"] = [part.name for part in attachments]
+    parts.append(_json_part(sidecar, SIDECAR))
+    return MessageBody(parts)
+
+
+def _json_part(value: Any, name: str) -> Part:
+    return Part(strict_json.dumps(value), name=name, content_type=_JSON)
+
+
+def _payload_name(type_: str) -> str:
+    return _PAYLOAD_NAMES.get(type_) or f"/payload/{type_}.json"
+
+
+def _attachments(metadata: Any) -> tuple[list[Part], Any]:
+    """Return the parts attachments make, and the metadata without what is in them."""
+    attached = metadata.get("attachments") if isinstance(metadata, dict) else None
+    if not isinstance(attached, list):
+        return [], metadata
+    parts, left = [], []
+    for number, attachment in enumerate(attached, 1):
+        part, rest = attachment_part(attachment, f"/attachments/{number}") or (None, attachment)
+        left.append(rest)
+        if part is not None:
+            parts.append(part)
+    return parts, {**metadata, "attachments": left}
+
+
+# An envelope from parts
+
+
+def _sidecar(body: MessageBody) -> dict[str, Any] | None:
+    part = body.get(SIDECAR)
+    value = None if part is None else _read_json(part)
+    return value if isinstance(value, dict) and value.get("schema") == SCHEMA else None
+
+
+def _read_json(part: Part) -> Any:
+    """Return the JSON of an inline part, None if it holds none."""
+    if part.is_reference or part.local_file:
+        return None
+    try:
+        return strict_json.loads(part.read_bytes(), depth=php.JSON_DEPTH)
+    except strict_json.InvalidJson:
+        return None
+
+
+def _rebuilt(body: MessageBody, sidecar: dict[str, Any]) -> Envelope | None:
+    """Return the envelope the parts make, None if they are not those the sidecar speaks of."""
+    try:
+        envelope = {key: sidecar[key] for key in MESSAGE_KEYS if key in sidecar}
+        envelope["content"] = rebuilt_content(sidecar["content"], body.unnamed(), _read_json)
+        envelope["payload"] = _payload(body, sidecar)
+        envelope["metadata"] = _metadata(body, sidecar)
+        return _spelled(normalize(envelope), envelope)
+    except (MessageBodyError, LookupError, TypeError, ValueError, AttributeError):
+        return None  # somebody edited what belongs together; the body is carried whole instead
+
+
+def _payload(body: MessageBody, sidecar: dict[str, Any]) -> Any:
+    part = body.get(_payload_name(str(sidecar.get("type"))))
+    return sidecar.get("payload", {}) if part is None else _read_json(part)
+
+
+def _metadata(body: MessageBody, sidecar: dict[str, Any]) -> Any:
+    metadata = sidecar["metadata"]
+    if "attachments" not in sidecar:
+        return metadata
+    attached = list(metadata["attachments"])
+    for name in sidecar["attachments"]:
+        index = int(name.split("/")[2]) - 1
+        attached[index] = rebuilt_attachment(attached[index], body[name])
+    return {**metadata, "attachments": attached}
+
+
+# Any body in an envelope
+
+
+def _carrying(body: MessageBody, said: dict[str, Any]) -> Envelope:
+    """Return an envelope that carries a body whole; `said` is what a sidecar says besides."""
+    carried = carry(body, inline_as="url")
+    several = len(carried.texts) > 1
+    blocks = [{"type": "text", "text": text} for text in carried.texts]
+    metadata = dict(php.as_map(said.get("metadata") or {}))
+    attachments = [*(metadata.pop("attachments", None) or ()), *carried.attachments]
+    if attachments:
+        metadata["attachments"] = attachments
+    metadata[_CARRIED] = carried.manifest
+    payload = _payload(body, said)
+    row: dict[str, Any] = {
+        "schema": SCHEMA,
+        "version": VERSION,
+        "type": said.get("type", "multimodal_part" if several else "text"),
+        "role": said.get("role"),
+        "content": blocks if several else carried.joined,
+        "payload": payload if php.is_array(payload) else {},
+        "metadata": metadata,
+        **kept_text_fields(said),
+    }
+    return _spelled(normalize(row), row)
+
+
+def _brought(envelope: Envelope) -> MessageBody | None:
+    """Return the body an envelope carries, None if it carries none."""
+    metadata = envelope["metadata"]
+    if not isinstance(metadata, dict) or not isinstance(metadata.get(_CARRIED), str):
+        return None
+    attachments = metadata.get("attachments", [])
+    fetched = fetch(_texts(envelope["content"]), attachments, metadata[_CARRIED])
+    if fetched is None or SIDECAR in fetched[0]:
+        return None
+    body, own = fetched
+    if _carrying(body, {"role": "assistant"}) == envelope:
+        return body
+    body.append(_json_part(_said(envelope, body, own), SIDECAR))
+    return body if from_body(body).value == envelope else None
+
+
+def _texts(content: Any) -> list[str] | str:
+    return content if isinstance(content, str) else [block["text"] for block in content]
+
+
+def _said(envelope: Envelope, body: MessageBody, own: int) -> dict[str, Any]:
+    """Return what an envelope says besides the body it carries."""
+    said = {key: value for key, value in envelope.items() if key != "content"}
+    metadata = {key: value for key, value in envelope["metadata"].items() if key != _CARRIED}
+    kept = metadata.pop("attachments", [])[: -own or None]
+    if kept:
+        metadata["attachments"] = kept
+    if _payload_name(envelope["type"]) in body:
+        del said["payload"]
+    return {**said, "metadata": metadata, _CARRIED: True}

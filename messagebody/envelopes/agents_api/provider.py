@@ -1,0 +1,109 @@
+"""Envelopes as providers take them: role, content and metadata, same roles side by side merged."""
+
+from itertools import groupby
+from typing import Any
+
+from messagebody.envelopes import php_values as php
+from messagebody.envelopes.agents_api.normalizing import (
+    Envelope,
+    build_envelope,
+    normalize,
+    normalize_each,
+    normalize_many,
+)
+
+__all__ = ["coalesce_consecutive_same_role", "to_provider_message", "to_provider_messages"]
+
+
+def to_provider_message(row: Any, *, php_compatible: bool = False) -> dict[str, Any]:
+    """Project a message row to a provider's role, content and metadata.
+
+    The projection loses: type and payload are folded into metadata, where a member of metadata
+    beats one of the payload and the type beats both; id and times are left out. Normalising the
+    result gives another envelope than the one it came from.
+
+    Arguments:
+        row: a message row; see `normalize`.
+        php_compatible: see `normalize`.
+
+    Raises:
+        EnvelopeError: the row is no message.
+
+    Example:
+        >>> to_provider_message({"version": 1, "type": "delta", "content": "Hel", "payload": {}})
+        {'role': 'assistant', 'content': 'Hel', 'metadata': {'type': 'delta'}}
+    """
+    envelope = normalize(row, php_compatible=php_compatible)
+    projected = {"role": envelope["role"], "content": envelope["content"]}
+    metadata = _folded(envelope)
+    if metadata:
+        projected["metadata"] = metadata
+    return projected
+
+
+def _folded(envelope: Envelope) -> dict[str, Any]:
+    payload, type_ = envelope["payload"], envelope["type"]
+    metadata = dict(php.as_map(envelope["metadata"]))
+    if type_ != "text" or payload or metadata:
+        metadata["type"] = type_
+    for key, value in php.as_map(payload).items():
+        metadata.setdefault(key, value)
+    return metadata
+
+
+def to_provider_messages(rows: Any, *, php_compatible: bool = False) -> list[dict[str, Any]]:
+    """Project a list of message rows; see `to_provider_message`.
+
+    Raises:
+        EnvelopeError: an element is no message.
+    """
+    return normalize_each(
+        rows, "to_provider_messages", to_provider_message, php_compatible=php_compatible
+    )
+
+
+def coalesce_consecutive_same_role(rows: Any, *, php_compatible: bool = False) -> list[Envelope]:
+    r"""Merge envelopes of one role that follow each other; some providers refuse them.
+
+    A run becomes one multimodal_part whose `payload.parts` holds the originals; its content is the
+    text of the text parts, joined by blank lines, its metadata that of the first. The ids and times
+    of a run are found in its parts only.
+
+    Arguments:
+        rows: message rows; see `normalize_many`.
+        php_compatible: see `normalize`.
+
+    Raises:
+        EnvelopeError: an element is no message.
+
+    Example:
+        >>> merged = coalesce_consecutive_same_role([{"content": "Hello"}, {"content": "again"}])
+        >>> len(merged), merged[0]["content"]
+        (1, 'Hello\n\nagain')
+    """
+    envelopes = normalize_many(rows, php_compatible=php_compatible)
+    runs = [list(run) for _, run in groupby(envelopes, key=lambda envelope: envelope["role"])]
+    return [run[0] if len(run) == 1 else _merged(run, php_compatible) for run in runs]
+
+
+def _merged(run: list[Envelope], php_compatible: bool) -> Envelope:
+    parts = [part for envelope in run for part in _parts(envelope, [] if php_compatible else {})]
+    texts = [
+        part["content"]
+        for part in parts
+        if part and part.get("type") == "text" and isinstance(part.get("content"), str)
+    ]
+    content = "\n\n".join(text for text in texts if text)
+    first = run[0]
+    merged = build_envelope(first["role"], content, "multimodal_part", {"parts": parts}, {})
+    return {**merged, "metadata": first["metadata"]}
+
+
+def _parts(envelope: Envelope, empty: Any) -> list[Any]:
+    """Return the parts an envelope brings to a run: those it has merged before, or itself."""
+    payload = envelope["payload"]
+    parts = payload.get("parts") if isinstance(payload, dict) else None
+    if envelope["type"] != "multimodal_part" or not php.is_array(parts):
+        return [envelope]
+    inner = php.as_map(parts).values()
+    return [php.string_keyed(part) or empty for part in inner if php.is_array(part)]
