@@ -382,6 +382,13 @@ class _TypeBuilder(_Builder):
     def __init__(self) -> None:
         super().__init__(TYPE_ALPHABET)
         self.empty = 1  # states in which the segment has no character yet
+        self.subtypes = 0  # states after the slash
+
+    def add(self, label: frozenset[str], sources: int) -> int:
+        state = super().add(label, sources)
+        if label is _SLASH or sources & self.subtypes:
+            self.subtypes |= state
+        return state
 
     def step(self, front: _TypeFront, token: str) -> _TypeFront:
         if token == "/":
@@ -417,4 +424,6 @@ def content_type_automaton(syntax: Syntax) -> Automaton:
     """Return the automaton of a content-type pattern: the legal types it matches, lower-case."""
     builder = _TypeBuilder()
     front = fold(syntax.tokens, _TypeFront(free=1), builder.step)
-    return Automaton(builder, (front.free | front.whole) & ~builder.empty)
+    # A `**` that could still have gone on (`**/a`) is in `free`, having read one segment only.
+    ends = (front.free | front.whole) & builder.subtypes
+    return Automaton(builder, ends & ~builder.empty)

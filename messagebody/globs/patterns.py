@@ -1,11 +1,14 @@
 """Patterns as values: parsed once, compared by text, matching one text or a whole column."""
 
+import re
 from collections.abc import Sequence
 from functools import lru_cache
 from itertools import takewhile
-from typing import Any, Final, Self
+from typing import Any, Final, Literal, Self
 
 from messagebody.globs.automaton import Automaton, content_type_automaton, name_automaton
+from messagebody.globs.regexes import regex_of
+from messagebody.globs.shapes import Shape, shapes_of
 from messagebody.globs.syntax import (
     Lint,
     Syntax,
@@ -98,7 +101,15 @@ class _Pattern:
 class NamePattern(_Pattern):
     """A pattern of part names; made by `name_pattern`."""
 
-    __slots__ = ()
+    __slots__ = ("_regex", "shapes")
+
+    shapes: tuple[Shape, ...]
+    """What string methods can match; their union is the pattern. Empty if it is richer."""
+
+    def __init__(self, text: str, syntax: Syntax) -> None:
+        super().__init__(text, syntax)
+        self.shapes = shapes_of(syntax)
+        self._regex: re.Pattern[str] | Literal[False] | None = None
 
     def matches(self, name: str) -> bool:
         """Tell whether the pattern matches a name; never true of text that is no legal name.
@@ -109,7 +120,7 @@ class NamePattern(_Pattern):
             >>> name_pattern("/**/*.{png,jpg}").matches("/charts/sales.png")
             True
         """
-        return is_name(name) and self.automaton.accepts(name)
+        return is_name(name) and bool(self.select([name]))
 
     def select(self, names: Sequence[str | None]) -> list[int]:
         """Return the positions of the names that match, in order; None is no name.
@@ -121,8 +132,19 @@ class NamePattern(_Pattern):
             >>> name_pattern("/sources/*").select(["/sources/1", None, "/a", "/sources/2"])
             [0, 3]
         """
-        accepts = self.automaton.accepts
-        return [index for index, name in enumerate(names) if name is not None and accepts(name)]
+        found = [shape.select(names) for shape in self.shapes] or [self._run(names)]
+        return found[0] if len(found) == 1 else sorted(set().union(*found))
+
+    def _run(self, names: Sequence[str | None]) -> list[int]:
+        regex, prefix = self._regex, self.prefix
+        if regex is None:
+            regex = self._regex = regex_of(self.syntax) or False
+        accepts = regex.fullmatch if regex else self.automaton.accepts
+        return [
+            index
+            for index, name in enumerate(names)
+            if name and name.startswith(prefix) and accepts(name)
+        ]
 
     def _build(self) -> Automaton:
         return name_automaton(self.syntax)

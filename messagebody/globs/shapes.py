@@ -1,0 +1,127 @@
+"""The common patterns, matched by string methods: faster than any automaton or regex.
+
+Most patterns are a directory, perhaps `**`, and a last segment with at most one star, such as
+`/sources/*`, `/sources/**`, `/**/*.png` or `/sources/**/url*.txt`. One brace is read as so many
+such shapes; anything richer has none.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+import attrs
+
+from messagebody.globs.syntax import Syntax
+
+__all__ = ["Shape", "branches", "shapes_of"]
+
+Names = Sequence[str | None]
+
+_ALTERNATIVES: Final = 64
+_SHAPE = re.compile(r"(/(?:[^*]*/)?)(\*\*/)?([^*/]*)(\*)?([^*/]*)")
+
+
+@attrs.frozen
+class Shape:
+    """A directory and what the last segment looks like.
+
+    Arguments:
+        directory: what the name begins with; ends in "/".
+        deep: more segments may stand between the directory and the last segment.
+        first: what the last segment begins with; all of it if `lasts` is None.
+        lasts: what it ends with, one of these, without overlap.
+    """
+
+    directory: str
+    deep: bool
+    first: str
+    lasts: tuple[str, ...] | None
+
+    def matches(self, name: str) -> bool:
+        """Tell whether a legal name has the shape."""
+        return bool(self.select([name]))
+
+    def select(self, names: Names) -> list[int]:
+        """Return the positions of the names that have the shape."""
+        if self.lasts is None:
+            return self._select_exact(names)
+        if self.first or self.lasts != ("",):
+            return self._select_deep(names) if self.deep else self._select_flat(names)
+        return self._select_below(names)
+
+    def _select_exact(self, names: Names) -> list[int]:
+        directory = self.directory
+        if not self.deep:
+            wanted = directory + self.first
+            return [index for index, name in enumerate(names) if name == wanted]
+        end = "/" + self.first
+        return [
+            index
+            for index, name in enumerate(names)
+            if name and name.endswith(end) and name.startswith(directory)
+        ]
+
+    def _select_below(self, names: Names) -> list[int]:
+        directory, last = self.directory, len(self.directory) - 1
+        if not self.deep:
+            return [
+                index
+                for index, name in enumerate(names)
+                if name and name.rfind("/") == last and name.startswith(directory)
+            ]
+        if directory == "/":
+            return [index for index, name in enumerate(names) if name]
+        return [index for index, name in enumerate(names) if name and name.startswith(directory)]
+
+    def _select_flat(self, names: Names) -> list[int]:
+        begin, ends = self.directory + self.first, self.lasts or ()
+        last, tail = len(self.directory) - 1, len(begin)
+        return [
+            index
+            for index, name in enumerate(names)
+            if name
+            and name.rfind("/") == last
+            and name.startswith(begin)
+            and name.endswith(ends, tail)
+        ]
+
+    def _select_deep(self, names: Names) -> list[int]:
+        directory, first, ends = self.directory, self.first, self.lasts or ()
+        skip = len(first) + 1
+        if directory == "/" and not first:
+            return [index for index, name in enumerate(names) if name and name.endswith(ends)]
+        return [
+            index
+            for index, name in enumerate(names)
+            if name
+            and name.startswith(directory)
+            and name.endswith(ends)
+            and name.startswith(first, (slash := name.rfind("/")) + 1)
+            and name.endswith(ends, slash + skip)
+        ]
+
+
+def shapes_of(syntax: Syntax) -> tuple[Shape, ...]:
+    """Return shapes whose union is what a name pattern matches, or none if it is richer."""
+    if syntax.tokens.count("{") > 1 or syntax.tokens.count(",") >= _ALTERNATIVES:
+        return ()
+    shapes: dict[tuple[str, bool, str, bool], tuple[str, ...]] = {}
+    for text in branches("".join(syntax.tokens)):
+        found = _SHAPE.fullmatch(text + "/*" if text.endswith("/**") else text)
+        if found is None:
+            return ()
+        directory, deep, first, star, last = found.groups()
+        key = directory, deep is not None, first, star is not None
+        shapes[key] = (*shapes.get(key, ()), last)
+    return tuple(
+        Shape(directory, deep, first, lasts if star else None)
+        for (directory, deep, first, star), lasts in shapes.items()
+    )
+
+
+def branches(text: str) -> Iterator[str]:
+    """Yield the patterns that one with at most one brace stands for."""
+    before, brace, rest = text.partition("{")
+    inside, _, after = rest.partition("}")
+    for alternative in inside.split(",") if brace else [""]:
+        yield before + alternative + after
