@@ -85,10 +85,16 @@ class Automaton:
             return 0
         after = row.get(states)
         if after is None:
-            symbol = character if character in self.literals else ""
-            after = self._targets(states) & self._reading[symbol]
+            after = self.move(states, character)
             self._remember(row, states, after)
         return after
+
+    def move(self, states: int, character: str) -> int:
+        """Return what `step` does, remembering nothing: for callers with a memory of their own."""
+        if character not in self.alphabet:
+            return 0
+        symbol = character if character in self.literals else ""
+        return self._targets(states) & self._reading[symbol]
 
     def run(self, states: int, word: str) -> int:
         """Return the states after reading a word."""

@@ -1,0 +1,199 @@
+"""Find a body that has all that is required and nothing but what is allowed, or prove none exists.
+
+A required part is *large* if more names satisfy it than there are required parts, or an unnamed
+part does: it can be met last, with a name nobody else wants. Only the others, the *small* ones,
+compete, and only for the few names that satisfy them, the *critical* names. Each critical name
+carries one part, hence one content type; choosing the types is all there is to decide.
+"""
+
+from collections.abc import Collection, Iterator, Sequence
+from functools import cached_property
+from itertools import islice
+
+from messagebody.compatibility.covering import cover
+from messagebody.compatibility.languages import members
+from messagebody.compatibility.questions import PartType, Question
+
+__all__ = ["Demand"]
+
+
+class Demand:
+    """What is asked of a body.
+
+    Arguments:
+        question: the schema parts, as bits.
+        required: schema parts of which each must be satisfied by a part of the body.
+        accepted: sets of schema parts; every part of the body satisfies one of each.
+        avoided: schema parts no part of the body may satisfy.
+    """
+
+    def __init__(
+        self, question: Question, *, required: int, accepted: Sequence[int], avoided: int = 0
+    ) -> None:
+        self._question = question
+        self._required = required
+        self._accepted = accepted
+        self._avoided = avoided
+        self._types: dict[int, list[int]] = {}
+        self._options: dict[str, list[tuple[int, str]]] = {}
+
+    def allows(self, hits: int) -> bool:
+        """Tell whether a part that satisfies these schema parts may be in the body."""
+        return not hits & self._avoided and all(hits & group for group in self._accepted)
+
+    def solve(self, fixed: PartType | None = None) -> list[PartType] | None:
+        """Return the parts of a body with short names, or None if no body meets the demand.
+
+        Arguments:
+            fixed: a part, allowed by the demand, that the body must have.
+
+        Raises:
+            OutOfBudget: the search ended early.
+        """
+        if not self._is_possible:
+            return None
+        body = [] if fixed is None else [fixed]
+        chosen = self._choose(body)
+        return None if chosen is None else self._complete(body + chosen)
+
+    @cached_property
+    def critical_names(self) -> list[str]:
+        """The names that small required parts compete for, shortest first."""
+        names = {name for each in self._small.values() for name in each}
+        return sorted(names, key=lambda name: (len(name), name))
+
+    # Small and large
+
+    @cached_property
+    def _is_possible(self) -> bool:
+        """Whether every required part could be satisfied by something."""
+        unnamed = members(self._required & self._question.unnamed)
+        return all(self._type_at(None, index) for index in unnamed) and all(self._small.values())
+
+    @cached_property
+    def _small(self) -> dict[int, list[str]]:
+        """By small required part, the names that can satisfy it."""
+        most = self._required.bit_count()
+        small = {}
+        for index in members(self._required & ~self._question.unnamed):
+            if not self._is_surely_large(index):
+                names = list(islice(self._names(index), most + 1))
+                if len(names) <= most:
+                    small[index] = names
+        return small
+
+    def _is_surely_large(self, index: int) -> bool:
+        """Tell whether endlessly many names satisfy a part, as far as can be seen at once."""
+        return self._question.name_language(index).is_infinite and any(
+            self.allows(types & 1 << index) and not types & self._avoided
+            for types in self._types_of(index)
+        )
+
+    def _types_of(self, index: int) -> list[int]:
+        """Return the sets of named schema parts that a content type for this one can match."""
+        if index not in self._types:
+            named = ~self._question.unnamed
+            need = 1 << index
+            words = self._question.type_words(
+                good=(need | self._welcome) & named, bad=self._avoided & named, need=(need,)
+            )
+            self._types[index] = [signature for signature, _ in words]
+        return self._types[index]
+
+    @cached_property
+    def _welcome(self) -> int:
+        """Schema parts that make a part of the body allowed, where that is in question."""
+        if len(self._accepted) < 2:
+            return 0
+        welcome = 0
+        for group in self._accepted:
+            welcome |= group
+        return welcome
+
+    def _names(self, index: int) -> Iterator[str]:
+        """Yield the names that can satisfy a named required part: all, if there is an end."""
+        question, types, bit = self._question, self._types_of(index), 1 << index
+
+        def fits(names: int) -> bool:
+            return any(names & each & bit and self.allows(names & each) for each in types)
+
+        words = question.name_language(index).words()
+        found = []
+        for name in islice(words, 4 * self._required.bit_count() + 16):
+            question.budget.spend(1)
+            if fits(question.matching_name(name)):
+                found.append(name)
+                yield name
+        good, bad = self._welcome & ~question.unnamed | bit, self._avoided & ~question.unnamed
+        while True:
+            search = question.name_words(good=good, bad=bad, need=(bit,), without=found)
+            name = next((name for names, name in search if fits(names)), None)
+            if name is None:
+                return
+            found.append(name)
+            yield name
+
+    # Choosing and completing
+
+    def _choose(self, body: Sequence[PartType]) -> list[PartType] | None:
+        """Return parts at critical names that satisfy all small parts the body does not."""
+        taken = {part.name for part in body}
+        needs = sum(1 << index for index in self._small) & ~self._satisfied(body)
+        names = [name for name in self.critical_names if name not in taken] if needs else []
+        options = [self._options_at(name) for name in names]
+        slots = [[hits & needs for hits, _ in each if hits & needs] for each in options]
+        choice = cover(slots, needs, self._question.budget)
+        if choice is None:
+            return None
+        return [
+            PartType(name, next(kind for hits, kind in each if hits & needs == chosen))
+            for name, each, chosen in zip(names, options, choice, strict=True)
+            if chosen is not None
+        ]
+
+    def _satisfied(self, body: Sequence[PartType]) -> int:
+        satisfied = 0
+        for part in body:
+            satisfied |= self._question.hits(part)
+        return satisfied & self._required
+
+    def _options_at(self, name: str) -> list[tuple[int, str]]:
+        """Return what a part of this name can satisfy, with a content type for each."""
+        if name not in self._options:
+            self._options[name] = list(self._allowed_types(self._question.matching_name(name), 0))
+        return self._options[name]
+
+    def _allowed_types(self, names: int, need: int) -> Iterator[tuple[int, str]]:
+        """Yield (hits, content type) of allowed parts whose name matches these schema parts."""
+        accepted = [group & names for group in self._accepted]
+        good = self._required & names
+        for group in accepted:
+            good |= group
+        words = self._question.type_words(
+            good=good,
+            bad=self._avoided & names,
+            need=[*accepted, need & names] if need else accepted,
+        )
+        for signature, kind in words:
+            if not signature & self._avoided:
+                yield signature, kind
+
+    def _type_at(self, name: str | None, index: int) -> str | None:
+        """Return a content type with which a part of this name satisfies a required part."""
+        allowed = self._allowed_types(self._question.matching_name(name), 1 << index)
+        return next((kind for hits, kind in allowed if hits >> index & 1), None)
+
+    def _complete(self, body: list[PartType]) -> list[PartType]:
+        """Add a part for every large required part that is not satisfied yet."""
+        for index in members(self._required):
+            if not self._satisfied(body) >> index & 1:
+                body.append(self._fresh(index, {part.name for part in body}))
+        return body
+
+    def _fresh(self, index: int, taken: Collection[str | None]) -> PartType:
+        name = None
+        if not self._question.unnamed >> index & 1:
+            name = next(name for name in self._names(index) if name not in taken)
+        kind = self._type_at(name, index)
+        assert kind is not None  # noqa: S101 - the part is possible, and the name one of its names
+        return PartType(name, kind)

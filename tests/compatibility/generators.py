@@ -1,0 +1,99 @@
+"""Random pairs of schemas on which the oracle's pool is exact."""
+
+import random
+from collections.abc import Callable
+
+from tests.compatibility.oracle import Schema, Triple
+
+SEGMENTS = ["a", "b", "*", "a*", "*b", "{a,b}", "ab", "*a*", "{a,}b", "a{a,b*}", "**"]
+KINDS = [
+    "*/*", "**", "text/*", "image/*", "*/plain", "text/plain", "text/html", "image/png",
+    "text/{plain,html}", "{text/*,image/png}", "application/{json,*+json}", "application/*+json",
+    "application/json", "{text,image}/*", "Text/PLAIN", "*/{plain,png}", "te*/*l*",
+]  # fmt: skip
+FEW_KINDS = ["text/plain", "text/html", "text/*", "{text/plain,image/png}", "*/*", "image/png"]
+
+
+def name_pattern(rng: random.Random) -> str | None:
+    if rng.random() < 0.15:
+        return None
+    segments = [rng.choice(SEGMENTS) for _ in range(rng.choice((1, 1, 1, 2, 2, 3)))]
+    pattern = "".join("/" + s for s in segments)
+    if rng.random() < 0.1:
+        pattern = rng.choice(("/{a,b/*}", "/{a/,}b", "{/a,/b/**}", "/a{/b,}", "/{**/,}a"))
+    return pattern
+
+
+def globs(rng: random.Random) -> tuple[Schema, Schema]:
+    """Return schemas of globs with few required parts."""
+
+    def schema() -> Schema:
+        parts: Schema = [
+            (name_pattern(rng), rng.choice(KINDS), False) for _ in range(rng.randint(0, 4))
+        ]
+        return require(parts, rng, 2)
+
+    return related(schema(), schema(), rng)
+
+
+def finite(rng: random.Random) -> tuple[Schema, Schema]:
+    """Return schemas whose required parts compete for few names: where the naive rule fails."""
+    names = ["/a", "/b", "/{a,b}", "/{a,b,z}", "/{b,z}", "/z", "/a{a,b}", "/{a,b}{,a}"]
+
+    def schema(least: int, most: int) -> Schema:
+        parts: Schema = [
+            (rng.choice(names), rng.choice(FEW_KINDS), rng.random() < 0.75)
+            for _ in range(rng.randint(least, most))
+        ]
+        if rng.random() < 0.3:
+            parts.append((rng.choice(["/*", None, "/**"]), rng.choice(FEW_KINDS), False))
+        return parts
+
+    return related(schema(1, 5), schema(0, 3), rng)
+
+
+def unnamed(rng: random.Random) -> tuple[Schema, Schema]:
+    """Return schemas in which most parts are unnamed."""
+
+    def schema() -> Schema:
+        return [
+            (rng.choice([None, None, None, "/**", "/a"]), rng.choice(KINDS), rng.random() < 0.4)
+            for _ in range(rng.randint(0, 4))
+        ]
+
+    return related(schema(), schema(), rng)
+
+
+def require(parts: Schema, rng: random.Random, most: int) -> Schema:
+    chosen = set(rng.sample(range(len(parts)), min(len(parts), rng.randint(0, most))))
+    return [(name, kind, i in chosen) for i, (name, kind, _) in enumerate(parts)]
+
+
+def related(a: Schema, b: Schema, rng: random.Random) -> tuple[Schema, Schema]:
+    """Return the pair, half of the time made alike, since unrelated schemas rarely fit."""
+    if rng.random() < 0.5:
+        kept = [part for part in a if rng.random() < 0.9]
+        b = [widened(part, rng) if rng.random() < 0.5 else part for part in kept] + b[:2]
+        rng.shuffle(b)
+    return a, b
+
+
+def widened(part: Triple, rng: random.Random) -> Triple:
+    name, kind, required = part
+    change = rng.randrange(4)
+    if change == 0 and name is not None:
+        name = rng.choice(["/**", "/*", name])
+    elif change == 1:
+        kind = rng.choice(["*/*", "text/*", kind])
+    elif change == 2:
+        required = False
+    return name, kind, required
+
+
+GENERATORS: list[Callable[[random.Random], tuple[Schema, Schema]]] = [globs, finite, unnamed]
+
+
+def pair(seed: int) -> tuple[Schema, Schema]:
+    """Return the pair with this number, always the same one."""
+    rng = random.Random(seed)
+    return GENERATORS[seed % len(GENERATORS)](rng)
