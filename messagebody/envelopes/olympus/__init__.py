@@ -1,0 +1,62 @@
+"""Olympus agent envelopes: validate, sign and verify, keep within boundaries, map to a body.
+
+One idea a module: `validation` (with `schema` and `prose`), `signing`, `attachments`, `policy`
+and `published` (boundaries as data), `boundary`, `upstream` (what the public code says),
+`replay`, `mapping`.
+"""
+
+from messagebody.envelopes.olympus.attachments import AttachmentStatus, verify_attachment
+from messagebody.envelopes.olympus.boundary import Stripped, iter_boundary_findings, strip
+from messagebody.envelopes.olympus.findings import Finding, Layer, Severity
+from messagebody.envelopes.olympus.mapping import detect, from_body, to_body
+from messagebody.envelopes.olympus.policy import Boundary, Policy, Scope
+from messagebody.envelopes.olympus.published import PUBLISHED
+from messagebody.envelopes.olympus.replay import Admission, ReplayGuard
+from messagebody.envelopes.olympus.signing import (
+    Profile,
+    Verification,
+    canonical,
+    derive_key,
+    sign,
+    signed,
+    verify,
+)
+from messagebody.envelopes.olympus.upstream import (
+    UpstreamViolation,
+    iter_upstream_violations,
+    upstream_stripped,
+)
+from messagebody.envelopes.olympus.validation import is_valid, iter_findings, validate
+
+__all__ = [
+    "PUBLISHED",
+    "Admission",
+    "AttachmentStatus",
+    "Boundary",
+    "Finding",
+    "Layer",
+    "Policy",
+    "Profile",
+    "ReplayGuard",
+    "Scope",
+    "Severity",
+    "Stripped",
+    "UpstreamViolation",
+    "Verification",
+    "canonical",
+    "derive_key",
+    "detect",
+    "from_body",
+    "is_valid",
+    "iter_boundary_findings",
+    "iter_findings",
+    "iter_upstream_violations",
+    "sign",
+    "signed",
+    "strip",
+    "to_body",
+    "upstream_stripped",
+    "validate",
+    "verify",
+    "verify_attachment",
+]
