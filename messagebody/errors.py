@@ -15,6 +15,7 @@
     ├── StoreError                          a store failed; names store and key
     │   ├── ObjectNotFound (FileNotFoundError)
     │   ├── AccessDenied (PermissionError)
+    │   ├── PartsFailed                     several parts failed for different reasons; holds them
     │   └── LimitExceeded                   a limit of a reader or resolver ended the work
     ├── DigestMismatch                      bytes that are not the ones promised
     ├── DigestUnknown                       a digest is asked for that nobody has stated
@@ -32,9 +33,9 @@ error survives pickling and copying. An exception of another library appears onl
 import errno
 import functools
 from collections.abc import Iterable, Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 
-from messagebody.text import quote
+from messagebody.text import count_of, escape, quote
 
 __all__ = [
     "AccessDenied",
@@ -57,9 +58,14 @@ __all__ = [
     "MissingDependency",
     "ObjectNotFound",
     "PartNotFound",
+    "PartsFailed",
     "StoreError",
     "UnsafeReference",
 ]
+
+
+_SHOWN: Final = 20
+"""Findings spelled out in one text; the error holds all of them."""
 
 
 class MessageBodyError(Exception):
@@ -213,8 +219,10 @@ class InvalidBody(MessageBodyError, ValueError):
     def __init__(self, violations: Iterable[Any]) -> None:
         self.violations = tuple(violations)
         count = len(self.violations)
-        heading = "1 violation" if count == 1 else f"{count} violations"
-        super().__init__(f"{heading}. " + ". ".join(str(each) for each in self.violations[:20]))
+        shown = [str(each) for each in self.violations[:_SHOWN]]
+        if count > _SHOWN:
+            shown.append(f"And {count - _SHOWN:,} more")
+        super().__init__(". ".join([count_of(count, "violation"), *shown]))
 
 
 class StoreError(MessageBodyError):
@@ -229,7 +237,7 @@ class StoreError(MessageBodyError):
 
     def __str__(self) -> str:
         place = f"{self.store.rstrip('/')}/{self.key}" if self.key else self.store
-        return f"{place}: {self.problem}" if place else self.problem
+        return f"{escape(place)}: {self.problem}" if place else self.problem
 
 
 class ObjectNotFound(StoreError, FileNotFoundError):
@@ -256,6 +264,21 @@ class LimitExceeded(StoreError):
     """Report work that a limit ended; the text names the limit and how to raise it."""
 
 
+class PartsFailed(StoreError):
+    """Report several parts that failed; `failures` holds pairs of a part and its error."""
+
+    _fields = ("action", "failures")
+
+    def __init__(self, action: str, failures: Iterable[tuple[str, Exception]]) -> None:
+        self.action = action
+        self.failures = tuple(failures)
+        shown = [f"{part}: {error}" for part, error in self.failures[:20]]
+        rest = len(self.failures) - len(shown)
+        more = f"; and {rest:,} more" if rest else ""
+        count = f"{len(self.failures):,} parts were not {action}. "
+        super().__init__(count + "; ".join(shown) + more)
+
+
 class DigestMismatch(MessageBodyError):
     """Report bytes that are not the ones promised, with both digests or both sizes."""
 
@@ -275,8 +298,11 @@ class DigestUnknown(MessageBodyError):
 
     def __init__(self, parts: Sequence[str]) -> None:
         self.parts = tuple(parts)
+        shown = ", ".join(self.parts[:_SHOWN])
+        if len(self.parts) > _SHOWN:
+            shown += f" and {count_of(len(self.parts) - _SHOWN, 'more part')}"
         super().__init__(
-            f"no size or digest is stated for {', '.join(self.parts)}; "
+            f"no size or digest is stated for {shown}; "
             "read them once and fill them in: body.pin(resolver)"
         )
 
@@ -291,7 +317,7 @@ class LocalFileNotSent(MessageBodyError):
         self.path = path
         self.size = size
         super().__init__(
-            f"{part} is still the local file {path} ({size}), which JSON can't carry. "
+            f"{part} is still the local file {escape(path)} ({size}), which JSON can't carry. "
             'Offload it: offload(body, "s3://…"), or read it in: inline(body)'
         )
 
@@ -307,7 +333,7 @@ class LocalFileChanged(MessageBodyError, OSError):
         self.problem = problem
 
     def __str__(self) -> str:
-        return f"local file {self.path}: {self.problem}"
+        return f"local file {escape(self.path)}: {self.problem}"
 
 
 class UnsafeReference(MessageBodyError, PermissionError):

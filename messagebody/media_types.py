@@ -14,7 +14,7 @@ from types import MappingProxyType
 import attrs
 
 from messagebody.errors import InvalidContentType
-from messagebody.text import quote
+from messagebody.text import plain_text, quote
 
 __all__ = [
     "OCTET_STREAM",
@@ -35,6 +35,7 @@ _QUOTED = r'"(?:[\t \x21\x23-\x5b\x5d-\x7e]|\\[\t \x21-\x7e])*"'
 _ESSENCE = re.compile(rf"{_RESTRICTED}/{_RESTRICTED}")
 _NEXT = re.compile(rf"[ \t]*;[ \t]*(?:({_TOKEN})=({_TOKEN}|{_QUOTED}))?")
 _CACHE = 1024
+_CACHED_LENGTH = 256
 
 
 @attrs.frozen
@@ -50,7 +51,6 @@ class ContentType:
     parameters: Mapping[str, str] = attrs.field(eq=dict)
 
 
-@lru_cache(_CACHE)
 def parse_content_type(text: str) -> ContentType:
     """Take a content type apart.
 
@@ -63,6 +63,10 @@ def parse_content_type(text: str) -> ContentType:
     """
     if not isinstance(text, str):
         raise InvalidContentType(f"a content type is a string, got {quote(text)}")
+    return _parse(text) if len(text) > _CACHED_LENGTH else _parse_cached(text)
+
+
+def _parse(text: str) -> ContentType:
     head = _ESSENCE.match(text)
     if head is None:
         raise InvalidContentType(
@@ -71,10 +75,13 @@ def parse_content_type(text: str) -> ContentType:
     return ContentType(head[0].lower(), MappingProxyType(_parameters(text, head.end())))
 
 
+# Messages are untrusted: long texts would make the cache hold whatever somebody sends.
+_parse_cached = lru_cache(_CACHE)(_parse)
+
+
 def _parameters(text: str, position: int) -> dict[str, str]:
     found: dict[str, str] = {}
-    end = len(text.rstrip(" \t"))
-    while position < end:
+    while position < len(text):
         match = _NEXT.match(text, position)
         if match is None:
             raise InvalidContentType(
@@ -101,7 +108,7 @@ def check_content_type(text: str) -> str:
         InvalidContentType: it breaks the rules.
     """
     parse_content_type(text)
-    return sys.intern(text)
+    return sys.intern(plain_text(text))
 
 
 def essence(text: str) -> str:

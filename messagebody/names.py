@@ -11,7 +11,7 @@ import unicodedata
 from collections.abc import Container, Iterator, Sequence
 
 from messagebody.errors import InvalidName
-from messagebody.text import quote
+from messagebody.text import plain_text, quote
 
 __all__ = ["ancestors", "are_names", "check_name", "is_name", "parent", "safe_name"]
 
@@ -64,7 +64,7 @@ def check_name(name: str) -> str:
         raise InvalidName(name, "a name is a string")
     if not is_name(name):
         raise InvalidName(name, _problem(name))
-    return name
+    return plain_text(name)
 
 
 def _problem(name: str) -> str:
@@ -77,15 +77,20 @@ def _problem(name: str) -> str:
     if not name.strip("/"):
         return "a name is /segment one or more times, for example '/report.pdf'"
     if not name.startswith("/"):
-        return f"a name begins with '/', for example {quote('/' + name.rstrip('/'))}"
+        return f"a name begins with '/', for example {quote(_without_odd_segments(name))}"
     if name.endswith("/"):
         return (
-            f"a name doesn't end in '/', for example {quote(name.rstrip('/'))}; "
+            f"a name doesn't end in '/', for example {quote(_without_odd_segments(name))}; "
             "directories are implied by the names in them"
         )
     if "//" in name:
-        return f"a segment is empty; perhaps {quote(re.sub('/+', '/', name))}"
-    return "no segment may be '.' or '..'"
+        return f"a segment is empty; perhaps {quote(_without_odd_segments(name))}"
+    return f"no segment may be '.' or '..'; perhaps {quote(_without_odd_segments(name))}"
+
+
+def _without_odd_segments(name: str) -> str:
+    segments = [segment for segment in name.split("/") if segment not in ("", ".", "..")]
+    return "/" + ("/".join(segments) or "file")
 
 
 def _legal_relative(name: str) -> str:
@@ -147,7 +152,8 @@ def safe_name(original: str, *, directory: str = "/", taken: Container[str] = ()
 
 
 def _safe_segment(original: str) -> str:
-    plain = unicodedata.normalize("NFKD", original).encode("ascii", "ignore").decode()
+    letters = unicodedata.normalize("NFKD", original)
+    plain = "".join(letter for letter in letters if not unicodedata.combining(letter))
     stem, extension = posixpath.splitext(re.sub(r"[^A-Za-z0-9._-]+", "_", plain))
     stem = stem.strip("_").lstrip(".")
     extension = extension.rstrip("_.")[:20]

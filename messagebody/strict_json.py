@@ -10,9 +10,11 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from messagebody.text import quote
+import attrs
 
-__all__ = ["InvalidJson", "check_value", "dumps", "loads"]
+from messagebody.text import plain_text, quote
+
+__all__ = ["InvalidJson", "check_value", "dumps", "loads", "plain", "same"]
 
 Path = tuple[int | str, ...]
 
@@ -35,6 +37,13 @@ class _Repeated(dict[str, Any]):
     """An object two of whose members had one name."""
 
     key: str
+
+
+@attrs.frozen
+class _LongNumber:
+    """An integer of more digits than the interpreter converts."""
+
+    digits: int
 
 
 class _Reader:
@@ -68,11 +77,12 @@ class _Reader:
         self.flawed = self.flawed or math.isinf(value)
         return value
 
-    def _int(self, text: str) -> int:
+    def _int(self, text: str) -> "int | _LongNumber":
         try:
             return int(text)
-        except ValueError as error:  # longer than the interpreter converts
-            raise InvalidJson(f"a number of {len(text):,} digits is too long") from error
+        except ValueError:  # longer than the interpreter converts
+            self.flawed = True
+            return _LongNumber(len(text.lstrip("-")))
 
 
 def loads(data: bytes | bytearray | memoryview | str, *, depth: int) -> Any:
@@ -92,6 +102,8 @@ def loads(data: bytes | bytearray | memoryview | str, *, depth: int) -> Any:
         value = reader.decoder.decode(text)
     except json.JSONDecodeError as error:
         raise _syntax_error(error) from error
+    except RecursionError as error:
+        raise InvalidJson("nested deeper than the parser can follow; lower limit depth") from error
     if reader.flawed or _SURROGATE_ESCAPE.search(text) or _SURROGATE.search(text):
         check_value(value, depth=depth)
     return value
@@ -100,6 +112,33 @@ def loads(data: bytes | bytearray | memoryview | str, *, depth: int) -> Any:
 def dumps(value: Any) -> str:
     """Return compact JSON for a value that `check_value` passed."""
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+
+
+def plain(value: Any) -> Any:
+    """Return a copy of a value that `check_value` passed, in the types a parser returns.
+
+    Subclasses of `str`, `int` and `float` and tuples become what they are in JSON.
+    """
+    if isinstance(value, dict):
+        return {plain_text(key): plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in value]
+    if isinstance(value, str):
+        return plain_text(value)
+    if isinstance(value, float):
+        return float(value)
+    return value if value is None or isinstance(value, bool) else int(value)
+
+
+def same(mine: Any, other: Any) -> bool:
+    """Compare values of JSON: 1, 1.0 and True, equal to Python, are three of them."""
+    if mine is other:
+        return True
+    return bool(mine == other) and _sorted_text(mine) == _sorted_text(other)
+
+
+def _sorted_text(value: Any) -> str:
+    return json.dumps(value, sort_keys=True)
 
 
 def _decode(data: bytes) -> str:
@@ -115,7 +154,7 @@ def _syntax_error(error: json.JSONDecodeError) -> InvalidJson:
     got = quote(error.doc[error.pos : error.pos + 1]) if error.pos < len(error.doc) else "the end"
     if error.doc.startswith("\ufeff"):
         return InvalidJson("the document begins with a byte order mark", offset=0)
-    wanted = error.msg[:1].lower() + error.msg[1:]
+    wanted = error.msg[:1].lower() + error.msg[1:].removesuffix(" at")
     return InvalidJson(f"not JSON: {wanted} at byte {offset:,}, got {got}", offset=offset)
 
 
@@ -176,6 +215,8 @@ def _check_scalar(item: Any, path: Path) -> None:
             raise InvalidJson(
                 f"character {found.start():,} is the lone surrogate U+{ord(found[0]):04X}", path
             )
+    elif isinstance(item, _LongNumber):
+        raise InvalidJson(f"a number of {item.digits:,} digits is too long", path)
     elif isinstance(item, float):
         if not math.isfinite(item):
             raise InvalidJson(f"{item!r} is no JSON number (or overflows one)", path)

@@ -7,7 +7,15 @@ characters, a log line ends at a line separator, and bidirectional marks reorder
 import re
 import unicodedata
 
-__all__ = ["count_of", "escape", "human_size", "quote", "redact_url", "redact_urls"]
+__all__ = [
+    "count_of",
+    "escape",
+    "human_size",
+    "plain_text",
+    "quote",
+    "redact_url",
+    "redact_urls",
+]
 
 _CUT = 200
 # Cc controls, Cf formats (bidirectional marks among them), Cs surrogates, Zl and Zp separators.
@@ -83,6 +91,17 @@ def redact_url(url: str, *, limit: int = _CUT) -> str:
 def redact_urls(text: str) -> str:
     """Return `text` with every URL in it redacted by `redact_url`."""
     return _URL.sub(lambda match: redact_url(match[0]), text)
+
+
+def plain_text(text: str) -> str:
+    """Return a string of the type `str` itself: writers of JSON refuse subclasses.
+
+    Example:
+        >>> from enum import StrEnum
+        >>> plain_text(StrEnum("Color", {"RED": "red"}).RED)
+        'red'
+    """
+    return text if type(text) is str else str.__str__(text)
 
 
 def human_size(size: int | None) -> str:
