@@ -22,6 +22,7 @@
     ├── LocalFileNotSent                    a local file on its way into JSON
     ├── LocalFileChanged                    a local file changed while it was read
     ├── UnsafeReference (PermissionError)   a reference no resolver allows
+    ├── RefusedPaths (ValueError)           files or names a directory can't give or take; all of them
     ├── EnvelopeError (ValueError)          a foreign envelope that breaks its own rules
     ├── LossyConversion                     a conversion that lost something; holds the losses
     └── MissingDependency (ImportError)     names the extra to install
@@ -348,6 +349,19 @@ class UnsafeReference(MessageBodyError, PermissionError):
 
     def __str__(self) -> str:
         return f"{self.subject} {self.problem}"
+
+
+class RefusedPaths(MessageBodyError, ValueError):
+    """Report files that make no parts, or parts that make no files; `refusals` holds them all."""
+
+    _fields = ("subject", "refusals")
+
+    def __init__(self, subject: str, refusals: Iterable[Any]) -> None:
+        self.subject = subject
+        self.refusals = tuple(refusals)
+        count = len(self.refusals)
+        self.heading = f"{subject}: {count} refusal{'' if count == 1 else 's'}"
+        super().__init__(". ".join([self.heading, *(str(each) for each in self.refusals[:20])]))
 
 
 class EnvelopeError(MessageBodyError, ValueError):

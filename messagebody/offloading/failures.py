@@ -1,0 +1,29 @@
+"""Many parts, one error."""
+
+from collections.abc import Sequence
+
+from messagebody.errors import PartsFailed, UnsafeReference
+from messagebody.text import count_of
+
+__all__ = ["raise_for"]
+
+
+def raise_for(failures: Sequence[tuple[str, Exception]], action: str) -> None:
+    """Raise one error that names every part that failed, if any did.
+
+    Arguments:
+        failures: the parts' descriptions, and what happened to them.
+        action: what was tried, such as "offloaded".
+
+    Raises:
+        UnsafeReference: every one of several was refused.
+        PartsFailed: several failed, for different reasons; `failures` holds them.
+    """
+    if not failures:
+        return
+    if len(failures) == 1:
+        raise failures[0][1]
+    if all(isinstance(error, UnsafeReference) for _, error in failures):
+        problem = "were refused. " + "; ".join(str(error) for _, error in failures)
+        raise UnsafeReference(count_of(len(failures), "part"), problem) from failures[0][1]
+    raise PartsFailed(action, failures) from failures[0][1]

@@ -1,0 +1,98 @@
+"""Migrate: the same body, its references in another store."""
+
+import os
+from functools import partial
+from typing import Any
+
+from messagebody.body import MessageBody
+from messagebody.offloading.failures import raise_for
+from messagebody.offloading.reading_back import budget_for
+from messagebody.offloading.transfers import SpoolBlob, Verify, Watched, ensure
+from messagebody.offloading.uploading import subject_of
+from messagebody.offloading.working import Stop, run_all
+from messagebody.part import Part
+from messagebody.resolving import Budget, Resolver
+from messagebody.stores import Store, open_store
+
+__all__ = ["migrate"]
+
+
+def migrate(
+    body: MessageBody,
+    store: str | os.PathLike[str] | Store,
+    *,
+    resolver: Resolver | None = None,
+    all: bool = False,  # noqa: A002 - reads as what it does
+    storage_options: dict[str, Any] | None = None,
+    verify: Verify | None = None,
+    stop: Stop | None = None,
+) -> MessageBody:
+    """Return a new body whose references point to copies in another store.
+
+    Every reference is read, verified and stored before the body is returned; nothing is deleted.
+    The body's digest stays the same.
+
+    Arguments:
+        body: the body, which is not changed.
+        store: where to: a store, its URL, or a directory's path.
+        resolver: decides which references are read; the body's own if None.
+        all: take references without a digest, too.
+        storage_options: of `stores.open_store`, if `store` is no store yet.
+        verify: as for `offload`.
+        stop: cancels the work from another thread.
+    """
+    opened = open_store(store, **(storage_options or {}))
+    verify = verify or ("digest" if opened.reads_back else None)
+    chosen = [(at, part) for at, part in enumerate(body) if _is_to_move(part, opened, all)]
+    budgets = budget_for(resolver)
+    stop = stop or Stop()
+    outcomes = run_all(
+        [partial(_move, at, part, opened, verify, stop, *budgets(part)) for at, part in chosen],
+        stop,
+        fail_fast=True,
+    )
+    raise_for(
+        [
+            (subject_of(position, part), outcome.error)
+            for (position, part), outcome in zip(chosen, outcomes, strict=True)
+            if outcome.error is not None
+        ],
+        "migrated",
+    )
+    result = body.copy()
+    for (position, _), outcome in zip(chosen, outcomes, strict=True):
+        result[position] = outcome.value
+    return result
+
+
+def _is_to_move(part: Part, store: Store, take_all: bool) -> bool:
+    if part.reference is None or part.reference.url.startswith(f"{store.url}/"):
+        return False
+    return take_all or part.reference.digest is not None
+
+
+def _move(
+    position: int,
+    part: Part,
+    store: Store,
+    verify: Verify | None,
+    stop: Stop,
+    resolver: Resolver,
+    budget: Budget,
+) -> Part:
+    reference = part.reference
+    if reference is None:
+        raise TypeError("only references move")
+    spool = resolver.fetch(
+        reference.url,
+        size=reference.size,
+        digest=reference.digest,
+        subject=subject_of(position, part),
+        budget=budget,
+    )
+    try:
+        blob = Watched(SpoolBlob(spool), stop, lambda _: None)
+        key = ensure(store, spool.digest, blob, part.content_type, verify)
+    finally:
+        spool.close()
+    return part.evolve(url=store.url_of(key), size=spool.size, digest=spool.digest)

@@ -1,0 +1,129 @@
+"""Inline: body of references in, body with the content out."""
+
+from collections.abc import Callable
+from functools import partial
+
+import attrs
+
+from messagebody.body import MessageBody
+from messagebody.errors import LimitExceeded
+from messagebody.offloading.failures import raise_for
+from messagebody.offloading.policies import Selection
+from messagebody.offloading.uploading import subject_of
+from messagebody.offloading.working import Stop, run_all
+from messagebody.part import Part
+from messagebody.resolving import Budget, Resolver, read_reference
+from messagebody.text import human_size
+
+__all__ = ["budget_for", "inline"]
+
+_EVERY_NAME = "/**"
+_EVERY_TYPE = "*/*"
+
+
+def inline(
+    body: MessageBody,
+    *,
+    resolver: Resolver | None = None,
+    names: str = _EVERY_NAME,
+    content_types: str = _EVERY_TYPE,
+    all: bool = False,  # noqa: A002 - reads as what it does
+    max_bytes: int | None = None,
+    stop: Stop | None = None,
+) -> MessageBody:
+    """Return a new body whose references and local files are read in, verified.
+
+    The references that carry a digest are read: those that `offload` wrote. A pattern for
+    names or types chooses by that pattern instead, and `all` takes every one.
+
+    Arguments:
+        body: the body, which is not changed.
+        resolver: decides which references are read; the body's own, else one that allows
+            nothing of yours.
+        names: a glob; the references whose names match are read, with a digest or without.
+        content_types: a glob; the references whose types match are read.
+        all: read references without a digest, too.
+        max_bytes: bytes to take in all.
+        stop: cancels the work from another thread.
+
+    Raises:
+        UnsafeReference: the resolver refuses a reference; the text says how to allow it.
+        DigestMismatch: the bytes are not the ones promised.
+        LimitExceeded: a limit ended the work.
+        PartsFailed: several parts failed for different reasons.
+
+    Example:
+        >>> from messagebody import MessageBody, Resolver, inline, offload
+        >>> body = MessageBody()
+        >>> part = body.add("cats " * 1000, name="/notes.txt")
+        >>> small = offload(body, "memory://tests", threshold="1 KiB")
+        >>> inline(small, resolver=Resolver(allow="memory://tests")) == body
+        True
+    """
+    wanted = _chooser(names, content_types, take_all=all)
+    chosen = [(position, part) for position, part in enumerate(body) if wanted(part)]
+    _check_total([part for _, part in chosen], max_bytes)
+    budgets = budget_for(resolver, max_bytes)
+    work = [partial(_read_in, position, part, *budgets(part)) for position, part in chosen]
+    outcomes = run_all(work, stop or Stop())
+    raise_for(
+        [
+            (subject_of(position, part), outcome.error)
+            for (position, part), outcome in zip(chosen, outcomes, strict=True)
+            if outcome.error is not None
+        ],
+        "read in",
+    )
+    result = body.copy()
+    for (position, _), outcome in zip(chosen, outcomes, strict=True):
+        result[position] = outcome.value
+    return result
+
+
+def _chooser(names: str, content_types: str, *, take_all: bool) -> Callable[[Part], bool]:
+    by_pattern = (names, content_types) != (_EVERY_NAME, _EVERY_TYPE)
+    selects = Selection(names, content_types, unnamed=names == _EVERY_NAME).chooser()
+
+    def wanted(part: Part) -> bool:
+        if part.local_file is not None:
+            return selects(part)
+        if part.reference is None or not selects(part):
+            return False
+        return take_all or by_pattern or part.reference.digest is not None
+
+    return wanted
+
+
+def _check_total(parts: list[Part], max_bytes: int | None) -> None:
+    total = sum(part.size or 0 for part in parts)
+    if max_bytes is not None and total > max_bytes:
+        raise LimitExceeded(
+            f"the references hold {human_size(total)}, max_bytes is {human_size(max_bytes)}"
+        )
+
+
+def _read_in(position: int, part: Part, resolver: Resolver, budget: Budget) -> Part:
+    if part.reference is None:
+        return part.evolve(content=part.read_bytes())
+    subject = subject_of(position, part)
+    data = read_reference(part.reference, resolver=resolver, subject=subject, budget=budget)
+    return part.evolve(content=data)
+
+
+def budget_for(
+    resolver: Resolver | None, max_bytes: int | None = None
+) -> Callable[[Part], tuple[Resolver, Budget]]:
+    """Return what gives a part's resolver (given, bound or closed) and the budget it shares."""
+    closed = Resolver()
+    budgets: dict[Resolver, Budget] = {}
+
+    def pick(part: Part) -> tuple[Resolver, Budget]:
+        chosen = resolver or part._resolver or closed
+        if chosen not in budgets:
+            limits = chosen.limits
+            if max_bytes is not None:
+                limits = attrs.evolve(limits, body_bytes=min(limits.body_bytes, max_bytes))
+            budgets[chosen] = Budget(limits)
+        return chosen, budgets[chosen]
+
+    return pick

@@ -1,0 +1,190 @@
+"""Offload: body in, body of references out."""
+
+import os
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future
+from functools import partial
+from typing import Any
+
+import attrs
+
+from messagebody.body import MessageBody
+from messagebody.errors import MessageBodyError
+from messagebody.offloading.failures import raise_for
+from messagebody.offloading.policies import Policy, Selection, as_reference
+from messagebody.offloading.sizes import parse_size
+from messagebody.offloading.transfers import FileBlob, Verify, Watched, ensure, key_for
+from messagebody.offloading.working import Gate, Stop, run_all
+from messagebody.part import Part, sha256_of
+from messagebody.stores import Blob, Bytes, Store, open_store
+
+__all__ = ["offload", "subject_of"]
+
+_WHOLE = 64 * 1024 * 1024
+"""Bytes up to which a local file is read once, and hashed and sent from memory."""
+_STREAMING = 48 * 1024 * 1024
+"""Bytes that streaming a larger one holds at a time."""
+
+
+def offload(
+    body: MessageBody,
+    store: str | os.PathLike[str] | Store,
+    *,
+    threshold: int | str = "256 KiB",
+    fit: int | str | None = None,
+    names: str = "/**",
+    content_types: str = "*/*",
+    unnamed: bool = True,
+    storage_options: dict[str, Any] | None = None,
+    callback: Any = None,
+    verify: Verify | None = None,
+    stop: Stop | None = None,
+) -> MessageBody:
+    """Return a new body whose large parts are in a store and carry URL, size and digest.
+
+    All or nothing: an error leaves the given body as it was, and trying again sends what is
+    missing. References stay as they are; local files that are not offloaded become inline
+    content, so that the result can always be written.
+
+    Arguments:
+        body: the body, which is not changed.
+        store: a store, its URL such as "s3://bucket/prefix", or a directory's path.
+        threshold: bytes, as a number or text; larger parts are offloaded.
+        fit: bytes the whole JSON may have; the largest of the other parts follow until it does.
+        names: a glob; only parts whose names match are offloaded.
+        content_types: a glob; only parts whose types match are offloaded.
+        unnamed: whether unnamed parts are offloaded too.
+        storage_options: of `stores.open_store`, if `store` is no store yet.
+        callback: an fsspec `Callback`, told the bytes that were stored.
+        verify: after storing, ask the "size", or read back the "digest"; the latter is the
+            default for directories.
+        stop: cancels the work from another thread.
+
+    Raises:
+        StoreError: the store failed for one part; its subclasses say more.
+        PartsFailed: it failed for several.
+        LocalFileChanged: a local file is not the one that was added.
+        LimitExceeded: the body can't be made to fit.
+
+    Example:
+        >>> from messagebody import MessageBody, offload
+        >>> body = MessageBody()
+        >>> part = body.add("cats " * 1000, name="/notes.txt")
+        >>> offload(body, "memory://tests", threshold="1 KiB")["/notes.txt"].url[:22]
+        'memory://tests/sha256/'
+    """
+    opened = open_store(store, **(storage_options or {}))
+    policy = Policy(
+        Selection(names, content_types, unnamed),
+        parse_size(threshold),
+        None if fit is None else parse_size(fit),
+    )
+    chosen = policy.positions(body, lambda digest: opened.url_of(key_for(digest)))
+    verify = verify or ("digest" if opened.reads_back else None)
+    sender = _Sender(opened, verify, stop or Stop(), _progress(callback, body, chosen))
+    return sender.send(body, chosen)
+
+
+def subject_of(position: int, part: Part) -> str:
+    """Return what errors call a part of a body."""
+    return part.label if part.name else f"part {position} (unnamed, {part.content_type})"
+
+
+@attrs.define
+class _Sender:
+    """Sends the parts of one body to one store, equal ones once."""
+
+    store: Store
+    verify: Verify | None
+    stop: Stop
+    progress: Callable[[int], None]
+    gate: Gate = attrs.Factory(Gate)
+    lock: threading.Lock = attrs.Factory(threading.Lock)
+    sent: dict[str, "Future[str]"] = attrs.Factory(dict)
+
+    def send(self, body: MessageBody, chosen: set[int]) -> MessageBody:
+        """Return the body with the chosen parts sent and replaced."""
+        result = body.copy()
+        work = [
+            (position, part, position in chosen)
+            for position, part in enumerate(body)
+            if position in chosen or part.local_file is not None
+        ]
+        outcomes = run_all(
+            [partial(self._replace, *each) for each in work], self.stop, fail_fast=True
+        )
+        raise_for(
+            [
+                (subject_of(position, part), outcome.error)
+                for (position, part, _), outcome in zip(work, outcomes, strict=True)
+                if outcome.error is not None
+            ],
+            "offloaded",
+        )
+        for (position, _, _), outcome in zip(work, outcomes, strict=True):
+            result[position] = outcome.value
+        return result
+
+    def _replace(self, position: int, part: Part, is_chosen: bool) -> Part:
+        try:
+            if not is_chosen:
+                return part.evolve(content=part.read_bytes())
+            digest, key = self._store(part)
+            return as_reference(part, self.store.url_of(key), digest)
+        except MessageBodyError as error:
+            error.add_note(f"while {subject_of(position, part)} was offloaded")
+            raise
+
+    def _store(self, part: Part) -> tuple[str, str]:
+        """Read a part, hash it, and send it: from memory while that is small enough."""
+        file = part.local_file
+        if file is not None and file.size > _WHOLE:
+            with self.gate.hold(_STREAMING):
+                digest = file.digest()
+                return digest, self._once(digest, FileBlob(file, digest), part.content_type)
+        with self.gate.hold(part.size or 0):
+            data = part.read_bytes()
+            digest = sha256_of(data)
+            return digest, self._once(digest, Bytes(data), part.content_type)
+
+    def _once(self, digest: str, blob: Blob, content_type: str) -> str:
+        """Send content unless another part with the same is being sent, or was."""
+        mine: Future[str] = Future()
+        with self.lock:
+            first = self.sent.setdefault(digest, mine)
+        if first is not mine:
+            self.progress(blob.size)
+            return first.result()
+        try:
+            mine.set_result(self._ensure(digest, blob, content_type))
+        except BaseException as error:
+            mine.set_exception(error)
+            raise
+        return mine.result()
+
+    def _ensure(self, digest: str, blob: Blob, content_type: str) -> str:
+        told = 0
+
+        def tell(count: int) -> None:
+            nonlocal told
+            count = min(count, blob.size - told)  # what is sent again counts once
+            told += count
+            self.progress(count)
+
+        key = ensure(self.store, digest, Watched(blob, self.stop, tell), content_type, self.verify)
+        tell(blob.size)
+        return key
+
+
+def _progress(callback: Any, body: MessageBody, chosen: set[int]) -> Callable[[int], None]:
+    if callback is None:
+        return lambda _: None
+    callback.set_size(sum(body[position].size or 0 for position in chosen))
+    lock = threading.Lock()
+
+    def tell(count: int) -> None:
+        with lock:
+            callback.relative_update(count)
+
+    return tell

@@ -1,0 +1,66 @@
+"""Content that is kept until it is verified: in memory while small, then in a private file."""
+
+import contextlib
+import hashlib
+import tempfile
+from collections.abc import Iterator
+from typing import BinaryIO, cast
+
+from messagebody.errors import StoreError
+
+__all__ = ["IN_MEMORY", "Spool"]
+
+IN_MEMORY = 8 * 1024 * 1024
+"""Bytes kept in memory; more go to a temporary file that only this process can open."""
+
+
+class Spool:
+    """Content on its way in: written once, hashed as it comes, then read from the start."""
+
+    def __init__(self) -> None:
+        # Closed by whoever takes the content, or by `guarded`.
+        self._file = tempfile.SpooledTemporaryFile(max_size=IN_MEMORY)  # noqa: SIM115
+        self._hasher = hashlib.sha256()
+        self.size = 0
+        self.verified = False
+
+    @classmethod
+    @contextlib.contextmanager
+    def guarded(cls) -> Iterator["Spool"]:
+        """Make a spool that is thrown away if the block fails."""
+        spool = cls()
+        try:
+            yield spool
+        except BaseException:
+            spool.close()
+            raise
+
+    @property
+    def digest(self) -> str:
+        """The digest of what was written."""
+        return "sha256:" + self._hasher.hexdigest()
+
+    def write(self, data: bytes) -> None:
+        """Add bytes at the end."""
+        self._hasher.update(data)
+        self.size += len(data)
+        try:
+            self._file.write(data)
+        except OSError as error:
+            raise StoreError(
+                f"can't keep the content in a temporary file: {error.strerror or error}"
+            ) from error
+
+    def read(self) -> bytes:
+        """Return everything and throw the spool away."""
+        with self.stream() as stream:
+            return stream.read()
+
+    def stream(self) -> BinaryIO:
+        """Return a file object over everything; closing it throws the spool away."""
+        self._file.seek(0)
+        return cast("BinaryIO", self._file)
+
+    def close(self) -> None:
+        """Throw the content away."""
+        self._file.close()

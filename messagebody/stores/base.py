@@ -1,0 +1,151 @@
+"""What a store is: bytes by key below a prefix, written whole or not at all."""
+
+import abc
+import hashlib
+from collections.abc import Iterator
+from typing import Protocol
+
+import attrs
+
+from messagebody.errors import StoreError
+from messagebody.text import redact_url
+
+__all__ = ["CHUNK", "Blob", "Bytes", "Stat", "Store", "Upload", "digest_of"]
+
+CHUNK = 1024 * 1024
+"""Bytes moved at a time where nothing else decides."""
+
+
+class Blob(Protocol):
+    """Something to store, which can be read again when a write has to be repeated."""
+
+    @property
+    def size(self) -> int:
+        """Bytes in all."""
+
+    def read(self) -> bytes:
+        """Return everything."""
+
+    def buffers(self, length: int) -> Iterator[bytes]:
+        """Yield everything, `length` bytes at a time; raise at the end if it is not what it was."""
+
+
+@attrs.frozen
+class Bytes:
+    """A blob in memory."""
+
+    data: bytes = attrs.field(repr=False)
+
+    @property
+    def size(self) -> int:
+        """Bytes in all."""
+        return len(self.data)
+
+    def read(self) -> bytes:
+        """Return everything."""
+        return self.data
+
+    def buffers(self, length: int) -> Iterator[bytes]:
+        """Yield everything, `length` bytes at a time."""
+        view = memoryview(self.data)
+        for start in range(0, len(view), length):
+            yield bytes(view[start : start + length])
+
+
+@attrs.frozen
+class Stat:
+    """What a store knows of an object: key, bytes, and when it changed last (epoch, if known)."""
+
+    key: str
+    size: int
+    modified: float | None
+
+
+@attrs.frozen
+class Upload:
+    """A multipart upload that was begun and neither completed nor aborted."""
+
+    key: str
+    id: str
+    started: float
+
+
+class Store(abc.ABC):
+    """Bytes by key below a prefix.
+
+    A write is all or nothing: an object appears under its key whole, or not at all. Errors are
+    `StoreError` and its subclasses, naming store and key.
+    """
+
+    url: str
+    """Where the store is: scheme, place and prefix, without a final slash and without secrets."""
+
+    reads_back: bool = False
+    """Whether an upload is verified by reading it back unless the caller says otherwise."""
+
+    def url_of(self, key: str) -> str:
+        """Return the URL under which a message refers to the object at `key`."""
+        return f"{self.url}/{key}"
+
+    @abc.abstractmethod
+    def stat(self, key: str) -> Stat | None:
+        """Return what the store knows of `key`, None if there is no such object."""
+
+    @abc.abstractmethod
+    def put(self, key: str, blob: Blob, *, content_type: str, if_absent: bool = True) -> bool:
+        """Write an object whole; return whether it was written.
+
+        Arguments:
+            key: where, below the prefix.
+            blob: what; if reading it raises, nothing is published.
+            content_type: sent along where the store keeps content types.
+            if_absent: leave an object that is there alone, and return False.
+        """
+
+    @abc.abstractmethod
+    def read_range(self, key: str, start: int, end: int) -> bytes:
+        """Return the bytes from `start` up to, not including, `end`; fewer where the object ends.
+
+        Raises:
+            ObjectNotFound: there is no such object.
+        """
+
+    @abc.abstractmethod
+    def stream(self, key: str) -> Iterator[bytes]:
+        """Yield the object from its first byte to its last.
+
+        Raises:
+            ObjectNotFound: there is no such object.
+        """
+
+    @abc.abstractmethod
+    def iter_objects(self) -> Iterator[Stat]:
+        """Yield every object below the prefix, in no particular order."""
+
+    @abc.abstractmethod
+    def delete(self, key: str) -> None:
+        """Delete an object; one that is not there is no error."""
+
+    def sign(self, key: str, *, expires: int, content_type: str, disposition: str) -> str:  # noqa: ARG002
+        """Return a URL that lets whoever holds it read the object for `expires` seconds."""
+        raise StoreError("this store can't sign links; only s3:// stores can", self.url, key)
+
+    def iter_uploads(self) -> Iterator[Upload]:
+        """Yield multipart uploads below the prefix that nobody finished."""
+        yield from ()
+
+    def abort_upload(self, upload: Upload) -> None:
+        """Throw away what was sent of an unfinished upload."""
+        raise StoreError("this store has no multipart uploads", self.url, upload.key)
+
+    def __repr__(self) -> str:
+        return f"<store {redact_url(self.url)}>"
+
+
+def digest_of(store: Store, key: str) -> tuple[int, str]:
+    """Read an object back and return its size and digest."""
+    size, hasher = 0, hashlib.sha256()
+    for chunk in store.stream(key):
+        size += len(chunk)
+        hasher.update(chunk)
+    return size, "sha256:" + hasher.hexdigest()

@@ -1,0 +1,19 @@
+"""S3 and compatible services through boto3; this package is the only importer of boto3."""
+
+from typing import Any
+
+from messagebody.stores.s3.filesystem import S3FileSystem
+from messagebody.stores.s3.store import S3Store
+
+__all__ = ["S3FileSystem", "S3Store", "open_s3_store"]
+
+
+def open_s3_store(bucket: str, prefix: str = "", **options: Any) -> S3Store:
+    """Open a prefix of a bucket.
+
+    Arguments:
+        bucket: the bucket's name.
+        prefix: begins every key; a tenant's prefix keeps its objects apart from another's.
+        **options: `session`, and the arguments of `messagebody.stores.s3.client.Settings`.
+    """
+    return S3Store(S3FileSystem(**options), bucket, prefix)

@@ -1,0 +1,127 @@
+"""Clients for S3, made late and made again after a fork."""
+
+import os
+import threading
+from typing import TYPE_CHECKING, Any, Literal
+
+import attrs
+import boto3
+from boto3.session import Session
+from botocore.config import Config
+
+from messagebody.errors import StoreError
+from messagebody.stores.s3.faults import translated
+from messagebody.text import redact_url
+
+if TYPE_CHECKING:
+    from mypy_boto3_s3 import S3Client
+
+__all__ = ["Clients", "Session", "Settings"]
+
+Checksums = Literal["when_supported", "when_required"]
+
+
+def _no_secrets(_: object, __: object, url: str | None) -> None:
+    if url is not None and ("@" in url or "?" in url):
+        raise StoreError(
+            f"endpoint_url {redact_url(url)} holds user-info or a query; credentials come from "
+            "the environment or a profile"
+        )
+
+
+@attrs.frozen
+class Settings:
+    """How to reach an S3 service; holds names of credentials, never credentials.
+
+    Arguments:
+        profile: a profile of the AWS configuration files; the session's default if None.
+        region: the region; the session's if None.
+        endpoint_url: an S3-compatible server; AWS, or what the configuration says, if None.
+        addressing_style: "path" puts the bucket in the path, "virtual" in the host name.
+        attempts: tries a request, the first included (botocore's standard mode).
+        max_connections: connections a client keeps open.
+        connect_timeout: seconds to wait for a connection.
+        read_timeout: seconds to wait for the next bytes of an answer.
+        request_checksum_calculation: "when_required" for servers that refuse or store the
+            trailing checksums boto3 sends by default.
+        response_checksum_validation: "when_required" for servers that answer a range with the
+            checksum of the whole object.
+    """
+
+    profile: str | None = None
+    region: str | None = None
+    endpoint_url: str | None = attrs.field(default=None, validator=_no_secrets)
+    addressing_style: Literal["auto", "path", "virtual"] = "auto"
+    attempts: int = 3
+    max_connections: int = 32
+    connect_timeout: float = 10.0
+    read_timeout: float = 60.0
+    request_checksum_calculation: Checksums | None = None
+    response_checksum_validation: Checksums | None = None
+
+    def config(self) -> Config:
+        """Return these settings as botocore takes them; signatures are always version 4."""
+        return Config(
+            signature_version="s3v4",
+            max_pool_connections=self.max_connections,
+            connect_timeout=self.connect_timeout,
+            read_timeout=self.read_timeout,
+            retries={"mode": "standard", "total_max_attempts": self.attempts},
+            s3={"addressing_style": self.addressing_style},
+            request_checksum_calculation=self.request_checksum_calculation,
+            response_checksum_validation=self.response_checksum_validation,
+        )
+
+
+@attrs.define(eq=False)
+class _State:
+    """What one process has: a lock of its own, for a lock held during fork never opens."""
+
+    lock: threading.Lock = attrs.Factory(threading.Lock)
+    client: "S3Client | None" = None
+
+
+class Clients:
+    """One client a process, made when it is asked for first; thread- and fork-safe.
+
+    Arguments:
+        settings: how to reach the service.
+        session: a boto3 session to take credentials from instead of making one.
+    """
+
+    def __init__(self, settings: Settings, session: Session | None = None) -> None:
+        self.settings = settings
+        self._given = session
+        self._states: dict[int, _State] = {}
+
+    @property
+    def is_portable(self) -> bool:
+        """Whether another process can make the same client: a session object can't travel."""
+        return self._given is None
+
+    def get(self) -> "S3Client":
+        """Return this process's client."""
+        state = self._states.setdefault(os.getpid(), _State())
+        if state.client is None:
+            with state.lock:
+                if state.client is None:
+                    state.client = self._make()
+        return state.client
+
+    def session(self) -> Session:
+        """Return the session given, or a new one: sessions are not shared between threads."""
+        if self._given is not None:
+            return self._given
+        with translated(f"profile {self.settings.profile}"):
+            return boto3.session.Session(
+                profile_name=self.settings.profile, region_name=self.settings.region
+            )
+
+    def _make(self) -> "S3Client":
+        arguments: dict[str, Any] = {"config": self.settings.config()}
+        if self.settings.endpoint_url is not None:
+            arguments["endpoint_url"] = self.settings.endpoint_url
+        if self.settings.region is not None:
+            arguments["region_name"] = self.settings.region
+        with translated("s3"):
+            return self.session().client("s3", **arguments)

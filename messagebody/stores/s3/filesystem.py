@@ -1,0 +1,412 @@
+"""An fsspec filesystem over boto3, small on purpose.
+
+It wants no version of boto3 of its own, as s3fs does, writes objects whole or not at all, and
+holds no secret that `to_json` or a pickle could carry.
+"""
+
+import contextlib
+import io
+from collections.abc import Iterator
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from botocore.exceptions import ClientError
+from fsspec import AbstractFileSystem
+
+from messagebody.errors import LimitExceeded, ObjectNotFound, StoreError
+from messagebody.stores.base import CHUNK, Blob, Bytes, Upload
+from messagebody.stores.s3 import uploads
+from messagebody.stores.s3.client import Clients, Session, Settings
+from messagebody.stores.s3.faults import code_of, status_of, translated
+from messagebody.stores.s3.files import S3File
+from messagebody.stores.s3.uploads import Target, split_path
+
+if TYPE_CHECKING:
+    from mypy_boto3_s3 import S3Client
+
+__all__ = ["LONGEST_LINK", "S3FileSystem"]
+
+LONGEST_LINK = 7 * 24 * 3600
+"""Seconds: what signature version 4 allows a presigned URL to live."""
+
+
+class S3FileSystem(AbstractFileSystem):  # type: ignore[misc]
+    """Objects of S3 and compatible services as files; buckets are the top-level directories.
+
+    Arguments:
+        session: a boto3 session to take credentials from; without one a session is made from
+            `profile` and the environment. A filesystem over a session object can't be pickled.
+        **settings: the arguments of `Settings`.
+    """
+
+    protocol = ("s3",)
+    root_marker = ""
+    # Two sessions print alike, so an instance found in a cache could sign with foreign keys.
+    cachable = False
+
+    def __init__(self, *, session: Session | None = None, **settings: Any) -> None:
+        super().__init__()
+        known = {name: settings.pop(name) for name in _SETTINGS & settings.keys()}
+        if settings:
+            raise StoreError(
+                f"s3:// stores take no option {', '.join(sorted(settings))}; they take "
+                f"{', '.join(sorted(_SETTINGS | {'session'}))}. Keys and secrets come from the "
+                "environment or a profile"
+            )
+        self.clients = Clients(Settings(**known), session)
+        self.is_conditional = True
+
+    @property
+    def client(self) -> "S3Client":
+        """The boto3 client of this process."""
+        return self.clients.get()
+
+    def __reduce__(self) -> Any:
+        self._check_portable()
+        return super().__reduce__()
+
+    def to_json(self, *, include_password: bool = True) -> str:
+        """Return the filesystem's settings as JSON; there is no password among them."""
+        self._check_portable()
+        return str(super().to_json(include_password=include_password))
+
+    def _check_portable(self) -> None:
+        if not self.clients.is_portable:
+            raise TypeError("a filesystem over a boto3 session can't travel; give a profile's name")
+
+    # Writing
+
+    def put_blob(
+        self, path: str, blob: Blob, *, content_type: str | None = None, if_absent: bool = False,
+        by_content: bool = False, threshold: int = uploads.THRESHOLD,
+        part_size: int = uploads.PART_SIZE,
+    ) -> bool:  # fmt: skip
+        """Write an object whole; return whether it was written.
+
+        Arguments:
+            path: bucket and key.
+            blob: what.
+            content_type: kept by the service.
+            if_absent: leave an object that is there alone, and return False.
+            by_content: the key is the content's digest.
+            threshold: bytes from which on an object is sent in parts.
+            part_size: bytes a part.
+        """
+        target = Target(*split_path(path), content_type, by_content)
+        sizes = {"threshold": threshold, "part_size": part_size}
+        with self._translated(path):
+            try:
+                condition = if_absent and self.is_conditional
+                return uploads.put(self.client, target, blob, if_absent=condition, **sizes)
+            except ClientError as error:
+                if not if_absent or status_of(error) != 501:
+                    raise
+            # 501: the server knows no If-None-Match and stored nothing.
+            self.is_conditional = False
+            return uploads.put(self.client, target, blob, if_absent=False, **sizes)
+
+    def pipe_file(self, path: str, value: bytes, mode: str = "overwrite", **kwargs: Any) -> None:
+        """Write bytes as one object; `mode="create"` refuses one that exists."""
+        content_type = kwargs.get("content_type")
+        absent = mode == "create"
+        if not self.put_blob(path, Bytes(value), content_type=content_type, if_absent=absent):
+            raise FileExistsError(path)
+
+    def _open(
+        self, path: str, mode: str = "rb", block_size: int | None = None, autocommit: bool = True,
+        cache_options: dict[str, Any] | None = None, **kwargs: Any,
+    ) -> "S3File":  # fmt: skip
+        return S3File(
+            self, path, mode, block_size or uploads.PART_SIZE, autocommit,
+            cache_options=cache_options, **kwargs,
+        )  # fmt: skip
+
+    def touch(self, path: str, truncate: bool = True, **kwargs: Any) -> None:
+        """Write an empty object."""
+        if not truncate and self.exists(path):
+            raise NotImplementedError("S3 can't change the time of an object alone")
+        self.pipe_file(path, b"", **kwargs)
+
+    def cp_file(self, path1: str, path2: str, **kwargs: Any) -> None:
+        """Copy an object on the server; a directory is nothing to copy."""
+        (source, key), (bucket, name) = split_path(path1), split_path(path2)
+        if self.isdir(path1):
+            return
+        with self._translated(path1):
+            self.client.copy(
+                {"Bucket": source, "Key": key}, bucket, name, Config=_plain_transfers()
+            )
+
+    def rm_file(self, path: str) -> None:
+        """Delete an object."""
+        bucket, key = split_path(path)
+        with self._translated(path):
+            self.client.delete_object(Bucket=bucket, Key=key)
+
+    def _rm(self, path: str) -> None:
+        self.rm_file(path)
+
+    def rm(self, path: Any, recursive: bool = False, maxdepth: int | None = None) -> None:
+        """Delete objects; what is not there is a FileNotFoundError."""
+        for each in self.expand_path(path, recursive=recursive, maxdepth=maxdepth):
+            if self.isfile(each):
+                self.rm_file(each)
+
+    def mkdir(self, path: str, create_parents: bool = True, **kwargs: Any) -> None:
+        """Do nothing: directories are implied by keys, and buckets are made elsewhere."""
+
+    def makedirs(self, path: str, exist_ok: bool = False) -> None:
+        """Do nothing: directories are implied by keys."""
+
+    def rmdir(self, path: str) -> None:
+        """Do nothing: a directory is gone with its last object."""
+
+    # Reading
+
+    def info(self, path: str, **kwargs: Any) -> dict[str, Any]:
+        """Return size, content type and age of an object, or that it is a directory."""
+        path = self._strip_protocol(path)
+        bucket, _, key = path.partition("/")
+        if not key:
+            return self._bucket_info(bucket)
+        found = self._head(bucket, key)
+        if found is not None:
+            return found
+        if next(self._list(bucket, f"{key}/", limit=1), None) is None:
+            raise ObjectNotFound(store=f"s3://{bucket}", key=key)
+        return _directory(path)
+
+    def _bucket_info(self, bucket: str) -> dict[str, Any]:
+        if bucket:
+            with self._translated(bucket):
+                self.client.head_bucket(Bucket=bucket)
+        return _directory(bucket)
+
+    def _head(self, bucket: str, key: str) -> dict[str, Any] | None:
+        try:
+            with self._translated(f"{bucket}/{key}"):
+                answer = self.client.head_object(Bucket=bucket, Key=key)
+        except ObjectNotFound:
+            return None
+        return {
+            "name": f"{bucket}/{key}",
+            "size": answer["ContentLength"],
+            "type": "file",
+            "ContentType": answer.get("ContentType"),
+            "LastModified": answer["LastModified"],
+            "ETag": answer.get("ETag"),
+        }
+
+    def ls(self, path: str, detail: bool = True, **kwargs: Any) -> list[Any]:
+        """List a directory."""
+        path = self._strip_protocol(path).rstrip("/")
+        bucket, _, key = path.partition("/")
+        if not bucket:
+            entries = self._buckets()
+        else:
+            prefix = f"{key}/" if key else ""
+            entries = [e for e in self._list(bucket, prefix, "/") if e["name"] != f"{path}/"]
+            if not entries and key:
+                entries = [self.info(path)]
+        return entries if detail else sorted(entry["name"] for entry in entries)
+
+    def _buckets(self) -> list[dict[str, Any]]:
+        with self._translated(""):
+            return [_directory(each["Name"]) for each in self.client.list_buckets()["Buckets"]]
+
+    def find(
+        self, path: str, maxdepth: int | None = None, withdirs: bool = False, detail: bool = False,
+        **kwargs: Any,
+    ) -> Any:  # fmt: skip
+        """Return every object below a path, by one listing where that suffices."""
+        path = self._strip_protocol(path).rstrip("/")
+        bucket, _, key = path.partition("/")
+        if not bucket or maxdepth is not None or withdirs:
+            return super().find(path, maxdepth, withdirs, detail, **kwargs)
+        found = {e["name"]: e for e in self._list(bucket, f"{key}/" if key else "")}
+        if not found and key and self.isfile(path):
+            found = {path: self.info(path)}
+        return found if detail else sorted(found)
+
+    def _list(
+        self, bucket: str, prefix: str, delimiter: str = "", limit: int | None = None
+    ) -> Iterator[dict[str, Any]]:
+        """Yield what a listing holds; a server that repeats its pages is an error, not a loop."""
+        last = ""
+        request: dict[str, Any] = {"Bucket": bucket, "Prefix": prefix, "Delimiter": delimiter}
+        with self._translated(f"{bucket}/{prefix}"):
+            pages = self.client.get_paginator("list_objects_v2").paginate(
+                **request, PaginationConfig={"MaxItems": limit} if limit else {}
+            )
+            for page in pages:
+                contents = page.get("Contents", [])
+                if contents:
+                    if contents[-1]["Key"] <= last:
+                        raise StoreError("the server's listing repeats", f"s3://{bucket}", prefix)
+                    last = contents[-1]["Key"]
+                for each in page.get("CommonPrefixes", []):
+                    yield _directory(f"{bucket}/{each['Prefix'].rstrip('/')}")
+                for item in contents:
+                    yield _file(bucket, item)
+
+    def cat_file(
+        self, path: str, start: int | None = None, end: int | None = None, **kwargs: Any
+    ) -> bytes:
+        """Return an object's bytes, or some of them."""
+        bucket, key = split_path(self._strip_protocol(path))
+        if (start or 0) < 0 or (end is not None and end < 0):
+            size = self.info(path)["size"]
+            start, end = slice(start, end).indices(size)[:2]
+        if end is not None and end <= (start or 0):
+            return b""
+        return self._read(bucket, key, start or 0, end)
+
+    def _read(self, bucket: str, key: str, start: int, end: int | None) -> bytes:
+        request: dict[str, Any] = {"Bucket": bucket, "Key": key}
+        if start or end is not None:
+            request["Range"] = f"bytes={start}-{'' if end is None else end - 1}"
+        with self._translated(f"{bucket}/{key}"):
+            try:
+                answer = self.client.get_object(**request)
+            except ClientError as error:
+                if status_of(error) == 416 or code_of(error) == "InvalidRange":
+                    return b""  # the range begins where the object ends
+                raise
+            with contextlib.closing(answer["Body"]) as body:
+                skip = start if answer["ResponseMetadata"]["HTTPStatusCode"] == 200 else 0
+                _check_range(answer, start, skip, f"s3://{bucket}", key)
+                return _slice(body, skip, None if end is None else end - start)
+
+    def iter_chunks(self, path: str, length: int = CHUNK) -> Iterator[bytes]:
+        """Yield an object from its first byte to its last, in one request."""
+        bucket, key = split_path(path)
+        with self._translated(path):
+            answer = self.client.get_object(Bucket=bucket, Key=key)
+            with contextlib.closing(answer["Body"]) as body:
+                yield from body.iter_chunks(length)
+
+    def get_file(
+        self, rpath: str, lpath: Any, callback: Any = None, outfile: Any = None, **kwargs: Any
+    ) -> None:
+        """Copy an object to a local file, from `iter_chunks`."""
+        from fsspec.callbacks import NoOpCallback
+
+        super().get_file(rpath, lpath, callback=callback or NoOpCallback(), outfile=outfile)
+
+    def sign(
+        self, path: str, expiration: int = 3600, *, content_type: str | None = None,
+        disposition: str | None = None, **kwargs: Any,
+    ) -> str:  # fmt: skip
+        """Return a URL that lets whoever holds it read the object.
+
+        Arguments:
+            path: bucket and key.
+            expiration: seconds the URL works, at most seven days.
+            content_type: what the service is to answer as the type.
+            disposition: what the service is to answer as `Content-Disposition`.
+            **kwargs: ignored, for fsspec's callers.
+        """
+        bucket, key = split_path(self._strip_protocol(path))
+        if not 0 < expiration <= LONGEST_LINK:
+            raise LimitExceeded(
+                f"a signed link lives from 1 second to 7 days, got {expiration:,} seconds",
+                f"s3://{bucket}", key,
+            )  # fmt: skip
+        asked = {"ResponseContentType": content_type, "ResponseContentDisposition": disposition}
+        request = {"Bucket": bucket, "Key": key} | {k: v for k, v in asked.items() if v}
+        with self._translated(path):
+            return self.client.generate_presigned_url(
+                "get_object", Params=request, ExpiresIn=expiration
+            )
+
+    def created(self, path: str) -> datetime:
+        """Return when an object was written: objects are never changed."""
+        return self.modified(path)
+
+    def modified(self, path: str) -> datetime:
+        """Return when an object was written."""
+        moment = self.info(path).get("LastModified")
+        if not isinstance(moment, datetime):
+            raise IsADirectoryError(path)
+        return moment
+
+    def ukey(self, path: str) -> Any:
+        """Return the object's ETag: it changes with the content."""
+        return self.info(path).get("ETag")
+
+    # Unfinished uploads
+
+    def iter_uploads(self, path: str) -> Iterator[Upload]:
+        """Yield the multipart uploads below a path that nobody finished."""
+        bucket, _, prefix = path.partition("/")
+        with self._translated(path):
+            pages = self.client.get_paginator("list_multipart_uploads").paginate(
+                Bucket=bucket, Prefix=prefix
+            )
+            for page in pages:
+                for each in page.get("Uploads", []):
+                    yield Upload(each["Key"], each["UploadId"], each["Initiated"].timestamp())
+
+    def abort_upload(self, bucket: str, upload: Upload) -> None:
+        """Throw away what was sent of an unfinished upload; one that is gone is no error."""
+        with self._translated(f"{bucket}/{upload.key}"):
+            try:
+                self.client.abort_multipart_upload(
+                    Bucket=bucket, Key=upload.key, UploadId=upload.id
+                )
+            except ClientError as error:
+                if code_of(error) != "NoSuchUpload":
+                    raise
+
+    @contextlib.contextmanager
+    def _translated(self, path: str) -> Iterator[None]:
+        bucket, _, key = path.partition("/")
+        with translated(f"s3://{bucket}", key):
+            yield
+
+
+_SETTINGS = frozenset(name for name in Settings.__annotations__ if not name.startswith("_"))
+
+
+def _plain_transfers() -> Any:
+    from boto3.s3.transfer import TransferConfig
+
+    # The CRT client ignores endpoint_url and would send data to AWS.
+    return TransferConfig(preferred_transfer_client="classic")
+
+
+def _directory(path: str) -> dict[str, Any]:
+    return {"name": path, "size": 0, "type": "directory"}
+
+
+def _file(bucket: str, item: Any) -> dict[str, Any]:
+    return {
+        "name": f"{bucket}/{item['Key']}",
+        "size": item["Size"],
+        "type": "file",
+        "LastModified": item["LastModified"],
+        "ETag": item.get("ETag"),
+    }
+
+
+def _check_range(answer: Any, start: int, skip: int, store: str, key: str) -> None:
+    stated = answer.get("ContentRange")
+    if skip or not start or stated is None:
+        return
+    if not stated.startswith(f"bytes {start}-"):
+        raise StoreError(f"the server answered another range than asked ({stated})", store, key)
+
+
+def _slice(body: Any, skip: int, length: int | None) -> bytes:
+    """Read a range; a server that ignores ranges sends everything, which is cut here."""
+    while skip:
+        skipped = len(body.read(min(skip, CHUNK)))
+        if not skipped:
+            return b""
+        skip -= skipped
+    if length is None:
+        return bytes(body.read())
+    found = io.BytesIO()
+    while found.tell() < length and (chunk := body.read(min(length - found.tell(), CHUNK))):
+        found.write(chunk)
+    return found.getvalue()

@@ -1,0 +1,81 @@
+"""A prefix of an S3 bucket as a store."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from messagebody.errors import StoreError
+from messagebody.stores.base import Blob, Stat, Store, Upload
+from messagebody.stores.s3.filesystem import S3FileSystem
+
+__all__ = ["S3Store"]
+
+
+class S3Store(Store):
+    """Objects below a prefix of a bucket.
+
+    Arguments:
+        filesystem: the filesystem that knows server and credentials.
+        bucket: the bucket's name.
+        prefix: begins every key; may be empty.
+    """
+
+    def __init__(self, filesystem: S3FileSystem, bucket: str, prefix: str = "") -> None:
+        if not bucket:
+            raise StoreError("an S3 store needs a bucket: s3://bucket/prefix", "s3://")
+        self.filesystem = filesystem
+        self.bucket = bucket
+        self.prefix = f"{prefix}/" if prefix else ""
+        self.url = f"s3://{bucket}/{prefix}".rstrip("/")
+
+    def stat(self, key: str) -> Stat | None:
+        """Return size and age of an object (HEAD)."""
+        found = self.filesystem._head(self.bucket, self.prefix + key)
+        return None if found is None else self._stat(found)
+
+    def put(self, key: str, blob: Blob, *, content_type: str, if_absent: bool = True) -> bool:
+        """Write an object in one request, or in parts that are aborted unless all arrive."""
+        return self.filesystem.put_blob(
+            self._path(key),
+            blob,
+            content_type=content_type,
+            if_absent=if_absent,
+            by_content=True,
+        )
+
+    def read_range(self, key: str, start: int, end: int) -> bytes:
+        """Return some bytes of an object."""
+        return self.filesystem.cat_file(self._path(key), start, end)
+
+    def stream(self, key: str) -> Iterator[bytes]:
+        """Yield an object from its first byte to its last."""
+        return self.filesystem.iter_chunks(self._path(key))
+
+    def iter_objects(self) -> Iterator[Stat]:
+        """Yield every object below the prefix."""
+        for found in self.filesystem._list(self.bucket, self.prefix):
+            yield self._stat(found)
+
+    def delete(self, key: str) -> None:
+        """Delete an object."""
+        self.filesystem.rm_file(self._path(key))
+
+    def sign(self, key: str, *, expires: int, content_type: str, disposition: str) -> str:
+        """Return a presigned URL (signature version 4)."""
+        return self.filesystem.sign(
+            self._path(key), expires, content_type=content_type, disposition=disposition
+        )
+
+    def iter_uploads(self) -> Iterator[Upload]:
+        """Yield multipart uploads below the prefix that nobody finished."""
+        yield from self.filesystem.iter_uploads(f"{self.bucket}/{self.prefix}")
+
+    def abort_upload(self, upload: Upload) -> None:
+        """Throw away what was sent of an unfinished upload."""
+        self.filesystem.abort_upload(self.bucket, upload)
+
+    def _path(self, key: str) -> str:
+        return f"{self.bucket}/{self.prefix}{key}"
+
+    def _stat(self, found: dict[str, Any]) -> Stat:
+        key = found["name"].removeprefix(self._path(""))
+        return Stat(key, found["size"], found["LastModified"].timestamp())

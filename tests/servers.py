@@ -1,0 +1,92 @@
+"""Servers for tests: started on loopback, on a free port, ended by their own process id."""
+
+import contextlib
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import attrs
+
+REGION = "us-east-1"
+
+
+@attrs.frozen
+class Server:
+    """A running S3 server and what its clients need."""
+
+    endpoint: str
+    access_key: str
+    secret_key: str
+    directory: Path | None = None
+
+    def environment(self) -> dict[str, str]:
+        """Return what boto3 reads from the environment."""
+        return {
+            "AWS_ACCESS_KEY_ID": self.access_key,
+            "AWS_SECRET_ACCESS_KEY": self.secret_key,
+            "AWS_DEFAULT_REGION": REGION,
+            "AWS_EC2_METADATA_DISABLED": "true",
+            "AWS_CONFIG_FILE": os.devnull,
+            "AWS_SHARED_CREDENTIALS_FILE": os.devnull,
+        }
+
+
+def free_port() -> int:
+    """Return a port of loopback that nobody listens on now."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def _binary(name: str) -> str:
+    beside = Path(sys.executable).with_name(name)
+    found = str(beside) if beside.exists() else shutil.which(name)
+    if found is None:
+        raise RuntimeError(f"{name} is not installed; it comes with the test dependencies")
+    return found
+
+
+@contextlib.contextmanager
+def _running(command: list[str], port: int) -> Iterator[None]:
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+        try:
+            _wait_for(port, process)
+            yield
+        finally:
+            process.kill()
+
+
+def _wait_for(port: int, process: "subprocess.Popen[bytes]") -> None:
+    for _ in range(300):
+        if process.poll() is not None:
+            raise RuntimeError(f"the server ended with code {process.returncode}")
+        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), 0.2):
+            return
+        time.sleep(0.05)
+    raise RuntimeError("the server does not listen")
+
+
+@contextlib.contextmanager
+def moto() -> Iterator[Server]:
+    """Run a moto server: S3's semantics, any credentials."""
+    port = free_port()
+    with _running([_binary("moto_server"), "-H", "127.0.0.1", "-p", str(port)], port):
+        yield Server(f"http://127.0.0.1:{port}", "test", "test")
+
+
+@contextlib.contextmanager
+def rclone(directory: Path, port: int | None = None) -> Iterator[Server]:
+    """Run rclone over a directory: signatures are checked; buckets are its directories."""
+    port = port or free_port()
+    keys = ("rclone-key", "rclone-secret")
+    command = [
+        _binary("rclone"), "serve", "s3", "--addr", f"127.0.0.1:{port}",
+        "--auth-key", ",".join(keys), "--config", os.devnull, str(directory),
+    ]  # fmt: skip
+    with _running(command, port):
+        yield Server(f"http://127.0.0.1:{port}", *keys, directory)
