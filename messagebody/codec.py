@@ -15,8 +15,9 @@ from messagebody import base64_text, strict_json
 from messagebody.errors import DecodeError, LocalFileNotSent, MessageBodyError
 from messagebody.fast_codec import decode_flawless
 from messagebody.limits import DEFAULT_LIMITS, Limits
-from messagebody.media_types import OCTET_STREAM, TEXT_PLAIN
-from messagebody.part import Part
+from messagebody.media_types import OCTET_STREAM, TEXT_PLAIN, check_content_type
+from messagebody.names import check_name
+from messagebody.part import Part, hold, record_of
 from messagebody.record import PartRecord, RichRecord
 from messagebody.text import count_of, escape, human_size, quote
 
@@ -54,19 +55,28 @@ def decode(
     """
     if not isinstance(data, str | bytes | bytearray | memoryview):
         raise DecodeError(f"JSON is text or bytes, got {quote(data)}; parsed JSON: from_dicts(…)")
-    size = len(data) if isinstance(data, str) else memoryview(data).nbytes
+    document = _encoded(data) if isinstance(data, str) else data
+    size = memoryview(document).nbytes
     if size > limits.json_bytes:
         raise DecodeError(
             f"{human_size(size)} of JSON; the limit json_bytes is {human_size(limits.json_bytes)}"
         )
-    records = decode_flawless(data, limits, strict=strict)
+    records = decode_flawless(document, limits, strict=strict)
     if records is not None:
         return records
     try:
-        parsed = strict_json.loads(data, depth=limits.depth)
+        parsed = strict_json.loads(document, depth=limits.depth)
     except strict_json.InvalidJson as error:
         raise _placed(error) from error
     return _parts(parsed, limits, strict)
+
+
+def _encoded(text: str) -> bytes:
+    try:
+        return text.encode()
+    except UnicodeEncodeError as error:
+        problem = f"character {error.start:,} is the lone surrogate U+{ord(text[error.start]):04X}"
+        raise DecodeError(problem) from error
 
 
 def decode_parsed(
@@ -103,10 +113,10 @@ def _parts(data: Any, limits: Limits, strict: bool) -> list[PartRecord]:
     seen: dict[str, int] = {}
     for index, value in enumerate(members):
         try:
-            part = _part(value, limits, strict)
-            if part.name is not None and seen.setdefault(part.name, index) != index:
-                raise DecodeError(f"the name is taken by part {seen[part.name]}")
-            found.append(part._record)
+            record = _record(value, limits, strict)
+            if record.name is not None and seen.setdefault(record.name, index) != index:
+                raise DecodeError(f"the name is taken by part {seen[record.name]}")
+            found.append(record)
         except MessageBodyError as error:
             flaws.append(_at(error, index, value))
             if len(flaws) == _SHOWN_FLAWS:
@@ -151,7 +161,7 @@ def _all_of(flaws: list[DecodeError]) -> DecodeError:
     return DecodeError(first.problem, first.index, first.name, others)
 
 
-def _part(value: Any, limits: Limits, strict: bool) -> Part:
+def _record(value: Any, limits: Limits, strict: bool) -> PartRecord:
     if not isinstance(value, Mapping):
         raise DecodeError(f"a part is an object, got {_kind(value)}")
     extra = {key: item for key, item in value.items() if key not in _MEMBERS}
@@ -164,16 +174,16 @@ def _part(value: Any, limits: Limits, strict: bool) -> Part:
         )
     content = _content(value, limits, strict)
     content_type = _string(value, "contentType")
-    part = Part(
-        content,
-        name=name,
-        content_type=_default_type(content) if content_type is None else content_type,
-        url=_string(value, "contentUrl"),
-        size=value.get("size"),
-        digest=_string(value, "digest"),
-        metadata=_metadata(value),
+    size, digest = value.get("size"), _string(value, "digest")
+    record = record_of(
+        None if name is None else check_name(name),
+        check_content_type(_default_type(content) if content_type is None else content_type),
+        hold(content, _string(value, "contentUrl"), size, digest),
+        _metadata(value),
+        strict_json.plain(extra) or None,
     )
-    return part.evolve(extra=extra) if extra else part
+    Part._of(record)._keep_promise(size, digest)
+    return record
 
 
 def _check_strict(value: Mapping[str, Any], extra: Mapping[str, Any]) -> None:
@@ -197,7 +207,7 @@ def _string(value: Mapping[str, Any], key: str) -> str | None:
 def _metadata(value: Mapping[str, Any]) -> dict[str, Any] | None:
     item = value.get("metadata")
     if item is None or isinstance(item, dict):
-        return item
+        return item if item is None else dict(strict_json.plain(item))
     raise DecodeError(f"metadata is an object, got {_kind(item)}")
 
 
@@ -238,8 +248,7 @@ def _check_data_url(url: str, limits: Limits) -> None:
         return
     from messagebody import data_urls
 
-    _, content = data_urls.decode(url)
-    _check_size(len(content), limits)
+    data_urls.decode(url, max_bytes=limits.part_bytes)
 
 
 def _from_base64(text: str, strict: bool) -> bytes:

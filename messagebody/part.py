@@ -32,18 +32,30 @@ from messagebody.media_types import (
 )
 from messagebody.names import check_name
 from messagebody.record import PartRecord, RichRecord
-from messagebody.text import escape, human_size, quote, redact_url
+from messagebody.text import count_of, escape, human_size, plain_text, quote, redact_url
 
 if TYPE_CHECKING:
     from messagebody.resolving import Resolver
 
-__all__ = ["LocalFile", "Part", "Reference", "as_text", "check_reference", "sha256_of"]
+__all__ = [
+    "LocalFile",
+    "Part",
+    "Reference",
+    "as_text",
+    "check_reference",
+    "hold",
+    "record_of",
+    "sha256_of",
+]
 
 _DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:[^\s\x00-\x1f\x7f-\x9f\ud800-\udfff]+")
 _MAX_SIZE: Final = 2**53 - 1
 _PREVIEW: Final = 40
-_UTF8: Final = frozenset({"utf-8", "utf8"})
+# What plain content can be: its bytes are UTF-8.
+_PLAIN_CHARSETS: Final = frozenset({"utf-8", "utf8", "us-ascii"})
+# The array of parts and the part itself are levels of nesting too.
+_DEPTH: Final = DEFAULT_LIMITS.depth - 2
 _T = TypeVar("_T")
 
 
@@ -100,7 +112,7 @@ class LocalFile:
             LocalFileChanged: it is gone, or its size or time of change differ.
         """
         try:
-            stream = self.path.open("rb")
+            stream = open(self.path, "rb", opener=_open_without_waiting)  # noqa: SIM115
         except OSError as error:
             raise LocalFileChanged(str(self.path), error.strerror or str(error)) from error
         try:
@@ -113,6 +125,8 @@ class LocalFile:
     def check(self, stream: BinaryIO) -> None:
         """Raise `LocalFileChanged` if the open file is not, or no longer, the one added."""
         now = os.fstat(stream.fileno())
+        if not stat.S_ISREG(now.st_mode):
+            raise LocalFileChanged(str(self.path), "it is no regular file any more")
         if now.st_size != self.size:
             problem = f"it had {self.size:,} bytes when it was added and has {now.st_size:,} now"
             raise LocalFileChanged(str(self.path), problem)
@@ -132,6 +146,11 @@ class LocalFile:
             found = hashlib.file_digest(stream, "sha256")  # type: ignore[arg-type]
             self.check(stream)
         return "sha256:" + found.hexdigest()
+
+
+def _open_without_waiting(path: str, flags: int) -> int:
+    """Open a file; a pipe that took its place would otherwise wait for a writer."""
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
 
 
 Content = str | bytes | LocalFile | Reference
@@ -200,15 +219,12 @@ class Part:
         digest: str | None = None,
         metadata: Mapping[str, Any] | None = None,
     ) -> None:
-        if name is not None:
-            check_name(name)
-        held = _hold(content, url, size, digest)
-        kind = check_content_type(_guess(held, name) if content_type is None else content_type)
-        record = _record_of(name, kind, held, _metadata(metadata))
-        _set_record(self, record)
+        legal = None if name is None else check_name(name)
+        held = hold(content, url, size, digest)
+        kind = check_content_type(_guess(held, legal) if content_type is None else content_type)
+        _set_record(self, record_of(legal, kind, held, _object(metadata, "metadata")))
         _set_resolver(self, None)
-        if url is None and (size is not None or digest is not None):
-            _keep_promise(self, size, digest)
+        self._keep_promise(size, digest)
 
     @classmethod
     def _of(cls, record: PartRecord, resolver: "Resolver | None" = None) -> Self:
@@ -217,6 +233,16 @@ class Part:
         _set_record(part, record)
         _set_resolver(part, resolver)
         return part
+
+    def _keep_promise(self, size: int | None, digest: str | None) -> None:
+        """Check stated size and digest of content that is here."""
+        if self.is_reference:
+            return
+        if size is not None and size != self.size:
+            has = count_of(self.size or 0, "byte")
+            raise InvalidPart(f"size says {size:,}, the content has {has}")
+        if digest is not None and digest != self.digest:
+            raise InvalidPart(f"digest says {digest}, the content has {self.digest}")
 
     # What it is
 
@@ -302,8 +328,9 @@ class Part:
         """Return a copy with changes.
 
         Arguments:
-            **changes: arguments of `Part`, and `extra`; new content replaces a URL, a new URL
-                replaces content, and either forgets the old size and digest.
+            **changes: arguments of `Part`, and `extra`, members nobody defined; new content
+                replaces a URL, a new URL replaces content, and either forgets the old size and
+                digest.
 
         Example:
             >>> Part("a", name="/a").evolve(name="/b").name
@@ -313,26 +340,30 @@ class Part:
         if unknown:
             raise TypeError(f"Part.evolve() got unexpected arguments: {sorted(unknown)}")
         name = changes.get("name", self.name)
-        record = _record_of(
+        metadata, extra = self.metadata, self.extra
+        if "metadata" in changes:
+            metadata = _object(changes["metadata"], "metadata")
+        if "extra" in changes:
+            extra = _extra(changes["extra"])
+        record = record_of(
             name if name is None else check_name(name),
-            check_content_type(changes.get("content_type") or self.content_type),
+            check_content_type(changes.get("content_type", self.content_type)),
             self._changed_content(changes),
-            _metadata(changes.get("metadata", self.metadata)),
-            changes.get("extra", self.extra) or None,
+            metadata,
+            extra or None,
         )
         part = self._of(record, self._resolver)
-        if not part.is_reference:
-            _keep_promise(part, changes.get("size"), changes.get("digest"))
+        part._keep_promise(changes.get("size"), changes.get("digest"))
         return part
 
     def _changed_content(self, changes: Mapping[str, Any]) -> Content:
         if changes.keys() & {"content", "url"}:
-            return _hold(*(changes.get(key) for key in ("content", "url", "size", "digest")))
+            return hold(*(changes.get(key) for key in ("content", "url", "size", "digest")))
         record = self._record
         if record.url is not None:
             size, digest = changes.get("size", record.size), changes.get("digest", record.digest)
-            check_reference(record.url, size, digest)
-            return Reference(record.url, size, digest)
+            return _reference(record.url, size, digest)
+        _check_promise(changes.get("size"), changes.get("digest"))
         return self._inline_or_local()
 
     def with_resolver(self, resolver: "Resolver | None") -> Self:
@@ -374,10 +405,10 @@ class Part:
         try:
             return data.decode(charset)
         except UnicodeDecodeError as error:
-            problem = f"byte {error.start:,} is no {charset} (0x{data[error.start]:02x})"
-            raise DecodeError(problem, name=self.name) from error
+            problem = f"byte {error.start:,} is no {escape(charset)} (0x{data[error.start]:02x})"
+            raise self._unreadable(problem) from error
         except (LookupError, UnicodeError) as error:
-            raise DecodeError(f"charset {quote(charset)} is unknown", name=self.name) from error
+            raise self._unreadable(f"charset {quote(charset)} is unknown") from error
 
     def read_json(self, resolver: "Resolver | None" = None) -> Any:
         """Return the content parsed as JSON, with the refusals of the codec.
@@ -389,7 +420,13 @@ class Part:
         try:
             return strict_json.loads(data, depth=DEFAULT_LIMITS.depth)
         except strict_json.InvalidJson as error:
-            raise DecodeError(str(error), name=self.name) from error
+            place = "".join(f"/{step}" for step in error.path)
+            where = f"{escape(place, limit=200)}: " if place else ""
+            raise self._unreadable(f"{where}{error.problem}") from error
+
+    def _unreadable(self, problem: str) -> DecodeError:
+        placed = problem if self.name else f"{self.label}: {problem}"
+        return DecodeError(placed, name=self.name)
 
     def open(self, resolver: "Resolver | None" = None) -> BinaryIO:
         """Return the content as a binary file object, seekable where its source is."""
@@ -450,8 +487,8 @@ class Part:
             and _bytes_of(mine.content) == _bytes_of(theirs.content)
             and self.reference == other.reference
             and self.local_file == other.local_file
-            and _same_json(mine.metadata, theirs.metadata)
-            and _same_json(self.extra, other.extra)
+            and strict_json.same(mine.metadata, theirs.metadata)
+            and strict_json.same(self.extra, other.extra)
         )
 
     def __hash__(self) -> int:
@@ -459,6 +496,14 @@ class Part:
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _restore, (type(self), self._record)
+
+    def __copy__(self) -> Self:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        from copy import deepcopy
+
+        return self._of(deepcopy(self._record, memo), self._resolver)
 
     def __repr__(self) -> str:
         return f"Part({', '.join(self._summary())})"
@@ -503,14 +548,18 @@ def _restore(cls: type[Part], record: PartRecord) -> Part:
     return cls._of(record)
 
 
-def _record_of(
+def record_of(
     name: str | None,
     content_type: str,
     held: Content,
     metadata: dict[str, Any] | None,
     extra: dict[str, Any] | None = None,
 ) -> PartRecord:
-    """Make the record of checked pieces."""
+    """Return the record of checked pieces.
+
+    Raises:
+        InvalidContentType: plain text can't be of that charset.
+    """
     if isinstance(held, Reference):
         pieces: dict[str, Any] = {"url": held.url, "size": held.size, "digest": held.digest}
     elif isinstance(held, LocalFile):
@@ -537,22 +586,25 @@ def _written(content: str | bytes, content_type: str) -> dict[str, Any]:
 
 def as_text(content: bytes, content_type: str) -> str | None:
     """Return bytes as text where they are UTF-8 of a textual type, else None."""
-    if not is_textual(content_type) or _charset(content_type) not in _UTF8:
+    if not is_textual(content_type) or _charset(content_type) not in _PLAIN_CHARSETS:
         return None
     try:
-        return content.decode()
+        return content.decode(_charset(content_type))
     except UnicodeDecodeError:
         return None
 
 
-def _hold(content: Any, url: Any, size: Any, digest: Any) -> Content:
-    """Return content in the form a part holds it."""
+def hold(content: Any, url: Any, size: Any, digest: Any) -> Content:
+    """Return content, or a URL with size and digest, in the form a part holds it.
+
+    Raises:
+        InvalidPart: it is both or neither, or no content.
+    """
     if (content is None) == (url is None):
         got = "neither" if content is None else "both"
         raise InvalidPart(f"a part has either content or a URL, got {got}")
     if url is not None:
-        check_reference(url, size, digest)
-        return Reference(url, size, digest)
+        return _reference(url, size, digest)
     _check_promise(size, digest)
     if isinstance(content, str):
         return _check_text(content)
@@ -568,6 +620,15 @@ def _hold(content: Any, url: Any, size: Any, digest: Any) -> Content:
     )
 
 
+def _reference(url: Any, size: Any, digest: Any) -> Reference:
+    check_reference(url, size, digest)
+    return Reference(
+        plain_text(url),
+        None if size is None else int(size),
+        None if digest is None else plain_text(digest),
+    )
+
+
 def _check_text(text: str) -> str:
     if not text.isascii():
         try:
@@ -577,14 +638,14 @@ def _check_text(text: str) -> str:
                 f"character {error.start:,} is the lone surrogate U+{ord(text[error.start]):04X}, "
                 "which no UTF-8 can carry; if this is binary, give bytes"
             ) from error
-    return text
+    return plain_text(text)
 
 
 def _guess(content: Content, name: str | None) -> str:
     from messagebody import sniffing
 
     if isinstance(content, Reference):
-        return sniffing.from_name(name or content.url.split("?")[0]) or OCTET_STREAM
+        return sniffing.from_name(name or "") or _type_of_url(content.url) or OCTET_STREAM
     if isinstance(content, LocalFile):
         with content.open() as stream:
             head = stream.read(sniffing.HEAD)
@@ -592,6 +653,13 @@ def _guess(content: Content, name: str | None) -> str:
     if isinstance(content, str):
         return sniffing.text_type(name) if name else TEXT_PLAIN
     return sniffing.content_type(content[: sniffing.HEAD], name)
+
+
+def _type_of_url(url: str) -> str | None:
+    from messagebody import sniffing
+
+    path = re.split("[?#]", url)[0].partition("://")[2]
+    return sniffing.from_name(path) if "/" in path else None
 
 
 def _charset(content_type: str) -> str:
@@ -602,7 +670,7 @@ def _charset(content_type: str) -> str:
 
 def _check_charset(text: str, content_type: str) -> None:
     charset = _charset(content_type)
-    if charset not in _UTF8 and charset != "us-ascii":
+    if charset not in _PLAIN_CHARSETS:
         raise InvalidContentType(
             f"content type {quote(content_type)} of plain text: its bytes are UTF-8, "
             "so charset is utf-8 or us-ascii; give bytes in the other encoding"
@@ -611,38 +679,29 @@ def _check_charset(text: str, content_type: str) -> None:
         raise InvalidContentType("content of charset us-ascii holds characters outside of it")
 
 
-def _metadata(metadata: Mapping[str, Any] | None) -> dict[str, Any] | None:
-    if metadata is None:
+def _object(value: Mapping[str, Any] | None, what: str) -> dict[str, Any] | None:
+    """Return a copy of an object of JSON values, in the types a parser returns."""
+    if value is None:
         return None
-    if not isinstance(metadata, Mapping):
-        raise InvalidPart(f"metadata is an object of JSON values, got {quote(metadata)}")
+    if not isinstance(value, Mapping):
+        raise InvalidPart(f"{what} is an object of JSON values, got {quote(value)}")
     try:
-        strict_json.check_value(dict(metadata), depth=DEFAULT_LIMITS.depth)
+        strict_json.check_value(dict(value), depth=_DEPTH)
     except strict_json.InvalidJson as error:
         place = "".join(f"/{step}" for step in error.path)
-        raise InvalidPart(f"metadata{escape(place, limit=200)}: {error}") from error
-    return dict(metadata)
+        raise InvalidPart(f"{what}{escape(place, limit=200)}: {error}") from error
+    return strict_json.plain(dict(value))  # type: ignore[no-any-return]
 
 
-def _keep_promise(part: Part, size: int | None, digest: str | None) -> None:
-    if size is not None and size != part.size:
-        raise InvalidPart(f"size says {size:,}, the content has {part.size:,} bytes")
-    if digest is not None and digest != part.digest:
-        raise InvalidPart(f"digest says {digest}, the content has {part.digest}")
+def _extra(value: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Return members nobody defined; one of a part's own would be written in its place."""
+    extra = _object(value, "extra") or {}
+    defined = sorted(extra.keys() & set(PartRecord.__struct_encode_fields__))
+    if defined:
+        names = ", ".join(map(quote, defined))
+        raise InvalidPart(f"extra holds members nobody defined, got {names}")
+    return extra
 
 
 def _bytes_of(content: str | bytes | None) -> bytes | None:
     return content.encode() if isinstance(content, str) else content
-
-
-def _same_json(mine: Any, other: Any) -> bool:
-    """Compare JSON values: 1, 1.0 and True, equal to Python, are three values."""
-    if mine is other:
-        return True
-    if mine != other:
-        return False
-    return strict_json.dumps(_sorted(mine)) == strict_json.dumps(_sorted(other))
-
-
-def _sorted(value: Any) -> Any:
-    return dict(sorted(value.items())) if isinstance(value, dict) else value
