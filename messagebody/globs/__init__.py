@@ -40,6 +40,7 @@ from messagebody.globs.automaton import (
     Automaton,
     representatives,
 )
+from messagebody.globs.index import PatternIndex
 from messagebody.globs.patterns import (
     ContentTypePattern,
     NamePattern,
@@ -55,6 +56,7 @@ __all__ = [
     "ContentTypePattern",
     "Lint",
     "NamePattern",
+    "PatternIndex",
     "content_type_pattern",
     "name_pattern",
     "representatives",

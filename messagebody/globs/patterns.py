@@ -1,10 +1,9 @@
 """Patterns as values: parsed once, compared by text, matching one text or a whole column."""
 
-import re
 from collections.abc import Sequence
 from functools import lru_cache
 from itertools import takewhile
-from typing import Any, Final, Literal, Self
+from typing import TYPE_CHECKING, Any, Final, Literal, Self
 
 from messagebody.globs.automaton import Automaton, content_type_automaton, name_automaton
 from messagebody.globs.regexes import regex_of
@@ -18,6 +17,9 @@ from messagebody.globs.syntax import (
 from messagebody.limits import DEFAULT_LIMITS, Limits
 from messagebody.media_types import essence
 from messagebody.names import is_name
+
+if TYPE_CHECKING:
+    import re
 
 __all__ = ["ContentTypePattern", "NamePattern", "content_type_pattern", "name_pattern"]
 

@@ -1,0 +1,129 @@
+"""Many patterns at once: which of them match a word, at a cost that hardly grows with their number.
+
+Words written without stars and braces are looked up. All other patterns run side by side as one
+deterministic automaton that is built where words lead it, and the part of a word before its last
+"/" is remembered, for names share directories and content types share types.
+"""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final
+
+import attrs
+
+from messagebody.globs.patterns import ContentTypePattern, NamePattern
+
+if TYPE_CHECKING:
+    from messagebody.globs.automaton import Automaton
+
+__all__ = ["PatternIndex"]
+
+_MOST_NODES: Final = 4096
+_MOST_HEADS: Final = 65_536
+
+
+@attrs.define(eq=False)
+class _Node:
+    """A state of the joint automaton: the patterns that may still match, and those that do.
+
+    Arguments:
+        live: automaton and its set of states, for the patterns not yet ruled out.
+        found: the patterns that match the word read so far.
+        moves: the node after each character read here before.
+    """
+
+    live: tuple[tuple[int, int], ...]
+    found: int
+    moves: dict[str, "_Node"] = attrs.field(factory=dict)
+
+
+class PatternIndex:
+    """Finds all patterns that match a word.
+
+    Arguments:
+        patterns: patterns of one kind; a set of them is an int, bit `i` for the one at `i`.
+            None matches nothing.
+
+    Example:
+        >>> from messagebody.globs import name_pattern
+        >>> index = PatternIndex([name_pattern("/a/*"), name_pattern("/**"), name_pattern("/b")])
+        >>> bin(index.find("/a/1")), bin(index.find("/b"))
+        ('0b11', '0b110')
+    """
+
+    __slots__ = ("_always", "_automata", "_heads", "_literals", "_nodes", "_root")
+
+    def __init__(self, patterns: Sequence[NamePattern | ContentTypePattern | None]) -> None:
+        self._literals: dict[str, int] = {}
+        self._always = 0
+        sets: dict[NamePattern | ContentTypePattern, int] = {}
+        for position, pattern in enumerate(patterns):
+            if pattern is not None:
+                sets[pattern] = sets.get(pattern, 0) | 1 << position
+        for pattern, found in sets.items():
+            if pattern.is_universal:
+                self._always |= found
+            elif pattern.literal is not None:
+                self._literals[pattern.literal] = self._literals.get(pattern.literal, 0) | found
+        self._automata: list[tuple[Automaton, int]] = [
+            (pattern.automaton, found)
+            for pattern, found in sets.items()
+            if not pattern.is_universal and pattern.literal is None
+        ]
+        self._forget()
+
+    def find(self, word: str) -> int:
+        """Return the set of patterns that match a legal name, or a lower-case `type/subtype`."""
+        found = self._always | self._literals.get(word, 0)
+        if not self._automata:
+            return found
+        end = word.rfind("/") + 1
+        node = self._heads.get(word[:end])
+        if node is None:
+            node = self._remember_head(word[:end])
+        for character in word[end:]:
+            after = node.moves.get(character)
+            node = self._grow(node, character) if after is None else after
+        return found | node.found
+
+    def _remember_head(self, head: str) -> _Node:
+        node = self._root
+        for character in head:
+            after = node.moves.get(character)
+            node = self._grow(node, character) if after is None else after
+        if len(self._heads) >= _MOST_HEADS:
+            self._heads.clear()
+        self._heads[head] = node
+        return node
+
+    def _grow(self, node: _Node, character: str) -> _Node:
+        live = tuple(
+            (number, after)
+            for number, states in node.live
+            if (after := self._automata[number][0].move(states, character))
+        )
+        if len(self._nodes) >= _MOST_NODES:
+            self._forget()
+        after_node = self._nodes.get(live)
+        if after_node is None:
+            after_node = self._nodes[live] = _Node(live, self._found(live))
+        node.moves[character] = after_node
+        return after_node
+
+    def _found(self, live: tuple[tuple[int, int], ...]) -> int:
+        found = 0
+        for number, states in live:
+            automaton, patterns = self._automata[number]
+            if states & automaton.accepting:
+                found |= patterns
+        return found
+
+    def _forget(self) -> None:
+        """Begin anew: what hostile words and patterns can make us remember has a bound."""
+        self._nodes: dict[tuple[tuple[int, int], ...], _Node] = {}
+        self._heads: dict[str, _Node] = {}
+        live = tuple(
+            (number, automaton.start)
+            for number, (automaton, _) in enumerate(self._automata)
+            if automaton.start
+        )
+        self._root = _Node(live, 0)
