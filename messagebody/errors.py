@@ -22,7 +22,7 @@
     ├── LocalFileNotSent                    a local file on its way into JSON
     ├── LocalFileChanged                    a local file changed while it was read
     ├── UnsafeReference (PermissionError)   a reference no resolver allows
-    ├── RefusedPaths (ValueError)           files or names a directory can't give or take; all of them
+    ├── RefusedPaths (ValueError)           what a directory can't give or take; holds it all
     ├── EnvelopeError (ValueError)          a foreign envelope that breaks its own rules
     ├── LossyConversion                     a conversion that lost something; holds the losses
     └── MissingDependency (ImportError)     names the extra to install
