@@ -1,7 +1,6 @@
 """The body of a message: an ordered list of parts that is also a small filesystem."""
 
 import builtins
-import difflib
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, MutableSequence, Sequence
 from typing import TYPE_CHECKING, Any, Self, TypeVar, overload
@@ -520,6 +519,8 @@ class MessageBody(MutableSequence[Part]):
         return slot
 
     def _hint(self, name: str) -> str:
+        import difflib
+
         names = self.names()
         if not is_name(name) and "/" + name in names:
             near = ["/" + name]

@@ -25,15 +25,22 @@ __all__ = ["decode_flawless"]
 # More than this many bytes a part: content is decoded from the document itself, never copied.
 _LARGE: Final = 65_536
 _SPACES: Final = (b" ", b"\t", b"\n", b"\r")
+# Parts written at once while comparing.
+_PIECE: Final = 128
+# Bytes of a content that find it in its document.
+_PREFIX: Final = 256
 _QUOTE: Final = ord('"')
+
+
+_ABSENT: Final = msgspec.Raw()
 
 
 class _LargePart(msgspec.Struct, gc=False):
     """A part whose content still lies in the document."""
 
     name: str | None = None
-    content_type: str | None = msgspec.field(default=None, name="contentType")
-    content: msgspec.Raw | None = None
+    content_type: str = msgspec.field(default="", name="contentType")
+    content: msgspec.Raw = _ABSENT
     encoding: str | None = msgspec.field(default=None, name="contentEncoding")
     url: str | None = msgspec.field(default=None, name="contentUrl")
     size: int | None = None
@@ -55,16 +62,11 @@ def decode_flawless(
     """Return the records of a document's parts, None if the reference reading has to decide."""
     document = data.encode() if isinstance(data, str) else bytes(data)
     try:
-        large = _has_large_parts(document)
-        if large:
-            records = [_from_large(part) for part in _large_decoder.decode(document)]
-        else:
-            records = _small_decoder.decode(document)
+        read = _read_large if _begins_with_large_part(document) else _read_small
+        records = read(document)
         _require(len(records) <= limits.parts)
-        if large or msgspec.json.encode(records) != document:
-            _check_members(records, document)
-        _check_names([record.name for record in records], limits)
         _check_types(records, strict=strict)
+        _check_names(records, limits)
         _check_contents(records, limits, len(document), strict=strict)
     except (msgspec.MsgspecError, MessageBodyError, ValueError, RecursionError, _Hesitation):
         return None
@@ -76,24 +78,65 @@ def _require(condition: bool) -> None:
         raise _Hesitation
 
 
-def _has_large_parts(document: bytes) -> bool:
-    if len(document) <= _LARGE or document.count(b'"content"', 0, _LARGE) > 1:
-        return False
-    return len(document) > _LARGE * document.count(b'"content"')
+def _read_small(document: bytes) -> list[PartRecord]:
+    records = _small_decoder.decode(document)
+    if not _is_written_so(records, document):
+        _check_members(records, document)
+    return records
 
 
-def _from_large(part: _LargePart) -> PartRecord:
-    content: Any = part.content
-    if content is not None:
-        written = memoryview(content)
-        if part.encoding == "base64" and written[0] == _QUOTE and len(written) > 2:
-            content = base64_text.decode_view(written[1:-1])
-        else:
-            content = msgspec.json.decode(content, type=str | None)
-    return PartRecord(
-        part.name, part.content_type or "", content, part.encoding, part.url, part.size,
-        part.digest, part.metadata,
-    )  # fmt: skip
+def _begins_with_large_part(document: bytes) -> bool:
+    return len(document) > _LARGE and document.count(b'"content"', 0, _LARGE) < 2
+
+
+def _read_large(document: bytes) -> list[PartRecord]:
+    parts = _large_decoder.decode(document)
+    records = [
+        PartRecord(
+            part.name, part.content_type, _large_content(part), part.encoding, part.url,
+            part.size, part.digest, part.metadata,
+        )
+        for part in parts
+    ]  # fmt: skip
+    _check_members(records, _without_contents(parts, document))
+    return records
+
+
+def _large_content(part: _LargePart) -> Any:
+    written = memoryview(part.content)
+    if len(written) == 0:
+        return None
+    if part.encoding == "base64" and written[0] == _QUOTE:
+        return base64_text.decode_view(written[1:-1])
+    return msgspec.json.decode(written, type=str | None)
+
+
+def _without_contents(parts: list[_LargePart], document: bytes) -> bytes:
+    """Return a document without its large contents, in which there is no member to count.
+
+    What is left out is equal to a whole JSON string, so no member can hide in it.
+    """
+    kept, position = [], 0
+    for part in parts:
+        written = memoryview(part.content)
+        if len(written) > _LARGE and part.encoding == "base64":
+            start = document.index(bytes(written[:_PREFIX]), position)
+            end = start + len(written)
+            _require(document.startswith(written, start))
+            kept.append(document[position:start])
+            position = end
+    return b"".join([*kept, document[position:]])
+
+
+def _is_written_so(records: list[PartRecord], document: bytes) -> bool:
+    """Tell whether the records, written, are the document; in pieces, to spare memory."""
+    position = 1
+    for start in range(0, len(records), _PIECE):
+        piece = msgspec.json.encode(records[start : start + _PIECE])[1:-1]
+        if not document.startswith(piece, position):
+            return False
+        position += len(piece) + 1  # a comma, or the closing bracket: the parser took it
+    return position == len(document)
 
 
 def _check_members(records: list[PartRecord], document: bytes) -> None:
@@ -122,11 +165,11 @@ def _members(value: Any) -> int:
     return sum(map(_members, value)) if isinstance(value, list) else 0
 
 
-def _check_names(names: list[str | None], limits: Limits) -> None:
-    named = [name for name in names if name is not None]
-    if named:
-        _require(len(set(named)) == len(named) and are_names(named))
-        _require(max(map(len, named)) <= limits.name_length)
+def _check_names(records: list[PartRecord], limits: Limits) -> None:
+    names = [record.name for record in records if record.name is not None]
+    if names:
+        _require(len(set(names)) == len(names) and are_names(names))
+        _require(max(map(len, names)) <= limits.name_length)
 
 
 def _check_types(records: list[PartRecord], *, strict: bool) -> None:

@@ -7,7 +7,6 @@ name of their extension. Where libmagic can't be loaded, extensions alone decide
 """
 
 import importlib
-import mimetypes
 from functools import cache
 from typing import Any
 
@@ -130,7 +129,7 @@ def from_name(name: str) -> str | None:
     if dot <= name.rfind("/") + 1:
         return None
     extension = name[dot:].lower()
-    found = _EXTENSIONS.get(extension) or _table().types_map[1].get(extension)
+    found = _EXTENSIONS.get(extension) or _table().get(extension)
     return _ALIASES.get(found, found) if found else None
 
 
@@ -176,8 +175,10 @@ def _from_bytes(head: bytes) -> str:
 
 
 @cache
-def _table() -> mimetypes.MimeTypes:
-    return mimetypes.MimeTypes()
+def _table() -> dict[str, str]:
+    import mimetypes
+
+    return mimetypes.MimeTypes().types_map[True]
 
 
 @cache
