@@ -11,13 +11,13 @@ from typing import Any, Final
 
 import msgspec
 
-from messagebody import base64_text, strict_json
+from messagebody import base64_text, data_urls, strict_json
 from messagebody.errors import DecodeError, LocalFileNotSent, MessageBodyError
 from messagebody.fast_codec import decode_flawless
 from messagebody.limits import DEFAULT_LIMITS, Limits
 from messagebody.media_types import OCTET_STREAM, TEXT_PLAIN, check_content_type
 from messagebody.names import check_name
-from messagebody.part import Part, hold, record_of
+from messagebody.part import hold, keep_promise, record_of
 from messagebody.record import PartRecord, RichRecord
 from messagebody.text import count_of, escape, human_size, quote
 
@@ -55,7 +55,7 @@ def decode(
     """
     if not isinstance(data, str | bytes | bytearray | memoryview):
         raise DecodeError(f"JSON is text or bytes, got {quote(data)}; parsed JSON: from_dicts(…)")
-    document = _encoded(data) if isinstance(data, str) else data
+    document = data.encode("utf-8", "surrogatepass") if isinstance(data, str) else data
     size = memoryview(document).nbytes
     if size > limits.json_bytes:
         raise DecodeError(
@@ -65,18 +65,10 @@ def decode(
     if records is not None:
         return records
     try:
-        parsed = strict_json.loads(document, depth=limits.depth)
+        parsed = strict_json.loads(data, depth=limits.depth)
     except strict_json.InvalidJson as error:
         raise _placed(error) from error
     return _parts(parsed, limits, strict)
-
-
-def _encoded(text: str) -> bytes:
-    try:
-        return text.encode()
-    except UnicodeEncodeError as error:
-        problem = f"character {error.start:,} is the lone surrogate U+{ord(text[error.start]):04X}"
-        raise DecodeError(problem) from error
 
 
 def decode_parsed(
@@ -174,15 +166,18 @@ def _record(value: Any, limits: Limits, strict: bool) -> PartRecord:
         )
     content = _content(value, limits, strict)
     content_type = _string(value, "contentType")
-    size, digest = value.get("size"), _string(value, "digest")
+    url, size, digest = _string(value, "contentUrl"), value.get("size"), _string(value, "digest")
     record = record_of(
         None if name is None else check_name(name),
         check_content_type(_default_type(content) if content_type is None else content_type),
-        hold(content, _string(value, "contentUrl"), size, digest),
+        hold(content, url, size, digest),
         _metadata(value),
         strict_json.plain(extra) or None,
     )
-    Part._of(record)._keep_promise(size, digest)
+    if url is not None and data_urls.is_data_url(url):  # inline content in disguise
+        content = data_urls.decode(url, max_bytes=limits.part_bytes)[1]
+    if content is not None:
+        keep_promise(content, size, digest)
     return record
 
 
@@ -227,7 +222,6 @@ def _content(value: Mapping[str, Any], limits: Limits, strict: bool) -> str | by
     if url is not None:
         if encoding is not None:
             raise DecodeError("contentEncoding goes with content, not with contentUrl")
-        _check_data_url(url, limits)
         return None
     assert content is not None  # noqa: S101 - exactly one was checked above
     held = _from_base64(content, strict) if encoding == "base64" else content
@@ -240,15 +234,6 @@ def _check_size(size: int, limits: Limits) -> None:
     if size > limits.part_bytes:
         limit = human_size(limits.part_bytes)
         raise DecodeError(f"content of {human_size(size)}; the limit part_bytes is {limit}")
-
-
-def _check_data_url(url: str, limits: Limits) -> None:
-    """Count and check a `data:` URL as what it is: inline content in disguise."""
-    if url[:5].lower() != "data:":
-        return
-    from messagebody import data_urls
-
-    data_urls.decode(url, max_bytes=limits.part_bytes)
 
 
 def _from_base64(text: str, strict: bool) -> bytes:

@@ -44,6 +44,7 @@ __all__ = [
     "as_text",
     "check_reference",
     "hold",
+    "keep_promise",
     "record_of",
     "sha256_of",
 ]
@@ -224,7 +225,8 @@ class Part:
         kind = check_content_type(_guess(held, legal) if content_type is None else content_type)
         _set_record(self, record_of(legal, kind, held, _object(metadata, "metadata")))
         _set_resolver(self, None)
-        self._keep_promise(size, digest)
+        if not isinstance(held, Reference):
+            keep_promise(held, size, digest)
 
     @classmethod
     def _of(cls, record: PartRecord, resolver: "Resolver | None" = None) -> Self:
@@ -233,16 +235,6 @@ class Part:
         _set_record(part, record)
         _set_resolver(part, resolver)
         return part
-
-    def _keep_promise(self, size: int | None, digest: str | None) -> None:
-        """Check stated size and digest of content that is here."""
-        if self.is_reference:
-            return
-        if size is not None and size != self.size:
-            has = count_of(self.size or 0, "byte")
-            raise InvalidPart(f"size says {size:,}, the content has {has}")
-        if digest is not None and digest != self.digest:
-            raise InvalidPart(f"digest says {digest}, the content has {self.digest}")
 
     # What it is
 
@@ -305,12 +297,7 @@ class Part:
     @property
     def size(self) -> int | None:
         """Bytes of the content; None for a reference that does not state it. No I/O."""
-        content = self._record.content
-        if content is None:
-            return self._record.size if self.local_file is None else self.local_file.size
-        if isinstance(content, str) and not content.isascii():
-            return len(content.encode())
-        return len(content)
+        return self._record.size if self.is_reference else _size_of(self._inline_or_local())
 
     @property
     def digest(self) -> str | None:
@@ -318,11 +305,7 @@ class Part:
 
         A local file is read for it.
         """
-        if self.is_reference:
-            return self._record.digest
-        if self.local_file is not None:
-            return self.local_file.digest()
-        return sha256_of(self._inline_bytes())
+        return self._record.digest if self.is_reference else _digest_of(self._inline_or_local())
 
     def evolve(self, **changes: Any) -> Self:
         """Return a copy with changes.
@@ -345,16 +328,17 @@ class Part:
             metadata = _object(changes["metadata"], "metadata")
         if "extra" in changes:
             extra = _extra(changes["extra"])
+        held = self._changed_content(changes)
         record = record_of(
             name if name is None else check_name(name),
             check_content_type(changes.get("content_type", self.content_type)),
-            self._changed_content(changes),
+            held,
             metadata,
             extra or None,
         )
-        part = self._of(record, self._resolver)
-        part._keep_promise(changes.get("size"), changes.get("digest"))
-        return part
+        if not isinstance(held, Reference):
+            keep_promise(held, changes.get("size"), changes.get("digest"))
+        return self._of(record, self._resolver)
 
     def _changed_content(self, changes: Mapping[str, Any]) -> Content:
         if changes.keys() & {"content", "url"}:
@@ -618,6 +602,32 @@ def hold(content: Any, url: Any, size: Any, digest: Any) -> Content:
         f"content is text, bytes or a Path, got {quote(content)}; "
         "JSON values and open files go through body.add(…)"
     )
+
+
+def _size_of(content: str | bytes | LocalFile) -> int:
+    if isinstance(content, LocalFile):
+        return content.size
+    if isinstance(content, bytes) or content.isascii():
+        return len(content)
+    return len(content.encode())
+
+
+def _digest_of(content: str | bytes | LocalFile) -> str:
+    if isinstance(content, LocalFile):
+        return content.digest()
+    return sha256_of(content.encode() if isinstance(content, str) else content)
+
+
+def keep_promise(content: str | bytes | LocalFile, size: int | None, digest: str | None) -> None:
+    """Check stated size and digest of content that is here.
+
+    Raises:
+        InvalidPart: the content has another.
+    """
+    if size is not None and size != (found := _size_of(content)):
+        raise InvalidPart(f"size says {size:,}, the content has {count_of(found, 'byte')}")
+    if digest is not None and digest != (has := _digest_of(content)):
+        raise InvalidPart(f"digest says {digest}, the content has {has}")
 
 
 def _reference(url: Any, size: Any, digest: Any) -> Reference:
