@@ -2,8 +2,9 @@
 
 import builtins
 import hashlib
+import operator
 from collections.abc import Iterable, Iterator, Mapping, MutableSequence, Sequence
-from typing import TYPE_CHECKING, Any, Self, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Final, Self, TypeVar, overload
 
 from messagebody.building import NOT_GIVEN, build_part, rewrite_part
 from messagebody.errors import DigestUnknown, DuplicateName, InvalidPart, PartNotFound
@@ -12,7 +13,7 @@ from messagebody.names import is_name
 from messagebody.part import Part
 from messagebody.part_list import PartList
 from messagebody.record import PartRecord
-from messagebody.text import count_of, human_size, quote
+from messagebody.text import count_of, escape, human_size, quote
 
 if TYPE_CHECKING:
     from upath import UPath
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
 __all__ = ["MessageBody"]
 
 _T = TypeVar("_T")
+# Names, and characters of a name, among which the one that was meant is looked for: the search is
+# slow, and a program that asks for names that may not be there should not wait for it.
+_COMPARED: Final = 300
 
 
 class MessageBody(MutableSequence[Part]):
@@ -465,7 +469,7 @@ class MessageBody(MutableSequence[Part]):
         if len(sizes) == len(names) and None not in sizes:
             yield human_size(sum(size or 0 for size in sizes))
         shown = [
-            quote(name, limit=40) if name is not None else kind[:40]
+            quote(name, limit=40) if name is not None else escape(kind, limit=40)
             for name, kind in zip(names[:3], types[:3], strict=True)
         ]
         yield from shown
@@ -506,7 +510,7 @@ class MessageBody(MutableSequence[Part]):
         return [Part._of(records[position], self._resolver) for position in positions]
 
     def _position(self, index: int) -> int:
-        length = len(self)
+        length, index = len(self), operator.index(index)
         position = index + length if index < 0 else index
         if not 0 <= position < length:
             raise IndexError(f"no part {index}; the body has {count_of(length, 'part')}")
@@ -525,9 +529,10 @@ class MessageBody(MutableSequence[Part]):
         if not is_name(name) and "/" + name in names:
             near = ["/" + name]
         else:
-            near = difflib.get_close_matches(name, names[:10_000], n=1)
+            near = difflib.get_close_matches(name[:_COMPARED], names[:_COMPARED], n=1)
         meant = f" (did you mean {quote(near[0])}?)" if near else ""
-        shown = ", ".join(names[:3]) + (", …" if len(names) > 3 else "")
+        shown = ", ".join(escape(name, limit=100) for name in names[:3])
+        shown += ", …" if len(names) > 3 else ""
         has = f"the body has {count_of(len(names), 'named part')}"
         return f"{meant}; {has}: {shown}" if names else f"; {has}"
 

@@ -1,6 +1,5 @@
 """Parts made from what a program has at hand: text, bytes, values, files, URLs."""
 
-import io
 from collections.abc import Mapping
 from typing import Any
 
@@ -42,10 +41,8 @@ def build_part(
     if json is not NOT_GIVEN:
         content = _json_text(json)
         content_type = content_type or _json_type(name)
-    elif isinstance(content, io.TextIOBase):
-        raise InvalidPart("the file is open in text mode; open it in binary mode, 'rb'")
     elif callable(getattr(content, "read", None)):
-        content = content.read()
+        content = _read(content)
     return Part(
         content,
         name=name,
@@ -73,6 +70,15 @@ def _says_otherwise(kept: str, new: Part, content: Any) -> bool:
     if isinstance(content, str):
         return not sniffing.agree(kept, "text/plain")
     return not sniffing.agree(kept, new.content_type)
+
+
+def _read(file: Any) -> bytes:
+    data = file.read()
+    if not isinstance(data, bytes | bytearray | memoryview):
+        raise InvalidPart(
+            f"a file gives bytes, got {quote(data, limit=40)}; open it in binary mode, 'rb'"
+        )
+    return bytes(data)
 
 
 def _json_text(value: Any) -> str:

@@ -167,7 +167,10 @@ def _from_bytes(head: bytes) -> str:
     library = _libmagic()
     if library is None or not head:
         return ""
-    found = str(library.from_buffer(head[:HEAD], mime=True))
+    try:
+        found = str(library.from_buffer(head[:HEAD], mime=True))
+    except library.MagicException:  # it has no answer for these bytes: the name decides
+        return ""
     found = _ALIASES.get(found, found)
     if found.startswith("text/") and found not in _DEFINITE_TEXT:
         return TEXT_PLAIN
