@@ -1,13 +1,13 @@
 """The body of a message: an ordered list of parts that is also a small filesystem."""
 
 import builtins
-import hashlib
 import operator
 from collections.abc import Iterable, Iterator, Mapping, MutableSequence, Sequence
 from typing import TYPE_CHECKING, Any, Final, Self, TypeVar, overload
 
 from messagebody.building import NOT_GIVEN, build_part, rewrite_part
 from messagebody.errors import DigestUnknown, DuplicateName, InvalidPart, PartNotFound
+from messagebody.lazy_serializer import LazySerializer
 from messagebody.limits import DEFAULT_LIMITS, Limits
 from messagebody.names import is_name
 from messagebody.part import Part
@@ -398,6 +398,8 @@ class MessageBody(MutableSequence[Part]):
         Raises:
             DigestUnknown: a reference states no size or no digest; see `pin`.
         """
+        import hashlib
+
         import rfc8785
 
         manifest = self.manifest()
@@ -480,6 +482,8 @@ class MessageBody(MutableSequence[Part]):
         from messagebody.rendering import html_table
 
         return {"text/plain": repr(self), "text/html": html_table(self)}
+
+    __pydantic_serializer__ = LazySerializer()
 
     @classmethod
     def __get_pydantic_core_schema__(cls, source: Any, handler: Any) -> Any:
@@ -565,6 +569,8 @@ def _pinned(part: Part, resolver: "Resolver | None") -> Part | None:
     """Return a reference with size and digest read, None where nothing is missing."""
     if not part.is_reference or (part.size is not None and part.digest is not None):
         return None
+    import hashlib
+
     size, found = 0, hashlib.sha256()
     with part.open(resolver) as stream:
         while chunk := stream.read(1 << 20):

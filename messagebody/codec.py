@@ -12,12 +12,12 @@ from typing import Any, Final
 import msgspec
 
 from messagebody import base64_text, data_urls, strict_json
+from messagebody.content import hold, keep_promise, record_of
 from messagebody.errors import DecodeError, LocalFileNotSent, MessageBodyError
 from messagebody.fast_codec import decode_flawless
 from messagebody.limits import DEFAULT_LIMITS, Limits
 from messagebody.media_types import OCTET_STREAM, TEXT_PLAIN, check_content_type
 from messagebody.names import check_name
-from messagebody.part import hold, keep_promise, record_of
 from messagebody.record import PartRecord, RichRecord
 from messagebody.text import count_of, escape, human_size, quote
 

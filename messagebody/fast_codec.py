@@ -12,11 +12,11 @@ from typing import Any, Final
 import msgspec
 
 from messagebody import base64_text
+from messagebody.content import as_text, check_reference
 from messagebody.errors import MessageBodyError
 from messagebody.limits import Limits
 from messagebody.media_types import OCTET_STREAM, TEXT_PLAIN, check_content_type
 from messagebody.names import are_names
-from messagebody.part import as_text, check_reference
 from messagebody.record import PartRecord
 from messagebody.strict_json import check_value
 

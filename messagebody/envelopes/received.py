@@ -17,7 +17,8 @@ from messagebody.envelopes.conversion import Loss, LossKind
 from messagebody.errors import EnvelopeError
 from messagebody.limits import DEFAULT_LIMITS
 from messagebody.names import safe_name
-from messagebody.part import Part, sha256_of
+from messagebody.content import sha256_of
+from messagebody.part import Part
 from messagebody.text import quote
 
 __all__ = [

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from enum import StrEnum
 from typing import Any
 
-from messagebody.part import sha256_of
+from messagebody.content import sha256_of
 
 __all__ = ["AttachmentStatus", "verify_attachment"]
 

@@ -1,0 +1,283 @@
+"""What a part may hold: checked, and put into the form the writer emits."""
+
+import os
+import re
+from collections.abc import Mapping
+from typing import Any, Final
+
+import attrs
+
+from messagebody import strict_json
+from messagebody.errors import InvalidContentType, InvalidPart
+from messagebody.limits import DEFAULT_LIMITS
+from messagebody.local_file import LocalFile
+from messagebody.media_types import OCTET_STREAM, TEXT_PLAIN, is_textual, parse_content_type
+from messagebody.record import PartRecord, RichRecord
+from messagebody.text import count_of, escape, plain_text, quote, redact_url
+
+__all__ = [
+    "Content",
+    "Reference",
+    "as_text",
+    "check_promise",
+    "check_reference",
+    "digest_of",
+    "guess_type",
+    "hold",
+    "json_object",
+    "keep_promise",
+    "record_of",
+    "reference_to",
+    "sha256_of",
+    "size_of",
+    "undefined_members",
+]
+
+_DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
+_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:[^\s\x00-\x1f\x7f-\x9f\ud800-\udfff]+")
+_MAX_SIZE: Final = 2**53 - 1
+# What plain content can be: its bytes are UTF-8.
+_PLAIN_CHARSETS: Final = frozenset({"utf-8", "utf8", "us-ascii"})
+# The array of parts and the part itself are levels of nesting too.
+_DEPTH: Final = DEFAULT_LIMITS.depth - 2
+
+
+@attrs.frozen
+class Reference:
+    """Content that lives elsewhere.
+
+    Arguments:
+        url: where it is; any scheme may be carried, few are opened.
+        size: bytes, if known.
+        digest: `"sha256:"` and 64 lower-case hex digits, if known.
+    """
+
+    url: str = attrs.field(repr=redact_url)
+    size: int | None = None
+    digest: str | None = None
+
+
+Content = str | bytes | LocalFile | Reference
+
+
+def sha256_of(data: bytes) -> str:
+    """Return the digest of `data` as parts state it."""
+    import hashlib
+
+    return "sha256:" + hashlib.sha256(data).hexdigest()
+
+
+def check_reference(url: str, size: int | None, digest: str | None) -> None:
+    """Check that URL, size and digest of a reference are well-formed.
+
+    Raises:
+        InvalidPart: they are not.
+    """
+    if not isinstance(url, str) or _URL.fullmatch(url) is None:
+        shown = quote(redact_url(url)) if isinstance(url, str) else quote(url)
+        raise InvalidPart(f"URL {shown} is not scheme:rest without white space and controls")
+    if size is not None or digest is not None:
+        check_promise(size, digest)
+
+
+def check_promise(size: int | None, digest: str | None) -> None:
+    """Check that a stated size and digest are well-formed.
+
+    Raises:
+        InvalidPart: they are not.
+    """
+    if size is not None and (
+        not isinstance(size, int) or isinstance(size, bool) or not 0 <= size <= _MAX_SIZE
+    ):
+        raise InvalidPart(f"size is an integer from 0 to 2^53-1, got {quote(size)}")
+    if digest is not None and (not isinstance(digest, str) or not _DIGEST.fullmatch(digest)):
+        raise InvalidPart(f"digest is 'sha256:' and 64 lower-case hex digits, got {quote(digest)}")
+
+
+def record_of(
+    name: str | None,
+    content_type: str,
+    held: Content,
+    metadata: dict[str, Any] | None,
+    extra: dict[str, Any] | None = None,
+) -> PartRecord:
+    """Return the record of checked pieces.
+
+    Raises:
+        InvalidContentType: plain text can't be of that charset.
+    """
+    if isinstance(held, Reference):
+        pieces: dict[str, Any] = {"url": held.url, "size": held.size, "digest": held.digest}
+    elif isinstance(held, LocalFile):
+        return RichRecord(
+            name=name, content_type=content_type, metadata=metadata, extra=extra, local_file=held
+        )
+    else:
+        pieces = _written(held, content_type)
+    if extra is not None:
+        return RichRecord(
+            name=name, content_type=content_type, metadata=metadata, extra=extra, **pieces
+        )
+    return PartRecord(name=name, content_type=content_type, metadata=metadata, **pieces)
+
+
+def _written(content: str | bytes, content_type: str) -> dict[str, Any]:
+    """Return content and encoding as the writer emits them."""
+    if isinstance(content, str):
+        _check_charset(content, content_type)
+        return {"content": content}
+    text = as_text(content, content_type)
+    return {"content": content, "encoding": "base64"} if text is None else {"content": text}
+
+
+def as_text(content: bytes, content_type: str) -> str | None:
+    """Return bytes as text where they are UTF-8 of a textual type, else None."""
+    if not is_textual(content_type) or _charset(content_type) not in _PLAIN_CHARSETS:
+        return None
+    try:
+        return content.decode(_charset(content_type))
+    except UnicodeDecodeError:
+        return None
+
+
+def hold(content: Any, url: Any, size: Any, digest: Any) -> Content:
+    """Return content, or a URL with size and digest, in the form a part holds it.
+
+    Raises:
+        InvalidPart: it is both or neither, or no content.
+    """
+    if (content is None) == (url is None):
+        got = "neither" if content is None else "both"
+        raise InvalidPart(f"a part has either content or a URL, got {got}")
+    if url is not None:
+        return reference_to(url, size, digest)
+    check_promise(size, digest)
+    if isinstance(content, str):
+        return _check_text(content)
+    if isinstance(content, bytes | bytearray | memoryview):
+        return bytes(content)
+    if isinstance(content, LocalFile):
+        return content
+    if isinstance(content, os.PathLike):
+        return LocalFile.at(content)
+    raise InvalidPart(
+        f"content is text, bytes or a Path, got {quote(content)}; "
+        "JSON values and open files go through body.add(…)"
+    )
+
+
+def size_of(content: str | bytes | LocalFile) -> int:
+    """Return the bytes of content that is here."""
+    if isinstance(content, LocalFile):
+        return content.size
+    if isinstance(content, bytes) or content.isascii():
+        return len(content)
+    return len(content.encode())
+
+
+def digest_of(content: str | bytes | LocalFile) -> str:
+    """Return the digest of content that is here; a local file is read."""
+    if isinstance(content, LocalFile):
+        return content.digest()
+    return sha256_of(content.encode() if isinstance(content, str) else content)
+
+
+def keep_promise(content: str | bytes | LocalFile, size: int | None, digest: str | None) -> None:
+    """Check stated size and digest of content that is here.
+
+    Raises:
+        InvalidPart: the content has another.
+    """
+    if size is not None and size != (found := size_of(content)):
+        raise InvalidPart(f"size says {size:,}, the content has {count_of(found, 'byte')}")
+    if digest is not None and digest != (has := digest_of(content)):
+        raise InvalidPart(f"digest says {digest}, the content has {has}")
+
+
+def reference_to(url: Any, size: Any, digest: Any) -> Reference:
+    """Return a reference if URL, size and digest are well-formed.
+
+    Raises:
+        InvalidPart: they are not.
+    """
+    check_reference(url, size, digest)
+    return Reference(
+        plain_text(url),
+        None if size is None else int(size),
+        None if digest is None else plain_text(digest),
+    )
+
+
+def _check_text(text: str) -> str:
+    if not text.isascii():
+        try:
+            text.encode()
+        except UnicodeEncodeError as error:
+            raise InvalidPart(
+                f"character {error.start:,} is the lone surrogate U+{ord(text[error.start]):04X}, "
+                "which no UTF-8 can carry; if this is binary, give bytes"
+            ) from error
+    return plain_text(text)
+
+
+def guess_type(content: Content, name: str | None) -> str:
+    """Return the content type found from content and name."""
+    from messagebody import sniffing
+
+    if isinstance(content, Reference):
+        return sniffing.from_name(name or "") or _type_of_url(content.url) or OCTET_STREAM
+    if isinstance(content, LocalFile):
+        with content.open() as stream:
+            head = stream.read(sniffing.HEAD)
+        return sniffing.content_type(head, name or content.path.name)
+    if isinstance(content, str):
+        return sniffing.text_type(name) if name else TEXT_PLAIN
+    return sniffing.content_type(content[: sniffing.HEAD], name)
+
+
+def _type_of_url(url: str) -> str | None:
+    from messagebody import sniffing
+
+    path = re.split("[?#]", url)[0].partition("://")[2]
+    return sniffing.from_name(path) if "/" in path else None
+
+
+def _charset(content_type: str) -> str:
+    if ";" not in content_type:
+        return "utf-8"
+    return parse_content_type(content_type).parameters.get("charset", "utf-8").lower()
+
+
+def _check_charset(text: str, content_type: str) -> None:
+    charset = _charset(content_type)
+    if charset not in _PLAIN_CHARSETS:
+        raise InvalidContentType(
+            f"content type {quote(content_type)} of plain text: its bytes are UTF-8, "
+            "so charset is utf-8 or us-ascii; give bytes in the other encoding"
+        )
+    if charset == "us-ascii" and not text.isascii():
+        raise InvalidContentType("content of charset us-ascii holds characters outside of it")
+
+
+def json_object(value: Mapping[str, Any] | None, what: str) -> dict[str, Any] | None:
+    """Return a copy of an object of JSON values, in the types a parser returns."""
+    if value is None:
+        return None
+    if not isinstance(value, Mapping):
+        raise InvalidPart(f"{what} is an object of JSON values, got {quote(value)}")
+    try:
+        strict_json.check_value(dict(value), depth=_DEPTH)
+    except strict_json.InvalidJson as error:
+        place = "".join(f"/{step}" for step in error.path)
+        raise InvalidPart(f"{what}{escape(place, limit=200)}: {error}") from error
+    return strict_json.plain(dict(value))  # type: ignore[no-any-return]
+
+
+def undefined_members(value: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Return members nobody defined; one of a part's own would be written in its place."""
+    extra = json_object(value, "extra") or {}
+    defined = sorted(extra.keys() & set(PartRecord.__struct_encode_fields__))
+    if defined:
+        names = ", ".join(map(quote, defined))
+        raise InvalidPart(f"extra holds members nobody defined, got {names}")
+    return extra
