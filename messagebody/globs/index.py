@@ -1,8 +1,9 @@
 """Many patterns at once: which of them match a word, at a cost that hardly grows with their number.
 
-Words written without stars and braces are looked up. All other patterns run side by side as one
-deterministic automaton that is built where words lead it, and the part of a word before its last
-"/" is remembered, for names share directories and content types share types.
+Patterns written without stars and braces, and those of a common shape, are looked up. All others
+run side by side as one deterministic automaton that is built where words lead it, and the part of
+a word before its last "/" is remembered, for names share directories and content types share
+types.
 """
 
 from collections.abc import Sequence
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 import attrs
 
 from messagebody.globs.patterns import ContentTypePattern, NamePattern
+from messagebody.globs.shape_index import ShapeIndex
 
 if TYPE_CHECKING:
     from messagebody.globs.automaton import Automaton
@@ -50,7 +52,7 @@ class PatternIndex:
         ('0b11', '0b110')
     """
 
-    __slots__ = ("_always", "_automata", "_heads", "_literals", "_nodes", "_root")
+    __slots__ = ("_always", "_automata", "_heads", "_literals", "_nodes", "_root", "_shapes")
 
     def __init__(self, patterns: Sequence[NamePattern | ContentTypePattern | None]) -> None:
         self._literals: dict[str, int] = {}
@@ -59,31 +61,44 @@ class PatternIndex:
         for position, pattern in enumerate(patterns):
             if pattern is not None:
                 sets[pattern] = sets.get(pattern, 0) | 1 << position
+        self._shapes = ShapeIndex()
+        self._automata: list[tuple[Automaton, int]] = []
         for pattern, found in sets.items():
-            if pattern.is_universal:
-                self._always |= found
-            elif pattern.literal is not None:
-                self._literals[pattern.literal] = self._literals.get(pattern.literal, 0) | found
-        self._automata: list[tuple[Automaton, int]] = [
-            (pattern.automaton, found)
-            for pattern, found in sets.items()
-            if not pattern.is_universal and pattern.literal is None
-        ]
+            self._add(pattern, found)
         self._forget()
+
+    def _add(self, pattern: NamePattern | ContentTypePattern, found: int) -> None:
+        if pattern.is_universal:
+            self._always |= found
+        elif pattern.literal is not None:
+            self._literals[pattern.literal] = self._literals.get(pattern.literal, 0) | found
+        elif isinstance(pattern, NamePattern) and pattern.shapes:
+            for shape in pattern.shapes:
+                self._shapes.add(shape, found)
+        else:
+            self._automata.append((pattern.automaton, found))
 
     def find(self, word: str) -> int:
         """Return the set of patterns that match a legal name, or a lower-case `type/subtype`."""
-        found = self._always | self._literals.get(word, 0)
-        if not self._automata:
-            return found
+        found = self._always
+        if word in self._literals:
+            found |= self._literals[word]
         end = word.rfind("/") + 1
-        node = self._heads.get(word[:end])
+        head, rest = word[:end], word[end:]
+        if not self._shapes.is_empty:
+            found |= self._shapes.find(head, rest)
+        if self._automata:
+            found |= self._run(head, rest)
+        return found
+
+    def _run(self, head: str, rest: str) -> int:
+        node = self._heads.get(head)
         if node is None:
-            node = self._remember_head(word[:end])
-        for character in word[end:]:
+            node = self._remember_head(head)
+        for character in rest:
             after = node.moves.get(character)
             node = self._grow(node, character) if after is None else after
-        return found | node.found
+        return node.found
 
     def _remember_head(self, head: str) -> _Node:
         node = self._root

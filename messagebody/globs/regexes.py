@@ -16,7 +16,7 @@ from messagebody.globs.syntax import Syntax
 
 __all__ = ["regex_of"]
 
-_LONGEST: Final = 4096
+_LONGEST: Final = 32_768
 _SEGMENT: Final = "/[^/]+"
 
 

@@ -1,0 +1,178 @@
+"""Patterns as values, and matching by whichever engine serves."""
+
+import copy
+import pickle
+import time
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from messagebody.errors import InvalidContentType, InvalidPattern
+from messagebody.globs import PatternIndex, content_type_pattern, name_pattern
+from messagebody.globs.regexes import regex_of
+from tests.globs import strategies
+
+_starry = st.text("ab*/", min_size=1, max_size=10).map(lambda text: "/" + text)
+
+
+class TestValues:
+    def test_equal_text_is_an_equal_pattern(self) -> None:
+        assert name_pattern("/a/*") is name_pattern("/a/*")
+        assert name_pattern("/a/*") == pickle.loads(pickle.dumps(name_pattern("/a/*")))
+        assert name_pattern("/a/*") != name_pattern("/b/*")
+        assert name_pattern("/a") != content_type_pattern("/a")
+        assert content_type_pattern("a/b") == pickle.loads(
+            pickle.dumps(content_type_pattern("a/b"))
+        )
+        assert {name_pattern("/a"): 1}[name_pattern("/a")] == 1
+
+    def test_long_patterns_are_not_kept(self) -> None:
+        long = "/" + "a" * 300
+        assert name_pattern(long) == name_pattern(long)
+        assert name_pattern(long) is not name_pattern(long)
+        kind = "a/" + "a" * 300
+        assert content_type_pattern(kind) is not content_type_pattern(kind)
+
+    def test_copies_are_the_same(self) -> None:
+        pattern = name_pattern("/a/*")
+        assert copy.copy(pattern) is copy.deepcopy(pattern) is pattern
+
+    def test_text_and_repr(self) -> None:
+        assert str(name_pattern("/a/*")) == name_pattern("/a/*").text == "/a/*"
+        assert repr(content_type_pattern("Text/*")) == "ContentTypePattern('Text/*')"
+
+    @pytest.mark.parametrize(
+        "pattern", ["/**", "/**/*", "/*/**/**", "/**/**", "/*", "/a/**", "/***"]
+    )
+    def test_universal_names(self, pattern: str) -> None:
+        assert name_pattern(pattern).is_universal is (pattern in {"/**", "/**/*", "/**/**"})
+
+    @pytest.mark.parametrize("pattern", ["*/*", "**", "**/*", "*/", "/*", "text/*", "***/*"])
+    def test_universal_types(self, pattern: str) -> None:
+        expected = pattern in {"*/*", "**", "**/*", "***/*"}
+        assert content_type_pattern(pattern).is_universal is expected
+
+    def test_literals(self) -> None:
+        assert name_pattern("/a/b.txt").literal == "/a/b.txt"
+        assert name_pattern("/a/{b,c}").literal is None
+        assert name_pattern("/a/.").literal is None
+        assert content_type_pattern("Text/PLAIN").literal == "text/plain"
+        assert content_type_pattern("text/+a").literal is None
+        assert content_type_pattern("+a/text").literal is None
+
+    def test_prefixes(self) -> None:
+        assert name_pattern("/a/b*/c").prefix == "/a/b"
+        assert name_pattern("/a{b,c}").prefix == "/a"
+
+
+class TestMatching:
+    def test_illegal_names_never_match(self) -> None:
+        assert not name_pattern("/**").matches("a")
+        assert not name_pattern("/**").matches("/a//b")
+        assert not name_pattern("/**").matches("/a\n")
+
+    def test_content_types_by_essence(self) -> None:
+        assert content_type_pattern("TEXT/*").matches("text/HTML; charset=utf-8")
+        assert content_type_pattern("text/html").matches("Text/Html;a=b")
+        assert not content_type_pattern("text/html").matches("text/plain")
+        assert content_type_pattern("application/{json,*+json}").matches("application/json")
+        assert not content_type_pattern("application/*+json").matches("application/json")
+        with pytest.raises(InvalidContentType):
+            content_type_pattern("*/*").matches("text")
+
+    @settings(max_examples=1000, deadline=None)
+    @given(strategies.name_patterns, st.lists(strategies.names, max_size=8))
+    def test_select_is_the_automaton(self, pattern: str, names: list[str]) -> None:
+        compiled = name_pattern(pattern)
+        expected = [i for i, name in enumerate(names) if compiled.automaton.accepts(name)]
+        assert compiled.select(names) == expected
+        assert compiled.select([None, *names]) == [position + 1 for position in expected]
+
+    @settings(max_examples=1000, deadline=None)
+    @given(_starry, strategies.names)
+    def test_the_regex_is_the_automaton(self, text: str, name: str) -> None:
+        try:
+            compiled = name_pattern(text)
+        except InvalidPattern:
+            return
+        regex = regex_of(compiled.syntax)
+        assert regex is not None
+        assert (regex.fullmatch(name) is not None) is compiled.automaton.accepts(name)
+
+    @settings(max_examples=300, deadline=None)
+    @given(st.lists(st.none() | strategies.name_patterns, max_size=8), strategies.names)
+    def test_the_index_is_all_patterns(self, patterns: list[str | None], name: str) -> None:
+        compiled = [None if text is None else name_pattern(text) for text in patterns]
+        expected = sum(
+            1 << i for i, each in enumerate(compiled) if each is not None and each.matches(name)
+        )
+        assert PatternIndex(compiled).find(name) == expected
+
+    @settings(max_examples=200, deadline=None)
+    @given(st.lists(strategies.type_patterns, max_size=6), strategies.types)
+    def test_the_index_of_types(self, patterns: list[str], kind: str) -> None:
+        compiled = [content_type_pattern(text) for text in patterns]
+        expected = sum(1 << i for i, each in enumerate(compiled) if each.matches(kind))
+        assert PatternIndex(compiled).find(kind) == expected
+
+
+HOSTILE = {
+    "40 stars": "/" + "*a" * 40 + "*b",
+    "40 globstars": "/" + "**/a/" * 40 + "b",
+    "stars in segments below globstars": "/" + "**/*a*a*a/" * 12 + "b",
+    "{a,b} 20 times": "/" + "{a,b}" * 20,
+    "{a,} 3000 times": "/" + "{a,}" * 3000 + "b",
+    "{*a,b} 1000 times": "/" + "{*a,b}" * 1000,
+    "64 nested braces": "/" + "{a," * 64 + "b" + "}" * 64,
+    "2500 nested braces": "/" + "{a," * 2500 + "b" + "}" * 2500,
+    "10,000 characters": "/" + "a" * 10_000,
+    "10,000 stars apart": "/" + "a*" * 5_000,
+    "10,000 alternatives": "/{" + "a," * 5_000 + "b}",
+    "globstars in braces": "/" + "{a/**/,b/}" * 900 + "c",
+    "subsets": "/*a" + "{a,b}" * 25,
+}
+
+
+def _seconds(pattern: str, name: str) -> float:
+    compiled = name_pattern(pattern)
+    compiled.select(["/a"])
+    start = time.process_time()
+    compiled.select([name])
+    return time.process_time() - start
+
+
+@pytest.mark.parametrize("pattern", HOSTILE.values(), ids=list(HOSTILE))
+def test_hostile_patterns_take_linear_time(pattern: str) -> None:
+    short, long = "/" + "a" * 200, "/" + "a" * 1_600
+    once = _seconds(pattern, short)
+    assert _seconds(pattern, long) < 0.2 + 24 * once
+    name_pattern(pattern).lint()
+
+
+def test_hostile_patterns_still_match() -> None:
+    assert name_pattern(HOSTILE["40 stars"]).matches("/" + "xa" * 40 + "b")
+    assert name_pattern(HOSTILE["40 globstars"]).matches("/x/a" * 40 + "/b")
+    assert name_pattern(HOSTILE["{a,b} 20 times"]).matches("/" + "ab" * 10)
+    assert name_pattern(HOSTILE["64 nested braces"]).matches("/b")
+    assert name_pattern(HOSTILE["{a,} 3000 times"]).matches("/" + "a" * 2000 + "b")
+    assert not name_pattern(HOSTILE["{a,} 3000 times"]).matches("/" + "a" * 3001 + "b")
+
+
+def test_the_index_forgets() -> None:
+    patterns = [name_pattern("/" + "*" + letter + "{a,b}" * 12) for letter in "ab"]
+    index = PatternIndex(patterns)
+    state = 1
+    for _ in range(3_000):
+        state = state * 69069 % 2**32
+        word = "/" + format(state, "032b").replace("0", "a").replace("1", "b")
+        expected = sum(1 << i for i, each in enumerate(patterns) if each.automaton.accepts(word))
+        assert index.find(word) == expected
+        assert len(index._nodes) <= 4096
+
+
+def test_the_index_bounds_its_directories(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("messagebody.globs.index._MOST_HEADS", 2)
+    index = PatternIndex([name_pattern("/*/a")])
+    assert [index.find(f"/{number}/a") for number in range(5)] == [1] * 5
+    assert len(index._heads) <= 2
