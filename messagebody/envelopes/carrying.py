@@ -1,181 +1,152 @@
-"""Any body inside a foreign message that has room for text and attachments only.
+"""One way of mapping for formats whose messages hold one content and point to files.
 
-What is text to show goes where the message has its text, everything else becomes attachments,
-and the manifest of the body travels along as JSON *text*: intermediaries that mangle nested
-objects leave a text alone. With it the very same body comes back.
+A message received as text keeps its text in one part, with views beside it. A message given as
+a value is taken apart: its content becomes parts, the rest goes to a sidecar. A body that never
+was such a message travels whole, as the content's only member `messagebody`.
 """
 
-from typing import Any, Literal
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
 
 import attrs
 
-from messagebody import base64_text, strict_json
+from messagebody import strict_json
 from messagebody.body import MessageBody
-from messagebody.errors import LocalFileNotSent, MessageBodyError
-from messagebody.limits import DEFAULT_LIMITS
-from messagebody.media_types import parse_content_type
+from messagebody.envelopes.conversion import Converted
+from messagebody.envelopes.received import (
+    JSON,
+    Message,
+    Slot,
+    check_views,
+    member,
+    read_object,
+)
+from messagebody.errors import EnvelopeError, MessageBodyError
+from messagebody.media_types import TEXT_PLAIN, essence
 from messagebody.part import Part
-from messagebody.text import human_size
 
-__all__ = ["Carried", "carry", "fetch"]
+__all__ = ["Carrier"]
 
-_SEPARATOR = "\n\n"
+_CARRIED = "messagebody"
 
 
 @attrs.frozen
-class Carried:
-    """A body taken apart.
+class Carrier:
+    """Describe how a format's messages carry a body.
 
     Arguments:
-        texts: the text to show, a text a part.
-        attachments: every other part: url or data, mime_type, filename, size.
-        manifest: the manifest of the body as JSON text; a part's metadata and unknown members
-            are in it too.
+        what: the format's word for a message, with its article.
+        exact: the name of the part with a received message's text.
+        meta: the name of the sidecar of a message taken apart.
+        place: the object and member that hold the content.
+        links: gives the reference parts a message points to.
+        slots: gives the names under which files a message points to may lie.
+        as_text: whether content that is text becomes a part of text.
     """
 
-    texts: list[str]
-    attachments: list[dict[str, Any]]
-    manifest: str
+    what: str
+    exact: str
+    meta: str
+    place: tuple[str, str]
+    links: Callable[[dict[str, Any]], Iterable[Part]]
+    slots: Callable[[dict[str, Any]], Iterable[Slot]] = lambda _: ()
+    as_text: bool = False
 
-    @property
-    def joined(self) -> str:
-        """All texts, as one."""
-        return _SEPARATOR.join(self.texts)
+    def to_body(self, message: Message, files: Iterable[Part] = ()) -> MessageBody:
+        """Return the body of a message; `files` are the parts for its files.
 
+        Raises:
+            EnvelopeError: the message is no strict JSON object.
+        """
+        value = read_object(message, self.what)
+        named = {part.name: part for part in (*self.links(value), *files)}.values()
+        content = self._content(value)
+        if isinstance(message, Mapping):
+            meta = strict_json.dumps(self._without_content(value))
+            return MessageBody([*content, Part(meta, name=self.meta, content_type=JSON), *named])
+        text = message if isinstance(message, str) else bytes(message).decode()
+        return MessageBody([*content, Part(text, name=self.exact, content_type=JSON), *named])
 
-def carry(body: MessageBody, *, inline_as: Literal["url", "data"]) -> Carried:
-    """Take a body apart.
+    def from_body(
+        self, body: MessageBody, header: Mapping[str, Any] | None
+    ) -> Converted[str | dict[str, Any]]:
+        """Return the message that carries a body.
 
-    Arguments:
-        body: the body.
-        inline_as: whether the bytes of an inline part travel as a data: URL or as base64 `data`.
+        Raises:
+            EnvelopeError: a part contradicts the message, or a header is missing.
+        """
+        if self.exact in body:
+            text = body[self.exact].read_text()
+            value = read_object(text, self.what)
+            views = [*self._content(value), *self.links(value)]
+            return Converted(text, check_views(body, self.exact, views, self.slots(value)))
+        if self.meta in body:
+            return self._put_together(body)
+        if header is None:
+            raise EnvelopeError(
+                f"the body has neither {self.exact} nor {self.meta}, so somebody must say who "
+                f"sends it to whom: from_body(body, header=…), {self.what} without its content"
+            )
+        return Converted(self._with_content(dict(header), {_CARRIED: body.to_dicts()}))
 
-    Raises:
-        LocalFileNotSent: a part is still a local file.
-    """
-    carried = Carried([], [], "")
-    entries = []
-    for part, entry in zip(body, body.manifest(), strict=True):
-        text = _shown_text(part)
-        if text is not None:
-            carried.texts.append(text)
-        else:
-            carried.attachments.append(_attachment(part, inline_as))
-            if _may_be_shown(part.name, part.content_type):
-                entry["attached"] = True
-        if part.metadata is not None:
-            entry["metadata"] = part.metadata
-        if part.extra:
-            entry["extra"] = part.extra
-        entries.append(entry)
-    return attrs.evolve(carried, manifest=strict_json.dumps(entries))
+    def _put_together(self, body: MessageBody) -> Converted[str | dict[str, Any]]:
+        value = read_object(body[self.meta].read_bytes(), self.meta)
+        links, slots = [*self.links(value)], [*self.slots(value)]
+        if member(value, *self.place) == {_CARRIED: []}:
+            others = {self.meta, *(link.name for link in links), *(slot.name for slot in slots)}
+            carried = MessageBody(part for part in body if part.name not in others)
+            views = [*carried, *links]
+            losses = check_views(body, self.meta, views, slots)
+            return Converted(self._with_content(value, {_CARRIED: carried.to_dicts()}), losses)
+        content = body.unnamed()[:1]
+        losses = check_views(body, self.meta, [*content, *links], slots)
+        for part in content:
+            value = self._with_content(value, self._value(part))
+        return Converted(value, losses)
 
+    def _content(self, value: dict[str, Any]) -> list[Part]:
+        """Return the parts a message's content stands for; none if it is absent or null."""
+        carried = self._carried(value)
+        if carried is not None:
+            return [*carried]
+        content = member(value, *self.place)
+        if content is None:
+            return []
+        if self.as_text and isinstance(content, str):
+            return [Part(content, content_type=TEXT_PLAIN)]
+        return [Part(strict_json.dumps(content), content_type=JSON)]
 
-def _may_be_shown(name: str | None, content_type: str) -> bool:
-    parsed = parse_content_type(content_type)
-    charset = parsed.parameters.get("charset", "utf-8").lower()
-    return name is None and parsed.essence.startswith("text/") and charset == "utf-8"
+    def _value(self, part: Part) -> Any:
+        if self.as_text and essence(part.content_type).startswith("text/"):
+            return part.read_text()
+        return part.read_json()
 
+    def _carried(self, value: dict[str, Any]) -> MessageBody | None:
+        """Return the body a message carries whole, if writing it again gives the same content."""
+        content = member(value, *self.place)
+        parts = content.get(_CARRIED) if isinstance(content, dict) and len(content) == 1 else None
+        if not isinstance(parts, list):
+            return None
+        try:
+            body = MessageBody.from_dicts(parts)
+            again = body.to_dicts()
+        except MessageBodyError:
+            return None
+        taken = {self.exact, self.meta, *(slot.name for slot in self.slots(value))}
+        taken.update(str(link.name) for link in self.links(value))
+        same = strict_json.dumps(again) == strict_json.dumps(parts)
+        return body if same and taken.isdisjoint(body.names()) else None
 
-def _shown_text(part: Part) -> str | None:
-    if part.is_reference or part.local_file or not _may_be_shown(part.name, part.content_type):
-        return None
-    try:
-        return part.read_text()
-    except MessageBodyError:
-        return None
+    def _without_content(self, value: dict[str, Any]) -> dict[str, Any]:
+        if self._carried(value) is not None:
+            return self._with_content(value, {_CARRIED: []})
+        holder, name = self.place
+        if member(value, holder, name) is None:
+            return value
+        rest = {key: each for key, each in value[holder].items() if key != name}
+        return {**value, holder: rest}
 
-
-def _attachment(part: Part, inline_as: str) -> dict[str, Any]:
-    if part.local_file is not None:
-        path, size = part.local_file.path.name, human_size(part.size)
-        raise LocalFileNotSent(str(part), path, size)
-    attachment: dict[str, Any] = {"url": part.url, "mime_type": part.content_type}
-    if part.url is None:
-        data = base64_text.encode(part.read_bytes())
-        del attachment["url"]
-        head = f"data:{parse_content_type(part.content_type).essence};base64,"
-        attachment[inline_as] = head + data if inline_as == "url" else data
-    if part.name is not None:
-        attachment["filename"] = part.name.rpartition("/")[2]
-    if part.size is not None:
-        attachment["size"] = part.size
-    return attachment
-
-
-def fetch(
-    texts: list[str] | str, attachments: Any, manifest: Any
-) -> tuple[MessageBody, int] | None:
-    """Put a body together again.
-
-    Arguments:
-        texts: the texts, or all of them joined.
-        attachments: the attachments of the message; those of the body are its last.
-        manifest: the manifest of the body.
-
-    Returns:
-        The body, and how many of the attachments are its own; None if the pieces no longer are
-        the ones the manifest describes.
-    """
-    try:
-        return _fetched(texts, attachments, manifest)
-    except (MessageBodyError, LookupError, TypeError, ValueError):
-        return None
-
-
-def _fetched(
-    texts: list[str] | str, attachments: list[Any], manifest: str
-) -> tuple[MessageBody, int] | None:
-    entries = strict_json.loads(manifest, depth=2 * DEFAULT_LIMITS.depth)
-    shown = [_is_shown(entry) for entry in entries]
-    if isinstance(texts, str):
-        texts = _split(
-            texts, [entry["size"] for entry, show in zip(entries, shown, strict=True) if show]
-        )
-    own = len(entries) - sum(shown)
-    if len(texts) != sum(shown) or len(attachments) < own:
-        return None
-    words, things = iter(texts), iter(attachments[len(attachments) - own :])
-    parts = [
-        _part(entry, next(words) if show else None, None if show else next(things))
-        for entry, show in zip(entries, shown, strict=True)
-    ]
-    return MessageBody(parts), own
-
-
-def _is_shown(entry: dict[str, Any]) -> bool:
-    return not entry.get("attached") and _may_be_shown(entry.get("name"), entry["contentType"])
-
-
-def _split(joined: str, sizes: list[int]) -> list[str]:
-    """Cut the joined texts at the sizes, in bytes, that the manifest states."""
-    data, texts, start = joined.encode(), [], 0
-    for size in sizes:
-        texts.append(data[start : start + size].decode())
-        start += size + len(_SEPARATOR)
-    if start != len(data) + (len(_SEPARATOR) if sizes else 0):
-        raise ValueError("the texts are not those of the manifest")
-    return texts
-
-
-def _part(entry: dict[str, Any], text: str | None, attachment: Any) -> Part:
-    content = text if attachment is None else _content(attachment)
-    part = Part(
-        content,
-        url=attachment["url"] if content is None else None,
-        name=entry.get("name"),
-        content_type=entry["contentType"],
-        size=entry["size"],
-        digest=entry["digest"],
-        metadata=entry.get("metadata"),
-    )
-    return part.evolve(extra=entry["extra"]) if "extra" in entry else part
-
-
-def _content(attachment: dict[str, Any]) -> bytes | None:
-    """Return the bytes of an attachment that holds them, None for a reference."""
-    data = attachment.get("data")
-    if isinstance(data, str):
-        return base64_text.decode(data)
-    head, comma, rest = attachment["url"].partition(";base64,")
-    return base64_text.decode(rest) if comma and head.startswith("data:") else None
+    def _with_content(self, value: dict[str, Any], content: Any) -> dict[str, Any]:
+        holder, name = self.place
+        held = value.get(holder)
+        return {**value, holder: {**(held if isinstance(held, dict) else {}), name: content}}

@@ -13,11 +13,11 @@ import attrs
 
 from messagebody import strict_json
 from messagebody.body import MessageBody
+from messagebody.content import sha256_of
 from messagebody.envelopes.conversion import Loss, LossKind
 from messagebody.errors import EnvelopeError
 from messagebody.limits import DEFAULT_LIMITS
 from messagebody.names import safe_name
-from messagebody.content import sha256_of
 from messagebody.part import Part
 from messagebody.text import quote
 
@@ -230,7 +230,7 @@ def _conflicts(body: MessageBody, unnamed: list[Part], views: Sequence[Part]) ->
 
 def _is_intact(view: Part, part: Part) -> bool:
     """Tell whether a part still is the view, be it offloaded or inlined meanwhile."""
-    if part.metadata != view.metadata:
+    if (part.metadata, part.extra) != (view.metadata, view.extra):
         return False
     if view.is_reference:
         return part.url == view.url or (view.digest is not None and _digest(part) == view.digest)

@@ -12,7 +12,7 @@ from messagebody.envelopes.olympus.findings import Finding, Layer, Severity
 from messagebody.envelopes.olympus.policy import Boundary, Policy, Scope
 from messagebody.envelopes.olympus.published import PUBLISHED
 from messagebody.envelopes.olympus.repository_paths import is_repository_path, lies_in
-from messagebody.envelopes.received import Message, member, pointer, read_object, shown
+from messagebody.envelopes.received import Message, member, pointer, read_object, shown, text_of
 
 __all__ = ["Stripped", "iter_boundary_findings", "strip"]
 
@@ -67,25 +67,26 @@ def strip(envelope: Message, policy: Policy = PUBLISHED) -> Stripped:
         EnvelopeError: the envelope is no strict JSON object.
     """
     value = read_object(envelope, "an envelope")
-    boundary = policy.boundaries.get(str(member(value, "envelope", "target_agent")))
-    kept, removed = [], []
+    boundary = policy.boundaries.get(text_of(value, "envelope", "target_agent"))
+    kept: list[Any] = []
+    removed: list[Any] = []
     for attachment in _listed(value):
         refused = next(_attachment(attachment, boundary), None)
         (removed if refused else kept).append(attachment)
     if not removed:
         return Stripped(dict(value), (), False)
     claims = value.get("authentication")
-    voided = isinstance(claims, dict) and "signature" in claims
     rest = {**value, "context_attachments": kept}
-    if voided:
-        rest["authentication"] = {k: v for k, v in claims.items() if k != "signature"}
-    return Stripped(rest, tuple(removed), voided)
+    if not isinstance(claims, dict) or "signature" not in claims:
+        return Stripped(rest, tuple(removed), False)
+    rest["authentication"] = {k: v for k, v in claims.items() if k != "signature"}
+    return Stripped(rest, tuple(removed), True)
 
 
 def _route(value: dict[str, Any], policy: Policy) -> Iterator[tuple[str, str, str]]:
-    source = str(member(value, "envelope", "source_agent"))
-    target = str(member(value, "envelope", "target_agent"))
-    kind = str(member(value, "protocol_message", "message_type"))
+    source = text_of(value, "envelope", "source_agent")
+    target = text_of(value, "envelope", "target_agent")
+    kind = text_of(value, "protocol_message", "message_type")
     boundary = policy.boundaries.get(target)
     allowed = sorted(policy.types_between(source, target))
     between = f"from {shown(source)} to {shown(target)}"
@@ -129,7 +130,7 @@ def _claims(
 
 
 def _attachments(value: dict[str, Any], policy: Policy) -> Iterator[tuple[str, str, str]]:
-    boundary = policy.boundaries.get(str(member(value, "envelope", "target_agent")))
+    boundary = policy.boundaries.get(text_of(value, "envelope", "target_agent"))
     for index, attachment in enumerate(_listed(value)):
         for check, step, problem in _attachment(attachment, boundary):
             yield check, pointer("context_attachments", index) + step, problem

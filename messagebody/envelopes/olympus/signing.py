@@ -27,6 +27,7 @@ from messagebody.envelopes.received import (
     shown,
 )
 from messagebody.errors import EnvelopeError
+from messagebody.text import escape
 
 __all__ = ["Profile", "Verification", "canonical", "derive_key", "sign", "signed", "verify"]
 
@@ -239,7 +240,7 @@ def _canonical(value: dict[str, Any], profile: Profile) -> bytes:
     try:
         return rfc8785.dumps(_without_signature(value))
     except ValueError as error:  # also lone surrogates in member names, numbers too long to print
-        reason = str(error) if isinstance(error, rfc8785.CanonicalizationError) else type(error)
+        reason = escape(str(error), limit=200)
         raise EnvelopeError(f"the envelope has no canonical JSON (RFC 8785): {reason}") from error
 
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from messagebody.envelopes.olympus.policy import Policy
 from messagebody.envelopes.olympus.published import PUBLISHED
-from messagebody.envelopes.received import Message, member, read_object
+from messagebody.envelopes.received import Message, read_object, text_of
 
 __all__ = ["UpstreamViolation", "iter_upstream_violations", "upstream_stripped"]
 
@@ -33,7 +33,7 @@ def iter_upstream_violations(
         EnvelopeError: the envelope is no strict JSON object.
     """
     value = read_object(envelope, "an envelope")
-    agents = [str(member(value, "envelope", f"{role}_agent")) for role in ("source", "target")]
+    agents = [text_of(value, "envelope", f"{role}_agent") for role in ("source", "target")]
     unknown = [
         UpstreamViolation("invalid_transition", f"envelope.{role}_agent")
         for role, agent in zip(("source", "target"), agents, strict=True)
@@ -43,7 +43,7 @@ def iter_upstream_violations(
         yield from unknown
         return
     source, target = agents
-    kind = member(value, "protocol_message", "message_type")
+    kind = text_of(value, "protocol_message", "message_type")
     allowed = policy.types_between(source, target)
     if not allowed:
         yield UpstreamViolation("invalid_transition", "envelope")
@@ -53,7 +53,7 @@ def iter_upstream_violations(
         yield UpstreamViolation("unauthorized_context", "protocol_message.message_type")
     for _ in upstream_stripped(value, policy):
         yield UpstreamViolation("unauthorized_context", "context_attachments")
-    claimed = member(value, "authentication", "sender_persona")
+    claimed = text_of(value, "authentication", "sender_persona")
     if claimed and claimed != source:
         yield UpstreamViolation("unauthorized_context", "authentication.sender_persona")
 
@@ -65,12 +65,12 @@ def upstream_stripped(envelope: Message, policy: Policy = PUBLISHED) -> list[str
         EnvelopeError: the envelope is no strict JSON object.
     """
     value = read_object(envelope, "an envelope")
-    boundary = policy.boundaries.get(str(member(value, "envelope", "target_agent")))
+    boundary = policy.boundaries.get(text_of(value, "envelope", "target_agent"))
     attachments = value.get("context_attachments")
     if boundary is None or not isinstance(attachments, list):
         return []
     return [
-        f"{member(attachment, 'type') or ''}:{member(attachment, 'path') or 'unknown'}"
+        f"{text_of(attachment, 'type')}:{text_of(attachment, 'path') or 'unknown'}"
         for attachment in attachments
-        if str(member(attachment, "type")) not in boundary.attachments
+        if text_of(attachment, "type") not in boundary.attachments
     ]

@@ -1,0 +1,43 @@
+"""Sentient agent messages: check a chain, forward, log, draw, map to a body.
+
+One idea a module: `chain` puts the checks together (`shape`, `rules`, `lineage`, `resources`,
+`mentions`; `findings` lists them), `forwarding`, `audit_entries` and `audit_log`, `graph`,
+`mapping`.
+"""
+
+from messagebody.envelopes.sentient.audit_entries import audit_entry
+from messagebody.envelopes.sentient.audit_log import AuditLog, Flaw
+from messagebody.envelopes.sentient.chain import is_valid, iter_findings, validate
+from messagebody.envelopes.sentient.findings import (
+    CHECKS,
+    Check,
+    Finding,
+    Severity,
+    SeveritySource,
+)
+from messagebody.envelopes.sentient.forwarding import Forwarded, forward
+from messagebody.envelopes.sentient.graph import Edge, Graph, Node, chain_graph
+from messagebody.envelopes.sentient.mapping import detect, from_body, to_body
+
+__all__ = [
+    "CHECKS",
+    "AuditLog",
+    "Check",
+    "Edge",
+    "Finding",
+    "Flaw",
+    "Forwarded",
+    "Graph",
+    "Node",
+    "Severity",
+    "SeveritySource",
+    "audit_entry",
+    "chain_graph",
+    "detect",
+    "forward",
+    "from_body",
+    "is_valid",
+    "iter_findings",
+    "to_body",
+    "validate",
+]

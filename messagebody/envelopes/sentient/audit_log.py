@@ -1,0 +1,227 @@
+"""The audit log on disk: one file a day, and beside it a chain of hashes over what was received.
+
+`20260127.log` is for reading. `20260127.jsonl` is the record: each line holds a message as it
+came and the digest of the line before. Whoever keeps the digest of the last line elsewhere can
+tell later whether any line was changed, added or removed.
+"""
+
+import base64
+import fcntl
+import hashlib
+import json
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, date, datetime
+from pathlib import Path
+from threading import Lock
+from typing import Any, BinaryIO
+
+import attrs
+
+from messagebody.envelopes.received import Message, member
+from messagebody.envelopes.sentient.audit_entries import audit_entry
+from messagebody.envelopes.sentient.moments import moment
+from messagebody.envelopes.sentient.reading import evidence, read_leniently
+from messagebody.text import quote
+
+__all__ = ["AuditLog", "Flaw"]
+
+_START = "sha256:" + "0" * 64
+_BLOCK = 65_536
+
+
+@attrs.frozen
+class Flaw:
+    """Say what is wrong with a log.
+
+    Arguments:
+        line: the line of the record, counted from 1; None for the log as a whole.
+        problem: one clause, for a person.
+    """
+
+    line: int | None
+    problem: str
+
+    def __str__(self) -> str:
+        return self.problem if self.line is None else f"line {self.line}: {self.problem}"
+
+
+class AuditLog:
+    """Append messages to daily logs; safe among threads and processes.
+
+    Arguments:
+        directory: where the files are; made if it isn't there.
+        error_line: see `audit_entry`.
+        plain_lists: see `audit_entry`.
+        clock: the time now, for messages that state no valid one.
+
+    Example:
+        >>> import tempfile
+        >>> log = AuditLog(tempfile.mkdtemp())
+        >>> log.append({"timestamp": {"executed_at": "2026-01-27T14:30:52+08:00"}}).name
+        '20260127.log'
+        >>> log.flaws("2026-01-27", head=log.head("2026-01-27"))
+        []
+    """
+
+    def __init__(
+        self,
+        directory: str | os.PathLike[str],
+        *,
+        error_line: bool = False,
+        plain_lists: bool = False,
+        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+    ) -> None:
+        self._directory = Path(directory)
+        self._options = {"error_line": error_line, "plain_lists": plain_lists}
+        self._clock = clock
+        self._lock = Lock()
+
+    def append(self, message: Message) -> Path:
+        """Append a message to the log of its day, and return the log's path.
+
+        The day is that of `executed_at` as written; a message that states no valid one goes
+        under today. Every message is logged, also one that is no JSON.
+
+        Raises:
+            EnvelopeError: the message is a Python value that is no JSON.
+            OSError: the file can't be written.
+        """
+        received = _received(message)
+        entry = audit_entry(message, **self._options).encode()
+        path = self._path(self._day(message), "log")
+        self._directory.mkdir(parents=True, exist_ok=True)
+        with self._lock, _locked(path.with_suffix(".jsonl")) as record:
+            _append_linked(record, received)
+            with _opened(path) as log:
+                _write(log, entry)
+        return path
+
+    def head(self, day: date | str) -> str:
+        """Return the digest of a day's last line, to be kept where the log can't be changed.
+
+        Arguments:
+            day: a date, or its ISO 8601 text.
+        """
+        path = self._path(_date(day), "jsonl")
+        if not path.exists():
+            return _START
+        with path.open("rb") as record:
+            return _digest(_last_line(record))
+
+    def flaws(self, day: date | str, *, head: str | None = None) -> list[Flaw]:
+        """Check a day's files against each other, and against a digest kept elsewhere.
+
+        Arguments:
+            day: a date, or its ISO 8601 text.
+            head: what `head` returned, after the last message that should be there.
+        """
+        record = self._path(_date(day), "jsonl")
+        log = self._path(_date(day), "log")
+        lines = record.read_bytes().splitlines(keepends=True) if record.exists() else []
+        found = [*_broken_links(lines)]
+        if head is not None and head != (_digest(lines[-1]) if lines else _START):
+            found.append(Flaw(None, f"the last line is not the one of {quote(head)}"))
+        expected = b"".join(self._entries(lines))
+        if expected != (log.read_bytes() if log.exists() else b""):
+            found.append(Flaw(None, f"{log.name} doesn't say what {record.name} does"))
+        return found
+
+    def _entries(self, lines: list[bytes]) -> Iterator[bytes]:
+        for line in lines:
+            message = _message_in(line)
+            if message is not None:
+                yield audit_entry(message, **self._options).encode()
+
+    def _day(self, message: Message) -> date:
+        value, _ = read_leniently(message)
+        return (moment(member(value, "timestamp", "executed_at")) or self._clock()).date()
+
+    def _path(self, day: date, suffix: str) -> Path:
+        return self._directory / f"{day.isoformat().replace('-', '')}.{suffix}"
+
+
+def _date(day: date | str) -> date:
+    return date.fromisoformat(day) if isinstance(day, str) else day
+
+
+def _received(message: Message) -> dict[str, str]:
+    """Return what is kept of a message: its exact text, or its bytes if they are no UTF-8."""
+    data = evidence(message)
+    try:
+        return {"received": data.decode()}
+    except UnicodeDecodeError:
+        return {"receivedBase64": base64.b64encode(data).decode()}
+
+
+def _message_in(line: bytes) -> str | bytes | None:
+    """Return the message a line of the record holds, None if it holds none."""
+    try:
+        entry = json.loads(line)
+        if "received" in entry:
+            return str(entry["received"])
+        return base64.b64decode(entry["receivedBase64"], validate=True)
+    except (ValueError, KeyError, TypeError):
+        return None
+
+
+def _append_linked(record: BinaryIO, received: dict[str, str]) -> None:
+    last = _last_line(record)
+    if last and not last.endswith(b"\n"):  # a writer died; its line stays, and is told
+        _write(record, b"\n")
+        last += b"\n"
+    entry = {"previous": _digest(last), **received}
+    _write(record, json.dumps(entry, separators=(",", ":")).encode("ascii") + b"\n")
+
+
+def _broken_links(lines: list[bytes]) -> Iterator[Flaw]:
+    previous = _START
+    for number, line in enumerate(lines, 1):
+        stated: Any = None
+        try:
+            stated = json.loads(line)["previous"]
+        except (ValueError, KeyError, TypeError):
+            yield Flaw(number, "it is no entry")
+        else:
+            if stated != previous:
+                yield Flaw(number, "it doesn't follow the line before")
+            if _message_in(line) is None:
+                yield Flaw(number, "it holds no message")
+        previous = _digest(line)
+
+
+def _digest(line: bytes) -> str:
+    return "sha256:" + hashlib.sha256(line).hexdigest() if line else _START
+
+
+def _last_line(record: BinaryIO) -> bytes:
+    """Read a file's last line from its end; the file's position is its end afterwards."""
+    end = record.seek(0, os.SEEK_END)
+    tail = b""
+    while end > 0 and b"\n" not in tail[:-1]:
+        start = max(0, end - _BLOCK)
+        record.seek(start)
+        tail = record.read(end - start) + tail
+        end = start
+    record.seek(0, os.SEEK_END)
+    return tail[tail.rfind(b"\n", 0, -1) + 1 :]
+
+
+@contextmanager
+def _locked(path: Path) -> Iterator[BinaryIO]:
+    with _opened(path) as stream:
+        fcntl.flock(stream, fcntl.LOCK_EX)  # let go when the file is closed
+        yield stream
+
+
+def _write(stream: BinaryIO, data: bytes) -> None:
+    """Write all of `data`: one call does, unless the disk fills up or a signal comes."""
+    while data:
+        data = data[stream.write(data) :]
+
+
+def _opened(path: Path) -> BinaryIO:
+    # Unbuffered, so that an entry is one write; never through a link somebody put there.
+    flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+    return os.fdopen(os.open(path, flags, 0o640), "r+b", buffering=0)
