@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from messagebody.stores import open_store
-from messagebody.stores.s3 import S3Store
+from messagebody.stores.s3 import S3FileSystem, S3Store
 from tests import servers
 
 _numbers = itertools.count()
@@ -37,26 +36,30 @@ def as_client(monkeypatch: pytest.MonkeyPatch) -> Callable[[servers.Server], Non
     return become
 
 
-@pytest.fixture
-def moto_store(moto_server: servers.Server, as_client: Any) -> S3Store:
-    as_client(moto_server)
-    bucket = f"bucket-{next(_numbers)}"
-    store = open_store(f"s3://{bucket}/tenant", endpoint_url=moto_server.endpoint)
-    assert isinstance(store, S3Store)
-    store.filesystem.client.create_bucket(Bucket=bucket)
-    return store
+@pytest.fixture(scope="session")
+def moto_filesystem(moto_server: servers.Server) -> S3FileSystem:
+    return S3FileSystem(session=moto_server.session(), endpoint_url=moto_server.endpoint)
 
 
-@pytest.fixture
-def rclone_store(rclone_server: servers.Server, as_client: Any) -> S3Store:
-    as_client(rclone_server)
-    bucket = f"bucket-{next(_numbers)}"
-    (rclone_server.directory or Path()).joinpath(bucket).mkdir()
-    store = open_store(
-        f"s3://{bucket}/tenant",
+@pytest.fixture(scope="session")
+def rclone_filesystem(rclone_server: servers.Server) -> S3FileSystem:
+    return S3FileSystem(
+        session=rclone_server.session(),
         endpoint_url=rclone_server.endpoint,
         addressing_style="path",
         response_checksum_validation="when_required",
     )
-    assert isinstance(store, S3Store)
-    return store
+
+
+@pytest.fixture
+def moto_store(moto_filesystem: S3FileSystem) -> S3Store:
+    bucket = f"bucket-{next(_numbers)}"
+    moto_filesystem.client.create_bucket(Bucket=bucket)
+    return S3Store(moto_filesystem, bucket, "tenant")
+
+
+@pytest.fixture
+def rclone_store(rclone_server: servers.Server, rclone_filesystem: S3FileSystem) -> S3Store:
+    bucket = f"bucket-{next(_numbers)}"
+    (rclone_server.directory or Path()).joinpath(bucket).mkdir()
+    return S3Store(rclone_filesystem, bucket, "tenant")

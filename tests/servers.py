@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import attrs
+import boto3
 
 REGION = "us-east-1"
 
@@ -23,6 +24,10 @@ class Server:
     access_key: str
     secret_key: str
     directory: Path | None = None
+
+    def session(self) -> boto3.session.Session:
+        """Return a boto3 session with the server's credentials."""
+        return boto3.session.Session(self.access_key, self.secret_key, region_name=REGION)
 
     def environment(self) -> dict[str, str]:
         """Return what boto3 reads from the environment."""

@@ -105,6 +105,8 @@ def parse(text: str) -> Url:
     if match is None:
         raise Malformed("is not scheme://host/path")
     scheme, authority, path, query, fragment = (piece or "" for piece in match.groups())
+    if any(segment in {".", ".."} for segment in path.split("/")):
+        raise Malformed("has a '.' or '..' segment")
     scheme = scheme.lower()
     if scheme in _PORTS:
         host, port = _host_and_port(authority, _PORTS[scheme])
@@ -118,11 +120,9 @@ def check_path(url: Url) -> None:
     """Refuse a path that could be read as another one.
 
     Raises:
-        Malformed: it has an empty, "." or ".." segment, or hides a separator behind an escape.
+        Malformed: it has an empty segment, or hides a separator behind an escape.
     """
     segments = url.segments
-    if any(segment in {".", ".."} for segment in segments):
-        raise Malformed("has a '.' or '..' segment")
     if "" in segments[:-1] or (not url.is_http and "" in segments):
         raise Malformed("has an empty segment")
     if _TRICKS.search(url.path):

@@ -6,6 +6,7 @@ holds no secret that `to_json` or a pickle could carry.
 
 import contextlib
 import io
+import re
 from collections.abc import Iterator
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
@@ -116,6 +117,8 @@ class S3FileSystem(AbstractFileSystem):  # type: ignore[misc]
         self, path: str, mode: str = "rb", block_size: int | None = None, autocommit: bool = True,
         cache_options: dict[str, Any] | None = None, **kwargs: Any,
     ) -> "S3File":  # fmt: skip
+        if mode == "xb" and self.exists(path):
+            raise FileExistsError(path)
         return S3File(
             self, path, mode, block_size or uploads.PART_SIZE, autocommit,
             cache_options=cache_options, **kwargs,
@@ -273,8 +276,7 @@ class S3FileSystem(AbstractFileSystem):  # type: ignore[misc]
                     return b""  # the range begins where the object ends
                 raise
             with contextlib.closing(answer["Body"]) as body:
-                skip = start if answer["ResponseMetadata"]["HTTPStatusCode"] == 200 else 0
-                _check_range(answer, start, skip, f"s3://{bucket}", key)
+                skip = start - _first(answer, start, f"s3://{bucket}", key)
                 return _slice(body, skip, None if end is None else end - start)
 
     def iter_chunks(self, path: str, length: int = CHUNK) -> Iterator[bytes]:
@@ -389,12 +391,15 @@ def _file(bucket: str, item: Any) -> dict[str, Any]:
     }
 
 
-def _check_range(answer: Any, start: int, skip: int, store: str, key: str) -> None:
+def _first(answer: Any, start: int, store: str, key: str) -> int:
+    """Return where an answer begins: servers that ignore ranges, or their status, say so here."""
     stated = answer.get("ContentRange")
-    if skip or not start or stated is None:
-        return
-    if not stated.startswith(f"bytes {start}-"):
+    if stated is None:
+        return 0
+    match = re.match(r"bytes (\d+)-", stated)
+    if match is None or int(match[1]) not in {0, start}:
         raise StoreError(f"the server answered another range than asked ({stated})", store, key)
+    return int(match[1])
 
 
 def _slice(body: Any, skip: int, length: int | None) -> bytes:

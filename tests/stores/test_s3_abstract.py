@@ -1,0 +1,47 @@
+"""fsspec's own exam, taken by the S3 filesystem."""
+
+from typing import Any
+
+import fsspec.tests.abstract as abstract
+import pytest
+
+from messagebody.stores.s3 import S3FileSystem, S3Store
+
+
+class _Fixtures(abstract.AbstractFixtures):
+    @pytest.fixture
+    def fs(self, moto_store: S3Store) -> S3FileSystem:
+        self.bucket = moto_store.bucket
+        return moto_store.filesystem
+
+    @pytest.fixture
+    def fs_path(self, fs: S3FileSystem) -> str:
+        return f"{self.bucket}/exam"
+
+    @pytest.fixture
+    def fs_join(self) -> Any:
+        return lambda *parts: "/".join(parts)
+
+    @pytest.fixture
+    def supports_empty_directories(self) -> bool:
+        return False
+
+
+class TestCopy(abstract.AbstractCopyTests, _Fixtures):
+    pass
+
+
+class TestGet(abstract.AbstractGetTests, _Fixtures):
+    pass
+
+
+class TestPut(abstract.AbstractPutTests, _Fixtures):
+    pass
+
+
+class TestOpen(abstract.AbstractOpenTests, _Fixtures):
+    pass
+
+
+class TestPipe(abstract.AbstractPipeTests, _Fixtures):
+    pass
