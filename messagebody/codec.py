@@ -24,6 +24,8 @@ from messagebody.text import count_of, escape, human_size, quote
 __all__ = ["decode", "decode_parsed", "encode", "encode_parsed"]
 
 _SHOWN_FLAWS: Final = 20
+# Levels of nesting in an array of parts without metadata.
+_FLAT: Final = 2
 _MEMBERS: Final = frozenset(
     {
         "name",
@@ -61,9 +63,10 @@ def decode(
         raise DecodeError(
             f"{human_size(size)} of JSON; the limit json_bytes is {human_size(limits.json_bytes)}"
         )
-    records = decode_flawless(document, limits, strict=strict)
-    if records is not None:
-        return records
+    if limits.depth >= _FLAT:
+        records = decode_flawless(document, limits, strict=strict)
+        if records is not None:
+            return records
     try:
         parsed = strict_json.loads(data, depth=limits.depth)
     except strict_json.InvalidJson as error:
