@@ -2,8 +2,8 @@
 
 An envelope is decomposed: content to unnamed parts, payload to a named JSON part, attachments with
 an absolute URL to reference parts, the rest to a sidecar. Any other body travels inside an envelope
-as text, attachments and a manifest; see `messagebody.envelopes.carrying`. Whichever way is taken is
-checked by going back.
+as text, attachments and a manifest; see `messagebody.envelopes.embedding`. Whichever way is taken
+is checked by going back.
 """
 
 from typing import Any
@@ -24,8 +24,8 @@ from messagebody.envelopes.agents_api.normalizing import (
     normalize,
 )
 from messagebody.envelopes.attachments import attachment_part, rebuilt_attachment
-from messagebody.envelopes.carrying import carry, fetch
 from messagebody.envelopes.conversion import Converted
+from messagebody.envelopes.embedding import embed, extract, is_same
 from messagebody.errors import MessageBodyError
 from messagebody.part import Part
 
@@ -34,7 +34,7 @@ __all__ = ["SIDECAR", "detect", "from_body", "to_body"]
 SIDECAR = "/meta/agents-api.json"
 
 _JSON = "application/json"
-_CARRIED = "messagebody"
+_EMBEDDED = "messagebody"
 _PAYLOAD_NAMES = {
     "tool_call": "/tool/call.json",
     "tool_result": "/tool/result.json",
@@ -109,12 +109,12 @@ def from_body(body: MessageBody, *, role: str = "assistant") -> Converted[Envelo
     """
     sidecar = _sidecar(body)
     if sidecar is None:
-        return Converted(_carrying(body, {"role": role}))
-    envelope = None if _CARRIED in sidecar else _rebuilt(body, sidecar)
-    if envelope is not None and _decomposed(envelope) == body:
+        return Converted(_embedding(body, {"role": role}))
+    envelope = None if _EMBEDDED in sidecar else _rebuilt(body, sidecar)
+    if envelope is not None and is_same(_decomposed(envelope), body, SIDECAR):
         return Converted(envelope)
     rest = MessageBody([part for part in body if part.name != SIDECAR])
-    return Converted(_carrying(rest, sidecar))
+    return Converted(_embedding(rest, sidecar))
 
 
 # An envelope in parts
@@ -194,7 +194,7 @@ def _rebuilt(body: MessageBody, sidecar: dict[str, Any]) -> Envelope | None:
         envelope["metadata"] = _metadata(body, sidecar)
         return _spelled(normalize(envelope), envelope)
     except (MessageBodyError, LookupError, TypeError, ValueError, AttributeError):
-        return None  # somebody edited what belongs together; the body is carried whole instead
+        return None  # somebody edited what belongs together; the body travels whole instead
 
 
 def _payload(body: MessageBody, sidecar: dict[str, Any]) -> Any:
@@ -216,23 +216,23 @@ def _metadata(body: MessageBody, sidecar: dict[str, Any]) -> Any:
 # Any body in an envelope
 
 
-def _carrying(body: MessageBody, said: dict[str, Any]) -> Envelope:
+def _embedding(body: MessageBody, said: dict[str, Any]) -> Envelope:
     """Return an envelope that carries a body whole; `said` is what a sidecar says besides."""
-    carried = carry(body, inline_as="url")
-    several = len(carried.texts) > 1
-    blocks = [{"type": "text", "text": text} for text in carried.texts]
+    embedded = embed(body, inline_as="url")
+    several = len(embedded.texts) > 1
+    blocks = [{"type": "text", "text": text} for text in embedded.texts]
     metadata = dict(php.as_map(said.get("metadata") or {}))
-    attachments = [*(metadata.pop("attachments", None) or ()), *carried.attachments]
+    attachments = [*(metadata.pop("attachments", None) or ()), *embedded.attachments]
     if attachments:
         metadata["attachments"] = attachments
-    metadata[_CARRIED] = carried.manifest
+    metadata[_EMBEDDED] = embedded.manifest
     payload = _payload(body, said)
     row: dict[str, Any] = {
         "schema": SCHEMA,
         "version": VERSION,
         "type": said.get("type", "multimodal_part" if several else "text"),
         "role": said.get("role"),
-        "content": blocks if several else carried.joined,
+        "content": blocks if several else embedded.joined,
         "payload": payload if php.is_array(payload) else {},
         "metadata": metadata,
         **kept_text_fields(said),
@@ -243,30 +243,32 @@ def _carrying(body: MessageBody, said: dict[str, Any]) -> Envelope:
 def _brought(envelope: Envelope) -> MessageBody | None:
     """Return the body an envelope carries, None if it carries none."""
     metadata = envelope["metadata"]
-    if not isinstance(metadata, dict) or not isinstance(metadata.get(_CARRIED), str):
+    if not isinstance(metadata, dict) or not isinstance(metadata.get(_EMBEDDED), str):
         return None
     attachments = metadata.get("attachments", [])
-    fetched = fetch(_texts(envelope["content"]), attachments, metadata[_CARRIED])
-    if fetched is None or SIDECAR in fetched[0]:
+    extracted = extract(_texts(envelope["content"]), attachments, metadata[_EMBEDDED])
+    if extracted is None or SIDECAR in extracted[0]:
         return None
-    body, own = fetched
-    if _carrying(body, {"role": "assistant"}) == envelope:
+    body, own = extracted
+    if _embedding(body, {"role": "assistant"}) == envelope:
         return body
     body.append(_json_part(_said(envelope, body, own), SIDECAR))
     return body if from_body(body).value == envelope else None
 
 
 def _texts(content: Any) -> list[str] | str:
-    return content if isinstance(content, str) else [block["text"] for block in content]
+    if isinstance(content, str):
+        return content
+    return [block["text"] for block in content if isinstance(block, dict) and "text" in block]
 
 
 def _said(envelope: Envelope, body: MessageBody, own: int) -> dict[str, Any]:
     """Return what an envelope says besides the body it carries."""
     said = {key: value for key, value in envelope.items() if key != "content"}
-    metadata = {key: value for key, value in envelope["metadata"].items() if key != _CARRIED}
+    metadata = {key: value for key, value in envelope["metadata"].items() if key != _EMBEDDED}
     kept = metadata.pop("attachments", [])[: -own or None]
     if kept:
         metadata["attachments"] = kept
     if _payload_name(envelope["type"]) in body:
         del said["payload"]
-    return {**said, "metadata": metadata, _CARRIED: True}
+    return {**said, "metadata": metadata, _EMBEDDED: True}

@@ -1,0 +1,43 @@
+"""The chat contract of agents-api: what channels send an agent, and what comes back."""
+
+from messagebody.envelopes.channel.bodies import body_chat
+from messagebody.envelopes.channel.external import ExternalMessage, chat_payload, client_context
+from messagebody.envelopes.channel.findings import Finding, is_valid, iter_findings, validate
+from messagebody.envelopes.channel.jsonrpc import jsonrpc_input, jsonrpc_task
+from messagebody.envelopes.channel.mapping import detect, from_body, to_body
+from messagebody.envelopes.channel.pipeline import SILENT_SKIP, Channel
+from messagebody.envelopes.channel.remembering import (
+    Deduplicator,
+    Reservation,
+    SeenMessages,
+    Sessions,
+    idempotency_key,
+    session_key,
+)
+from messagebody.envelopes.channel.replies import Refusal, extract_replies
+
+__all__ = [
+    "SILENT_SKIP",
+    "Channel",
+    "Deduplicator",
+    "ExternalMessage",
+    "Finding",
+    "Refusal",
+    "Reservation",
+    "SeenMessages",
+    "Sessions",
+    "body_chat",
+    "chat_payload",
+    "client_context",
+    "detect",
+    "extract_replies",
+    "from_body",
+    "idempotency_key",
+    "is_valid",
+    "iter_findings",
+    "jsonrpc_input",
+    "jsonrpc_task",
+    "session_key",
+    "to_body",
+    "validate",
+]

@@ -1,0 +1,345 @@
+"""Chat input and chat output to bodies and back.
+
+A chat is decomposed: what is said to unnamed parts, attachments to named parts where they have an
+absolute URL or inline bytes, the rest to a sidecar. Any other body travels inside a chat as text,
+attachments and a manifest; see `messagebody.envelopes.embedding`. Whichever way is taken is checked
+by going back.
+"""
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+import attrs
+
+from messagebody import strict_json
+from messagebody.body import MessageBody
+from messagebody.envelopes import php_values as php
+from messagebody.envelopes.attachments import attachment_part, rebuilt_attachment
+from messagebody.envelopes.conversion import Converted, Loss
+from messagebody.envelopes.embedding import embed, extract, is_same
+from messagebody.errors import EnvelopeError, MessageBodyError
+from messagebody.media_types import TEXT_PLAIN
+from messagebody.part import Part
+
+__all__ = ["SIDECAR", "detect", "from_body", "to_body"]
+
+Chat = dict[str, Any]
+Kind = Literal["input", "output"]
+
+SIDECAR = "/meta/channel.json"
+
+_EMBEDDED = "messagebody"
+
+
+@attrs.frozen
+class _Shape:
+    """Where a kind of chat keeps its attachments and the manifest of a body it carries.
+
+    `attached` is a member of the object at `attached_in`, or of the chat itself.
+    """
+
+    noted_in: str
+    attached_in: str | None
+
+
+_SHAPES: dict[str, _Shape] = {
+    "input": _Shape("client_context", None),
+    "output": _Shape("metadata", "metadata"),
+}
+
+
+def detect(value: Any) -> bool:
+    """Tell whether a parsed JSON value looks like chat input or chat output.
+
+    Example:
+        >>> detect({"agent": "demo", "message": "Hello!"}), detect({"role": "user", "content": ""})
+        (True, False)
+    """
+    if not isinstance(value, dict) or "content" in value or "jsonrpc" in value:
+        return False
+    if isinstance(value.get("message"), str):
+        return "agent" in value or "session_id" in value or "client_context" in value
+    return "session_id" in value and not {"reply", "messages", "response"}.isdisjoint(value)
+
+
+def to_body(chat: Any) -> Converted[MessageBody]:
+    """Return the body of chat input or chat output; nothing is lost.
+
+    Arguments:
+        chat: parsed JSON, or JSON as text or bytes.
+
+    Raises:
+        EnvelopeError: it is neither input, which has a `message`, nor output, which has a
+            `reply`, `messages` or `response`; or it can't be JSON.
+
+    Example:
+        >>> files = [{"url": "https://e.com/a.png", "mimeType": "image/png"}]
+        >>> body = to_body({"agent": "demo", "message": "Look!", "attachments": files}).value
+        >>> body.read_text(), body.names()
+        ('Look!', ['/attachments/1/file', '/meta/channel.json'])
+    """
+    value = php.from_text(chat, "chat")
+    if not isinstance(value, Mapping):
+        raise EnvelopeError("a chat is an object with a message, or with a reply")
+    value = dict(value)
+    problem = php.find_unencodable(value)
+    if problem is not None:
+        raise EnvelopeError(f"a chat is JSON: {problem}")
+    kind = _kind(value)
+    body = _brought(value, kind)
+    return Converted(_decomposed(value, kind) if body is None else body)
+
+
+def from_body(
+    body: MessageBody,
+    *,
+    kind: Kind | None = None,
+    agent: str = "",
+    session_id: str | None = None,
+    placeholder: str | None = None,
+) -> Converted[Chat]:
+    """Return the chat input or output of a body.
+
+    A body that `to_body` made gives the chat it was made of, with what was edited since. Any other
+    body travels whole: its text as message or reply, other parts as attachments, its manifest as
+    JSON text in `client_context.messagebody` or `metadata.messagebody`.
+
+    Arguments:
+        body: the body.
+        kind: what to make of a body that is not from a chat; input if not given.
+        agent: the agent to ask, if the body does not say.
+        session_id: the session, if the body does not say.
+        placeholder: what to say for input without text, which the reference refuses.
+
+    Raises:
+        LocalFileNotSent: a part is still a local file.
+        EnvelopeError: the sidecar of the body makes no chat.
+
+    Example:
+        >>> chat, losses = from_body(MessageBody([Part(b"GIF89a", name="/cats.gif")]), agent="demo")
+        >>> chat["attachments"][0]["filename"], str(losses[0])[:18]
+        ('cats.gif', 'downgraded message')
+    """
+    sidecar = _sidecar(body)
+    if sidecar is None:
+        made = _embedding(body, kind or "input", {}, agent, session_id, placeholder)
+        return Converted.of(made, _complaints(made))
+    kind = sidecar["kind"]
+    chat = None if sidecar.get("embedded") else _rebuilt(body, sidecar)
+    if chat is not None and is_same(_decomposed(chat, kind), body, SIDECAR):
+        return Converted.of(chat, _complaints(chat))
+    rest = MessageBody([part for part in body if part.name != SIDECAR])
+    placeholder = sidecar.get("placeholder", placeholder)
+    made = _embedding(rest, kind, sidecar["chat"], agent, session_id, placeholder)
+    return Converted.of(made, _complaints(made))
+
+
+def _complaints(chat: Chat) -> list[Loss]:
+    if "message" not in chat or php.trim(chat["message"]):
+        return []
+    why = "the reference refuses a chat without text; from_body(placeholder=…) says something"
+    return [Loss("downgraded", "message", why)]
+
+
+def _kind(value: Chat) -> Kind:
+    if "message" in value:
+        if not isinstance(value["message"], str):
+            raise EnvelopeError("the message of a chat is text")
+        return "input"
+    if {"reply", "messages", "response"}.isdisjoint(value):
+        raise EnvelopeError("a chat is an object with a message, or with a reply")
+    return "output"
+
+
+# A chat in parts
+
+
+def _decomposed(chat: Chat, kind: str) -> MessageBody:
+    rest = dict(chat)
+    parts, said = _said_parts(rest, kind)
+    attached = _attached(rest, kind)
+    attachments, left = [], []
+    for number, attachment in enumerate(attached, 1):
+        part, remainder = attachment_part(attachment, f"/attachments/{number}") or (
+            None,
+            attachment,
+        )
+        left.append(remainder)
+        if part is not None:
+            attachments.append(part)
+    if attachments:
+        _attach(rest, kind, left)
+    names = [part.name for part in attachments]
+    sidecar = {"kind": kind, "chat": rest, "said": said, "attachments": names}
+    return MessageBody([*parts, *attachments, _json_part(sidecar)])
+
+
+def _json_part(value: Any) -> Part:
+    return Part(strict_json.dumps(value), name=SIDECAR, content_type="application/json")
+
+
+def _said_parts(rest: Chat, kind: str) -> tuple[list[Part], list[Any]]:
+    """Take what is said out of a chat; return it as parts, and where it stood.
+
+    A place is the name of a member, or the position of a message. Text leaves null behind; a
+    number that is read as text stays where it is.
+    """
+    single = ("message",) if kind == "input" else ("reply", "response")
+    for key in single:
+        if php.trim(php.text_of(rest.get(key))):
+            text, rest[key] = php.text_of(rest[key]), _left_of(rest[key])
+            return [Part(text, content_type=TEXT_PLAIN)], [key]
+    messages = rest.get("messages")
+    if kind == "input" or not isinstance(messages, list):
+        return [], []
+    places = [index for index, message in enumerate(messages) if _is_spoken(message)]
+    parts = [
+        Part(php.text_of(messages[index]["content"]), content_type=TEXT_PLAIN) for index in places
+    ]
+    rest["messages"] = messages = list(messages)
+    for index in places:
+        message = messages[index]
+        messages[index] = {**message, "content": _left_of(message["content"])}
+    return parts, places
+
+
+def _left_of(value: Any) -> Any:
+    return None if isinstance(value, str) else value
+
+
+def _is_spoken(message: Any) -> bool:
+    return (
+        isinstance(message, dict)
+        and message.get("role") == "assistant"
+        and php.optional_text(message.get("content")) is not None
+    )
+
+
+def _holder(chat: Chat, kind: str) -> Any:
+    place = _SHAPES[kind].attached_in
+    return chat if place is None else chat.get(place)
+
+
+def _attached(chat: Chat, kind: str) -> list[Any]:
+    holder = _holder(chat, kind)
+    attached = holder.get("attachments") if isinstance(holder, dict) else None
+    return attached if isinstance(attached, list) else []
+
+
+def _attach(chat: Chat, kind: str, attachments: list[Any]) -> None:
+    place = _SHAPES[kind].attached_in
+    if place is None:
+        chat["attachments"] = attachments
+    else:
+        held = chat.get(place)
+        chat[place] = {**(held if isinstance(held, dict) else {}), "attachments": attachments}
+
+
+# A chat from parts
+
+
+def _sidecar(body: MessageBody) -> dict[str, Any] | None:
+    part = body.get(SIDECAR)
+    if part is None or part.is_reference or part.local_file:
+        return None
+    try:
+        value = strict_json.loads(part.read_bytes(), depth=php.JSON_DEPTH + 1)
+    except strict_json.InvalidJson:
+        return None
+    known = isinstance(value, dict) and value.get("kind") in _SHAPES
+    return value if known and isinstance(value.get("chat"), dict) else None
+
+
+def _rebuilt(body: MessageBody, sidecar: dict[str, Any]) -> Chat | None:
+    """Return the chat the parts make, None if they are not those the sidecar speaks of."""
+    chat, kind = dict(sidecar["chat"]), sidecar["kind"]
+    try:
+        if isinstance(chat.get("messages"), list):
+            chat["messages"] = list(chat["messages"])
+        for part, place in zip(body.unnamed(), sidecar["said"], strict=True):
+            _say(chat, place, part.read_text())
+        attached = list(_attached(chat, kind))
+        for name in sidecar["attachments"]:
+            index = int(name.split("/")[2]) - 1
+            attached[index] = rebuilt_attachment(attached[index], body[name])
+        if sidecar["attachments"]:
+            _attach(chat, kind, attached)
+        return chat if _kind(chat) == kind and php.find_unencodable(chat) is None else None
+    except (MessageBodyError, LookupError, TypeError, ValueError, AttributeError):
+        return None  # somebody edited what belongs together; the body travels whole instead
+
+
+def _say(chat: Chat, place: Any, text: str) -> None:
+    if isinstance(place, str):
+        chat[place] = _kept(chat[place], text)
+    else:
+        message = chat["messages"][place]
+        chat["messages"][place] = {**message, "content": _kept(message["content"], text)}
+
+
+def _kept(left: Any, text: str) -> Any:
+    """Return what stood where `text` was: the number it is read from, or the text."""
+    return left if left is not None and php.text_of(left) == text else text
+
+
+# Any body in a chat
+
+
+def _embedding(
+    body: MessageBody,
+    kind: str,
+    said: Chat,
+    agent: str = "",
+    session_id: str | None = None,
+    placeholder: str | None = None,
+) -> Chat:
+    """Return a chat that carries a body whole; `said` is what a sidecar says besides."""
+    embedded = embed(body, inline_as="data")
+    text = embedded.joined
+    if kind == "input":
+        given = {"agent": agent, "message": "", "session_id": session_id}
+        if not embedded.texts and placeholder is not None:
+            text = placeholder
+        chat: Chat = {**given, **said, "message": text}
+    else:
+        given = {} if session_id is None else {"session_id": session_id}
+        chat = {**given, **said, "reply": text}
+        chat.setdefault("completed", True)
+    if embedded.attachments or kind == "input":
+        _attach(chat, kind, [*_attached(chat, kind), *embedded.attachments])
+    place = _SHAPES[kind].noted_in
+    held = chat.get(place)
+    chat[place] = {**(held if isinstance(held, dict) else {}), _EMBEDDED: embedded.manifest}
+    return chat
+
+
+def _brought(chat: Chat, kind: Kind) -> MessageBody | None:
+    """Return the body a chat carries, None if it carries none."""
+    held = chat.get(_SHAPES[kind].noted_in)
+    manifest = held.get(_EMBEDDED) if isinstance(held, dict) else None
+    if not isinstance(manifest, str):
+        return None
+    text = chat.get("message" if kind == "input" else "reply")
+    for said in (text, ""):  # no text of the body where a placeholder stands
+        extracted = (
+            extract(said, _attached(chat, kind), manifest) if isinstance(said, str) else None
+        )
+        if extracted is not None and SIDECAR not in extracted[0]:
+            return _verified(*extracted, chat, kind)
+    return None
+
+
+def _verified(body: MessageBody, own: int, chat: Chat, kind: Kind) -> MessageBody | None:
+    if _embedding(body, kind, {}) == chat:
+        return body
+    said = {key: value for key, value in chat.items() if key not in ("message", "reply")}
+    attached = _attached(chat, kind)
+    if attached or kind == "input":
+        _attach(said, kind, attached[: len(attached) - own])
+    place = _SHAPES[kind].noted_in
+    said[place] = {key: value for key, value in said[place].items() if key != _EMBEDDED}
+    sidecar = {"kind": kind, "embedded": True, "chat": said}
+    if kind == "input" and not any(part.name is None for part in body):
+        sidecar["placeholder"] = chat["message"]
+    body.append(_json_part(sidecar))
+    return body if from_body(body, kind=kind).value == chat else None

@@ -1,0 +1,196 @@
+"""Any body inside a foreign message that has room for text and attachments only.
+
+What is text to show goes where the message has its text, everything else becomes attachments,
+and the manifest of the body travels along as JSON *text*: intermediaries that mangle nested
+objects leave a text alone. With it the very same body comes back.
+"""
+
+from typing import Any, Literal
+
+import attrs
+
+from messagebody import base64_text, strict_json
+from messagebody.body import MessageBody
+from messagebody.errors import LocalFileNotSent, MessageBodyError
+from messagebody.limits import DEFAULT_LIMITS
+from messagebody.media_types import parse_content_type
+from messagebody.part import Part
+from messagebody.text import human_size
+
+__all__ = ["Embedded", "embed", "extract", "is_same"]
+
+_SEPARATOR = "\n\n"
+
+
+@attrs.frozen
+class Embedded:
+    """A body taken apart.
+
+    Arguments:
+        texts: the text to show, a text a part.
+        attachments: every other part: url or data, mime_type, filename, size.
+        manifest: the manifest of the body as JSON text; a part's metadata and unknown members
+            are in it too.
+    """
+
+    texts: list[str]
+    attachments: list[dict[str, Any]]
+    manifest: str
+
+    @property
+    def joined(self) -> str:
+        """All texts, as one."""
+        return _SEPARATOR.join(self.texts)
+
+
+def embed(body: MessageBody, *, inline_as: Literal["url", "data"]) -> Embedded:
+    """Take a body apart.
+
+    Arguments:
+        body: the body.
+        inline_as: whether the bytes of an inline part travel as a data: URL or as base64 `data`.
+
+    Raises:
+        LocalFileNotSent: a part is still a local file.
+    """
+    embedded = Embedded([], [], "")
+    entries = []
+    for part, entry in zip(body, body.manifest(), strict=True):
+        text = _shown_text(part)
+        if text is not None:
+            embedded.texts.append(text)
+        else:
+            embedded.attachments.append(_attachment(part, inline_as))
+            if _may_be_shown(part.name, part.content_type):
+                entry["attached"] = True
+        if part.metadata is not None:
+            entry["metadata"] = part.metadata
+        if part.extra:
+            entry["extra"] = part.extra
+        entries.append(entry)
+    return attrs.evolve(embedded, manifest=strict_json.dumps(entries))
+
+
+def _may_be_shown(name: str | None, content_type: str) -> bool:
+    parsed = parse_content_type(content_type)
+    charset = parsed.parameters.get("charset", "utf-8").lower()
+    return name is None and parsed.essence.startswith("text/") and charset == "utf-8"
+
+
+def _shown_text(part: Part) -> str | None:
+    if part.is_reference or part.local_file or not _may_be_shown(part.name, part.content_type):
+        return None
+    try:
+        return part.read_text()
+    except MessageBodyError:
+        return None
+
+
+def _attachment(part: Part, inline_as: str) -> dict[str, Any]:
+    if part.local_file is not None:
+        path, size = part.local_file.path.name, human_size(part.size)
+        raise LocalFileNotSent(str(part), path, size)
+    attachment: dict[str, Any] = {"url": part.url, "mime_type": part.content_type}
+    if part.url is None:
+        data = base64_text.encode(part.read_bytes())
+        del attachment["url"]
+        head = f"data:{parse_content_type(part.content_type).essence};base64,"
+        attachment[inline_as] = head + data if inline_as == "url" else data
+    if part.name is not None:
+        attachment["filename"] = part.name.rpartition("/")[2]
+    if part.size is not None:
+        attachment["size"] = part.size
+    return attachment
+
+
+def extract(
+    texts: list[str] | str, attachments: Any, manifest: Any
+) -> tuple[MessageBody, int] | None:
+    """Put a body together again.
+
+    Arguments:
+        texts: the texts, or all of them joined.
+        attachments: the attachments of the message; those of the body are its last.
+        manifest: the manifest of the body.
+
+    Returns:
+        The body, and how many of the attachments are its own; None if the pieces no longer are
+        the ones the manifest describes.
+    """
+    try:
+        return _extracted(texts, attachments, manifest)
+    except (MessageBodyError, LookupError, TypeError, ValueError, AttributeError):
+        return None  # written by somebody else, or edited; then it is data like any other
+
+
+def _extracted(
+    texts: list[str] | str, attachments: list[Any], manifest: str
+) -> tuple[MessageBody, int] | None:
+    entries = strict_json.loads(manifest, depth=2 * DEFAULT_LIMITS.depth)
+    shown = [_is_shown(entry) for entry in entries]
+    if isinstance(texts, str):
+        texts = _split(
+            texts, [entry["size"] for entry, show in zip(entries, shown, strict=True) if show]
+        )
+    own = len(entries) - sum(shown)
+    if len(texts) != sum(shown) or len(attachments) < own:
+        return None
+    words, things = iter(texts), iter(attachments[len(attachments) - own :])
+    parts = [
+        _part(entry, next(words) if show else None, None if show else next(things))
+        for entry, show in zip(entries, shown, strict=True)
+    ]
+    return MessageBody(parts), own
+
+
+def _is_shown(entry: dict[str, Any]) -> bool:
+    return not entry.get("attached") and _may_be_shown(entry.get("name"), entry["contentType"])
+
+
+def _split(joined: str, sizes: list[int]) -> list[str]:
+    """Cut the joined texts at the sizes, in bytes, that the manifest states."""
+    data, texts, start = joined.encode(), [], 0
+    for size in sizes:
+        texts.append(data[start : start + size].decode())
+        start += size + len(_SEPARATOR)
+    if start != len(data) + (len(_SEPARATOR) if sizes else 0):
+        raise ValueError("the texts are not those of the manifest")
+    return texts
+
+
+def _part(entry: dict[str, Any], text: str | None, attachment: Any) -> Part:
+    content = text if attachment is None else _content(attachment)
+    part = Part(
+        content,
+        url=attachment["url"] if content is None else None,
+        name=entry.get("name"),
+        content_type=entry["contentType"],
+        size=entry["size"],
+        digest=entry["digest"],
+        metadata=entry.get("metadata"),
+    )
+    return part.evolve(extra=entry["extra"]) if "extra" in entry else part
+
+
+def _content(attachment: dict[str, Any]) -> bytes | None:
+    """Return the bytes of an attachment that holds them, None for a reference."""
+    data = attachment.get("data")
+    if isinstance(data, str):
+        return base64_text.decode(data)
+    head, comma, rest = attachment["url"].partition(";base64,")
+    return base64_text.decode(rest) if comma and head.startswith("data:") else None
+
+
+def is_same(body: MessageBody, other: MessageBody, sidecar: str) -> bool:
+    """Tell whether two bodies have the same parts, whatever the text of their sidecars.
+
+    A sidecar follows from the message: it changes with an edit of the parts it speaks of.
+    """
+    return len(body) == len(other) and all(
+        _without_text(part, sidecar) == _without_text(again, sidecar)
+        for part, again in zip(body, other, strict=True)
+    )
+
+
+def _without_text(part: Part, sidecar: str) -> Part:
+    return part.evolve(content="") if part.name == sidecar else part
