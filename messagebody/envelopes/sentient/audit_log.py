@@ -88,9 +88,9 @@ class AuditLog:
             EnvelopeError: the message is a Python value that is no JSON.
             OSError: the file can't be written.
         """
-        received = _received(message)
-        entry = audit_entry(message, **self._options).encode()
-        path = self._path(self._day(message), "log")
+        received = evidence(message)
+        entry = audit_entry(received, **self._options).encode()
+        path = self._path(self._day(received), "log")
         self._directory.mkdir(parents=True, exist_ok=True)
         with self._lock, _locked(path.with_suffix(".jsonl")) as record:
             _append_linked(record, received)
@@ -134,8 +134,8 @@ class AuditLog:
             if message is not None:
                 yield audit_entry(message, **self._options).encode()
 
-    def _day(self, message: Message) -> date:
-        value, _ = read_leniently(message)
+    def _day(self, received: bytes) -> date:
+        value, _ = read_leniently(received)
         return (moment(member(value, "timestamp", "executed_at")) or self._clock()).date()
 
     def _path(self, day: date, suffix: str) -> Path:
@@ -146,13 +146,12 @@ def _date(day: date | str) -> date:
     return date.fromisoformat(day) if isinstance(day, str) else day
 
 
-def _received(message: Message) -> dict[str, str]:
-    """Return what is kept of a message: its exact text, or its bytes if they are no UTF-8."""
-    data = evidence(message)
+def _kept(received: bytes) -> dict[str, str]:
+    """Return a message for the record: its exact text, or its bytes if they are no UTF-8."""
     try:
-        return {"received": data.decode()}
+        return {"received": received.decode()}
     except UnicodeDecodeError:
-        return {"receivedBase64": base64.b64encode(data).decode()}
+        return {"receivedBase64": base64.b64encode(received).decode()}
 
 
 def _message_in(line: bytes) -> str | bytes | None:
@@ -166,12 +165,12 @@ def _message_in(line: bytes) -> str | bytes | None:
         return None
 
 
-def _append_linked(record: BinaryIO, received: dict[str, str]) -> None:
+def _append_linked(record: BinaryIO, received: bytes) -> None:
     last = _last_line(record)
     if last and not last.endswith(b"\n"):  # a writer died; its line stays, and is told
         _write(record, b"\n")
         last += b"\n"
-    entry = {"previous": _digest(last), **received}
+    entry = {"previous": _digest(last), **_kept(received)}
     _write(record, json.dumps(entry, separators=(",", ":")).encode("ascii") + b"\n")
 
 

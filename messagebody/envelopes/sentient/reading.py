@@ -36,7 +36,12 @@ def _lenient(message: Message) -> Any:
 
 
 def _text(message: str | bytes | bytearray | memoryview) -> str:
-    return message if isinstance(message, str) else bytes(message).decode("utf-8", "replace")
+    if isinstance(message, str):
+        return message
+    try:
+        return bytes(message).decode("utf-8", "surrogatepass")
+    except UnicodeDecodeError:
+        return bytes(message).decode("utf-8", "replace")
 
 
 def evidence(message: Message) -> bytes:

@@ -20,14 +20,12 @@ def iter_time_problems(message: dict[str, Any]) -> Iterator[Problem]:
         return
     when = moment(written)
     if when is None:
-        problem = (
-            f"a date and time such as 2026-01-27T14:30:52+08:00 is expected, got {shown(written)}"
-        )
-        yield "S005", "/timestamp/executed_at", problem
-    elif isinstance(zone, str):
-        problem = zone_problem(when, zone)
-        if problem:
-            yield "S006", "/timestamp/timezone", f"{shown(zone)}: {problem}"
+        example = "a date and time such as 2026-01-27T14:30:52+08:00"
+        yield "S005", "/timestamp/executed_at", f"{example} is expected, got {shown(written)}"
+        return
+    problem = zone_problem(when, zone) if isinstance(zone, str) else None
+    if problem:
+        yield "S006", "/timestamp/timezone", f"{shown(zone)}: {problem}"
 
 
 def iter_error_problems(message: dict[str, Any]) -> Iterator[Problem]:
