@@ -2,7 +2,7 @@
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
-SOURCES := messagebody tests benchmarks
+SOURCES := messagebody tests benchmarks conftest.py docs/tooling
 # One worker a core, whatever the machine has.
 PYTEST := $(BIN)/python -m pytest -n auto --dist worksteal -q
 
@@ -44,7 +44,7 @@ bench: $(VENV)/.test $(VENV)/.bench ## Measure against the peers and print the t
 	$(BIN)/python -m benchmarks
 
 docs: $(VENV)/.docs ## Build the documentation into site/
-	$(BIN)/mkdocs build --strict
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
 clean: ## Remove the environment and everything generated
 	rm -rf $(VENV) site .coverage* .pytest_cache .mypy_cache .ruff_cache .hypothesis dist

@@ -1,10 +1,11 @@
 """Every example of the documentation is a test: docstrings, the README and the pages of docs/."""
 
+import contextlib
 import os
-from collections.abc import Iterator
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
 
-import pytest
 from hypothesis import HealthCheck, settings
 from sybil import Sybil
 from sybil.document import PythonDocStringDocument
@@ -21,11 +22,15 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 ROOT = Path(__file__).parent
 
 
-@pytest.fixture
-def somewhere_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Let examples write files where nobody minds."""
-    monkeypatch.chdir(tmp_path)
-    yield
+def _enter_scratch_directory(namespace: dict[str, Any]) -> None:
+    """Let the examples of one document write files where nobody minds."""
+    scratch = contextlib.ExitStack()
+    scratch.enter_context(contextlib.chdir(scratch.enter_context(TemporaryDirectory())))
+    namespace["_scratch"] = scratch
+
+
+def _leave_scratch_directory(namespace: dict[str, Any]) -> None:
+    namespace["_scratch"].close()
 
 
 _docstrings = Sybil(
@@ -33,12 +38,14 @@ _docstrings = Sybil(
     parsers=[DocTestParser(), SkipParser()],
     patterns=["**/*.py"],
     document_types={".py": PythonDocStringDocument},
-    fixtures=["somewhere_else"],
+    setup=_enter_scratch_directory,
+    teardown=_leave_scratch_directory,
 )
 _pages = Sybil(
     path=str(ROOT),
     parsers=[PythonCodeBlockParser(), SkipParser()],
     patterns=["README.md", "docs/**/*.md"],
-    fixtures=["somewhere_else"],
+    setup=_enter_scratch_directory,
+    teardown=_leave_scratch_directory,
 )
 pytest_collect_file = (_docstrings + _pages).pytest()
