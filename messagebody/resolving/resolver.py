@@ -245,12 +245,16 @@ class Resolver:
         try:
             yield
         except Closed as error:
-            problem = f"points to {redact_url(url)}, whose host has {error}"
+            problem = f"points to {redact_url(url)}, {_led(url, error)} has {error.problem}"
             raise UnsafeReference(subject, problem) from error
         except StoreError as error:
             raise _about(error, url, subject) from error.__cause__
         except DecodeError as error:
             raise StoreError(f"{subject}: {error.problem}", redact_url(url)) from error
+
+
+def _led(url: str, error: Closed) -> str:
+    return "whose host" if error.host in url.lower() else f"which leads to {error.host}, which"
 
 
 def _check_limit(size: int, limits: FetchLimits) -> None:

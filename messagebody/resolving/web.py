@@ -44,6 +44,11 @@ _HEADERS = {
 class Closed(Exception):
     """Say why a host is not connected to."""
 
+    def __init__(self, host: str, problem: str) -> None:
+        super().__init__(host, problem)
+        self.host = host
+        self.problem = problem
+
 
 def is_closed_name(host: str) -> bool:
     """Tell whether a name belongs to a private zone, to be refused without a look-up."""
@@ -101,6 +106,8 @@ class Answer:
         missing = self.length
         with self.faults():
             while chunk := self._response.read1(CHUNK):
+                if self._response.chunked and (self._response.chunk_left or 0) < 0:
+                    raise StoreError("the server sent a chunk of negative size")
                 missing = None if missing is None else missing - len(chunk)
                 yield chunk
         if self._watchdog.has_bitten:
@@ -232,11 +239,11 @@ def _addresses(url: Url, budget: Budget, deadline: float, *, is_trusted: bool) -
         addresses = [url.address]
     else:
         if not is_trusted and is_closed_name(url.host):
-            raise Closed("a name of a private network")
+            raise Closed(url.host, "a name of a private network")
         patience = min(budget.limits.connect_seconds, deadline - time.monotonic())
         addresses = _look_up(url, patience)
     if not is_trusted and not all(map(is_public, addresses)):
-        raise Closed("an address that is not public")
+        raise Closed(url.host, "an address that is not public")
     return addresses
 
 

@@ -1,6 +1,6 @@
 """A network for tests: names resolve by a table, public addresses lead to a server on loopback."""
 
-import datetime
+import datetime as dt
 import ipaddress
 import socket
 import ssl
@@ -93,15 +93,15 @@ def _general_name(name: str) -> x509.GeneralName:
 
 
 def _builder(subject: Any, issuer: Any, key: Any, days: int) -> x509.CertificateBuilder:
-    now = datetime.datetime.now(datetime.UTC)
+    now = dt.datetime.now(dt.UTC)
     return (
         x509.CertificateBuilder()
         .subject_name(subject)
         .issuer_name(issuer)
         .public_key(key)
         .serial_number(x509.random_serial_number())
-        .not_valid_before(now - datetime.timedelta(days=30))
-        .not_valid_after(now + datetime.timedelta(days=days))
+        .not_valid_before(now - dt.timedelta(days=30))
+        .not_valid_after(now + dt.timedelta(days=days))
     )
 
 
@@ -174,7 +174,6 @@ class Network:
         self.lookups: list[str] = []
         self.connections: list[tuple[str, int]] = []
         self.port = port
-        self._connect = socket.create_connection
 
     def getaddrinfo(self, host: str, port: Any, *_: Any, **__: Any) -> list[Any]:
         self.lookups.append(host)
@@ -189,4 +188,7 @@ class Network:
 
     def create_connection(self, address: tuple[str, int], timeout: Any = None) -> socket.socket:
         self.connections.append(address)
-        return self._connect(("127.0.0.1", self.port), timeout)
+        connection = socket.socket()
+        connection.settimeout(timeout)
+        connection.connect(("127.0.0.1", self.port))
+        return connection

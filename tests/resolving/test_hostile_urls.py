@@ -82,21 +82,21 @@ def test_no_operation_on_a_body_opens_it(
     [
         (
             "s3://acme-messages/agents/talk.mp4",
-            "points to s3://acme-messages/…, which no resolver allows. If the store is yours: "
-            'Resolver(allow=["s3://acme-messages/agents/"])',
+            ("points to s3://acme-messages/…, which no resolver allows. If the store is yours: "
+            'Resolver(allow=["s3://acme-messages/agents/"])'),
         ),
-        ("https://127.1/", "points to https://127.1/, which has a host that is a number, but no "
-         "dotted quad in its usual form"),
-        ("https://10.0.0.1/x", "points to https://10.0.0.1/x, whose host has an address that is "
-         "not public"),
-        ("https://u:secret@example.com/?sig=secret", "points to https://…@example.com/?…, which "
-         "holds user-info"),
-        ("http://example.com/a/b", "points to http://example.com/a/b, which is not encrypted. "
-         'Resolver(allow=["http://example.com/a/"])'),
-        ("https://example.com:22/", "points to https://example.com:22/, on a port that is not "
-         "https's own. Resolver(allow=[\"https://example.com:22/\"])"),
-        ("simplecache::file:///etc/passwd", "points to simplecache::file:///etc/passwd, which "
-         "chains filesystems by '::'"),
+        ("https://127.1/", ("points to https://127.1/, which has a host that is a number, but no "
+         "dotted quad in its usual form")),
+        ("https://10.0.0.1/x", ("points to https://10.0.0.1/x, whose host has an address that is "
+         "not public")),
+        ("https://u:secret@example.com/?sig=secret", ("points to https://…@example.com/?…, which "
+         "holds user-info")),
+        ("http://example.com/a/b", ("points to http://example.com/a/b, which is not encrypted. "
+         'Resolver(allow=["http://example.com/a/"])')),
+        ("https://example.com:22/", ("points to https://example.com:22/, on a port that is not "
+         "https's own. Resolver(allow=[\"https://example.com:22/\"])")),
+        ("simplecache::file:///etc/passwd", ("points to simplecache::file:///etc/passwd, which "
+         "chains filesystems by '::'")),
     ],
 )  # fmt: skip
 def test_says_why_and_how_to_allow(url: str, problem: str, network: Network) -> None:

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-import fsspec.tests.abstract as abstract
 import pytest
+from fsspec.tests import abstract
 
 from messagebody.stores.s3 import S3FileSystem, S3Store
 
