@@ -60,6 +60,7 @@ __all__ = [
     "ObjectNotFound",
     "PartNotFound",
     "PartsFailed",
+    "RefusedPaths",
     "StoreError",
     "UnsafeReference",
 ]
@@ -67,6 +68,13 @@ __all__ = [
 
 _SHOWN: Final = 20
 """Findings spelled out in one text; the error holds all of them."""
+
+
+def _sentences(heading: str, findings: Sequence[Any]) -> str:
+    shown = [str(each) for each in findings[:_SHOWN]]
+    if len(findings) > _SHOWN:
+        shown.append(f"And {len(findings) - _SHOWN:,} more")
+    return ". ".join([heading, *shown])
 
 
 class MessageBodyError(Exception):
@@ -219,17 +227,14 @@ class InvalidBody(MessageBodyError, ValueError):
 
     def __init__(self, violations: Iterable[Any]) -> None:
         self.violations = tuple(violations)
-        count = len(self.violations)
-        shown = [str(each) for each in self.violations[:_SHOWN]]
-        if count > _SHOWN:
-            shown.append(f"And {count - _SHOWN:,} more")
-        super().__init__(". ".join([count_of(count, "violation"), *shown]))
+        heading = count_of(len(self.violations), "violation")
+        super().__init__(_sentences(heading, self.violations))
 
 
 class StoreError(MessageBodyError):
     """Report a store that failed; `store` and `key` say where, without secrets."""
 
-    _fields = ("problem", "store", "key")
+    _fields: ClassVar[tuple[str, ...]] = ("problem", "store", "key")
 
     def __init__(self, problem: str, store: str = "", key: str = "") -> None:
         super().__init__(problem)
@@ -359,9 +364,8 @@ class RefusedPaths(MessageBodyError, ValueError):
     def __init__(self, subject: str, refusals: Iterable[Any]) -> None:
         self.subject = subject
         self.refusals = tuple(refusals)
-        count = len(self.refusals)
-        self.heading = f"{subject}: {count} refusal{'' if count == 1 else 's'}"
-        super().__init__(". ".join([self.heading, *(str(each) for each in self.refusals[:20])]))
+        self.heading = f"{subject}: {count_of(len(self.refusals), 'refusal')}"
+        super().__init__(_sentences(self.heading, self.refusals))
 
 
 class EnvelopeError(MessageBodyError, ValueError):

@@ -1,0 +1,203 @@
+"""The tree of errors: what they are, what they say, what survives a copy."""
+
+import copy
+import errno
+import inspect
+import pickle
+from typing import Any
+
+import pytest
+
+from messagebody import errors
+from messagebody.errors import (
+    AccessDenied,
+    DecodeError,
+    DigestMismatch,
+    DigestUnknown,
+    DuplicateName,
+    EnvelopeError,
+    InvalidBody,
+    InvalidContentType,
+    InvalidName,
+    InvalidPart,
+    InvalidPattern,
+    InvalidSchema,
+    LimitExceeded,
+    LocalFileChanged,
+    LocalFileNotSent,
+    LossyConversion,
+    MessageBodyError,
+    MissingDependency,
+    ObjectNotFound,
+    PartNotFound,
+    PartsFailed,
+    RefusedPaths,
+    StoreError,
+    UnsafeReference,
+)
+
+EXAMPLES: list[tuple[MessageBodyError, tuple[type, ...], str]] = [
+    (MessageBodyError("it broke"), (Exception,), "it broke"),
+    (DecodeError("no body"), (ValueError,), "no body"),
+    (DecodeError("is odd", 3, "/charts/a.png"), (ValueError,), "part 3 '/charts/a.png': is odd"),
+    (
+        DecodeError("one", 0, None, [DecodeError("two", 4, "/x\n")]),
+        (ValueError,),
+        "part 0: one. part 4 '/x\\n': two",
+    ),
+    (
+        InvalidName("report.pdf", "a name begins with '/'"),
+        (ValueError,),
+        "part name 'report.pdf': a name begins with '/'",
+    ),
+    (InvalidContentType("content type 'x' is none"), (ValueError,), "content type 'x' is none"),
+    (InvalidPart("it is odd", 1, "/a"), (ValueError,), "part 1 '/a': it is odd"),
+    (
+        DuplicateName("/a\x1b"),
+        (FileExistsError,),
+        "a part '/a\\x1b' exists already; names are unique in a body",
+    ),
+    (PartNotFound("/a\n", "; look"), (KeyError, FileNotFoundError), "no part '/a\\n'; look"),
+    (InvalidPattern("/[", "a class"), (ValueError,), "pattern '/[': a class"),
+    (InvalidSchema("no array"), (ValueError,), "no array"),
+    (InvalidSchema("no pattern", 2, "x"), (ValueError,), "schema part 2: no pattern"),
+    (InvalidBody(["one", "two"]), (ValueError,), "2 violations. one. two"),
+    (InvalidBody(["one"]), (ValueError,), "1 violation. one"),
+    (StoreError("it failed"), (Exception,), "it failed"),
+    (StoreError("it failed", "s3://b/"), (Exception,), "s3://b/: it failed"),
+    (StoreError("it failed", "s3://b/", "k\n"), (Exception,), "s3://b/k\\n: it failed"),
+    (ObjectNotFound(store="s3://b", key="k"), (FileNotFoundError,), "s3://b/k: no such object"),
+    (AccessDenied(store="s3://b"), (PermissionError,), "s3://b: access denied"),
+    (LimitExceeded("more than 3"), (StoreError,), "more than 3"),
+    (
+        PartsFailed(
+            "offloaded", [("part 1", StoreError("it failed")), ("part 2", StoreError("no"))]
+        ),
+        (StoreError,),
+        "2 parts were not offloaded. part 1: it failed; part 2: no",
+    ),
+    (DigestMismatch("part 1", "a", "b"), (Exception,), "part 1: expected a, got b"),
+    (
+        DigestUnknown(["part 1", "part 3 '/a'"]),
+        (Exception,),
+        "no size or digest is stated for part 1, part 3 '/a'; "
+        "read them once and fill them in: body.pin(resolver)",
+    ),
+    (
+        LocalFileNotSent("part '/video/talk.mp4'", "talk\x1b.mp4", "812 MiB"),
+        (Exception,),
+        "part '/video/talk.mp4' is still the local file talk\\x1b.mp4 (812 MiB), which JSON can't "
+        'carry. Offload it: offload(body, "s3://…"), or read it in: inline(body)',
+    ),
+    (LocalFileChanged("/tmp/a\n", "it is gone"), (OSError,), "local file /tmp/a\\n: it is gone"),
+    (
+        UnsafeReference("part '/a'", "points to s3://b/…, which no resolver allows"),
+        (PermissionError,),
+        "part '/a' points to s3://b/…, which no resolver allows",
+    ),
+    (
+        RefusedPaths("can't pack 'a'", ["one", "two"]),
+        (ValueError,),
+        "can't pack 'a': 2 refusals. one. two",
+    ),
+    (EnvelopeError("no envelope", ["finding"]), (ValueError,), "no envelope"),
+    (LossyConversion(["one", "two"]), (Exception,), "one; two"),
+    (
+        MissingDependency("the path view", "pathlib"),
+        (ImportError,),
+        "the path view needs an extra: pip install 'messagebody[pathlib]'",
+    ),
+]
+
+CLASSES = [getattr(errors, name) for name in errors.__all__]
+each_error = pytest.mark.parametrize(
+    ("error", "parents", "text"), EXAMPLES, ids=[type(error).__name__ for error, _, _ in EXAMPLES]
+)
+
+
+@each_error
+class TestEveryError:
+    def test_is_what_python_callers_expect(
+        self, error: MessageBodyError, parents: tuple[type, ...], text: str
+    ) -> None:
+        assert all(isinstance(error, parent) for parent in (MessageBodyError, *parents))
+
+    def test_says_it(self, error: MessageBodyError, parents: Any, text: str) -> None:
+        assert str(error) == text
+
+    @pytest.mark.parametrize(
+        "again",
+        [copy.copy, copy.deepcopy, *(
+            lambda error, protocol=protocol: pickle.loads(pickle.dumps(error, protocol))
+            for protocol in range(2, pickle.HIGHEST_PROTOCOL + 1)
+        )],
+    )  # fmt: skip
+    def test_survives_copying_and_pickling(
+        self, error: MessageBodyError, parents: Any, text: str, again: Any
+    ) -> None:
+        twin = again(error)
+        assert type(twin) is type(error)
+        assert twin == error
+        assert hash(twin) == hash(error)
+        assert str(twin) == text
+        for attribute in ("errno", "filename", "strerror"):
+            assert getattr(twin, attribute, None) == getattr(error, attribute, None)
+
+    def test_has_a_traceback_that_ends_in_its_text(
+        self, error: MessageBodyError, parents: Any, text: str
+    ) -> None:
+        import traceback
+
+        last = traceback.format_exception_only(error)[-1].rstrip("\n")
+        assert last == f"messagebody.errors.{type(error).__name__}: {text}"
+
+
+class TestTheTree:
+    def test_has_an_example_of_every_class(self) -> None:
+        assert {type(error) for error, _, _ in EXAMPLES} == set(CLASSES)
+
+    def test_is_drawn_in_the_docstring(self) -> None:
+        drawing = errors.__doc__ or ""
+        for error_class in CLASSES:
+            assert f" {error_class.__name__} " in f"{drawing} ".replace("\n", " "), error_class
+
+    def test_lists_every_public_class(self) -> None:
+        public = [
+            name
+            for name, value in vars(errors).items()
+            if inspect.isclass(value) and value.__module__ == errors.__name__ and name[0] != "_"
+        ]
+        assert sorted(public) == errors.__all__
+
+
+class TestEquality:
+    def test_takes_type_and_data(self) -> None:
+        assert DecodeError("a", 1) == DecodeError("a", 1)
+        assert DecodeError("a", 1) != DecodeError("a", 2)
+        assert DecodeError("a", 1) != InvalidPart("a", 1)
+        assert DecodeError("a") != "a"
+        assert len({InvalidPart("a"), InvalidPart("a"), InvalidPart("b")}) == 2
+
+
+class TestManyFindings:
+    def test_are_counted_and_the_first_shown(self) -> None:
+        text = str(InvalidBody([f"v{number}" for number in range(1050)]))
+        assert text.startswith("1,050 violations. v0. v1. ")
+        assert text.endswith(". v19. And 1,030 more")
+
+    def test_of_unknown_digests_too(self) -> None:
+        error = DigestUnknown([f"part {number}" for number in range(100_000)])
+        assert "part 18, part 19 and 99,980 more parts; read them once" in str(error)
+        assert len(error.parts) == 100_000
+
+
+class TestOsErrors:
+    def test_carry_errno_and_filename(self) -> None:
+        not_found = PartNotFound("/a")
+        assert (not_found.errno, not_found.filename) == (errno.ENOENT, "/a")
+        taken = DuplicateName("/a")
+        assert (taken.errno, taken.filename) == (errno.EEXIST, "/a")
+        assert AccessDenied(store="s3://b", key="k").errno == errno.EACCES
+        assert ObjectNotFound(store="s3://b", key="k").filename == "s3://b/k"
+        assert UnsafeReference("part 1", "is refused").errno == errno.EACCES
+        assert LocalFileChanged("/tmp/a", "gone").filename == "/tmp/a"

@@ -1,0 +1,200 @@
+"""Part names: what is legal, how refusals read, names made legal."""
+
+import pickle
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from messagebody.errors import InvalidName
+from messagebody.names import ancestors, are_names, check_name, is_name, parent, safe_name
+
+LEGAL = [
+    "/a",
+    "/a/b",
+    "/.bashrc",
+    "/...",
+    "/a..b",
+    "/-",
+    "/_",
+    "/.a/..b",
+    "/A.Z/0-9_",
+    "/" + "x" * 5000,
+]
+ILLEGAL = [
+    "", "/", "//", "a", "a/b", "/a/", "/a//b", "/.", "/..", "/./a", "/a/.", "/a/../b", "/a/..",
+    "/a b", "/a\n", "\n/a", "/ä", "/a*", "/a?", "/{a}", "/[a]", "/a\\b", "/a\0", "/a:b", "/~", "/a@b",
+    "/١", "/a\u202e", "/a\ud800",
+]  # fmt: skip
+
+odd_names = st.text("/.ab-_\n é*", max_size=12) | st.from_regex(
+    r"(/[.a]{1,3}){1,3}", fullmatch=True
+)
+
+
+class TestIsName:
+    @pytest.mark.parametrize("name", LEGAL)
+    def test_takes_legal_names(self, name: str) -> None:
+        assert is_name(name)
+
+    @pytest.mark.parametrize("name", ILLEGAL)
+    def test_refuses_the_rest(self, name: str) -> None:
+        assert not is_name(name)
+
+    @given(odd_names)
+    def test_is_the_rule_spelled_out(self, name: str) -> None:
+        portable = set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-")
+        first, *segments = name.split("/")
+        legal = (
+            first == ""
+            and segments != []
+            and all(s not in ("", ".", "..") and set(s) <= portable for s in segments)
+        )
+        assert is_name(name) == legal
+
+
+class TestAreNames:
+    @given(st.lists(odd_names, max_size=5))
+    def test_is_true_when_every_one_is_a_name(self, names: list[str]) -> None:
+        assert are_names(names) == all(is_name(name) for name in names)
+
+    @pytest.mark.parametrize("odd", ILLEGAL)
+    def test_notices_one_among_many(self, odd: str) -> None:
+        assert not are_names(["/a", "/b/c", odd, "/d"])
+        assert not are_names([odd])
+        assert not are_names(["/a", odd])
+
+    def test_is_not_fooled_by_what_joins_to_legal_names(self) -> None:
+        assert not are_names(["/a\n/b"])
+        assert not are_names(["/a\n"])
+        assert are_names([])
+
+
+class TestCheckName:
+    def test_returns_the_name(self) -> None:
+        assert check_name("/charts/sales.png") == "/charts/sales.png"
+
+    def test_returns_a_plain_string(self) -> None:
+        class Name(str):
+            __slots__ = ()
+
+        assert type(check_name(Name("/a"))) is str
+
+    @pytest.mark.parametrize(
+        ("name", "text"),
+        [
+            ("report.pdf", "a name begins with '/', for example '/report.pdf'"),
+            ("../a", "a name begins with '/', for example '/a'"),
+            ("", "a name is /segment one or more times, for example '/report.pdf'"),
+            ("//", "a name is /segment one or more times, for example '/report.pdf'"),
+            (
+                "/a/",
+                "a name doesn't end in '/', for example '/a'; "
+                "directories are implied by the names in them",
+            ),
+            ("/a//b", "a segment is empty; perhaps '/a/b'"),
+            ("/a/../b", "no segment may be '.' or '..'; perhaps '/a/b'"),
+            ("/..", "no segment may be '.' or '..'; perhaps '/file'"),
+            (
+                "/Q3 report.pdf",
+                "character 3 is ' '; a name takes A-Z a-z 0-9 . _ - and /, "
+                "for example '/Q3_report.pdf'",
+            ),
+            (
+                "/../*",
+                "character 4 is '*'; a name takes A-Z a-z 0-9 . _ - and /, for example '/file'",
+            ),
+            (
+                " ",
+                "character 0 is ' '; a name takes A-Z a-z 0-9 . _ - and /, for example '/file'",
+            ),
+        ],
+    )
+    def test_says_which_rule_is_broken(self, name: str, text: str) -> None:
+        with pytest.raises(InvalidName) as caught:
+            check_name(name)
+        assert str(caught.value) == f"part name '{name}': {text}"
+        assert caught.value.name == name
+        assert isinstance(caught.value, ValueError)
+
+    def test_escapes_and_cuts_what_it_shows(self) -> None:
+        with pytest.raises(InvalidName) as caught:
+            check_name("/\x1b[2J" + "\u202e" * 1000)
+        text = str(caught.value)
+        assert text.startswith("part name '/\\x1b[2J\\u202e")
+        assert text.isprintable()
+        assert len(text) < 2000
+
+    def test_refuses_what_is_no_string(self) -> None:
+        with pytest.raises(InvalidName) as caught:
+            check_name(3)  # type: ignore[arg-type]
+        assert str(caught.value) == "part name 3 (int): a name is a string"
+        assert pickle.loads(pickle.dumps(caught.value)) == caught.value
+
+    @given(odd_names.filter(lambda name: not is_name(name)))
+    def test_suggests_only_legal_names(self, name: str) -> None:
+        with pytest.raises(InvalidName) as caught:
+            check_name(name)
+        _, quoted, suggestion = caught.value.problem.partition(" '/")
+        if "perhaps" in caught.value.problem or "example" in caught.value.problem:
+            suggestion = caught.value.problem.split("example '")[-1].split("perhaps '")[-1]
+            assert is_name(suggestion.split("'")[0]), caught.value
+
+
+class TestDirectories:
+    def test_parent_is_where_a_name_lies(self) -> None:
+        assert [parent(name) for name in ("/a", "/a/b", "/a/b/c")] == ["/", "/a", "/a/b"]
+
+    def test_ancestors_come_nearest_first_without_the_root(self) -> None:
+        assert list(ancestors("/a/b/c/d")) == ["/a/b/c", "/a/b", "/a"]
+        assert list(ancestors("/a")) == []
+
+
+class TestSafeName:
+    @pytest.mark.parametrize(
+        ("original", "name"),
+        [
+            ("Q3 report (final).pdf", "/Q3_report_final.pdf"),
+            ("a.txt", "/a.txt"),
+            ("archive.tar.gz", "/archive.tar.gz"),
+            ("C:\\Users\\me\\Bericht größer.docx", "/Bericht_gro_er.docx"),
+            ("/etc/passwd", "/passwd"),
+            ("../../x", "/x"),
+            ("dir/", "/dir"),
+            ("", "/file"),
+            (".", "/file"),
+            ("..", "/file"),
+            ("...", "/file"),
+            ("___", "/file"),
+            (".bashrc", "/bashrc"),
+            ("._x", "/_x"),
+            ("報告.pdf", "/file.pdf"),
+            ("résumé.PDF", "/resume.PDF"),
+            ("a.", "/a"),
+            ("x" * 300 + ".json", "/" + "x" * 95 + ".json"),
+            ("a." + "y" * 50, "/a." + "y" * 19),
+        ],
+    )
+    def test_keeps_what_it_can(self, original: str, name: str) -> None:
+        assert safe_name(original) == name
+
+    def test_counts_up_on_a_clash(self) -> None:
+        taken = {"/files/a.txt", "/files/a-2.txt"}
+        assert safe_name("a.txt", directory="/files", taken=taken) == "/files/a-3.txt"
+
+    def test_refuses_a_directory_that_is_no_name(self) -> None:
+        with pytest.raises(InvalidName) as caught:
+            safe_name("a", directory="files")
+        assert str(caught.value) == (
+            "part name 'files': a name begins with '/', for example '/files'"
+        )
+
+    @given(st.text(max_size=30), st.sampled_from(["/", "/a", "/a/b.c"]))
+    def test_is_always_legal_and_always_the_same(self, original: str, directory: str) -> None:
+        name = safe_name(original, directory=directory)
+        assert is_name(name)
+        assert name == safe_name(original, directory=directory)
+        assert parent(name) == directory
+        again = safe_name(original, directory=directory, taken={name})
+        assert is_name(again)
+        assert again != name

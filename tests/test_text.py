@@ -1,0 +1,116 @@
+"""Text that is safe to show."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from messagebody.text import (
+    count_of,
+    escape,
+    human_size,
+    plain_text,
+    quote,
+    redact_url,
+    redact_urls,
+)
+
+
+class TestEscape:
+    @pytest.mark.parametrize(
+        ("text", "shown"),
+        [
+            ("plain", "plain"),
+            ("é 猫 🐈", "é 猫 🐈"),
+            ("\x1b[31m", "\\x1b[31m"),
+            ("a\nb\tc\r", "a\\nb\\tc\\r"),
+            ("\x7f\x85\u2028\u2029", "\\x7f\\x85\\u2028\\u2029"),
+            ("\u202e\u2066\u200b\ufeff", "\\u202e\\u2066\\u200b\\ufeff"),
+            ("\ud800", "\\ud800"),
+            ("\U000e0001", "\\U000e0001"),
+        ],
+    )
+    def test_writes_what_would_act_as_an_escape(self, text: str, shown: str) -> None:
+        assert escape(text) == shown
+
+    def test_cuts(self) -> None:
+        assert escape("abcdef", limit=3) == "abc…"
+        assert escape("abc", limit=3) == "abc"
+
+    def test_keeps_what_it_is_told_to(self) -> None:
+        assert escape("a\n\tb\x07", keep="\n\t") == "a\n\tb\\x07"
+
+    @given(st.text())
+    def test_leaves_nothing_that_acts(self, text: str) -> None:
+        shown = escape(text)
+        shown.encode()
+        assert len(shown.splitlines()) <= 1
+        assert escape(shown) == shown
+
+
+class TestQuote:
+    def test_shows_strings_in_quotes_and_the_rest_with_their_type(self) -> None:
+        assert quote("a\n") == "'a\\n'"
+        assert quote(3) == "3 (int)"
+        assert quote(None) == "None (NoneType)"
+        assert quote("x" * 300) == "'" + "x" * 200 + "…'"
+        assert quote("abcdef", limit=2) == "'ab…'"
+
+
+class TestRedactUrl:
+    @pytest.mark.parametrize(
+        ("url", "shown"),
+        [
+            ("https://example.com/a.png", "https://example.com/a.png"),
+            ("https://u:p@example.com/a?X-Amz-Signature=s#f", "https://…@example.com/a?…"),
+            ("https://example.com#token=x", "https://example.com?…"),
+            ("https:\\\\u:p@example.com", "https:\\\\…@example.com"),
+            ("https:///u:p@example.com/", "https:///…@example.com/"),
+            ("mailto:me@example.com", "mailto:…@example.com"),
+            ("https://a@b@c/d@e", "https://…@c/d@e"),
+            ("data:image/png;base64,AAAA", "data:image/png;base64,…"),
+            ("DATA:,secret", "DATA:,…"),
+            ("s3://bucket/key\n\x1b", "s3://bucket/key\\n\\x1b"),
+            ("no scheme ? x", "no scheme ? x"),
+            ("https://example.com/" + "x" * 300, "https://example.com/" + "x" * 180 + "…"),
+        ],
+    )
+    def test_hides_credentials(self, url: str, shown: str) -> None:
+        assert redact_url(url) == shown
+
+    @given(st.text("ab:/@\\", max_size=10), st.text("secret", min_size=6))
+    def test_never_shows_a_query(self, start: str, query: str) -> None:
+        assert query not in redact_url(f"https://{start}?{query}")
+
+    def test_works_inside_of_text(self) -> None:
+        text = "GET https://h/a?b=c and 's3://u:p@b/k' failed"
+        assert redact_urls(text) == "GET https://h/a?… and 's3://…@b/k' failed"
+
+
+class TestHumanSize:
+    @pytest.mark.parametrize(
+        ("size", "shown"),
+        [
+            (0, "0 B"), (1023, "1023 B"), (1024, "1 KiB"), (1536, "1.5 KiB"),
+            (262_144, "256 KiB"), (851_443_712, "812 MiB"), (2**40, "1 TiB"), (2**53, "8192 TiB"),
+            (None, "unknown size"), (1024 * 1024 - 1, "1024 KiB"),
+        ],
+    )  # fmt: skip
+    def test_reads_as_a_person_reads_it(self, size: int | None, shown: str) -> None:
+        assert human_size(size) == shown
+
+
+class TestWords:
+    def test_count_takes_the_right_form(self) -> None:
+        assert count_of(1, "part") == "1 part"
+        assert count_of(0, "part") == "0 parts"
+        assert count_of(1000, "entry", "entries") == "1,000 entries"
+
+    def test_plain_text_drops_the_subclass(self) -> None:
+        class Text(str):
+            __slots__ = ()
+
+            def __str__(self) -> str:
+                return "another"
+
+        assert plain_text(Text("a")) == "a"
+        assert type(plain_text(Text("a"))) is str
