@@ -66,6 +66,8 @@ def _parse(url: object) -> tuple[str, str, str]:
             "the environment or a profile, never from the URL) or a pathlib.Path"
         )
     scheme, authority, path = match.groups()
+    if not authority and scheme.lower() not in {"file", "local", "memory"}:
+        raise StoreError(f"{url}: a store needs a bucket after {scheme}://")
     if any(segment in {".", ".."} for segment in path.split("/")) or "//" in path:
         raise StoreError(f"{url}: the path of a store has no empty, '.' or '..' segment")
     return scheme.lower(), authority, path
@@ -87,8 +89,6 @@ def _open_filesystem(filesystem: Any, scheme: str, authority: str, path: str) ->
     from messagebody.stores.generic import FilesystemStore
 
     place = f"{authority}{path}".rstrip("/")
-    if not place and scheme != "memory":
-        raise StoreError("a store needs a bucket or a directory", f"{scheme}://")
     return FilesystemStore(filesystem, place, f"{scheme}://{place}")
 
 

@@ -45,18 +45,22 @@ class FilesystemStore(Store):
         with self._translated(key):
             # Object stores have no directories; fsspec's stand-ins for them may need telling.
             self.filesystem.makedirs(posixpath.dirname(path), exist_ok=True)
-            stream = self.filesystem.open(
-                path, "wb", block_size=_BLOCK, autocommit=False, **self._type(content_type)
-            )
-            try:
-                for chunk in blob.buffers(_BLOCK):
-                    stream.write(chunk)
-                stream.close()
-            except BaseException:
-                _throw_away(stream)
-                raise
-            stream.commit()
+            self._write(path, blob, self._type(content_type))
         return True
+
+    def _write(self, path: str, blob: Blob, options: dict[str, Any]) -> None:
+        if "memory" in self._protocols():  # which publishes a file when it is opened, not closed
+            self.filesystem.pipe_file(path, b"".join(blob.buffers(_BLOCK)))
+            return
+        stream = self.filesystem.open(path, "wb", block_size=_BLOCK, autocommit=False, **options)
+        try:
+            for chunk in blob.buffers(_BLOCK):
+                stream.write(chunk)
+            stream.close()
+        except BaseException:
+            _throw_away(stream)
+            raise
+        stream.commit()
 
     def read_range(self, key: str, start: int, end: int) -> bytes:
         """Return some bytes of a file."""
@@ -95,11 +99,11 @@ class FilesystemStore(Store):
 
     def _type(self, content_type: str) -> dict[str, Any]:
         """Return the option by which this filesystem takes a content type, if we know one."""
-        protocols = self.filesystem.protocol
-        names = {protocols} if isinstance(protocols, str) else set(protocols)
-        if names & {"gs", "gcs"}:
-            return {"content_type": content_type}
-        return {}
+        return {"content_type": content_type} if self._protocols() & {"gs", "gcs"} else {}
+
+    def _protocols(self) -> set[str]:
+        spoken = self.filesystem.protocol
+        return {spoken} if isinstance(spoken, str) else set(spoken)
 
     @contextlib.contextmanager
     def _translated(self, key: str) -> Iterator[None]:

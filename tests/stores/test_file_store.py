@@ -1,0 +1,227 @@
+"""A directory as a store: whole or not at all, and never through a link."""
+
+import os
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import attrs
+import pytest
+
+from messagebody.errors import AccessDenied, ObjectNotFound, StoreError
+from messagebody.stores import Bytes, Stat, open_store
+
+KEY = "sha256/" + "a" * 64
+
+
+@attrs.frozen
+class Breaking:
+    """A blob whose reading fails in the middle."""
+
+    error: BaseException
+    size: int = 3_000_000
+
+    def read(self) -> bytes:
+        raise self.error
+
+    def buffers(self, length: int) -> Iterator[bytes]:
+        yield bytes(length)
+        raise self.error
+
+
+def files(directory: Path) -> list[str]:
+    return sorted(p.relative_to(directory).as_posix() for p in directory.rglob("*") if p.is_file())
+
+
+class TestOpening:
+    @pytest.mark.parametrize("spelling", ["path", "url", "spaces"])
+    def test_a_path_and_its_url_are_one_store(self, tmp_path: Path, spelling: str) -> None:
+        root = tmp_path / "my objects ü"
+        root.mkdir()
+        store = open_store(root if spelling == "path" else root.as_uri())
+        assert store.put(KEY, Bytes(b"x"), content_type="a/b")
+        assert files(root) == [KEY]
+        assert store.url == root.as_uri()
+        assert store.url_of(KEY) == f"{root.as_uri()}/{KEY}"
+
+    @pytest.mark.parametrize(
+        "url", ["file://host/a", "file:relative", "file:///a?b", "file:///%00"]
+    )
+    def test_other_urls_are_refused(self, url: str) -> None:
+        with pytest.raises(StoreError):
+            open_store(url)
+
+    def test_nothing_is_made_before_the_first_write(self, tmp_path: Path) -> None:
+        store = open_store(tmp_path / "later")
+        assert store.stat(KEY) is None
+        assert list(store.iter_objects()) == []
+        store.delete(KEY)
+        assert not (tmp_path / "later").exists()
+
+
+class TestWriting:
+    def test_what_is_there_is_left_alone(self, tmp_path: Path) -> None:
+        store = open_store(tmp_path)
+        assert store.put(KEY, Bytes(b"old"), content_type="a/b")
+        assert not store.put(KEY, Bytes(b"new"), content_type="a/b")
+        assert store.read_range(KEY, 0, 9) == b"old"
+        assert store.put(KEY, Bytes(b"new"), content_type="a/b", if_absent=False)
+        assert store.read_range(KEY, 0, 9) == b"new"
+        assert files(tmp_path) == [KEY]
+
+    @pytest.mark.parametrize("error", [OSError(28, "No space left on device"), KeyboardInterrupt()])
+    def test_a_failure_leaves_nothing(self, tmp_path: Path, error: BaseException) -> None:
+        store = open_store(tmp_path)
+        with pytest.raises((StoreError, KeyboardInterrupt)):
+            store.put(KEY, Breaking(error), content_type="a/b")
+        assert files(tmp_path) == []
+
+    def test_a_full_disk_at_fsync_is_a_store_error(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def fail(_: int) -> None:
+            raise OSError(5, "Input/output error")
+
+        monkeypatch.setattr(os, "fsync", fail)
+        with pytest.raises(StoreError, match="Input/output error") as caught:
+            open_store(tmp_path).put(KEY, Bytes(b"x"), content_type="a/b")
+        assert caught.value.key == KEY
+        assert files(tmp_path) == []
+
+    def test_the_object_is_never_seen_half_written(self, tmp_path: Path) -> None:
+        store = open_store(tmp_path)
+        seen: list[int] = []
+        done = threading.Event()
+
+        def watch() -> None:
+            while not done.is_set():
+                found = store.stat(KEY)
+                if found is not None:
+                    seen.append(found.size)
+
+        watcher = threading.Thread(target=watch)
+        watcher.start()
+        for _ in range(20):
+            store.put(KEY, Bytes(bytes(2_000_000)), content_type="a/b", if_absent=False)
+        done.set()
+        watcher.join()
+        assert set(seen) <= {2_000_000}
+
+    def test_sixteen_writers_have_one_winner(self, tmp_path: Path) -> None:
+        store = open_store(tmp_path)
+        results: list[bool] = []
+        threads = [
+            threading.Thread(
+                target=lambda n=n: results.append(
+                    store.put(KEY, Bytes(bytes([n]) * 10_000), content_type="a/b")
+                )
+            )
+            for n in range(16)
+        ]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert sorted(results) == [False] * 15 + [True]
+        assert len(set(store.read_range(KEY, 0, 20_000))) == 1
+
+    def test_a_directory_that_is_a_file_is_an_error(self, tmp_path: Path) -> None:
+        (tmp_path / "sha256").write_text("x")
+        with pytest.raises(StoreError):
+            open_store(tmp_path).put(KEY, Bytes(b"x"), content_type="a/b")
+
+
+class TestLinks:
+    def test_a_link_at_the_key_is_replaced_and_its_target_left_alone(self, tmp_path: Path) -> None:
+        secret = tmp_path / "secret"
+        secret.write_text("mine")
+        root = tmp_path / "store"
+        (root / "sha256").mkdir(parents=True)
+        (root / KEY).symlink_to(secret)
+        store = open_store(root)
+        assert store.stat(KEY) is None
+        with pytest.raises(ObjectNotFound):
+            store.read_range(KEY, 0, 4)
+        with pytest.raises(ObjectNotFound):
+            list(store.stream(KEY))
+        assert list(store.iter_objects()) == []
+        assert not store.put(KEY, Bytes(b"x"), content_type="a/b")
+        assert store.put(KEY, Bytes(b"x"), content_type="a/b", if_absent=False)
+        assert secret.read_text() == "mine"
+        assert store.read_range(KEY, 0, 4) == b"x"
+
+    def test_a_link_on_the_way_is_not_followed(self, tmp_path: Path) -> None:
+        (tmp_path / "elsewhere").mkdir()
+        (tmp_path / "store").mkdir()
+        (tmp_path / "store" / "sha256").symlink_to(tmp_path / "elsewhere")
+        store = open_store(tmp_path / "store")
+        with pytest.raises(StoreError):
+            store.put(KEY, Bytes(b"x"), content_type="a/b")
+        assert files(tmp_path) == []
+
+    def test_a_fifo_is_no_object(self, tmp_path: Path) -> None:
+        (tmp_path / "sha256").mkdir()
+        os.mkfifo(tmp_path / KEY)
+        store = open_store(tmp_path)
+        assert store.stat(KEY) is None
+        with pytest.raises(ObjectNotFound):
+            store.read_range(KEY, 0, 1)
+
+    @pytest.mark.parametrize("key", ["../x", "a//b", "/etc/passwd", "a/./b", "a\x00b", ""])
+    def test_a_key_can_not_leave_the_directory(self, tmp_path: Path, key: str) -> None:
+        store = open_store(tmp_path / "store")
+        with pytest.raises(StoreError):
+            store.put(key, Bytes(b"x"), content_type="a/b")
+        assert files(tmp_path) == []
+
+
+class TestReading:
+    def test_ranges(self, tmp_path: Path) -> None:
+        store = open_store(tmp_path)
+        store.put(KEY, Bytes(b"0123456789"), content_type="a/b")
+        assert store.read_range(KEY, 2, 5) == b"234"
+        assert store.read_range(KEY, 8, 50) == b"89"
+        assert store.read_range(KEY, 50, 60) == b""
+        assert store.read_range(KEY, 5, 5) == b""
+
+    def test_stat_and_listing(self, tmp_path: Path) -> None:
+        store = open_store(tmp_path)
+        store.put(KEY, Bytes(b"0123456789"), content_type="a/b")
+        os.utime(tmp_path / KEY, (1000, 1000))
+        assert store.stat(KEY) == Stat(KEY, 10, 1000.0)
+        assert list(store.iter_objects()) == [Stat(KEY, 10, 1000.0)]
+        store.delete(KEY)
+        store.delete(KEY)
+        with pytest.raises(ObjectNotFound) as caught:
+            store.read_range(KEY, 0, 1)
+        assert isinstance(caught.value, FileNotFoundError)
+        assert (caught.value.store, caught.value.key) == (store.url, KEY)
+
+    @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+    def test_denied(self, tmp_path: Path) -> None:
+        store = open_store(tmp_path)
+        store.put(KEY, Bytes(b"x"), content_type="a/b")
+        (tmp_path / KEY).chmod(0)
+        with pytest.raises(AccessDenied):
+            store.read_range(KEY, 0, 1)
+
+    def test_denied_is_a_permission_error(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        store = open_store(tmp_path)
+        store.put(KEY, Bytes(b"x"), content_type="a/b")
+
+        def deny(*_: object, **__: object) -> int:
+            raise PermissionError(13, "Permission denied")
+
+        monkeypatch.setattr(os, "open", deny)
+        with pytest.raises(AccessDenied) as caught:
+            store.read_range(KEY, 0, 1)
+        assert isinstance(caught.value, PermissionError)
+
+    def test_cannot_sign_or_abort(self, tmp_path: Path) -> None:
+        store = open_store(tmp_path)
+        with pytest.raises(StoreError, match="can't sign"):
+            store.sign(KEY, expires=1, content_type="a/b", disposition="inline")
+        assert list(store.iter_uploads()) == []
+        assert repr(store) == f"<store {store.url}>"
