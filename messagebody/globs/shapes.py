@@ -7,7 +7,8 @@ such shapes; anything richer has none.
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import Final
+from itertools import repeat
+from typing import Final, cast
 
 import attrs
 
@@ -37,10 +38,6 @@ class Shape:
     first: str
     lasts: tuple[str, ...] | None
 
-    def matches(self, name: str) -> bool:
-        """Tell whether a legal name has the shape."""
-        return bool(self.select([name]))
-
     def select(self, names: Names) -> list[int]:
         """Return the positions of the names that have the shape."""
         if self.lasts is None:
@@ -62,13 +59,9 @@ class Shape:
         ]
 
     def _select_below(self, names: Names) -> list[int]:
-        directory, last = self.directory, len(self.directory) - 1
+        directory = self.directory
         if not self.deep:
-            return [
-                index
-                for index, name in enumerate(names)
-                if name and name.rfind("/") == last and name.startswith(directory)
-            ]
+            return _select_inside(names, directory)
         if directory == "/":
             return [index for index, name in enumerate(names) if name]
         return [index for index, name in enumerate(names) if name and name.startswith(directory)]
@@ -99,6 +92,22 @@ class Shape:
             and name.startswith(first, (slash := name.rfind("/")) + 1)
             and name.endswith(ends, slash + skip)
         ]
+
+
+def _select_inside(names: Names, directory: str) -> list[int]:
+    """Return the positions of the names right in a directory."""
+    last = len(directory) - 1
+    try:
+        # Unnamed parts are rare: it is dear to ask each name whether it is one.
+        all_named = cast("Sequence[str]", names)
+        slashes = enumerate(map(str.rfind, all_named, repeat("/")))
+        return [
+            index
+            for index, slash in slashes
+            if slash == last and all_named[index].startswith(directory)
+        ]
+    except TypeError:
+        return _select_inside([name or "" for name in names], directory)
 
 
 def shapes_of(syntax: Syntax) -> tuple[Shape, ...]:

@@ -8,6 +8,7 @@ from typing import Any, Self, overload
 import attrs
 
 from messagebody.errors import InvalidBody
+from messagebody.lazy_serializer import LazySerializer
 from messagebody.limits import DEFAULT_LIMITS, Limits
 from messagebody.part import Part
 from messagebody.schema import decoding
@@ -169,6 +170,8 @@ class MessageBodySchema(Sequence[SchemaPart]):
         more = ["…"] if len(self.parts) > len(shown) else []
         listed = ": " + ", ".join(shown + more) if shown else ""
         return f"MessageBodySchema({count_of(len(self.parts), 'part')}{listed})"
+
+    __pydantic_serializer__ = LazySerializer()
 
     @classmethod
     def __get_pydantic_core_schema__(cls, source: Any, handler: Any) -> Any:

@@ -1,12 +1,14 @@
 """Checking a body against a schema, column by column."""
 
 from collections.abc import Generator, Iterable, Iterator, Sequence
+from functools import cached_property
 from typing import Final
 
 from messagebody.body import MessageBody
 from messagebody.globs import PatternIndex
 from messagebody.media_types import essence
 from messagebody.part import Part
+from messagebody.schema.nearest import Differs, NearestMiss
 from messagebody.schema.schema_part import SchemaPart
 from messagebody.schema.violations import (
     Violation,
@@ -53,6 +55,21 @@ class Checker:
         by_name = self.unnamed if name is None else self._names.find(name)
         return by_name & self._types[content_type]
 
+    def nearest(self, name: str | None, content_type: str) -> tuple[int, str, Differs] | None:
+        """Return index and label of the schema part nearest to accepting a part, and what differs.
+
+        None if the schema is empty.
+        """
+        by_name = self.unnamed if name is None else self._names.find(name)
+        found = self._nearest_miss.find(
+            name, essence(content_type), by_name, self._types[content_type]
+        )
+        return found and (found[0], self.parts[found[0]].label, found[1])
+
+    @cached_property
+    def _nearest_miss(self) -> NearestMiss:
+        return NearestMiss(self.parts)
+
     def is_valid(self, body: Iterable[Part]) -> bool:
         """Tell whether a body has no violation; ends at the first."""
         names, types = columns = _columns_of(body)
@@ -68,8 +85,9 @@ class Checker:
             yield repeated_name(position, names[position] or "", types[position])
         check = _Rejected(self._rejected(names, types))
         for count, position in enumerate(check):
-            candidates = self.parts if count < _EXPLAINED else None
-            yield part_not_accepted(position, names[position], types[position], candidates)
+            name, content_type = names[position], types[position]
+            nearest = self.nearest(name, content_type) if count < _EXPLAINED else None
+            yield part_not_accepted(position, name, content_type, nearest)
         for index, part in enumerate(self.parts):
             if part.required and not check.matched >> index & 1:
                 yield missing_part(index, part, _right_name(part, columns))

@@ -14,6 +14,12 @@ from messagebody.globs.regexes import regex_of
 from tests.globs import strategies
 
 _starry = st.text("ab*/", min_size=1, max_size=10).map(lambda text: "/" + text)
+_shaped = st.builds(
+    "{}{}{}".format,
+    st.sampled_from(["/", "/a/", "/b/a/", "/{a,b}/"]),
+    st.sampled_from(["", "**/"]),
+    st.sampled_from(["a", "*", "a*", "*a", "a*b", "*.a", "b*a", "a.b", "**"]),
+).filter(lambda text: "**/**" not in text)
 
 
 class TestValues:
@@ -108,6 +114,17 @@ class TestMatching:
             1 << i for i, each in enumerate(compiled) if each is not None and each.matches(name)
         )
         assert PatternIndex(compiled).find(name) == expected
+
+    @settings(max_examples=500, deadline=None)
+    @given(st.lists(_shaped, max_size=12), st.lists(strategies.names, min_size=1, max_size=4))
+    def test_the_index_of_common_shapes(self, patterns: list[str], names: list[str]) -> None:
+        compiled = [name_pattern(text) for text in patterns]
+        assert all(each.shapes for each in compiled)
+        index = PatternIndex(compiled)
+        for name in names:
+            expected = [each.automaton.accepts(name) for each in compiled]
+            found = index.find(name)
+            assert [bool(found >> i & 1) for i in range(len(compiled))] == expected
 
     @settings(max_examples=200, deadline=None)
     @given(st.lists(strategies.type_patterns, max_size=6), strategies.types)

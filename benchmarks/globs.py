@@ -1,0 +1,105 @@
+"""Name patterns beside wcmatch: selecting among many names, hostile patterns."""
+
+import random
+from collections.abc import Callable
+
+from wcmatch import glob
+
+from benchmarks.harness import compare, machine, print_table, show_ratio, show_time
+from messagebody.globs import NamePattern, name_pattern
+from messagebody.globs.syntax import parse_name_pattern
+
+FLAGS = glob.GLOBSTAR | glob.BRACE | glob.DOTGLOB | glob.FORCEUNIX | glob.CASE
+PATTERNS = [
+    "/sources/*",
+    "/sources/**/url*.txt",
+    "/**/*.{png,jpg}",
+    "/**",
+    "/*/web/**/u*1*.txt",
+    "/{sources,data}/**/*.{png,jpg}",
+]
+
+
+def names(count: int) -> list[str]:
+    """Return names as agents give them: five directories, some deep, four extensions."""
+    pick = random.Random(1)
+    found = []
+    for number in range(count):
+        directory = pick.choice(
+            [
+                "/sources",
+                f"/sources/web/{number % 50}",
+                "/charts",
+                f"/data/raw/{number % 200}",
+                f"/files/src/pkg{number % 30}",
+            ]
+        )
+        stem, extension = pick.choice(["url", "doc", "img"]), pick.choice(["txt", "png", "jpg"])
+        found.append(f"{directory}/{stem}{number}.{extension}")
+    return found
+
+
+def _contestants(pattern: str, column: list[str]) -> dict[str, Callable[[], object]]:
+    def cold() -> list[int]:
+        return NamePattern(pattern, parse_name_pattern(pattern)).select(column)
+
+    def warm() -> list[int]:
+        return name_pattern(pattern).select(column)
+
+    def peer() -> list[str]:
+        return glob.globfilter(column, pattern, flags=FLAGS, limit=0)  # type: ignore[return-value]
+
+    assert [column[position] for position in cold()] == peer()
+    return {"cold": cold, "warm": warm, "wcmatch": peer}
+
+
+def select() -> None:
+    """Compare selecting names by one pattern, parsed anew and kept."""
+    rows = []
+    for count in (1_000, 10_000, 100_000):
+        column = names(count)
+        for pattern in PATTERNS:
+            taken = compare(_contestants(pattern, column), seconds=1.0)
+            rows.append(
+                (
+                    f"{count:,}",
+                    f"`{pattern}`",
+                    *(show_time(seconds) for seconds in taken.values()),
+                    show_ratio(taken["wcmatch"] / taken["cold"]),
+                    show_ratio(taken["wcmatch"] / taken["warm"]),
+                )
+            )
+    columns = ("names", "pattern", "cold", "warm", "wcmatch.globfilter", "cold by", "warm by")
+    print_table("Select names", columns, rows)
+
+
+def hostile() -> None:
+    """Compare growth on patterns that are made to hurt; wcmatch's regex backtracks."""
+    rows = []
+    for length in (12, 16, 20, 24):
+        pattern, name = "/*a*a*a*a*a*b", "/" + "a" * (4 * length)
+        kept = name_pattern(pattern)
+        peer = glob.compile(pattern, flags=FLAGS, limit=0)
+        taken = compare(
+            {
+                "ours": lambda kept=kept, name=name: kept.matches(name),  # type: ignore[misc]
+                "wcmatch": lambda peer=peer, name=name: peer.match(name),  # type: ignore[misc]
+            },
+            seconds=0.5,
+            rounds=3,
+        )
+        ratio = show_ratio(taken["wcmatch"] / taken["ours"])
+        rows.append((len(name), show_time(taken["ours"]), show_time(taken["wcmatch"]), ratio))
+    columns = ("characters", "ours", "wcmatch, compiled", "by")
+    print_table("`/*a*a*a*a*a*b` against a run of a's", columns, rows)
+
+
+def main() -> None:
+    """Print all tables."""
+    print(machine("wcmatch"))
+    select()
+    hostile()
+
+
+if __name__ == "__main__":
+    main()
