@@ -13,7 +13,7 @@ import attrs
 
 from messagebody import strict_json
 from messagebody.body import MessageBody
-from messagebody.content import sha256_of
+from messagebody.envelopes.attachments import is_absolute_url
 from messagebody.envelopes.conversion import Loss, LossKind
 from messagebody.errors import EnvelopeError
 from messagebody.limits import DEFAULT_LIMITS
@@ -29,7 +29,6 @@ __all__ = [
     "check_depth",
     "check_views",
     "is_digest",
-    "is_url",
     "member",
     "numbered_name",
     "pointer",
@@ -46,9 +45,6 @@ JSON = "application/json"
 DEPTH = DEFAULT_LIMITS.depth
 
 _DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
-# The characters of RFC 3986 after scheme://, without "@" before the path: no user-info.
-_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://(?![^/?#]*@)[A-Za-z0-9._~:/?#\[\]@!$&'()*+,;=%-]+")
-_URL_LENGTH = 8192
 
 
 @attrs.frozen
@@ -153,19 +149,6 @@ def is_digest(value: Any) -> bool:
     return isinstance(value, str) and _DIGEST.fullmatch(value) is not None
 
 
-def is_url(value: Any) -> bool:
-    """Tell whether a value is an absolute URL, which no path is.
-
-    One strict reading: scheme, `://` and ASCII of RFC 3986, no user-info, at most 8,192
-    characters.
-
-    Example:
-        >>> is_url("s3://media/a.mp4"), is_url("C:/v.mp4"), is_url("docs/a.md")
-        (True, False, False)
-    """
-    return isinstance(value, str) and len(value) <= _URL_LENGTH and bool(_URL.fullmatch(value))
-
-
 def numbered_name(directory: str, number: int, original: Any) -> str:
     """Return the positional, legal name for the n-th thing of a kind, whatever it is called.
 
@@ -174,8 +157,9 @@ def numbered_name(directory: str, number: int, original: Any) -> str:
         '/attachments/1/42_new.md'
     """
     text = original if isinstance(original, str) else ""
-    path = text.partition("?")[0].partition("#")[0] if is_url(text) else text
-    return safe_name(path, directory=f"{directory}/{number}")
+    if is_absolute_url(text):
+        text = text.partition("?")[0].partition("#")[0]
+    return safe_name(text, directory=f"{directory}/{number}")
 
 
 def check_views(
@@ -205,7 +189,7 @@ def check_views(
         if slot.digest is None:
             why = "the message names it without a hash, so its content is not vouched for"
             losses.append(Loss(LossKind.DOWNGRADED, slot.name, why))
-        elif _digest(part) != slot.digest:
+        elif part.digest != slot.digest:
             conflicts.append(slot.name)
     if conflicts:
         raise EnvelopeError(
@@ -229,16 +213,12 @@ def _conflicts(body: MessageBody, unnamed: list[Part], views: Sequence[Part]) ->
 
 
 def _is_intact(view: Part, part: Part) -> bool:
-    """Tell whether a part still is the view, be it offloaded or inlined meanwhile."""
-    if (part.metadata, part.extra) != (view.metadata, view.extra):
+    """Tell whether a part still is the view, offloaded or inlined or not; fetch nothing."""
+    if not strict_json.same([part.metadata, part.extra], [view.metadata, view.extra]):
         return False
     if view.is_reference:
-        return part.url == view.url or (view.digest is not None and _digest(part) == view.digest)
-    return part.content_type == view.content_type and _digest(part) == view.digest
-
-
-def _digest(part: Part) -> str:
-    return part.digest or sha256_of(part.read_bytes())
+        return part.url == view.url or (view.digest is not None and part.digest == view.digest)
+    return part.content_type == view.content_type and part.digest == view.digest
 
 
 def _extras(body: MessageBody, known: set[str], taken: list[Part]) -> Iterator[Loss]:

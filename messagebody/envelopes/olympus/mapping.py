@@ -9,13 +9,13 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from messagebody.body import MessageBody
+from messagebody.envelopes.attachments import is_absolute_url
 from messagebody.envelopes.carrying import Carrier
 from messagebody.envelopes.conversion import Converted
 from messagebody.envelopes.received import (
     Message,
     Slot,
     is_digest,
-    is_url,
     numbered_name,
     read_object,
     text_of,
@@ -103,7 +103,7 @@ def _slots(envelope: dict[str, Any]) -> Iterator[Slot]:
 def _links(envelope: dict[str, Any]) -> Iterator[Part]:
     for slot, attachment in zip(_slots(envelope), _attachments(envelope), strict=True):
         path = text_of(attachment, "path")
-        if is_url(path):
+        if is_absolute_url(path):
             yield Part(url=path, name=slot.name, digest=slot.digest, metadata=_about(attachment))
 
 

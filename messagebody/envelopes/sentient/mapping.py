@@ -8,9 +8,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from messagebody.body import MessageBody
+from messagebody.envelopes.attachments import is_absolute_url
 from messagebody.envelopes.carrying import Carrier
 from messagebody.envelopes.conversion import Converted
-from messagebody.envelopes.received import Message, is_url, numbered_name, text_of
+from messagebody.envelopes.received import Message, numbered_name, text_of
 from messagebody.envelopes.sentient.resources import LISTS, references
 from messagebody.errors import InvalidContentType
 from messagebody.media_types import check_content_type
@@ -81,7 +82,7 @@ def _links(message: dict[str, Any]) -> Iterator[Part]:
     for kind in LISTS:
         for number, reference in enumerate(references(message, kind), 1):
             url = text_of(reference, _URL[kind])
-            if is_url(url):
+            if is_absolute_url(url):
                 name = numbered_name(_DIRECTORIES[kind], number, url)
                 about = {key: value for key, value in reference.items() if key != _URL[kind]}
                 content_type = _content_type(reference.get("media_type"))
