@@ -5,13 +5,16 @@ the producer at all, or every part that can occur is accepted, and no body can d
 the consumer requires. Each question below is answered by a body that proves the contrary.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 
+from messagebody.compatibility.budgets import Budget, OutOfBudget
 from messagebody.compatibility.demands import Demand
 from messagebody.compatibility.languages import members
-from messagebody.compatibility.questions import PartType, Question
+from messagebody.compatibility.profiles import PartType, Profile
+from messagebody.compatibility.questions import Question
 
-__all__ = ["iter_counterexamples", "shared_body", "valid_body"]
+__all__ = ["dead_parts", "iter_counterexamples", "shared_body", "shared_part", "valid_body"]
 
 Types = list[PartType]
 
@@ -22,28 +25,96 @@ def valid_body(question: Question) -> Types | None:
 
 
 def shared_body(question: Question) -> Types | None:
-    """Return a body valid for both, with a part in it if there is such a one; None: no body."""
-    demand = Demand(
+    """Return a body valid for both, or None if there is none."""
+    return Demand(
         question,
         required=question.required,
         accepted=(question.first, question.second),
-    )
-    body = demand.solve()
-    if body == [] and not question.required:
-        return next(_shared_parts(question), [])
-    return body
+    ).solve()
+
+
+def shared_part(question: Question) -> PartType | None:
+    """Return a part that both schemas accept, or None if there is none."""
+    groups = (question.first, question.second)
+    unnamed = [group & question.unnamed for group in groups]
+    if all(unnamed):
+        for _, kind in question.type_words(good=unnamed[0] | unnamed[1], need=unnamed):
+            return PartType(None, kind)
+    named = [group & ~question.unnamed for group in groups]
+    if not all(named):
+        return None
+    for names, name in question.name_words(good=named[0] | named[1], need=named):
+        need = [group & names for group in named]
+        for _, kind in question.type_words(good=need[0] | need[1], need=need):
+            return PartType(name, kind)
+    return None
 
 
 def iter_counterexamples(question: Question) -> Iterator[Types]:
     """Yield bodies valid for the producer and not for the consumer: none if there are none.
 
-    First those with a part the consumer does not accept, then those without a part it requires.
+    There is at most one for every producer part and every required consumer part: first those
+    with a part the consumer does not accept, then those without a part it requires. Each is
+    looked for with a share of the budget, so that one hard search does not hide an easy find.
+
+    Raises:
+        OutOfBudget: after the last body, if a search ended early.
     """
     demand = _producer(question)
     if demand.solve() is None:
         return
-    yield from _stray_parts(question, demand)
-    yield from _missing_parts(question)
+    searches = list(_searches(question, demand))
+    purse, rounds = question.budget, 2
+    for each in range(rounds):
+        share = purse.left // (len(searches) * (8 if each < rounds - 1 else 1) or 1)
+        unfinished = []
+        for search in searches:
+            question.budget = Budget(min(share, purse.left))
+            before = question.budget.left
+            try:
+                body = search()
+            except OutOfBudget:
+                unfinished.append(search)
+                body = None
+            purse.left -= before - max(question.budget.left, 0)
+            if body is not None:
+                yield body
+        searches = unfinished
+        if not searches:
+            break
+    question.budget = purse
+    if searches:
+        raise OutOfBudget
+
+
+def dead_parts(question: Question) -> list[int]:
+    """Return the producer parts that no valid body of the producer has; all if none is valid."""
+    demand = _producer(question)
+    return [i for i in members(question.first) if not _can_occur(question, demand, i)]
+
+
+def _can_occur(question: Question, demand: Demand, index: int) -> bool:
+    alone = Question(question.producer, Profile((), (), ()), question.budget)
+    part = _stray_part(alone, demand, index)
+    if part is not None:
+        return demand.solve(part) is not None
+    bit = 1 << index
+    for name in demand.critical_names:
+        names = alone.matching_name(name)
+        if names & bit:
+            for _, kind in alone.type_words(good=names & alone.first, need=(bit,)):
+                if demand.solve(PartType(name, kind)) is not None:
+                    return True
+    return False
+
+
+def _searches(question: Question, demand: Demand) -> Iterator[Callable[[], Types | None]]:
+    for index in members(question.first):
+        yield partial(_with_stray_part, question, demand, index)
+    for name in demand.critical_names:
+        yield partial(_with_stray_type, question, demand, name)
+    for index in members(question.required & question.second):
+        yield partial(_without, question, index)
 
 
 def _producer(question: Question) -> Demand:
@@ -52,39 +123,23 @@ def _producer(question: Question) -> Demand:
     )
 
 
-def _shared_parts(question: Question) -> Iterator[Types]:
-    """Yield bodies of one part that both schemas accept; nothing is required."""
-    groups = (question.first, question.second)
-    unnamed = [group & question.unnamed for group in groups]
-    if all(unnamed):
-        for _, kind in question.type_words(good=unnamed[0] | unnamed[1], need=unnamed):
-            yield [PartType(None, kind)]
-    named = [group & ~question.unnamed for group in groups]
-    if not all(named):
-        return
-    for names, name in question.name_words(good=named[0] | named[1], need=named):
-        need = [group & names for group in named]
-        for _, kind in question.type_words(good=need[0] | need[1], need=need):
-            yield [PartType(name, kind)]
+def _with_stray_part(question: Question, demand: Demand, index: int) -> Types | None:
+    part = _stray_part(question, demand, index)
+    return None if part is None else demand.solve(part)
 
 
-def _stray_parts(question: Question, demand: Demand) -> Iterator[Types]:
-    """Yield bodies that hold a part the consumer does not accept."""
-    for index in members(question.first):
-        part = _stray_part(question, demand, index)
-        body = part and demand.solve(part)
-        if body:
-            yield body
-    for name in demand.critical_names:
-        names = question.matching_name(name)
-        words = question.type_words(
-            good=names & question.first, bad=names & question.second, need=(names & question.first,)
-        )
-        for types, kind in words:
-            body = None if types & question.second else demand.solve(PartType(name, kind))
-            if body:
-                yield body
-                break
+def _with_stray_type(question: Question, demand: Demand, name: str) -> Types | None:
+    """Return a body in which a critical name has a type the consumer does not accept."""
+    names = question.matching_name(name)
+    rivals = names & question.second
+    words = question.type_words(
+        good=names & question.first, bad=rivals, need=(names & question.first,)
+    )
+    for types, kind in words:
+        body = None if types & rivals else demand.solve(PartType(name, kind))
+        if body is not None:
+            return body
+    return None
 
 
 def _stray_part(question: Question, demand: Demand, index: int) -> PartType | None:
@@ -111,15 +166,11 @@ def _stray_part(question: Question, demand: Demand, index: int) -> PartType | No
     return None
 
 
-def _missing_parts(question: Question) -> Iterator[Types]:
-    """Yield bodies that lack a part the consumer requires."""
-    for index in members(question.required & question.second):
-        demand = Demand(
-            question,
-            required=question.required & question.first,
-            accepted=(question.first,),
-            avoided=1 << index,
-        )
-        body = demand.solve()
-        if body is not None:
-            yield body
+def _without(question: Question, index: int) -> Types | None:
+    """Return a body that lacks a part the consumer requires."""
+    return Demand(
+        question,
+        required=question.required & question.first,
+        accepted=(question.first,),
+        avoided=1 << index,
+    ).solve()

@@ -12,7 +12,8 @@ from itertools import islice
 
 from messagebody.compatibility.covering import cover
 from messagebody.compatibility.languages import members
-from messagebody.compatibility.questions import PartType, Question
+from messagebody.compatibility.profiles import PartType
+from messagebody.compatibility.questions import Question
 
 __all__ = ["Demand"]
 

@@ -1,12 +1,31 @@
-"""Patterns and their languages: one object a pattern, whichever schemas it stands in."""
+"""What is known of a pattern by itself, and of two: found once, kept for all schemas.
 
-from functools import lru_cache
+Nearly all patterns people write are a literal, a directory and stars, or one brace of such; for
+those, reading the text decides. The rest goes to the automata, which always decide.
+"""
+
+import re
+from functools import cache, lru_cache
+from itertools import product
 from typing import Final
 
-from messagebody.compatibility.languages import Language
+from messagebody.compatibility.budgets import Budget, OutOfBudget
+from messagebody.compatibility.languages import Language, members
+from messagebody.compatibility.searching import search
 from messagebody.globs import ContentTypePattern, NamePattern
+from messagebody.names import is_name
 
-__all__ = ["EVERY_TYPE", "WELL_KNOWN", "known_types", "language_of"]
+__all__ = [
+    "EVERY_TYPE",
+    "WELL_KNOWN",
+    "alternatives",
+    "are_disjoint",
+    "contains",
+    "instance",
+    "is_word",
+    "known_types",
+    "language_of",
+]
 
 WELL_KNOWN: Final = (
     "text/plain", "text/markdown", "text/html", "text/csv", "application/json",
@@ -24,12 +43,18 @@ WELL_KNOWN: Final = (
 EVERY_TYPE: Final = (1 << len(WELL_KNOWN)) - 1
 """All of them, as bits."""
 
+Pattern = NamePattern | ContentTypePattern
+
 _CACHED: Final = 65_536
+_PAIRS_CACHED: Final = 1 << 18
+_ALTERNATIVES: Final = 64
+_STEPS_OF_A_PAIR: Final = 20_000
+_TYPE: Final = re.compile("[a-z0-9][^*/]*/[a-z0-9][^*/]*")
 _NUMBER: Final = {known: i for i, known in enumerate(WELL_KNOWN)}
 
 
 @lru_cache(_CACHED)
-def language_of(pattern: NamePattern | ContentTypePattern) -> Language:
+def language_of(pattern: Pattern) -> Language:
     """Return the language of a pattern, the same object for equal patterns."""
     return Language(pattern.automaton)
 
@@ -37,7 +62,154 @@ def language_of(pattern: NamePattern | ContentTypePattern) -> Language:
 @lru_cache(_CACHED)
 def known_types(pattern: ContentTypePattern) -> int:
     """Return which of the well-known types a pattern matches, as bits."""
-    if pattern.literal is not None:
-        return 1 << _NUMBER[pattern.literal] if pattern.literal in _NUMBER else 0
-    matches = pattern.matches_essence
-    return sum(1 << i for i, known in enumerate(WELL_KNOWN) if matches(known))
+    known = 0
+    for alternative in alternatives(pattern) or ("*",):
+        found = _known(alternative)
+        if found is None:
+            matches = pattern.matches_essence
+            return sum(1 << i for i, kind in enumerate(WELL_KNOWN) if matches(kind))
+        known |= found
+    return known
+
+
+def _known(glob: str) -> int | None:
+    """Return which of the well-known types `a/b`, `a/*`, `a/b*c` or `*/*` is; None: too rich."""
+    if "*" not in glob:
+        return 1 << _NUMBER[glob] if glob in _NUMBER else 0
+    if glob in {"**", "*/*"}:
+        return EVERY_TYPE
+    first, _, last = glob.partition("*")
+    kind, slash, subtype = first.partition("/")
+    if not slash or "*" in last:
+        return None
+    known = _of_type().get(kind, 0)
+    if not subtype and not last:
+        return known
+    return sum(
+        1 << i
+        for i in members(known)
+        if WELL_KNOWN[i].startswith(first) and WELL_KNOWN[i].endswith(last, len(first))
+    )
+
+
+@cache
+def _of_type() -> dict[str, int]:
+    found: dict[str, int] = {}
+    for i, known in enumerate(WELL_KNOWN):
+        kind = known.partition("/")[0]
+        found[kind] = found.get(kind, 0) | 1 << i
+    return found
+
+
+@lru_cache(_CACHED)
+def alternatives(pattern: Pattern) -> tuple[str, ...]:
+    """Return the patterns without braces whose union a pattern with at most one brace is.
+
+    Nothing for a richer pattern: braces multiply, and are never multiplied out.
+    """
+    tokens = pattern.syntax.tokens
+    if tokens.count("{") > 1 or tokens.count(",") >= _ALTERNATIVES:
+        return ()
+    before, brace, rest = "".join(tokens).partition("{")
+    if not brace:
+        return (before,)
+    inside, _, after = rest.partition("}")
+    return tuple(before + each + after for each in inside.split(","))
+
+
+@lru_cache(_PAIRS_CACHED)
+def contains(outer: Pattern, inner: Pattern) -> bool | None:
+    """Tell whether one pattern matches all that another of its kind matches; None: too hard."""
+    if outer == inner or outer.is_universal:
+        return True
+    read = _contains_by_text(outer, inner)
+    if read is not None:
+        return read
+    languages = [(1, language_of(inner)), (2, language_of(outer))]
+    try:
+        words = search(languages, Budget(_STEPS_OF_A_PAIR), good=1, bad=2, need=(1,))
+        return all(signature & 2 for signature, _ in words)
+    except OutOfBudget:
+        return None
+
+
+def _contains_by_text(outer: Pattern, inner: Pattern) -> bool | None:
+    theirs = alternatives(outer)
+    for mine in alternatives(inner):
+        if mine in theirs or any(_holds(each, mine) for each in theirs):
+            continue
+        if "*" in mine or not is_word(inner, mine):
+            return None
+        if not _accepts(outer, mine):
+            return False
+    return True if alternatives(inner) else None
+
+
+def _holds(outer: str, inner: str) -> bool:
+    """Tell whether `/a/**` or `/a/*` (or `text/*`) holds what surely lies below; false: unsure."""
+    if outer.endswith("/**"):
+        return "*" not in outer[:-2] and inner.partition("*")[0].startswith(outer[:-2])
+    if not outer.endswith("/*") or "*" in outer[:-1]:
+        return False
+    below = inner[len(outer) - 1 :]
+    return inner.startswith(outer[:-1]) and bool(below) and "/" not in below and "**" not in below
+
+
+def is_word(pattern: Pattern, text: str) -> bool:
+    """Tell whether a text is a legal name, or content type, whichever the pattern is for."""
+    return is_name(text) if isinstance(pattern, NamePattern) else _TYPE.fullmatch(text) is not None
+
+
+def _accepts(pattern: Pattern, word: str) -> bool:
+    if isinstance(pattern, NamePattern):
+        return bool(pattern.select([word]))
+    return pattern.matches_essence(word)
+
+
+@lru_cache(_PAIRS_CACHED)
+def are_disjoint(one: Pattern, other: Pattern) -> bool | None:
+    """Tell whether no word matches both patterns, which are of one kind; None: too hard."""
+    if one.literal is not None:
+        return not _accepts(other, one.literal)
+    if other.literal is not None:
+        return not _accepts(one, other.literal)
+    mine, theirs = _beginnings(one), _beginnings(other)
+    if all(not a.startswith(b) and not b.startswith(a) for a, b in product(mine, theirs)):
+        return True
+    languages = [(1, language_of(one)), (2, language_of(other))]
+    try:
+        words = search(languages, Budget(_STEPS_OF_A_PAIR), good=3, bad=0, need=(1, 2))
+        return next(words, None) is None
+    except OutOfBudget:
+        return None
+
+
+def _beginnings(pattern: Pattern) -> list[str]:
+    """Return texts of which every word of the pattern begins with one."""
+    return [each.partition("*")[0] for each in alternatives(pattern)] or [pattern.prefix]
+
+
+def instance(pattern: Pattern, filler: str) -> str:
+    """Return a word of the first brace expansion, with `filler` for every star.
+
+    It may be illegal (`/.`), which the caller has to find out.
+
+    Example:
+        >>> from messagebody.globs import name_pattern
+        >>> instance(name_pattern("/sources/**/*.{md,txt}"), "a")
+        '/sources/a/a.md'
+    """
+    written: list[str] = []
+    depth, skipping = 0, 0  # skipping: the depth of the brace whose other alternatives are left out
+    for token in pattern.syntax.tokens:
+        if token == "{":
+            depth += 1
+        elif token == "}":
+            depth -= 1
+            if skipping > depth:
+                skipping = 0
+        elif token == ",":
+            skipping = skipping or depth
+        elif not skipping:
+            written.append(filler if token[0] == "*" else token)
+    return "".join(written)

@@ -1,16 +1,33 @@
-"""A schema as the decision sees it: its patterns, and which parts are required."""
+"""A schema as the decision sees it: its patterns, and a likely message part for each."""
 
 from collections.abc import Iterable
-from typing import Self
+from functools import cached_property
+from typing import NamedTuple, Self
 
 import attrs
 
-from messagebody.globs import ContentTypePattern, NamePattern, content_type_pattern, name_pattern
+from messagebody.compatibility.languages import members
+from messagebody.compatibility.patterns import (
+    WELL_KNOWN,
+    instance,
+    is_word,
+    known_types,
+    language_of,
+)
+from messagebody.globs import ContentTypePattern, NamePattern
+from messagebody.schema import SchemaPart
 
-__all__ = ["Profile"]
+__all__ = ["PartType", "Profile", "type_of"]
 
 
-@attrs.frozen
+class PartType(NamedTuple):
+    """All that a schema sees of a message part: its name, if it has one, and its content type."""
+
+    name: str | None
+    content_type: str
+
+
+@attrs.frozen(slots=False)
 class Profile:
     """The patterns of a schema, column by column.
 
@@ -25,11 +42,63 @@ class Profile:
     required: tuple[bool, ...]
 
     @classmethod
-    def of(cls, parts: Iterable[tuple[str | None, str, bool]]) -> Self:
-        """Make a profile of triples: name pattern or None, content-type pattern, required."""
-        rows = list(parts)
+    def of(cls, schema: Iterable[SchemaPart]) -> Self:
+        """Make the profile of a schema."""
+        parts = list(schema)
         return cls(
-            tuple(None if name is None else name_pattern(name) for name, _, _ in rows),
-            tuple(content_type_pattern(kind) for _, kind, _ in rows),
-            tuple(required for _, _, required in rows),
+            tuple([part.name_pattern for part in parts]),
+            tuple([part.content_type_pattern for part in parts]),
+            tuple([part.required for part in parts]),
         )
+
+    def __len__(self) -> int:
+        """Return the number of schema parts."""
+        return len(self.names)
+
+    @cached_property
+    def required_parts(self) -> tuple[int, ...]:
+        """The positions of the required schema parts."""
+        return tuple(i for i, required in enumerate(self.required) if required)
+
+    @cached_property
+    def samples(self) -> tuple[str | None, ...]:
+        """A legal name for each schema part; None for no name, "" where nothing matches.
+
+        Stars are filled with a letter of the part's own, so that samples rarely clash.
+        """
+        return tuple(
+            None if pattern is None else _sample(pattern, place)
+            for place, pattern in enumerate(self.names)
+        )
+
+    @cached_property
+    def kinds(self) -> tuple[int, ...]:
+        """The well-known content types each schema part matches, as bits."""
+        return tuple(known_types(pattern) for pattern in self.types)
+
+    @cached_property
+    def base(self) -> tuple[int, ...] | None:
+        """The required parts if each can be met by its sample, all names being different.
+
+        They make a body that is valid; None if it takes more thought to find one.
+        """
+        names = [self.samples[i] for i in self.required_parts if self.samples[i] is not None]
+        if "" in names or len(names) != len(set(names)):
+            return None
+        if not all(self.kinds[i] for i in self.required_parts):
+            return None
+        return self.required_parts
+
+
+def type_of(kinds: int) -> str:
+    """Return the likeliest of some well-known content types, given as bits."""
+    return WELL_KNOWN[members(kinds & -kinds)[0]]
+
+
+def _sample(pattern: NamePattern, place: int) -> str:
+    if pattern.literal is not None:
+        return pattern.literal
+    name = instance(pattern, chr(ord("a") + place % 26))
+    if is_word(pattern, name):
+        return name
+    return language_of(pattern).first or ""

@@ -6,7 +6,7 @@ and those whose content-type pattern its type matches. Their intersection is its
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
 from messagebody.compatibility.budgets import Budget
 from messagebody.compatibility.languages import Language, members
@@ -16,20 +16,13 @@ from messagebody.compatibility.patterns import (
     known_types,
     language_of,
 )
-from messagebody.compatibility.profiles import Profile
+from messagebody.compatibility.profiles import PartType, Profile
 from messagebody.compatibility.searching import search
 from messagebody.globs import name_pattern
 
-__all__ = ["PartType", "Question"]
+__all__ = ["Question"]
 
 _P = TypeVar("_P")
-
-
-class PartType(NamedTuple):
-    """All that a schema sees of a message part: its name, if it has one, and its content type."""
-
-    name: str | None
-    content_type: str
 
 
 class Question:
@@ -42,6 +35,8 @@ class Question:
     """
 
     def __init__(self, producer: Profile, consumer: Profile, budget: Budget) -> None:
+        self.producer = producer
+        self.consumer = consumer
         self.budget = budget
         self.names = producer.names + consumer.names
         self.types = producer.types + consumer.types

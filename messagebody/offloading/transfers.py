@@ -9,7 +9,8 @@ import attrs
 
 from messagebody.errors import DigestMismatch, LocalFileChanged
 from messagebody.offloading.working import Stop
-from messagebody.part import LocalFile, sha256_of
+from messagebody.content import sha256_of
+from messagebody.part import LocalFile
 from messagebody.resolving import Spool
 from messagebody.stores import Blob, Stat, Store, digest_of
 

@@ -16,7 +16,8 @@ from messagebody.offloading.policies import Policy, Selection, as_reference
 from messagebody.offloading.sizes import parse_size
 from messagebody.offloading.transfers import FileBlob, Verify, Watched, ensure, key_for
 from messagebody.offloading.working import Gate, Stop, run_all
-from messagebody.part import Part, sha256_of
+from messagebody.content import sha256_of
+from messagebody.part import Part
 from messagebody.stores import Blob, Bytes, Store, open_store
 
 __all__ = ["offload", "subject_of"]

@@ -1,0 +1,231 @@
+"""The question everybody asks: is every body of this schema valid for that one?"""
+
+from collections.abc import Iterator
+from enum import StrEnum
+from functools import cached_property
+
+import attrs
+
+from messagebody.body import MessageBody
+from messagebody.compatibility.budgets import DEFAULT_STEPS, Budget, OutOfBudget
+from messagebody.compatibility.deciding import (
+    dead_parts,
+    iter_counterexamples,
+    shared_body,
+    shared_part,
+    valid_body,
+)
+from messagebody.compatibility.explaining import Reason, missing_part, stray_part
+from messagebody.compatibility.languages import members
+from messagebody.compatibility.profiles import PartType, Profile
+from messagebody.compatibility.questions import Question
+from messagebody.compatibility.screening import Answer, Screening
+from messagebody.compatibility.witnesses import body_of
+from messagebody.schema import MessageBodySchema, SchemaPart
+from messagebody.text import count_of
+
+__all__ = ["Compatibility", "Verdict", "check"]
+
+_ANYTHING = (SchemaPart("/**"), SchemaPart())
+
+
+class Verdict(StrEnum):
+    """How often a body of the producer is valid for the consumer."""
+
+    ALWAYS = "always"
+    SOMETIMES = "sometimes"
+    NEVER = "never"
+    UNDECIDED = "undecided"
+
+
+@attrs.frozen(eq=False, repr=False)
+class Compatibility:
+    """The answer to `check`; true only if the verdict is *always*.
+
+    Arguments:
+        producer: the schema whose bodies are sent.
+        consumer: the schema that is to accept them; a lenient one with what it ignores added.
+        verdict: *always*, *sometimes*, *never*, or *undecided* if the budget ended first.
+        counterexample_types: name and content type of each part of a body that is valid for the
+            producer only; None if there is none, or none was found.
+        steps: the budget, which explaining may use once more.
+    """
+
+    producer: MessageBodySchema
+    consumer: MessageBodySchema
+    verdict: Verdict
+    counterexample_types: tuple[PartType, ...] | None
+    steps: int
+
+    def __bool__(self) -> bool:
+        return self.verdict is Verdict.ALWAYS
+
+    def __repr__(self) -> str:
+        parts = self.counterexample_types
+        found = "" if parts is None else f", counterexample of {count_of(len(parts), 'part')}"
+        return f"Compatibility({self.verdict}{found})"
+
+    @property
+    def compatible(self) -> bool | None:
+        """True if every body of the producer is valid for the consumer, False if one is not.
+
+        None if neither is known.
+        """
+        if self.counterexample_types is not None:
+            return False
+        return True if self.verdict is Verdict.ALWAYS else None
+
+    @cached_property
+    def counterexample(self) -> MessageBody | None:
+        """A body that is valid for the producer and not for the consumer, if one was found."""
+        if self.counterexample_types is None:
+            return None
+        body = body_of(self.counterexample_types)
+        _confirm(self.producer.is_valid(body) and not self.consumer.is_valid(body))
+        return body
+
+    @cached_property
+    def example(self) -> MessageBody | None:
+        """A body that is valid for both, one with parts in it where there is such a one."""
+        try:
+            types = self._example_types()
+        except OutOfBudget:
+            return None
+        if types is None:
+            return None
+        body = body_of(types)
+        _confirm(self.producer.is_valid(body) and self.consumer.is_valid(body))
+        return body
+
+    def _example_types(self) -> list[PartType] | None:
+        question = self._question()
+        found = Screening(Profile.of(self.producer), Profile.of(self.consumer)).shared()
+        types = found.body if found.is_settled else shared_body(question)
+        if types == []:
+            part = shared_part(question)
+            return [] if part is None else [part]
+        return types
+
+    @cached_property
+    def reasons(self) -> tuple[Reason, ...]:
+        """Why the verdict is what it is, as data; the text of each names the concrete part."""
+        return tuple(_reasons(self, self._question()))
+
+    def _question(self) -> Question:
+        profiles = Profile.of(self.producer), Profile.of(self.consumer)
+        return Question(*profiles, Budget(self.steps))
+
+
+def check(
+    producer: MessageBodySchema,
+    consumer: MessageBodySchema,
+    *,
+    lenient: bool = False,
+    steps: int = DEFAULT_STEPS,
+) -> Compatibility:
+    """Decide whether every body that is valid for `producer` is valid for `consumer`.
+
+    The answer is exact: *always*, *sometimes* or *never*, with bodies that show it. A schema
+    that no body can meet is always compatible with everything. Where the budget ends first, the
+    verdict is *undecided*, which is not true.
+
+    Arguments:
+        producer: what is sent.
+        consumer: what is taken.
+        lenient: the consumer ignores parts it does not know.
+        steps: the work that may be done, counted so that it is the same everywhere; a step is
+            about two microseconds.
+
+    Example:
+        >>> from messagebody.schema import MessageBodySchema
+        >>> agent = MessageBodySchema([(None, "text/markdown", True), ("/sources/*", "text/*")])
+        >>> reader = MessageBodySchema([(None, "text/*", True)])
+        >>> result = check(agent, reader)
+        >>> result.verdict.value, result.counterexample.names()
+        ('sometimes', ['/sources/b'])
+        >>> bool(check(agent, reader, lenient=True))
+        True
+    """
+    if lenient:
+        consumer = MessageBodySchema([*consumer, *_ANYTHING])
+    profiles = Profile.of(producer), Profile.of(consumer)
+    verdict, body = _decide(*profiles, steps)
+    types = None if body is None else tuple(body)
+    return Compatibility(producer, consumer, verdict, types, steps)
+
+
+def _decide(
+    producer: Profile, consumer: Profile, steps: int
+) -> tuple[Verdict, list[PartType] | None]:
+    screening = Screening(producer, consumer)
+    question = Question(producer, consumer, Budget(steps))
+    answer = screening.counterexample()
+    body = answer.body
+    try:
+        if not answer.is_settled:
+            body = next(iter_counterexamples(question), None)
+        if body is None:
+            return Verdict.ALWAYS, None
+        answer = screening.shared()
+        if not answer.is_settled:
+            answer = Answer(shared_body(question))
+    except OutOfBudget:
+        return Verdict.UNDECIDED, body
+    return Verdict.NEVER if answer.body is None else Verdict.SOMETIMES, body
+
+
+def _reasons(result: Compatibility, question: Question) -> Iterator[Reason]:
+    """Yield what decided first, then what else is worth knowing."""
+    try:
+        if valid_body(question) is None:
+            yield Reason("producer-unsatisfiable", "no body is valid for the producer")
+            return
+        if result.verdict is not Verdict.ALWAYS:
+            yield from _objections(result, question)
+            yield from _on_overlap(result, question)
+        for index in dead_parts(question):
+            text = f"no valid body has producer part {index} {result.producer[index].label}"
+            yield Reason("dead-part", text, producer_index=index)
+    except OutOfBudget:
+        text = f"the budget of {result.steps:,} steps ended before all was decided"
+        yield Reason("undecided", text)
+
+
+def _objections(result: Compatibility, question: Question) -> Iterator[Reason]:
+    seen = set()
+    for body in iter_counterexamples(question):
+        for reason in _objections_to(body, result, question):
+            if str(reason) not in seen:
+                seen.add(str(reason))
+                yield reason
+
+
+def _objections_to(
+    body: list[PartType], result: Compatibility, question: Question
+) -> Iterator[Reason]:
+    hits = [question.hits(part) & question.second for part in body]
+    strays = [part for part, hit in zip(body, hits, strict=True) if not hit]
+    for part in strays[:1]:
+        yield stray_part(part, result.producer, result.consumer)
+    if not strays:
+        wanted = question.required & question.second
+        for hit in hits:
+            wanted &= ~hit
+        for index in members(wanted >> len(result.producer)):
+            yield missing_part(index, result.producer, result.consumer)
+
+
+def _on_overlap(result: Compatibility, question: Question) -> Iterator[Reason]:
+    if result.verdict is Verdict.NEVER:
+        alone = Question(question.consumer, question.consumer, question.budget)
+        if valid_body(alone) is None:
+            yield Reason("consumer-unsatisfiable", "no body is valid for the consumer")
+    elif not question.required and shared_part(question) is None:
+        text = "the empty body is all that is valid for both"
+        yield Reason("only-empty-body-shared", text)
+
+
+def _confirm(confirmed: bool) -> None:
+    """Stop at a witness that the validator does not bear out, rather than show it."""
+    if not confirmed:
+        raise AssertionError("the validator contradicts a witness; please report this pair")
