@@ -2,7 +2,7 @@
 
 __all__ = ["DEFAULT_STEPS", "Budget", "OutOfBudget"]
 
-DEFAULT_STEPS = 400_000
+DEFAULT_STEPS = 2_000_000
 """Steps `check` may take by default: about a second of one core."""
 
 
@@ -13,8 +13,8 @@ class OutOfBudget(Exception):
 class Budget:
     """Steps that are left.
 
-    A step is one state of a search reached, or sixteen states compared: about a microsecond or
-    two, but counted, never timed.
+    A step is one pattern that reads one character, or sixteen comparisons: half a microsecond or
+    so, but counted, never timed.
 
     Arguments:
         steps: how many may be taken.

@@ -134,7 +134,7 @@ def check(
         consumer: what is taken.
         lenient: the consumer ignores parts it does not know.
         steps: the work that may be done, counted so that it is the same everywhere; a step is
-            about two microseconds.
+            about half a microsecond.
 
     Example:
         >>> from messagebody.schema import MessageBodySchema

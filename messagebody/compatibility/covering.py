@@ -10,19 +10,11 @@ from collections.abc import Sequence
 import attrs
 
 from messagebody.compatibility.budgets import Budget
+from messagebody.compatibility.languages import bits
 
-__all__ = ["bits", "cover"]
+__all__ = ["cover"]
 
 Choice = list[int | None]
-
-
-def bits(mask: int) -> list[int]:
-    """Return the single bits of a set, lowest first."""
-    found = []
-    while mask:
-        found.append(mask & -mask)
-        mask &= mask - 1
-    return found
 
 
 def cover(slots: Sequence[Sequence[int]], needs: int, budget: Budget) -> Choice | None:
@@ -68,40 +60,44 @@ def _components(slots: Sequence[Sequence[int]], needs: int) -> list[tuple[list[i
     met = 0
     for _, meets in parts:
         met |= meets
-    unmet = [([], needs & ~met)] if needs & ~met else []
-    return unmet + [part for part in parts if part[1]]
+    parts = [part for part in parts if part[1]]
+    return [([], needs & ~met), *parts] if needs & ~met else parts
 
 
 def _match(slots: Sequence[Sequence[int]], needs: int, budget: Budget) -> Choice | None:
     """Match every need to a slot of its own by augmenting paths."""
+    places: dict[int, list[int]] = {need: [] for need in bits(needs)}
+    for slot, options in enumerate(slots):
+        for option in options:
+            places[option].append(slot)
     chosen: Choice = [None] * len(slots)
-    for need in bits(needs):
-        if not _augment(slots, need, chosen, budget):
+    for need in places:
+        if not _augment(places, need, chosen, budget):
             return None
     return chosen
 
 
-def _augment(slots: Sequence[Sequence[int]], need: int, chosen: Choice, budget: Budget) -> bool:
+def _augment(places: dict[int, list[int]], need: int, chosen: Choice, budget: Budget) -> bool:
     """Find the need a slot, moving needs that hold one to another; breadth first."""
-    came: dict[int, int] = {}  # slot: the need that would move into it
-    queue = [need]
-    for wanting in queue:
-        for slot, options in enumerate(slots):
-            budget.spend(1)
-            if slot in came or wanting not in options:
+    came: dict[int, tuple[int, int]] = {}  # slot: the need to move in, and the slot it leaves
+    queue = [(need, -1)]
+    for wanting, left in queue:
+        budget.spend(len(places[wanting]))
+        for slot in places[wanting]:
+            if slot in came:
                 continue
-            came[slot] = wanting
+            came[slot] = wanting, left
             holder = chosen[slot]
-            if holder is not None:
-                queue.append(holder)
-                continue
-            while came[slot] != need:
-                left = chosen.index(came[slot])
-                chosen[slot] = came[slot]
-                slot = left  # noqa: PLW2901 - the loop ends here
-            chosen[slot] = need
-            return True
+            if holder is None:
+                _shift(slot, came, chosen)
+                return True
+            queue.append((holder, slot))
     return False
+
+
+def _shift(slot: int, came: dict[int, tuple[int, int]], chosen: Choice) -> None:
+    while slot >= 0:
+        chosen[slot], slot = came[slot]
 
 
 @attrs.frozen

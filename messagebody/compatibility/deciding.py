@@ -118,9 +118,7 @@ def _searches(question: Question, demand: Demand) -> Iterator[Callable[[], Types
 
 
 def _producer(question: Question) -> Demand:
-    return Demand(
-        question, required=question.required & question.first, accepted=(question.first,)
-    )
+    return Demand(question, required=question.required & question.first, accepted=(question.first,))
 
 
 def _with_stray_part(question: Question, demand: Demand, index: int) -> Types | None:
@@ -149,6 +147,7 @@ def _stray_part(question: Question, demand: Demand, index: int) -> PartType | No
     depends on the rest of the body. Any other can.
     """
     bit = 1 << index
+    critical = [name for name in demand.critical_names if question.matching_name(name) & bit]
     is_unnamed = question.unnamed >> index & 1
     rivals = question.second & (question.unnamed if is_unnamed else ~question.unnamed)
     for types, kind in question.type_words(good=bit, bad=rivals, need=(bit,)):
@@ -157,9 +156,7 @@ def _stray_part(question: Question, demand: Demand, index: int) -> PartType | No
             if not against:
                 return PartType(None, kind)
             continue
-        words = question.name_words(
-            good=bit, bad=against, need=(bit,), without=demand.critical_names
-        )
+        words = question.name_words(good=bit, bad=against, need=(bit,), without=critical)
         name = next((name for names, name in words if not names & against), None)
         if name is not None:
             return PartType(name, kind)

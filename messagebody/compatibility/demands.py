@@ -128,11 +128,11 @@ class Demand:
         good, bad = self._welcome & ~question.unnamed | bit, self._avoided & ~question.unnamed
         while True:
             search = question.name_words(good=good, bad=bad, need=(bit,), without=found)
-            name = next((name for names, name in search if fits(names)), None)
-            if name is None:
+            another = next((name for names, name in search if fits(names)), None)
+            if another is None:
                 return
-            found.append(name)
-            yield name
+            found.append(another)
+            yield another
 
     # Choosing and completing
 

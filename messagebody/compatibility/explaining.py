@@ -87,9 +87,7 @@ def describe_part(part: PartType) -> str:
     return f"an unnamed {kind}" if part.name is None else f"{quote(part.name)} {kind}"
 
 
-def stray_part(
-    part: PartType, producer: MessageBodySchema, consumer: MessageBodySchema
-) -> Reason:
+def stray_part(part: PartType, producer: MessageBodySchema, consumer: MessageBodySchema) -> Reason:
     """Explain a part that the producer may send and the consumer does not accept."""
     sender = next(i for i, each in enumerate(producer) if each.accepts(*part))
     rejections = sorted(
@@ -111,15 +109,11 @@ def stray_part(
     )
 
 
-def missing_part(
-    wanted: int, producer: MessageBodySchema, consumer: MessageBodySchema
-) -> Reason:
+def missing_part(wanted: int, producer: MessageBodySchema, consumer: MessageBodySchema) -> Reason:
     """Explain a part that the consumer requires and a body of the producer may lack."""
     part = consumer[wanted]
     overlapping = [
-        index
-        for index, each in enumerate(producer)
-        if each.name == part.name and not each.required
+        index for index, each in enumerate(producer) if each.name == part.name and not each.required
     ]
     text = f"consumer part {wanted} {part.label} is required, and a valid body may lack it"
     nearest = overlapping[0] if overlapping else None

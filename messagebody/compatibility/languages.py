@@ -8,7 +8,7 @@ from typing import Final
 
 from messagebody.globs.automaton import Automaton
 
-__all__ = ["Language", "members", "pleasant_order"]
+__all__ = ["Language", "bits", "members", "pleasant_order"]
 
 _PLEASANT: Final = string.ascii_lowercase + string.digits + string.ascii_uppercase + "_-.+!#$&^/"
 _ORDER: Final = {character: place for place, character in enumerate(_PLEASANT)}
@@ -130,6 +130,15 @@ class Language:
                     distances[state] = nearest[after] + 1
                     changed = True
         return distances
+
+
+def bits(mask: int) -> list[int]:
+    """Return the single bits of a set, lowest first."""
+    found = []
+    while mask:
+        found.append(mask & -mask)
+        mask &= mask - 1
+    return found
 
 
 def members(states: int) -> list[int]:

@@ -51,6 +51,7 @@ class Question:
         """Return the schema parts a name (None: no name) matches."""
         found = self._of_name.get(name)
         if found is None and name is not None:
+            self.budget.spend(len(self.names))
             found = _bits(p is not None and p.automaton.accepts(name) for p in self.names)
             self._of_name[name] = found
         return found or 0
@@ -74,7 +75,7 @@ class Question:
         return language_of(pattern)
 
     def type_words(
-        self, *, good: int, bad: int = 0, need: Sequence[int] = ()
+        self, *, good: int, bad: int = 0, need: Sequence[int]
     ) -> Iterator[tuple[int, str]]:
         """Yield sets of schema parts that one content type matches, with that type.
 
@@ -96,7 +97,7 @@ class Question:
             yield signature, WELL_KNOWN[members(known)[0]] if known else word
 
     def name_words(
-        self, *, good: int, bad: int = 0, need: Sequence[int] = (), without: Iterable[str] = ()
+        self, *, good: int, bad: int = 0, need: Sequence[int], without: Iterable[str] = ()
     ) -> Iterator[tuple[int, str]]:
         """Yield sets of named schema parts that one name matches, with a shortest such name.
 
@@ -107,9 +108,7 @@ class Question:
             without: names to leave out.
         """
         labels = _labels((good | bad) & ~self.unnamed, self.names)
-        languages = [
-            (label, language_of(pattern)) for pattern, label in labels.items() if pattern
-        ]
+        languages = [(label, language_of(pattern)) for pattern, label in labels.items() if pattern]
         taken = 1 << len(self.names)
         languages += [(taken, language_of(name_pattern(name))) for name in without]
         for signature, word in search(

@@ -9,14 +9,14 @@ antichain. (De Wulf, Doyen, Henzinger and Raskin, "Antichains", 2006.)
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
-import attrs
-
 from messagebody.compatibility.budgets import Budget
-from messagebody.compatibility.languages import Language, pleasant_order
+from messagebody.compatibility.languages import Language, bits, pleasant_order
 
 __all__ = ["search"]
 
-_States = tuple[int, ...]
+_States = tuple[tuple[int, int], ...]
+"""The languages that still have a future, by position, each with its set of states."""
+
 _PER_STEP: Final = 16
 """Comparisons that cost as much as a step."""
 
@@ -27,7 +27,7 @@ def search(
     *,
     good: int,
     bad: int,
-    need: Sequence[int] = (),
+    need: Sequence[int],
 ) -> Iterator[tuple[int, str]]:
     """Yield (signature, word) for every signature worth knowing, with a shortest word.
 
@@ -40,69 +40,70 @@ def search(
         budget: what the search may cost.
         good: labels it is good to match.
         bad: labels it is bad to match.
-        need: sets of labels; a word must match one of each.
+        need: sets of labels; a word must match one of each, and there is at least one set.
 
     Raises:
         OutOfBudget: the search ended early; nothing follows from what it did not yield.
     """
-    rows = list(labelled)
-    sides = _Sides(rows, good, bad)
-    groups = [[i for i, (label, _) in enumerate(rows) if label & group] for group in need]
-    languages = [language for _, language in rows]
-    start = tuple(language.start for language in languages)
+    pairs = list(labelled)
+    sides = _Sides(pairs, good, bad)
+    start = tuple((i, each.start) for i, (_, each) in enumerate(pairs) if each.start)
     nodes: list[tuple[_States, int, str]] = [(start, -1, "")]
     for index, (states, _, _) in enumerate(nodes):
         signature = 0
-        for (label, language), here in zip(rows, states, strict=True):
+        for i, here in states:
+            label, language = pairs[i]
             if here & language.accepting:
                 signature |= label
-        if signature and all(signature & group for group in need):
+        if _meets(signature, need):
             yield signature, _spell(nodes, index)
-        for character, after in _moves(languages, states, groups):
-            budget.spend(1)
-            if sides.admit(after, budget):
+        for character, after in _moves(pairs, states, budget):
+            alive = 0
+            for i, _ in after:
+                alive |= pairs[i][0]
+            if _meets(alive, need) and sides.admit(after, budget):
                 nodes.append((after, index, character))
 
 
+def _meets(labels: int, need: Sequence[int]) -> bool:
+    return all(labels & group for group in need)
+
+
 def _moves(
-    languages: Sequence[Language], states: _States, groups: Sequence[Sequence[int]]
+    pairs: Sequence[tuple[int, Language]], states: _States, budget: Budget
 ) -> Iterator[tuple[str, _States]]:
-    """Yield each character that makes a difference, and one for all others, with what it leads to.
-
-    Of the groups of languages, one of each must still be alive.
-    """
-    rows = [language.row(here) for language, here in zip(languages, states, strict=True)]
-    characters: set[str] = set().union(*[reached for reached, _ in rows])
-    for group in groups:
-        if not any(rows[i][1] for i in group):
-            characters &= set().union(*[rows[i][0] for i in group])
-    for character in sorted(characters, key=pleasant_order):
-        after = tuple([reached.get(character, others) for reached, others in rows])
-        if all(any(after[i] for i in group) for group in groups):
-            yield character, after
-    after = tuple([others for _, others in rows])
-    if any(after) and all(any(after[i] for i in group) for group in groups):
-        told_apart = set().union(*[reached for reached, _ in rows])
-        other = languages[0].another(told_apart)
-        if other:
-            yield other, after
+    """Yield what each character that makes a difference leads to, and what all others do."""
+    rows = [(i, *pairs[i][1].row(here)) for i, here in states]
+    told_apart = {character for _, reached, _ in rows for character in reached}
+    for character in sorted(told_apart, key=pleasant_order):
+        budget.spend(len(rows))
+        yield (
+            character,
+            tuple(
+                [(i, to) for i, reached, others in rows if (to := reached.get(character, others))]
+            ),
+        )
+    ordinary = tuple([(i, others) for i, _, others in rows if others])
+    other = pairs[0][1].another(told_apart) if ordinary else ""
+    if other:
+        yield other, ordinary
 
 
-@attrs.define(init=False)
 class _Sides:
-    """The states met so far, as far as they are worth going on from."""
+    """The sets of states met so far, as far as they are worth going on from.
 
-    _offsets: list[int]
-    _good: int
-    _bad: int
-    _met: set[_States]
-    _kept: list[tuple[int, int]]
+    They are kept by each good state in them, since whatever is at least as good as a set has any
+    one of its good states.
+    """
 
-    def __init__(self, rows: Sequence[tuple[int, Language]], good: int, bad: int) -> None:
-        self._offsets, self._good, self._bad = [], 0, 0
-        self._met, self._kept = set(), []
-        offset = 0
-        for label, language in rows:
+    __slots__ = ("_bad", "_good", "_kept", "_met", "_offsets")
+
+    def __init__(self, pairs: Sequence[tuple[int, Language]], good: int, bad: int) -> None:
+        self._offsets: list[int] = []
+        self._good = self._bad = offset = 0
+        self._met: set[_States] = set()
+        self._kept: dict[int, list[tuple[int, int]]] = {}
+        for label, language in pairs:
             span = ((1 << language.size) - 1) << offset
             self._good |= span if label & good else 0
             self._bad |= span if label & bad else 0
@@ -115,17 +116,17 @@ class _Sides:
             return False
         self._met.add(states)
         joined = 0
-        for here, offset in zip(states, self._offsets, strict=True):
-            joined |= here << offset
+        for i, here in states:
+            joined |= here << self._offsets[i]
         better, worse = joined & self._good, joined & self._bad
-        budget.spend(len(self._kept) // _PER_STEP)
-        for good, bad in self._kept:
+        shelves = [self._kept.setdefault(bit, []) for bit in bits(better) or [0]]
+        rivals = min(shelves, key=len)
+        budget.spend(len(rivals) // _PER_STEP)
+        for good, bad in rivals:
             if not better & ~good and not bad & ~worse:
                 return False
-        self._kept = [
-            (good, bad) for good, bad in self._kept if good & ~better or worse & ~bad
-        ]
-        self._kept.append((better, worse))
+        for shelf in shelves:
+            shelf.append((better, worse))
         return True
 
 

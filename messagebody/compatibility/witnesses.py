@@ -33,9 +33,7 @@ def body_of(types: Iterable[PartType]) -> MessageBody:
     Unnamed parts come first, as the content to show.
     """
     ordered = sorted(types, key=lambda part: (part.name is not None, part))
-    return MessageBody(
-        Part(_content(kind), name=name, content_type=kind) for name, kind in ordered
-    )
+    return MessageBody(Part(_content(kind), name=name, content_type=kind) for name, kind in ordered)
 
 
 def _content(kind: str) -> str | bytes:

@@ -99,7 +99,7 @@ def type_matches(pattern: str, content_type: str) -> bool:
 def pool() -> tuple[str, ...]:
     short = ["".join(s) for n in (1, 2) for s in itertools.product(LETTERS, repeat=n)]
     long = short + ["".join(s) for s in itertools.product("abz", repeat=3)]
-    tiny = ["a", "b", "z", "ab", "az", "ba", "zb", "zz"]
+    tiny = ["a", "b", "z", "aa", "ab", "az", "ba", "zb", "abz"]
     paths: list[tuple[str, ...]] = [(s,) for s in long]
     paths += itertools.product(short, repeat=2)
     paths += itertools.product(tiny, repeat=3)

@@ -1,0 +1,122 @@
+"""The tests would notice: decide with a deliberate mistake, and see brute force disagree."""
+
+import pytest
+
+from messagebody.compatibility import check
+from messagebody.compatibility.languages import Language
+from messagebody.compatibility.profiles import Profile
+from messagebody.compatibility.questions import Question
+from messagebody.compatibility.screening import NONE, OPEN, Answer, Screening
+from messagebody.globs import name_pattern
+from messagebody.schema import MessageBodySchema
+from tests.compatibility import generators, oracle
+from tests.compatibility.test_checking import FIRST_CHARACTERS, schema
+
+
+def disagreements(pairs: int = 900) -> int:
+    """Count the random pairs on which the decider as it now is and brute force disagree."""
+    wrong = 0
+    for number in range(pairs):
+        a, b = generators.pair(number)
+        try:
+            verdict = check(MessageBodySchema(a), MessageBodySchema(b)).verdict.value
+        except (AssertionError, RuntimeError, StopIteration):
+            verdict = "broken"
+        wrong += verdict != oracle.decide(a, b).verdict
+    return wrong
+
+
+def test_without_a_mistake_there_is_none() -> None:
+    """The count of disagreements counts nothing else."""
+    assert disagreements() == 0
+
+
+def test_the_naive_rule_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Parts one by one, never as a union and never competing."""
+
+    def part_by_part(screening: Screening) -> Answer:
+        answer = honest(screening)
+        return answer if answer.is_settled else Answer([])
+
+    honest = Screening.counterexample
+    monkeypatch.setattr(Screening, "counterexample", part_by_part)
+    assert disagreements() > 10
+
+
+def test_names_that_nobody_competes_for_are_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every required part taken for large: as if names were not unique."""
+    monkeypatch.setattr("messagebody.compatibility.demands.Demand._small", {})
+    assert disagreements() > 10
+
+
+def test_unnamed_parts_taken_for_named_ones_are_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`/**` accepting unnamed parts."""
+    honest = Question.matching_name
+
+    def too_wide(question: Question, name: str | None) -> int:
+        found = honest(question, name)
+        if name is None:
+            for index, pattern in enumerate(question.names):
+                if pattern is not None and pattern.is_universal:
+                    found |= 1 << index
+        return found
+
+    monkeypatch.setattr(Question, "matching_name", too_wide)
+    monkeypatch.setattr(Screening, "counterexample", lambda _: OPEN)
+    monkeypatch.setattr(Screening, "shared", lambda _: OPEN)
+    assert disagreements() > 10
+
+
+def test_an_alphabet_that_stops_at_the_letters_in_sight_is_noticed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """As if no character existed but those the patterns mention."""
+    monkeypatch.setattr(Screening, "counterexample", lambda _: OPEN)
+    monkeypatch.setattr(Language, "another", lambda _self, _taken: "")
+    rest = schema(*[(f"/{c}*",) for c in FIRST_CHARACTERS if c != "q"])
+    assert check(schema(("/*",)), rest)
+    assert disagreements() > 10
+
+
+def test_an_endless_alphabet_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As if there always were one more character."""
+    monkeypatch.setattr(Screening, "counterexample", lambda _: OPEN)
+    monkeypatch.setattr(Language, "another", lambda _self, _taken: "~")
+    whole = schema(*[(f"/{c}*",) for c in FIRST_CHARACTERS])
+    assert not check(schema(("/*",)), whole)
+
+
+def test_a_limit_on_expansions_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As if a pattern meant its first thousand expansions only."""
+    first_thousand = name_pattern("/" + "a" * 11 + "{a,b}" * 9)
+    many = name_pattern("/" + "{a,b}" * 20)
+    assert not check(schema((many.text,)), schema((first_thousand.text,)))
+    honest = Screening.counterexample
+    monkeypatch.setattr(
+        Screening, "counterexample", lambda s: NONE if many in s.producer.names else honest(s)
+    )
+    assert check(schema((many.text,)), schema((first_thousand.text,)))
+
+
+def test_screening_alone_is_never_wrong() -> None:
+    """What the first look settles is what brute force says; and it settles most pairs."""
+    settled = 0
+    for number in range(1_500):
+        a, b = generators.pair(number)
+        screening = Screening(*(Profile.of(MessageBodySchema(side)) for side in (a, b)))
+        expected = oracle.decide(a, b)
+        answer = screening.counterexample()
+        if answer.is_settled:
+            settled += 1
+            assert (answer.body is None) == expected.always, number
+        shared = screening.shared()
+        if shared.is_settled:
+            assert (shared.body is not None) == expected.shared, number
+    assert settled > 1_000
+
+
+def test_the_core_alone_is_never_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The exact search needs no first look."""
+    monkeypatch.setattr(Screening, "counterexample", lambda _: OPEN)
+    monkeypatch.setattr(Screening, "shared", lambda _: OPEN)
+    assert disagreements(600) == 0
