@@ -6,20 +6,17 @@ spelled in one strict way. A path never becomes a URL.
 
 from typing import Any
 
+import attrs
+
 from messagebody import base64_text
+from messagebody.body import MessageBody
 from messagebody.errors import InvalidContentType
 from messagebody.media_types import OCTET_STREAM, check_content_type
 from messagebody.names import safe_name
 from messagebody.part import Part
 from messagebody.resolving import grammar
 
-__all__ = [
-    "attachment_part",
-    "content_type_of",
-    "first_text",
-    "is_absolute_url",
-    "rebuilt_attachment",
-]
+__all__ = ["Taken", "content_type_of", "is_absolute_url", "put_parts", "take_part", "take_parts"]
 
 ALIASES = {
     "url": ("url", "uri"),
@@ -67,40 +64,81 @@ def content_type_of(attachment: dict[str, Any]) -> str:
         return OCTET_STREAM
 
 
-def attachment_part(attachment: Any, directory: str) -> tuple[Part, dict[str, Any]] | None:
-    """Return the part an attachment makes, and what is left of the attachment.
+@attrs.frozen
+class Taken:
+    """An attachment in two pieces: a part, and the rest.
+
+    Arguments:
+        part: what can be read, offloaded, validated.
+        rest: the attachment, null where what is in the part stood.
+        alias: the member that is in the part.
+    """
+
+    part: Part
+    rest: dict[str, Any]
+    alias: str
+
+
+def take_part(attachment: Any, directory: str) -> Taken | None:
+    """Take the part out of an attachment.
 
     Arguments:
         attachment: a foreign attachment.
         directory: where the part goes.
 
     Returns:
-        None if it makes none: it has neither an absolute URL nor inline bytes in base64.
+        None if there is none in it: it has neither an absolute URL nor inline bytes in base64.
     """
     if not isinstance(attachment, dict):
         return None
-    content_type = content_type_of(attachment)
     filename = first_text(attachment, "filename")
     name = safe_name(filename[1] if filename else "", directory=directory)
-    url = first_text(attachment, "url")
+    content_type = content_type_of(attachment)
+    url, data = first_text(attachment, "url"), first_text(attachment, "data")
     if url is not None:
         if not is_absolute_url(url[1]):
             return None
-        part = Part(
-            name=name, content_type=content_type, url=url[1], size=_size_of(attachment),
-        )  # fmt: skip
-        return part, {**attachment, url[0]: None}
-    return _inline_part(attachment, name, content_type)
-
-
-def _inline_part(
-    attachment: dict[str, Any], name: str, content_type: str
-) -> tuple[Part, dict[str, Any]] | None:
-    data = first_text(attachment, "data")
+        part = Part(name=name, content_type=content_type, url=url[1], size=_size_of(attachment))
+        return Taken(part, {**attachment, url[0]: None}, url[0])
     content = None if data is None else _decoded(data[1])
     if data is None or content is None:
         return None
-    return Part(content, name=name, content_type=content_type), {**attachment, data[0]: None}
+    part = Part(content, name=name, content_type=content_type)
+    return Taken(part, {**attachment, data[0]: None}, data[0])
+
+
+def take_parts(attachments: list[Any]) -> tuple[list[Taken], list[Any]]:
+    """Take the parts out of attachments; return them, and all that is left, in order."""
+    taken, left = [], []
+    for number, attachment in enumerate(attachments, 1):
+        found = take_part(attachment, f"/attachments/{number}")
+        left.append(attachment if found is None else found.rest)
+        if found is not None:
+            taken.append(found)
+    return taken, left
+
+
+def put_parts(left: list[Any], aliases: dict[str, str], body: MessageBody) -> list[Any]:
+    """Return the attachments that parts and what was left of them make; undo `take_parts`.
+
+    Arguments:
+        left: what is left of all attachments.
+        aliases: the members that are in parts, by name of part.
+        body: holds the parts.
+
+    Raises:
+        LookupError: a part is gone.
+        ValueError: a part is a reference where there were bytes, or the reverse.
+    """
+    attachments = list(left)
+    for name, alias in aliases.items():
+        index = int(name.split("/")[2]) - 1
+        part, holds_url = body[name], alias in ALIASES["url"]
+        if part.is_reference != holds_url:
+            raise ValueError("the part changed between a reference and bytes")
+        value = part.url if holds_url else base64_text.encode(part.read_bytes())
+        attachments[index] = {**attachments[index], alias: value}
+    return attachments
 
 
 def _decoded(text: str) -> bytes | None:
@@ -116,22 +154,3 @@ def _size_of(attachment: dict[str, Any]) -> int | None:
     size = attachment.get("size")
     fits = isinstance(size, int) and not isinstance(size, bool) and 0 <= size < 2**53
     return size if fits else None
-
-
-def rebuilt_attachment(rest: dict[str, Any], part: Part) -> dict[str, Any]:
-    """Return the attachment that a part and what was left of the attachment make.
-
-    Raises:
-        ValueError: the part is a reference where there were bytes, or the reverse.
-    """
-    for member in ("url", "data"):
-        for alias in ALIASES[member]:
-            if alias in rest and rest[alias] is None:
-                return {**rest, alias: _value_of(part, member)}
-    raise ValueError("nothing of the attachment was in a part")
-
-
-def _value_of(part: Part, member: str) -> str:
-    if part.is_reference != (member == "url"):
-        raise ValueError("the part changed between a reference and bytes")
-    return part.url or "" if member == "url" else base64_text.encode(part.read_bytes())

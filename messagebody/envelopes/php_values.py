@@ -24,7 +24,6 @@ __all__ = [
     "from_text",
     "is_array",
     "is_empty",
-    "is_scalar",
     "lower",
     "optional_text",
     "string_keyed",
@@ -61,11 +60,6 @@ def is_array(value: Any) -> bool:
         (True, True, False)
     """
     return isinstance(value, dict | list | tuple) and not isinstance(value, PhpObject)
-
-
-def is_scalar(value: Any) -> bool:
-    """Tell whether PHP has a scalar here: text, a number or a truth value."""
-    return isinstance(value, str | bytes | int | float)
 
 
 def is_empty(value: Any) -> bool:

@@ -83,6 +83,7 @@ class TestNormalize:
          ("1e", True), ("1 ", True), ("1abc", True), ("1e1", False), ("\0001", False),
          ("\u00a01", False), ("\u0661", False), ("-1", False), ("0x1", False), ("", False),
          ("1e400", False), ("0.99999999999999999999", True), ("9" * 400, False), (2, False),
+         (b"1", True), (b"\xff", False),
          (2**64, False), (2**64 + 1, False), (1.5, False), (False, False), ([1], False)],
     )  # fmt: skip
     def test_version(self, version: Any, passes: bool) -> None:
@@ -156,7 +157,12 @@ class TestNormalize:
 
     def test_payload_of_a_plain_message(self) -> None:
         """Null is taken along; only the type's own members are."""
-        metadata = {"type": "tool_result", "error": None, "media": {}, "parameters": 1}
+        metadata: dict[str, Any] = {
+            "type": "tool_result",
+            "error": None,
+            "media": {},
+            "parameters": 1,
+        }
         row = {"metadata": metadata}
         assert agents_api.normalize(row)["payload"] == {"error": None, "media": {}}
         php = agents_api.normalize(row, php_compatible=True)

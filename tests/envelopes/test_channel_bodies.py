@@ -1,5 +1,6 @@
 """Chats become bodies and come back; bodies travel in chats and come back."""
 
+import asyncio
 import json
 from typing import Any
 
@@ -84,6 +85,24 @@ class TestChatToBodyAndBack:
         body = channel.to_body({"messages": [{"role": "assistant", "content": 5}]}).value
         body[0] = body[0].evolve(content="six")
         assert channel.from_body(body).value["messages"][0]["content"] == "six"
+
+    def test_inlined_and_removed_attachments(self) -> None:
+        """A part that changed its kind, or is gone, makes the body travel whole."""
+        files = [{"url": IMAGE}, {"data": "aGk="}, {"url": None, "uri": IMAGE}]
+        chat = {"message": "a", "attachments": files}
+        for change in ("inline", "refer", "remove"):
+            body = channel.to_body(chat).value
+            if change == "inline":
+                body[1] = body[1].evolve(content=b"GIF89a")
+            elif change == "refer":
+                body[2] = body[2].evolve(url=IMAGE)
+            else:
+                del body[3]
+            again = channel.to_body(channel.from_body(body).or_raise()).or_raise()
+            sidecar = "/meta/channel.json"
+            assert [part for part in again if part.name != sidecar] == [
+                part for part in body if part.name != sidecar
+            ]
 
     def test_added_parts_travel_whole(self) -> None:
         """A body that no longer fits its sidecar loses nothing, and says what it said."""
@@ -207,6 +226,18 @@ class TestBodyChat:
             room = self.Room(lambda body, answer=answer: answer)
             room.handle({"text": "a"})
             assert room.sent == [said]
+
+    def test_asynchronous_agents(self) -> None:
+        """They are awaited, and anything but a body is what it is to a channel."""
+
+        async def agent(body: MessageBody) -> Any:
+            return body.read_text() if body.read_text() != "number" else 5
+
+        room = self.Room(agent)
+        assert asyncio.run(room.ahandle({"text": "Hi"}))
+        assert not asyncio.run(room.ahandle({"text": "number"}))
+        assert room.sent[0] == "Hi"
+        assert "unexpected result type" in room.sent[1]
 
 
 class TestFindings:

@@ -10,6 +10,7 @@ from messagebody.envelopes.agents_api.normalizing import (
     MESSAGE_KEYS,
     SCHEMA,
     VERSION,
+    as_message,
     is_envelope,
     kept_text_fields,
     normalize,
@@ -53,11 +54,12 @@ def iter_findings(row: Any) -> Iterator[Finding]:
         omitted name: an envelope has no such member
     """
     try:
-        normalize(row)
+        message = as_message(row, "WP_Agent_Message::normalize(): Argument #1 ($message)")
+        normalize(message)
     except EnvelopeError as error:
         yield Finding("refused", "", error.problem)
         return
-    for loss in iter_drops(php.as_map(row)):
+    for loss in iter_drops(message):
         yield Finding(loss.kind.value, loss.where, loss.why)
 
 
@@ -88,7 +90,7 @@ def iter_drops(message: dict[str, Any]) -> Iterator[Loss]:
     typed = is_envelope(message)
     kept = kept_text_fields(message)
     for key, value in message.items():
-        if key not in MESSAGE_KEYS and not (typed and key == "data"):
+        if key not in MESSAGE_KEYS and key != "data":
             yield Loss("omitted", key, "an envelope has no such member")
         elif value is not None and key not in kept:
             yield from _drops_of(key, value, message, typed=typed)
@@ -102,7 +104,7 @@ def _drops_of(key: str, value: Any, message: dict[str, Any], *, typed: bool) -> 
     elif not typed:
         if key == "type":
             yield Loss("omitted", key, "a plain message takes its type from metadata.type")
-        elif key in ("payload", "schema", "version"):
+        elif key in ("payload", "data", "schema", "version"):
             yield Loss("omitted", key, "the row is no envelope, which has version, type and one "
                        "of schema, payload and data")  # fmt: skip
     elif key in ("payload", "data") and not php.is_array(value):

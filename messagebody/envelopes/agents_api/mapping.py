@@ -23,7 +23,7 @@ from messagebody.envelopes.agents_api.normalizing import (
     kept_text_fields,
     normalize,
 )
-from messagebody.envelopes.attachments import attachment_part, rebuilt_attachment
+from messagebody.envelopes.attachments import put_parts, take_parts
 from messagebody.envelopes.conversion import Converted
 from messagebody.envelopes.embedding import embed, extract, is_same
 from messagebody.errors import MessageBodyError
@@ -136,10 +136,13 @@ def _decomposed(envelope: Envelope) -> MessageBody:
         parts.append(_json_part(payload, _payload_name(envelope["type"])))
     else:
         sidecar["payload"] = payload
-    attachments, sidecar["metadata"] = _attachments(envelope["metadata"])
-    parts += attachments
-    if attachments:
-        sidecar["attachments"] = [part.name for part in attachments]
+    metadata = envelope["metadata"]
+    attached = metadata.get("attachments") if isinstance(metadata, dict) else None
+    taken, left = take_parts(attached if isinstance(attached, list) else [])
+    if taken:
+        parts += [each.part for each in taken]
+        sidecar["metadata"] = {**metadata, "attachments": left}
+        sidecar["attachments"] = {each.part.name: each.alias for each in taken}
     parts.append(_json_part(sidecar, SIDECAR))
     return MessageBody(parts)
 
@@ -150,20 +153,6 @@ def _json_part(value: Any, name: str) -> Part:
 
 def _payload_name(type_: str) -> str:
     return _PAYLOAD_NAMES.get(type_) or f"/payload/{type_}.json"
-
-
-def _attachments(metadata: Any) -> tuple[list[Part], Any]:
-    """Return the parts attachments make, and the metadata without what is in them."""
-    attached = metadata.get("attachments") if isinstance(metadata, dict) else None
-    if not isinstance(attached, list):
-        return [], metadata
-    parts, left = [], []
-    for number, attachment in enumerate(attached, 1):
-        part, rest = attachment_part(attachment, f"/attachments/{number}") or (None, attachment)
-        left.append(rest)
-        if part is not None:
-            parts.append(part)
-    return parts, {**metadata, "attachments": left}
 
 
 # An envelope from parts
@@ -206,11 +195,8 @@ def _metadata(body: MessageBody, sidecar: dict[str, Any]) -> Any:
     metadata = sidecar["metadata"]
     if "attachments" not in sidecar:
         return metadata
-    attached = list(metadata["attachments"])
-    for name in sidecar["attachments"]:
-        index = int(name.split("/")[2]) - 1
-        attached[index] = rebuilt_attachment(attached[index], body[name])
-    return {**metadata, "attachments": attached}
+    attachments = put_parts(metadata["attachments"], sidecar["attachments"], body)
+    return {**metadata, "attachments": attachments}
 
 
 # Any body in an envelope

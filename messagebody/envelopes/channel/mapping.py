@@ -14,7 +14,7 @@ import attrs
 from messagebody import strict_json
 from messagebody.body import MessageBody
 from messagebody.envelopes import php_values as php
-from messagebody.envelopes.attachments import attachment_part, rebuilt_attachment
+from messagebody.envelopes.attachments import put_parts, take_parts
 from messagebody.envelopes.conversion import Converted, Loss
 from messagebody.envelopes.embedding import embed, extract, is_same
 from messagebody.errors import EnvelopeError, MessageBodyError
@@ -157,21 +157,12 @@ def _kind(value: Chat) -> Kind:
 def _decomposed(chat: Chat, kind: str) -> MessageBody:
     rest = dict(chat)
     parts, said = _said_parts(rest, kind)
-    attached = _attached(rest, kind)
-    attachments, left = [], []
-    for number, attachment in enumerate(attached, 1):
-        part, remainder = attachment_part(attachment, f"/attachments/{number}") or (
-            None,
-            attachment,
-        )
-        left.append(remainder)
-        if part is not None:
-            attachments.append(part)
-    if attachments:
+    taken, left = take_parts(_attached(rest, kind))
+    if taken:
         _attach(rest, kind, left)
-    names = [part.name for part in attachments]
-    sidecar = {"kind": kind, "chat": rest, "said": said, "attachments": names}
-    return MessageBody([*parts, *attachments, _json_part(sidecar)])
+    aliases = {each.part.name: each.alias for each in taken}
+    sidecar = {"kind": kind, "chat": rest, "said": said, "attachments": aliases}
+    return MessageBody([*parts, *(each.part for each in taken), _json_part(sidecar)])
 
 
 def _json_part(value: Any) -> Part:
@@ -258,12 +249,8 @@ def _rebuilt(body: MessageBody, sidecar: dict[str, Any]) -> Chat | None:
             chat["messages"] = list(chat["messages"])
         for part, place in zip(body.unnamed(), sidecar["said"], strict=True):
             _say(chat, place, part.read_text())
-        attached = list(_attached(chat, kind))
-        for name in sidecar["attachments"]:
-            index = int(name.split("/")[2]) - 1
-            attached[index] = rebuilt_attachment(attached[index], body[name])
         if sidecar["attachments"]:
-            _attach(chat, kind, attached)
+            _attach(chat, kind, put_parts(_attached(chat, kind), sidecar["attachments"], body))
         return chat if _kind(chat) == kind and php.find_unencodable(chat) is None else None
     except (MessageBodyError, LookupError, TypeError, ValueError, AttributeError):
         return None  # somebody edited what belongs together; the body travels whole instead
