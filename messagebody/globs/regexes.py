@@ -1,4 +1,4 @@
-"""Patterns of several stars and at most one brace, as regexes that never backtrack far.
+"""Patterns of several stars and few alternatives, as regexes that never backtrack far.
 
 After a star, the leftmost place where the next literal fits is as good as any other, for the star
 behind that literal can take up the rest; the same holds for `**` and whole segments. So each such
@@ -23,14 +23,12 @@ _SEGMENT: Final = "/[^/]+"
 def regex_of(syntax: Syntax) -> re.Pattern[str] | None:
     """Return a regex whose full matches among legal names are those of a name pattern.
 
-    None if the pattern has several braces or is too long for a regex to be quick.
+    None if the pattern has many alternatives or is too long for a regex to be quick.
     """
-    if syntax.tokens.count("{") > 1:
+    found = branches(syntax)
+    if not found or sum(map(len, found)) > _LONGEST:
         return None
-    text = "".join(syntax.tokens)
-    if len(text) * (syntax.tokens.count(",") + 1) > _LONGEST:
-        return None
-    return re.compile("|".join("".join(_branch(branch)) for branch in branches(text)))
+    return re.compile("|".join("".join(_branch(branch)) for branch in found))
 
 
 def _branch(text: str) -> Iterator[str]:
