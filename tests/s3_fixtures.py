@@ -2,7 +2,6 @@
 
 import itertools
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
 import pytest
 
@@ -58,7 +57,7 @@ def moto_store(moto_filesystem: S3FileSystem) -> S3Store:
 
 
 @pytest.fixture
-def rclone_store(rclone_server: servers.Server, rclone_filesystem: S3FileSystem) -> S3Store:
+def rclone_store(rclone_filesystem: S3FileSystem) -> S3Store:
     bucket = f"bucket-{next(_numbers)}"
-    (rclone_server.directory or Path()).joinpath(bucket).mkdir()
+    rclone_filesystem.client.create_bucket(Bucket=bucket)
     return S3Store(rclone_filesystem, bucket, "tenant")

@@ -36,6 +36,7 @@ _NO_CREDENTIALS = (
     botocore.TokenRetrievalError,
 )
 _NO_NETWORK = (
+    botocore.ConnectionError,
     botocore.HTTPClientError,
     botocore.ResponseStreamingError,
     botocore.IncompleteReadError,

@@ -1,0 +1,472 @@
+"""S3: semantics on moto, signatures on rclone, errors on both."""
+
+import multiprocessing
+import os
+import pickle
+import threading
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import attrs
+import boto3
+import pytest
+from botocore.exceptions import ClientError
+
+from messagebody.errors import AccessDenied, LimitExceeded, ObjectNotFound, StoreError
+from messagebody.stores import Bytes, Store, open_store
+from messagebody.stores.s3 import S3FileSystem, S3Store, uploads
+from tests import servers
+
+KEY = "sha256/" + "a" * 64
+MIB = 1024 * 1024
+
+
+@pytest.fixture(params=["moto", "rclone"])
+def store(request: pytest.FixtureRequest) -> S3Store:
+    found: S3Store = request.getfixturevalue(f"{request.param}_store")
+    return found
+
+
+@attrs.frozen
+class Numbers:
+    """A blob of counted bytes, which can fail in the middle."""
+
+    size: int
+    fails_at: int | None = None
+
+    def read(self) -> bytes:
+        return b"".join(self.buffers(MIB))
+
+    def buffers(self, length: int) -> Iterator[bytes]:
+        for start in range(0, self.size, length):
+            if self.fails_at is not None and start >= self.fails_at:
+                raise KeyboardInterrupt
+            yield bytes([start // length % 256]) * min(length, self.size - start)
+
+
+class TestContract:
+    def test_bytes_by_key(self, store: Store) -> None:
+        assert store.stat(KEY) is None
+        assert store.put(KEY, Bytes(b"0123456789"), content_type="image/png")
+        found = store.stat(KEY)
+        assert found is not None
+        assert (found.key, found.size) == (KEY, 10)
+        assert abs((found.modified or 0) - time.time()) < 60
+        assert [each.key for each in store.iter_objects()] == [KEY]
+        assert b"".join(store.stream(KEY)) == b"0123456789"
+        assert store.read_range(KEY, 3, 5) == b"34"
+        assert store.read_range(KEY, 8, 99) == b"89"
+        assert store.read_range(KEY, 50, 60) == b""
+        store.delete(KEY)
+        store.delete(KEY)
+        assert store.stat(KEY) is None
+
+    @pytest.mark.parametrize(
+        "read", [lambda s: s.read_range(KEY, 0, 1), lambda s: [*s.stream(KEY)]]
+    )
+    def test_what_is_not_there(self, store: Store, read: Any) -> None:
+        with pytest.raises(ObjectNotFound) as caught:
+            read(store)
+        assert isinstance(caught.value, FileNotFoundError)
+        assert (caught.value.store, caught.value.key) == (
+            store.url.rsplit("/", 1)[0], f"tenant/{KEY}")  # fmt: skip
+
+    def test_large_objects_go_in_parts(self, store: S3Store, monkeypatch: Any) -> None:
+        monkeypatch.setattr(uploads, "THRESHOLD", MIB)
+        blob = Numbers(17 * MIB + 3)
+        filesystem, path = store.filesystem, f"{store.bucket}/tenant/{KEY}"
+        assert filesystem.put_blob(path, blob, if_absent=True, threshold=MIB, part_size=5 * MIB)
+        assert store.stat(KEY).size == blob.size  # type: ignore[union-attr]
+        assert b"".join(store.stream(KEY)) == b"".join(blob.buffers(5 * MIB))
+        assert list(store.iter_uploads()) == []
+
+    def test_the_prefix_keeps_tenants_apart(self, store: S3Store) -> None:
+        other = S3Store(store.filesystem, store.bucket, "tenan")
+        store.put(KEY, Bytes(b"x"), content_type="a/b")
+        assert list(other.iter_objects()) == []
+        assert other.stat(KEY) is None
+
+
+class TestPutIfAbsent:
+    def test_what_is_there_is_left_alone(self, moto_store: S3Store) -> None:
+        assert moto_store.put(KEY, Bytes(b"old"), content_type="a/b")
+        assert not moto_store.put(KEY, Bytes(b"new"), content_type="a/b")
+        assert moto_store.read_range(KEY, 0, 9) == b"old"
+        assert moto_store.put(KEY, Bytes(b"new"), content_type="a/b", if_absent=False)
+        assert moto_store.read_range(KEY, 0, 9) == b"new"
+
+    def test_in_parts_it_leaves_no_upload_open(self, moto_store: S3Store) -> None:
+        path = f"{moto_store.bucket}/tenant/{KEY}"
+        put = moto_store.filesystem.put_blob
+        assert put(path, Numbers(11 * MIB), if_absent=True, threshold=MIB, part_size=5 * MIB)
+        assert not put(path, Numbers(12 * MIB), if_absent=True, threshold=MIB, part_size=5 * MIB)
+        assert moto_store.stat(KEY).size == 11 * MIB  # type: ignore[union-attr]
+        assert list(moto_store.iter_uploads()) == []
+
+    def test_sixteen_writers_have_one_winner(self, moto_store: S3Store) -> None:
+        results: list[bool] = []
+
+        def write(number: int) -> None:
+            blob = Bytes(bytes([number]) * 1000)
+            results.append(moto_store.put(KEY, blob, content_type="a/b"))
+
+        threads = [threading.Thread(target=write, args=(n,)) for n in range(16)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert sorted(results) == [False] * 15 + [True]
+        assert len(set(moto_store.read_range(KEY, 0, 2000))) == 1
+
+    def test_501_is_remembered(self, moto_store: S3Store, monkeypatch: Any) -> None:
+        filesystem = S3FileSystem(
+            session=moto_store.filesystem.clients.session(),
+            endpoint_url=moto_store.filesystem.clients.settings.endpoint_url,
+        )
+        asked: list[bool] = []
+        sending = uploads.put
+
+        def put(client: Any, target: Any, blob: Any, *, if_absent: bool, **sizes: int) -> bool:
+            asked.append(if_absent)
+            if if_absent:
+                raise _error(501, "NotImplemented")
+            return sending(client, target, blob, if_absent=False, **sizes)
+
+        monkeypatch.setattr(uploads, "put", put)
+        for _ in range(2):
+            assert filesystem.put_blob(f"{moto_store.bucket}/x", Bytes(b"x"), if_absent=True)
+        assert asked == [True, False, False]
+
+    def test_409_is_repeated(self, moto_store: S3Store, monkeypatch: Any) -> None:
+        client = moto_store.filesystem.client
+        putting, calls = client.put_object, list[int]()
+
+        def put_object(**request: Any) -> Any:
+            calls.append(1)
+            if len(calls) < 3:
+                raise _error(409, "ConditionalRequestConflict")
+            return putting(**request)
+
+        monkeypatch.setattr(client, "put_object", put_object)
+        assert moto_store.put(KEY, Bytes(b"x"), content_type="a/b")
+        assert len(calls) == 3
+        monkeypatch.setattr(client, "put_object", _raiser(409, "ConditionalRequestConflict"))
+        with pytest.raises(StoreError, match="ConditionalRequestConflict"):
+            moto_store.put(KEY, Bytes(b"x"), content_type="a/b")
+
+
+def _error(status: int, code: str, message: str = "no") -> ClientError:
+    answer: Any = {"Error": {"Code": code, "Message": message},
+                   "ResponseMetadata": {"HTTPStatusCode": status}}  # fmt: skip
+    return ClientError(answer, "PutObject")
+
+
+def _raiser(status: int, code: str, message: str = "no") -> Any:
+    def fail(**_: Any) -> None:
+        raise _error(status, code, message)
+
+    return fail
+
+
+class TestAborting:
+    @pytest.mark.parametrize("fails_at", [0, 5 * MIB, 10 * MIB])
+    def test_an_interrupt_leaves_nothing(self, moto_store: S3Store, fails_at: int) -> None:
+        path = f"{moto_store.bucket}/tenant/{KEY}"
+        with pytest.raises(KeyboardInterrupt):
+            moto_store.filesystem.put_blob(
+                path, Numbers(15 * MIB, fails_at), threshold=MIB, part_size=5 * MIB
+            )
+        assert moto_store.stat(KEY) is None
+        assert list(moto_store.iter_uploads()) == []
+
+    def test_an_abort_that_fails_says_so(self, moto_store: S3Store, monkeypatch: Any) -> None:
+        client = moto_store.filesystem.client
+        monkeypatch.setattr(client, "upload_part", _raiser(500, "InternalError"))
+        monkeypatch.setattr(client, "abort_multipart_upload", _raiser(500, "InternalError"))
+        path = f"{moto_store.bucket}/tenant/{KEY}"
+        with pytest.raises(StoreError) as caught:
+            moto_store.filesystem.put_blob(path, Numbers(6 * MIB), threshold=MIB)
+        assert "sweep removes it later" in caught.value.__cause__.__notes__[0]  # type: ignore[union-attr]
+        monkeypatch.undo()
+        (upload,) = moto_store.iter_uploads()
+        moto_store.abort_upload(upload)
+        moto_store.abort_upload(upload)
+        assert list(moto_store.iter_uploads()) == []
+
+    def test_a_lost_acknowledgement_is_found_out(
+        self, moto_store: S3Store, monkeypatch: Any
+    ) -> None:
+        client = moto_store.filesystem.client
+        completing = client.complete_multipart_upload
+
+        def complete(**request: Any) -> None:
+            completing(**request)
+            raise _error(500, "InternalError")
+
+        monkeypatch.setattr(client, "complete_multipart_upload", complete)
+        path = f"{moto_store.bucket}/tenant/{KEY}"
+        for by_content in (True, False):
+            assert moto_store.filesystem.put_blob(
+                path, Numbers(11 * MIB), threshold=MIB, part_size=5 * MIB, by_content=by_content
+            )
+        monkeypatch.setattr(client, "complete_multipart_upload", _raiser(500, "InternalError"))
+        with pytest.raises(StoreError):  # other bytes of the same size are there
+            moto_store.filesystem.put_blob(
+                path, Bytes(bytes(11 * MIB)), threshold=MIB, part_size=5 * MIB
+            )
+        assert list(moto_store.iter_uploads()) == []
+
+    def test_a_file_left_by_an_exception_publishes_nothing(self, moto_store: S3Store) -> None:
+        filesystem, path = moto_store.filesystem, f"{moto_store.bucket}/f"
+        for size in (10, 20 * MIB):
+            with pytest.raises(ZeroDivisionError), filesystem.open(path, "wb") as stream:  # noqa: PT012
+                stream.write(bytes(size))
+                raise ZeroDivisionError
+            stream = filesystem.open(path, "wb")
+            stream.write(bytes(size))
+            del stream
+        assert not filesystem.exists(path)
+        assert list(filesystem.iter_uploads(f"{moto_store.bucket}/")) == []
+        with pytest.raises(NotImplementedError):
+            filesystem.open(path, "ab")
+
+    def test_a_large_file_is_published_when_it_is_closed(self, moto_store: S3Store) -> None:
+        filesystem, path = moto_store.filesystem, f"{moto_store.bucket}/f"
+        with filesystem.open(path, "xb", content_type="video/mp4") as stream:
+            stream.write(bytes(20 * MIB))
+            assert not filesystem.exists(path)
+        assert filesystem.info(path)["ContentType"] == "video/mp4"
+        assert filesystem.size(path) == 20 * MIB
+        with pytest.raises(FileExistsError):
+            filesystem.pipe_file(path, b"x", mode="create")
+
+
+class TestSigning:
+    def test_a_link_answers_with_type_and_disposition(self, moto_store: S3Store) -> None:
+        moto_store.put(KEY, Bytes(b"hello"), content_type="application/octet-stream")
+        url = moto_store.sign(KEY, expires=60, content_type="text/plain", disposition="attachment")
+        assert "X-Amz-Algorithm=AWS4-HMAC-SHA256" in url
+        with urllib.request.urlopen(url) as answer:
+            assert answer.read() == b"hello"
+            assert answer.headers["Content-Type"].startswith("text/plain")
+            assert answer.headers["Content-Disposition"] == "attachment"
+
+    def test_tampered_and_expired_links_are_refused(self, rclone_store: S3Store) -> None:
+        rclone_store.put(KEY, Bytes(b"hello"), content_type="a/b")
+        rclone_store.put("other", Bytes(b"secret"), content_type="a/b")
+        url = rclone_store.sign(KEY, expires=1, content_type="a/b", disposition="inline")
+        with urllib.request.urlopen(url) as answer:
+            assert answer.read() == b"hello"
+        tampered = [url.replace(KEY, "other"), url.replace("a%2Fb", "text%2Fhtml"),
+                    url.replace("Expires=1", "Expires=9000")]  # fmt: skip
+        for bad in tampered:
+            with pytest.raises(urllib.error.HTTPError):
+                urllib.request.urlopen(bad)
+        time.sleep(2.1)
+        with pytest.raises(urllib.error.HTTPError):
+            urllib.request.urlopen(url)
+
+    @pytest.mark.parametrize("expires", [0, -1, 7 * 24 * 3600 + 1])
+    def test_links_live_up_to_seven_days(self, moto_store: S3Store, expires: int) -> None:
+        with pytest.raises(LimitExceeded, match="7 days"):
+            moto_store.sign(KEY, expires=expires, content_type="a/b", disposition="inline")
+
+
+class TestErrors:
+    def test_a_wrong_secret(self, rclone_server: servers.Server, rclone_store: S3Store) -> None:
+        session = boto3.session.Session("rclone-key", "wrong", region_name="us-east-1")
+        wrong = S3FileSystem(session=session, endpoint_url=rclone_server.endpoint)
+        with pytest.raises(AccessDenied) as caught:
+            S3Store(wrong, rclone_store.bucket).put(KEY, Bytes(b"x"), content_type="a/b")
+        assert isinstance(caught.value, PermissionError)
+        assert isinstance(caught.value.__cause__, ClientError)
+
+    def test_no_such_bucket(self, moto_store: S3Store) -> None:
+        missing = S3Store(moto_store.filesystem, "no-such-bucket")
+        with pytest.raises(ObjectNotFound, match="no such bucket"):
+            missing.put(KEY, Bytes(b"x"), content_type="a/b")
+        with pytest.raises(ObjectNotFound, match="no such bucket"):
+            list(missing.iter_objects())
+
+    def test_no_network(self, as_client: Any, moto_server: servers.Server) -> None:
+        as_client(moto_server)
+        store = open_store(
+            "s3://bucket/x", endpoint_url=f"http://127.0.0.1:{servers.free_port()}", attempts=1
+        )
+        with pytest.raises(StoreError, match="can't reach the server"):
+            store.stat(KEY)
+
+    def test_no_credentials(self, moto_server: servers.Server, monkeypatch: Any) -> None:
+        for name, value in moto_server.environment().items():
+            monkeypatch.setenv(name, value)
+        monkeypatch.delenv("AWS_ACCESS_KEY_ID")
+        monkeypatch.delenv("AWS_SECRET_ACCESS_KEY")
+        store = open_store("s3://bucket/x", endpoint_url=moto_server.endpoint)
+        with pytest.raises(AccessDenied, match="no credentials"):
+            store.stat(KEY)
+        with pytest.raises(AccessDenied, match="no-such-profile"):
+            open_store("s3://bucket/x", profile="no-such-profile").stat(KEY)
+
+    @pytest.mark.parametrize(
+        ("status", "code", "kind", "words"),
+        [
+            (403, "AccessDenied", AccessDenied, "access denied"),
+            (400, "ExpiredToken", AccessDenied, "credentials have expired"),
+            (403, "SignatureDoesNotMatch", AccessDenied, "secret key right"),
+            (503, "SlowDown", StoreError, "server is busy"),
+            (429, "TooManyRequests", StoreError, "server is busy"),
+            (500, "InternalError", StoreError, "InternalError"),
+            (501, "NotImplemented", StoreError, "request_checksum_calculation"),
+        ],
+    )
+    def test_answers_are_translated(
+        self, status: int, code: str, kind: type, words: str, moto_store: S3Store, monkeypatch: Any
+    ) -> None:
+        message = "A header you provided implies functionality that is not implemented"
+        failing = _raiser(status, code, message if status == 501 else "no")
+        monkeypatch.setattr(moto_store.filesystem.client, "put_object", failing)
+        with pytest.raises(StoreError) as caught:
+            moto_store.put(KEY, Bytes(b"x"), content_type="a/b", if_absent=False)
+        assert type(caught.value) is kind
+        assert words in str(caught.value)
+        assert caught.value.key == f"tenant/{KEY}"
+
+    def test_a_listing_that_repeats_ends(self, moto_store: S3Store, monkeypatch: Any) -> None:
+        page = {"Contents": [{"Key": "tenant/a", "Size": 1, "LastModified": None}]}
+
+        class Paginator:
+            def paginate(self, **_: Any) -> Iterator[Any]:
+                while True:
+                    yield page
+
+        monkeypatch.setattr(moto_store.filesystem.client, "get_paginator", lambda _: Paginator())
+        with pytest.raises(StoreError, match="repeats"):
+            list(moto_store.filesystem._list(moto_store.bucket, "tenant/"))
+
+
+class TestSecrets:
+    @pytest.mark.parametrize("option", ["key", "secret", "aws_secret_access_key", "token"])
+    def test_are_no_options(self, option: str) -> None:
+        with pytest.raises(StoreError, match="profile") as caught:
+            open_store("s3://bucket/x", **{option: "s3cr3t"})
+        assert "s3cr3t" not in str(caught.value)
+
+    def test_are_no_part_of_an_endpoint(self) -> None:
+        with pytest.raises(StoreError) as caught:
+            open_store("s3://bucket/x", endpoint_url="https://key:s3cr3t@example.com")
+        assert "s3cr3t" not in str(caught.value)
+
+    def test_do_not_travel(self, moto_server: servers.Server, as_client: Any) -> None:
+        as_client(moto_server)
+        filesystem = S3FileSystem(endpoint_url=moto_server.endpoint, region="us-east-1")
+        filesystem.clients.get()
+        for text in (repr(filesystem), filesystem.to_json(), repr(pickle.dumps(filesystem))):
+            assert moto_server.secret_key + "s3cr3t" not in text
+            assert "AWS_SECRET" not in text
+        again = pickle.loads(pickle.dumps(filesystem))
+        assert again.clients.settings == filesystem.clients.settings
+        bound = S3FileSystem(session=moto_server.session())
+        with pytest.raises(TypeError, match="profile"):
+            pickle.dumps(bound)
+        with pytest.raises(TypeError, match="profile"):
+            bound.to_json()
+
+    def test_two_sessions_never_share_a_filesystem(self) -> None:
+        one, two = boto3.session.Session("a", "b"), boto3.session.Session("c", "d")
+        assert S3FileSystem(session=one) is not S3FileSystem(session=two)
+        assert S3FileSystem() is not S3FileSystem()
+
+
+def _write_in_child(store: S3Store, results: Any) -> None:
+    results.put((os.getpid(), store.put("child", Bytes(b"x"), content_type="a/b")))
+
+
+class TestProcessesAndThreads:
+    @pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
+    def test_a_fork_makes_a_client_of_its_own(self, moto_store: S3Store) -> None:
+        moto_store.put("parent", Bytes(b"x"), content_type="a/b")
+        fork = multiprocessing.get_context("fork")
+        results: Any = fork.Queue()
+        child = fork.Process(target=_write_in_child, args=(moto_store, results))
+        child.start()
+        assert results.get(timeout=20) == (child.pid, True)
+        child.join()
+        assert moto_store.put("after", Bytes(b"x"), content_type="a/b")
+        assert {each.key for each in moto_store.iter_objects()} == {"parent", "child", "after"}
+
+    def test_threads_share_one_client(self, moto_store: S3Store) -> None:
+        filesystem = S3FileSystem(session=moto_store.filesystem.clients.session())
+        found: list[Any] = []
+        threads = [
+            threading.Thread(target=lambda: found.append(filesystem.client)) for _ in "12345"
+        ]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert len(set(map(id, found))) == 1
+
+
+class TestFilesystem:
+    def test_odd_keys(self, moto_store: S3Store) -> None:
+        filesystem, bucket = moto_store.filesystem, moto_store.bucket
+        names = ["a b", "ü", "a+b", "a%20b", "a&b=c", "a;b", "~x", "(x)", "a'b", 'q"q', "a,b"]
+        for name in names:
+            filesystem.pipe_file(f"{bucket}/odd/{name}", name.encode())
+        assert {f.rsplit("/", 1)[1] for f in filesystem.find(f"{bucket}/odd")} == set(names)
+        for name in names:
+            assert filesystem.cat_file(f"{bucket}/odd/{name}") == name.encode()
+
+    def test_ranges_count_from_the_end_too(self, moto_store: S3Store) -> None:
+        filesystem, path = moto_store.filesystem, f"{moto_store.bucket}/f"
+        data = bytes(range(100))
+        filesystem.pipe_file(path, data)
+        for start, end in [(None, None), (-10, None), (5, -5), (None, -90), (20, 10), (99, 200)]:
+            assert filesystem.cat_file(path, start, end) == data[slice(start, end)]
+
+    def test_tells_ages_and_tags(self, moto_store: S3Store) -> None:
+        filesystem, path = moto_store.filesystem, f"{moto_store.bucket}/d/f"
+        filesystem.touch(path)
+        assert filesystem.created(path) == filesystem.modified(path)
+        assert filesystem.ukey(path)
+        with pytest.raises(IsADirectoryError):
+            filesystem.modified(f"{moto_store.bucket}/d")
+        with pytest.raises(NotImplementedError):
+            filesystem.touch(path, truncate=False)
+        assert filesystem.ls("")[0]["type"] == "directory"
+        assert filesystem.info(moto_store.bucket)["type"] == "directory"
+        with pytest.raises(FileNotFoundError):
+            filesystem.info(f"{moto_store.bucket}/nothing")
+        with pytest.raises(FileNotFoundError):
+            filesystem.ls(f"{moto_store.bucket}/nothing")
+        assert filesystem.find(path) == [path]
+        with pytest.raises(IsADirectoryError):
+            filesystem.sign(moto_store.bucket)
+
+    @pytest.mark.slow
+    def test_ten_thousand_objects_are_listed(self, moto_store: S3Store) -> None:
+        from concurrent.futures import ThreadPoolExecutor
+
+        def put(number: int) -> None:
+            moto_store.put(f"{number:05d}", Bytes(b"x"), content_type="a/b", if_absent=False)
+
+        with ThreadPoolExecutor(16) as pool:
+            list(pool.map(put, range(10_000)))
+        assert [each.key for each in moto_store.iter_objects()] == [
+            f"{number:05d}" for number in range(10_000)
+        ]
+
+    def test_bytes_survive_a_restart_of_rclone(self, tmp_path: Path, as_client: Any) -> None:
+        (tmp_path / "bucket").mkdir()
+        port = servers.free_port()
+        for attempt in range(2):
+            with servers.rclone(tmp_path, port) as server:
+                as_client(server)
+                store = open_store("s3://bucket/x", endpoint_url=server.endpoint)
+                if attempt == 0:
+                    store.put(KEY, Bytes(b"hello"), content_type="a/b")
+                assert b"".join(store.stream(KEY)) == b"hello"
