@@ -96,12 +96,13 @@ def read_object(message: Any, what: str) -> dict[str, Any]:
 def check_depth(value: Any) -> None:
     """Raise `EnvelopeError` if a value nests too deep for a recursive writer; never recurses."""
     level: list[Any] = [value]
+    nested = (dict, list, tuple)
     for _ in range(DEPTH + 1):
         level = [
             child
             for item in level
             for child in (item.values() if isinstance(item, dict) else item)
-            if isinstance(child, dict | list | tuple)
+            if isinstance(child, nested)
         ]
         if not level:
             return

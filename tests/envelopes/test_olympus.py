@@ -173,7 +173,7 @@ def places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
 def put(value: Any, path: tuple[Any, ...], new: Any) -> None:
     """Replace a member, unless an earlier replacement took away the way to it."""
     for step in path[:-1]:
-        if not holds(value, step):
+        if not holds(value, step) or (isinstance(value, dict) and step not in value):
             return
         value = value[step]
     if holds(value, path[-1]):

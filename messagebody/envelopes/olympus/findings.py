@@ -32,7 +32,7 @@ class Layer(StrEnum):
 
 @attrs.frozen
 class Finding:
-    r"""Say what is wrong, where, and by which rule.
+    """Say what is wrong, where, and by which rule.
 
     Arguments:
         check: the rule: a keyword of the schema ("required"), or a name ("attachment-scope").
@@ -43,8 +43,8 @@ class Finding:
         schema_path: the place of the rule in the schema, as a JSON Pointer, in its layer.
 
     Example:
-        >>> str(Finding("required", "/envelope", "no member 'version'"))
-        '/envelope: no member \'version\' (required)'
+        >>> print(Finding("required", "/envelope", "no member 'version'"))
+        /envelope: no member 'version' (required)
     """
 
     check: str

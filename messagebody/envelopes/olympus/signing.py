@@ -6,7 +6,6 @@ payload. It leaves attachments, constraints, session, parent and time open to ch
 RFC 8785, under a key for one persona in one session (HKDF, RFC 5869).
 """
 
-import hashlib
 import hmac
 import json
 from collections.abc import Mapping
@@ -32,7 +31,7 @@ from messagebody.text import escape
 __all__ = ["Profile", "Verification", "canonical", "derive_key", "sign", "signed", "verify"]
 
 _SHORTEST_SECRET = 32
-_INFO = "olympus/agent-envelope/1.0/"
+_INFO = b"olympus/agent-envelope/1.0/"
 _SIGNATURE = "/authentication/signature"
 
 
@@ -56,6 +55,10 @@ _COVERED = {
 }
 
 
+def _text(value: Any) -> str | None:
+    return value if isinstance(value, str) else None
+
+
 @attrs.frozen
 class Verification:
     """Say whether a signature is valid, and what it vouches for; true only when it is valid.
@@ -72,9 +75,9 @@ class Verification:
     missing: bool
     profile: Profile = attrs.field(converter=Profile)
     problem: str | None = None
-    message_id: str | None = None
-    session_id: str | None = None
-    timestamp: str | None = None
+    message_id: str | None = attrs.field(default=None, converter=_text)
+    session_id: str | None = attrs.field(default=None, converter=_text)
+    timestamp: str | None = attrs.field(default=None, converter=_text)
 
     def __bool__(self) -> bool:
         return self.valid
@@ -119,12 +122,11 @@ def sign(
         ...     "protocol_message": {"message_type": "RESULT", "payload": {}},
         ... }
         >>> sign(envelope, bytes(range(32)))[:16]
-        '0a4e0bc4fbc4b07d'
+        '4e036ba847a683fb'
     """
-    value = _read(envelope)
-    chosen = _profile(profile)
-    key = derive_key(value, secret, profile=chosen, allow_short_secret=allow_short_secret)
-    return _mac(key, _canonical(value, chosen))
+    value, chosen = _read(envelope), _profile(profile)
+    raw = _check_secret(secret, chosen, allow_short_secret)
+    return _mac(_key(value, raw, chosen), _canonical(value, chosen))
 
 
 def signed(
@@ -173,16 +175,14 @@ def verify(
         EnvelopeError: the envelope is no strict JSON (repeated members, NaN, ...), or the secret
             is empty or too short.
     """
-    value = _read(envelope)
-    chosen = _profile(profile)
-    _check_secret(secret, chosen, allow_short_secret)
+    value, chosen = _read(envelope), _profile(profile)
+    raw = _check_secret(secret, chosen, allow_short_secret)
     given = member(value, "authentication", "signature") if signature is None else signature
     if given is None or given == "":
         _check_json(value)
         return Verification(False, True, chosen, "there is no signature")
     try:
-        key = derive_key(value, secret, profile=chosen, allow_short_secret=True)
-        expected = _mac(key, _canonical(value, chosen))
+        expected = _mac(_key(value, raw, chosen), _canonical(value, chosen))
     except EnvelopeError as error:
         _check_json(value)
         return Verification(False, False, chosen, error.problem)
@@ -190,7 +190,8 @@ def verify(
         return Verification(False, False, chosen, f"a signature is text, got {shown(given)}")
     if not hmac.compare_digest(expected.encode(), given.encode("utf-8", "surrogatepass")):
         return Verification(False, False, chosen)
-    stated = (_text(value, "envelope", name) for name in ("message_id", "session_id", "timestamp"))
+    header = value["envelope"]  # it is there: the key is made of it
+    stated = [header.get(name) for name in ("message_id", "session_id", "timestamp")]
     return Verification(True, False, chosen, None, *stated)
 
 
@@ -216,12 +217,15 @@ def derive_key(
     Raises:
         EnvelopeError: the envelope names no source agent or session, or the secret is bad.
     """
-    chosen = _profile(profile)
-    raw = _check_secret(secret, chosen, allow_short_secret)
-    persona = _needed(envelope, "envelope", "source_agent")
-    if chosen is Profile.UPSTREAM_5FIELD:
-        return hmac.digest(raw, persona, "sha256")
-    return _hkdf(raw, _needed(envelope, "envelope", "session_id"), _INFO.encode() + persona)
+    value, chosen = _read(envelope), _profile(profile)
+    return _key(value, _check_secret(secret, chosen, allow_short_secret), chosen)
+
+
+def _key(value: dict[str, Any], secret: bytes, profile: Profile) -> bytes:
+    persona = _needed(value, "envelope", "source_agent")
+    if profile is Profile.UPSTREAM_5FIELD:
+        return hmac.digest(secret, persona, "sha256")
+    return _hkdf(secret, _needed(value, "envelope", "session_id"), _INFO + persona)
 
 
 def _hkdf(secret: bytes, salt: bytes, info: bytes) -> bytes:
@@ -231,7 +235,7 @@ def _hkdf(secret: bytes, salt: bytes, info: bytes) -> bytes:
 
 
 def _mac(key: bytes, data: bytes) -> str:
-    return hmac.new(key, data, hashlib.sha256).hexdigest()
+    return hmac.digest(key, data, "sha256").hex()
 
 
 def _canonical(value: dict[str, Any], profile: Profile) -> bytes:
@@ -309,8 +313,3 @@ def _present(envelope: Any, *path: str) -> Any:
     if not isinstance(holder, dict) or path[-1] not in holder:
         raise EnvelopeError(f"the envelope has no {'.'.join(path)}, which is signed")
     return holder[path[-1]]
-
-
-def _text(envelope: dict[str, Any], *path: str) -> str | None:
-    value = member(envelope, *path)
-    return value if isinstance(value, str) else None

@@ -1,0 +1,80 @@
+"""Signing and verifying Olympus envelopes, beside rfc8785 and hmac alone."""
+
+import hmac
+from collections.abc import Callable
+from typing import Any
+
+import rfc8785
+
+from benchmarks.harness import compare, machine, print_table, show_ratio, show_time
+from messagebody.envelopes import olympus
+
+_SECRET = bytes(range(32))
+_KEY = bytes(32)
+
+
+def envelope(items: int) -> dict[str, Any]:
+    """Return a full envelope whose payload has `items` nested members more than a small one."""
+    return {
+        "envelope": {
+            "version": "1.0",
+            "message_id": "msg-3f2504e0-4f89-41d3-9a0c-0305e82c3301",
+            "timestamp": "2026-05-25T00:00:00Z",
+            "source_agent": "tech-lead",
+            "target_agent": "coder",
+            "correlation_id": "issue-42",
+            "session_id": "session-1",
+        },
+        "authentication": {
+            "sender_persona": "tech-lead",
+            "sender_task_id": "task-1",
+            "parent_message_id": "",
+            "session_id": "session-1",
+        },
+        "persona": "governance/personas/agentic/coder.md",
+        "protocol_message": {
+            "message_type": "ASSIGN",
+            "payload": {
+                "task": "Implement it",
+                "steps": [{"number": n, "what": "Look, then leap"} for n in range(items)],
+            },
+        },
+        "context_attachments": [{"type": "plan", "path": ".artifacts/plans/42.md"}],
+    }
+
+
+def _contestants(value: dict[str, Any]) -> dict[str, Callable[[], object]]:
+    found: dict[str, Callable[[], object]] = {
+        "bare": lambda: hmac.digest(_KEY, rfc8785.dumps(value), "sha256").hex()
+    }
+    for profile in olympus.Profile:
+        made = olympus.signed(value, _SECRET, profile=profile)
+
+        def sign(profile: str = profile) -> object:
+            return olympus.sign(value, _SECRET, profile=profile)
+
+        def verify(made: dict[str, Any] = made, profile: str = profile) -> object:
+            return olympus.verify(made, _SECRET, profile=profile)
+
+        found |= {f"sign {profile}": sign, f"verify {profile}": verify}
+    return found
+
+
+def main() -> None:
+    """Print what signing costs, for small and large envelopes."""
+    print(machine("rfc8785"))
+    rows = []
+    for items in (0, 10, 1_000):
+        value = envelope(items)
+        times = compare(_contestants(value), seconds=1.5, rounds=9)
+        bare = times.pop("bare")
+        rows += [
+            (f"{len(rfc8785.dumps(value)):,} B", name, show_time(took), show_ratio(took / bare))
+            for name, took in times.items()
+        ]
+    columns = ("envelope", "operation", "time", "of bare rfc8785 + hmac")
+    print_table("Olympus signatures", columns, rows)
+
+
+if __name__ == "__main__":
+    main()
