@@ -1,6 +1,7 @@
 """Patterns of part names and content types: one small dialect, exactly decided.
 
-A pattern means the union of its brace expansions; they are never written out.
+A pattern means the union of its brace expansions; what it matches never depends on writing them
+out, and no number of them is too large.
 
 ========================  ======================================================================
 `*`                       any run of characters within a segment, the empty run and a leading dot
@@ -32,6 +33,8 @@ pattern has two segments, or is `**`, which means `*/*`; it is compared in lower
 - `pattern.literal` is the one word matched, if written without stars and braces; `is_universal`
   is true of `/**`, `/**/*`, `*/*`, `**` and the like (false proves nothing); `is_empty` is exact;
   everything matched begins with `pattern.prefix`.
+- `PatternIndex(patterns).find(word)` is the set of patterns that match one word, as an int, at a
+  cost that hardly grows with their number.
 """
 
 from messagebody.globs.automaton import (

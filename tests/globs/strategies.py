@@ -50,7 +50,7 @@ raw_patterns = _raw_names | _sequences(_PIECES) | st.text("/*{},.ab?", max_size=
 """Text that may be a name pattern."""
 
 _segments = st.sampled_from(
-    ["a", "b", "ab", "a.b", ".a", "...", "-", "aa", "b.a", "_", "bab", "..a"]
+    ["a", "b", "ab", "a.b", ".a", "...", "-", "aa", "b.a", "_", "bab", "aba", "..a"]
 )
 names = st.lists(_segments, min_size=1, max_size=5).map(lambda all_: "/" + "/".join(all_))
 """Legal names."""

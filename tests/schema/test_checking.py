@@ -140,6 +140,14 @@ def test_one_part_may_satisfy_several() -> None:
     assert not schema.is_valid(_body(("/a", "image/png")))
 
 
+def test_which_schema_parts_accept_a_part() -> None:
+    checker = MessageBodySchema([(None, "text/*"), ("/**", "*/*"), ("/a", "text/*")]).checker
+    assert checker.accepting(None, "text/plain") == 0b001
+    assert checker.accepting("/a", "Text/plain") == 0b110
+    assert checker.accepting("/b", "image/png") == 0b010
+    assert checker.accepting(None, "image/png") == 0
+
+
 def test_content_types_by_essence() -> None:
     schema = MessageBodySchema([(None, "TEXT/*", True)])
     assert schema.is_valid([Part("", content_type="Text/HTML; charset=utf-8")])
