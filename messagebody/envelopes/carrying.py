@@ -52,14 +52,16 @@ class Carrier:
     slots: Callable[[dict[str, Any]], Iterable[Slot]] = lambda _: ()
     as_text: bool = False
 
-    def to_body(self, message: Message, files: Iterable[Part] = ()) -> MessageBody:
-        """Return the body of a message; `files` are the parts for its files.
+    def to_body(
+        self, message: Message, files: Callable[[dict[str, Any]], Iterable[Part]] = lambda _: ()
+    ) -> MessageBody:
+        """Return the body of a message; `files` gives the parts for files it points to.
 
         Raises:
             EnvelopeError: the message is no strict JSON object.
         """
         value = read_object(message, self.what)
-        named = {part.name: part for part in (*self.links(value), *files)}.values()
+        named = {part.name: part for part in (*self.links(value), *files(value))}.values()
         content = self._content(value)
         if isinstance(message, Mapping):
             meta = strict_json.dumps(self._without_content(value))

@@ -6,6 +6,7 @@ built here, given as a value, is taken apart into its payload and `/meta/olympus
 
 import os
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import Any
 
 from messagebody.body import MessageBody
@@ -17,7 +18,6 @@ from messagebody.envelopes.received import (
     Slot,
     is_digest,
     numbered_name,
-    read_object,
     text_of,
 )
 from messagebody.errors import DigestMismatch
@@ -65,8 +65,7 @@ def to_body(message: Message, /, *, files: Files | None = None) -> Converted[Mes
         >>> body.names(), body[0].read_json()
         (['/olympus/envelope.json'], {'task': 'Fix it'})
     """
-    envelope = read_object(message, _CARRIER.what)
-    return Converted(_CARRIER.to_body(message, _given(envelope, files or {})))
+    return Converted(_CARRIER.to_body(message, partial(_given, files=files or {})))
 
 
 def from_body(
@@ -108,6 +107,8 @@ def _links(envelope: dict[str, Any]) -> Iterator[Part]:
 
 
 def _given(envelope: dict[str, Any], files: Files) -> Iterator[Part]:
+    if not files:
+        return
     for slot, attachment in zip(_slots(envelope), _attachments(envelope), strict=True):
         path = text_of(attachment, "path")
         if path not in files:
