@@ -35,7 +35,7 @@ CHAT = channel.chat_payload(
 )
 CHAT["attachments"] = [{"url": "https://example.com/a.png", "mime_type": "image/png"}]
 
-MESSAGES = {"text": TEXT, "tool call": TOOL_CALL, "envelope": ENVELOPE}
+MESSAGES: dict[str, dict[str, Any]] = {"text": TEXT, "tool call": TOOL_CALL, "envelope": ENVELOPE}
 
 
 def _contestants(row: dict[str, Any]) -> dict[str, Callable[[], object]]:

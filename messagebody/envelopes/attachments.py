@@ -16,7 +16,15 @@ from messagebody.names import safe_name
 from messagebody.part import Part
 from messagebody.resolving import grammar
 
-__all__ = ["Taken", "content_type_of", "is_absolute_url", "put_parts", "take_part", "take_parts"]
+__all__ = [
+    "Taken",
+    "content_type_of",
+    "is_absolute_url",
+    "not_taken",
+    "put_parts",
+    "take_part",
+    "take_parts",
+]
 
 ALIASES = {
     "url": ("url", "uri"),
@@ -139,6 +147,12 @@ def put_parts(left: list[Any], aliases: dict[str, str], body: MessageBody) -> li
         value = part.url if holds_url else base64_text.encode(part.read_bytes())
         attachments[index] = {**attachments[index], alias: value}
     return attachments
+
+
+def not_taken(left: list[Any], aliases: dict[str, str]) -> list[Any]:
+    """Return the attachments no part was taken out of."""
+    taken = {int(name.split("/")[2]) - 1 for name in aliases}
+    return [attachment for index, attachment in enumerate(left) if index not in taken]
 
 
 def _decoded(text: str) -> bytes | None:

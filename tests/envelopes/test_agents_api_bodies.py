@@ -1,15 +1,23 @@
 """Envelopes become bodies and come back; bodies travel in envelopes and come back."""
 
+import contextlib
 import json
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from messagebody import MessageBody, Part
 from messagebody.envelopes import agents_api
-from messagebody.errors import DecodeError, EnvelopeError, LocalFileNotSent, LossyConversion
-from tests.envelopes.shapes import BODIES, ENVELOPES
+from messagebody.errors import (
+    DecodeError,
+    EnvelopeError,
+    LocalFileNotSent,
+    LossyConversion,
+    MessageBodyError,
+)
+from tests.envelopes.shapes import BODIES, ENVELOPES, JSON, SCALARS
 
 IMAGE = "https://example.com/a.png"
 
@@ -188,6 +196,9 @@ class TestAnyBodyInAnEnvelope:
     @given(BODIES)
     def test_bodies_survive_php(self, body: MessageBody) -> None:
         """Also through PHP, which mangles nested objects, with other things said besides."""
+        message = agents_api.from_body(body).or_raise()
+        mangled = agents_api.normalize(message, php_compatible=True)
+        assert agents_api.to_body(mangled).or_raise() == body
         message = agents_api.from_body(body, role="user").or_raise()
         mangled = agents_api.normalize({**message, "id": "m1"}, php_compatible=True)
         again = agents_api.to_body(mangled).or_raise()
@@ -240,6 +251,39 @@ class TestAnyBodyInAnEnvelope:
         path.write_text("x")
         with pytest.raises(LocalFileNotSent, match=r"talk\.txt"):
             agents_api.from_body(MessageBody([Part(path, name="/talk.txt")]))
+
+
+class TestHostileSidecars:
+    """Whoever writes a sidecar, it makes an envelope or an error of ours."""
+
+    @settings(max_examples=300, deadline=None)
+    @given(
+        st.fixed_dictionaries(
+            {},
+            optional={
+                "version": SCALARS,
+                "type": st.sampled_from([*agents_api.TYPES, "x", None, 5, []]),
+                "role": SCALARS | st.just("user"),
+                "content": JSON | st.lists(st.sampled_from(["text", "string", "json", "x"])),
+                "payload": JSON,
+                "metadata": JSON | st.fixed_dictionaries({"attachments": JSON}),
+                "attachments": JSON
+                | st.dictionaries(
+                    st.sampled_from(["/attachments/1/a", "/a", "a", "/attachments/9/a"]),
+                    st.sampled_from(["url", "data", "x", 5, None]),
+                ),
+                "messagebody": JSON,
+                "id": JSON,
+            },
+        ),
+    )
+    def test_any(self, sidecar: dict[str, Any]) -> None:
+        """No KeyError, no TypeError, no endless loop."""
+        body = MessageBody([Part("a"), Part(b"b", name="/attachments/1/a")])
+        text = json.dumps({**sidecar, "schema": agents_api.SCHEMA})
+        body.append(Part(text, name="/meta/agents-api.json"))
+        with contextlib.suppress(MessageBodyError):
+            assert agents_api.is_valid(agents_api.from_body(body).value)
 
 
 class TestHostileInput:

@@ -1,16 +1,18 @@
 """Chats become bodies and come back; bodies travel in chats and come back."""
 
 import asyncio
+import contextlib
 import json
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from messagebody import MessageBody, Part
 from messagebody.envelopes import channel
-from messagebody.errors import EnvelopeError, LocalFileNotSent
-from tests.envelopes.shapes import BODIES, CHAT_INPUTS, CHAT_OUTPUTS
+from messagebody.errors import EnvelopeError, LocalFileNotSent, MessageBodyError
+from tests.envelopes.shapes import BODIES, CHAT_INPUTS, CHAT_OUTPUTS, JSON, MAPS
 
 IMAGE = "https://example.com/a.png"
 
@@ -115,6 +117,17 @@ class TestChatToBodyAndBack:
         assert again[:2] == [body[0], body["/x"]]
         assert channel.from_body(again).or_raise() == made
 
+    def test_added_parts_beside_messages(self) -> None:
+        """What is said stays where it stood as well."""
+        messages = [{"role": "assistant", "content": text} for text in ("a", "b")]
+        body = channel.to_body({"session_id": "s", "messages": messages}).value
+        body.add(b"\0", name="/x")
+        assert channel.from_body(body).or_raise()["messages"] == messages
+        del body[0]
+        left = channel.from_body(body).or_raise()
+        assert [message["content"] for message in left["messages"]] == ["b", ""]
+        assert left["reply"] == "b"
+
     @pytest.mark.parametrize(
         "chat",
         [{}, [], "x", 5, {"message": 5}, {"agent": "demo"}, {"message": "\ud800"},
@@ -188,6 +201,37 @@ class TestAnyBodyInAChat:
             chat = channel.from_body(MessageBody([Part("a"), part])).or_raise()
             assert chat["attachments"][0]["filename"] == "channel.json"
             assert channel.from_body(channel.to_body(chat).value).value == chat
+
+
+class TestHostileSidecars:
+    """Whoever writes a sidecar, it makes a chat or an error of ours."""
+
+    @settings(max_examples=300, deadline=None)
+    @given(
+        st.sampled_from(["input", "output"]),
+        MAPS,
+        st.fixed_dictionaries(
+            {"chat": CHAT_INPUTS | CHAT_OUTPUTS | JSON},
+            optional={
+                "said": JSON | st.lists(st.sampled_from(["message", "reply", 0, 7, -1, None])),
+                "attachments": JSON
+                | st.dictionaries(
+                    st.sampled_from(["/attachments/1/a", "/a", "a", "/attachments/9/a"]),
+                    st.sampled_from(["url", "data", "x", 5, None]),
+                ),
+                "embedded": JSON,
+                "placeholder": JSON,
+            },
+        ),
+    )
+    def test_any(self, kind: str, more: dict[str, Any], sidecar: dict[str, Any]) -> None:
+        """No KeyError, no TypeError, no endless loop."""
+        body = MessageBody([Part("a"), Part(b"b", name="/attachments/1/a")])
+        text = json.dumps({**more, **sidecar, "kind": kind})
+        body.append(Part(text, name="/meta/channel.json"))
+        with contextlib.suppress(MessageBodyError):
+            chat = channel.from_body(body).value
+            assert isinstance(chat, dict)
 
 
 class TestBodyChat:

@@ -23,10 +23,10 @@ from messagebody.envelopes.agents_api.normalizing import (
     kept_text_fields,
     normalize,
 )
-from messagebody.envelopes.attachments import put_parts, take_parts
+from messagebody.envelopes.attachments import not_taken, put_parts, take_parts
 from messagebody.envelopes.conversion import Converted
 from messagebody.envelopes.embedding import embed, extract, is_same
-from messagebody.errors import MessageBodyError
+from messagebody.errors import EnvelopeError, MessageBodyError
 from messagebody.part import Part
 
 __all__ = ["SIDECAR", "detect", "from_body", "to_body"]
@@ -110,11 +110,21 @@ def from_body(body: MessageBody, *, role: str = "assistant") -> Converted[Envelo
     sidecar = _sidecar(body)
     if sidecar is None:
         return Converted(_embedding(body, {"role": role}))
+    try:
+        return Converted(_resumed(body, sidecar))
+    except MessageBodyError:
+        raise
+    except (LookupError, TypeError, ValueError, AttributeError) as error:
+        raise EnvelopeError(f"the part {SIDECAR} makes no envelope") from error
+
+
+def _resumed(body: MessageBody, sidecar: dict[str, Any]) -> Envelope:
+    """Return the envelope of a body with a sidecar: taken apart before, or travelling whole."""
     envelope = None if _EMBEDDED in sidecar else _rebuilt(body, sidecar)
     if envelope is not None and is_same(_decomposed(envelope), body, SIDECAR):
-        return Converted(envelope)
+        return envelope
     rest = MessageBody([part for part in body if part.name != SIDECAR])
-    return Converted(_embedding(rest, sidecar))
+    return _embedding(rest, _without_taken(sidecar))
 
 
 # An envelope in parts
@@ -202,6 +212,15 @@ def _metadata(body: MessageBody, sidecar: dict[str, Any]) -> Any:
 # Any body in an envelope
 
 
+def _without_taken(sidecar: dict[str, Any]) -> dict[str, Any]:
+    """Return what a sidecar says but for attachments that are parts: those travel anew."""
+    aliases, metadata = sidecar.get("attachments"), sidecar.get("metadata")
+    if not isinstance(aliases, dict) or not isinstance(metadata, dict):
+        return sidecar
+    kept = not_taken(metadata.get("attachments") or [], aliases)
+    return {**sidecar, "metadata": {**metadata, "attachments": kept}}
+
+
 def _embedding(body: MessageBody, said: dict[str, Any]) -> Envelope:
     """Return an envelope that carries a body whole; `said` is what a sidecar says besides."""
     embedded = embed(body, inline_as="url")
@@ -236,7 +255,11 @@ def _brought(envelope: Envelope) -> MessageBody | None:
     if extracted is None or SIDECAR in extracted[0]:
         return None
     body, own = extracted
-    if _embedding(body, {"role": "assistant"}) == envelope:
+    # PHP writes the empty payload as []: a body that went through it is the same body.
+    if _embedding(body, {"role": "assistant"}) == {
+        **envelope,
+        "payload": envelope["payload"] or {},
+    }:
         return body
     body.append(_json_part(_said(envelope, body, own), SIDECAR))
     return body if from_body(body).value == envelope else None

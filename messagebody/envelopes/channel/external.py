@@ -1,7 +1,7 @@
 """A message from outside in the one shape channels share, and the chat input made of it."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Self
 
 import attrs
@@ -51,6 +51,10 @@ def _room_kind(text: str | None) -> str | None:
     return kind
 
 
+def _listed(items: Iterable[Any]) -> list[Any]:
+    return list(items)
+
+
 @attrs.frozen
 class ExternalMessage:
     """A message from an outside network: trimmed, its slugs checked.
@@ -83,7 +87,7 @@ class ExternalMessage:
     sender_id: str | None = attrs.field(default=None, converter=_optional)
     from_self: bool = False
     room_kind: str | None = attrs.field(default=None, converter=_room_kind)
-    attachments: list[Any] = attrs.field(factory=list, converter=list)
+    attachments: list[Any] = attrs.field(factory=list, converter=_listed)
     raw: dict[str, Any] = attrs.field(factory=dict, repr=False)
 
     @classmethod

@@ -7,6 +7,7 @@ by going back.
 """
 
 from collections.abc import Mapping
+from itertools import zip_longest
 from typing import Any, Literal
 
 import attrs
@@ -14,7 +15,7 @@ import attrs
 from messagebody import strict_json
 from messagebody.body import MessageBody
 from messagebody.envelopes import php_values as php
-from messagebody.envelopes.attachments import put_parts, take_parts
+from messagebody.envelopes.attachments import not_taken, put_parts, take_parts
 from messagebody.envelopes.conversion import Converted, Loss
 from messagebody.envelopes.embedding import embed, extract, is_same
 from messagebody.errors import EnvelopeError, MessageBodyError
@@ -124,18 +125,29 @@ def from_body(
     if sidecar is None:
         made = _embedding(body, kind or "input", {}, agent, session_id, placeholder)
         return Converted.of(made, _complaints(made))
-    kind = sidecar["kind"]
-    chat = None if sidecar.get("embedded") else _rebuilt(body, sidecar)
-    if chat is not None and is_same(_decomposed(chat, kind), body, SIDECAR):
-        return Converted.of(chat, _complaints(chat))
-    rest = MessageBody([part for part in body if part.name != SIDECAR])
-    placeholder = sidecar.get("placeholder", placeholder)
-    made = _embedding(rest, kind, sidecar["chat"], agent, session_id, placeholder)
+    try:
+        made = _resumed(body, sidecar, placeholder)
+    except MessageBodyError:
+        raise
+    except (LookupError, TypeError, ValueError, AttributeError) as error:
+        raise EnvelopeError(f"the part {SIDECAR} makes no chat") from error
     return Converted.of(made, _complaints(made))
 
 
+def _resumed(body: MessageBody, sidecar: dict[str, Any], placeholder: str | None) -> Chat:
+    """Return the chat of a body with a sidecar: taken apart before, or travelling whole."""
+    kind, embedded = sidecar["kind"], sidecar.get("embedded")
+    chat = None if embedded else _rebuilt(body, sidecar)
+    if chat is not None and is_same(_decomposed(chat, kind), body, SIDECAR):
+        return chat
+    rest = MessageBody([part for part in body if part.name != SIDECAR])
+    said = sidecar["chat"] if embedded else _without_taken(sidecar, body)
+    stated = sidecar.get("placeholder", placeholder)
+    return _embedding(rest, kind, said, placeholder=stated)
+
+
 def _complaints(chat: Chat) -> list[Loss]:
-    if "message" not in chat or php.trim(chat["message"]):
+    if "message" not in chat or php.optional_text(chat["message"]):
         return []
     why = "the reference refuses a chat without text; from_body(placeholder=…) says something"
     return [Loss("downgraded", "message", why)]
@@ -237,8 +249,9 @@ def _sidecar(body: MessageBody) -> dict[str, Any] | None:
         value = strict_json.loads(part.read_bytes(), depth=php.JSON_DEPTH + 1)
     except strict_json.InvalidJson:
         return None
-    known = isinstance(value, dict) and value.get("kind") in _SHAPES
-    return value if known and isinstance(value.get("chat"), dict) else None
+    if not isinstance(value, dict) or not isinstance(value.get("chat"), dict):
+        return None
+    return value if value.get("kind") in ("input", "output") else None
 
 
 def _rebuilt(body: MessageBody, sidecar: dict[str, Any]) -> Chat | None:
@@ -272,6 +285,24 @@ def _kept(left: Any, text: str) -> Any:
 # Any body in a chat
 
 
+def _without_taken(sidecar: dict[str, Any], body: MessageBody) -> Chat:
+    """Return what a sidecar says but for attachments that are parts: those travel anew.
+
+    What is said goes back to where it stood as far as it is here.
+    """
+    chat, kind = dict(sidecar["chat"]), sidecar["kind"]
+    texts = [part.text or "" for part in body.unnamed()]
+    places = sidecar.get("said") or []
+    if isinstance(chat.get("messages"), list):
+        chat["messages"] = list(chat["messages"])
+    for place, text in zip_longest(places, texts[: len(places)], fillvalue=""):
+        _say(chat, place, text)
+    aliases = sidecar.get("attachments")
+    if aliases:
+        _attach(chat, kind, not_taken(_attached(chat, kind), aliases))
+    return chat
+
+
 def _embedding(
     body: MessageBody,
     kind: str,
@@ -285,7 +316,7 @@ def _embedding(
     text = embedded.joined
     if kind == "input":
         given = {"agent": agent, "message": "", "session_id": session_id}
-        if not embedded.texts and placeholder is not None:
+        if not embedded.texts and isinstance(placeholder, str):
             text = placeholder
         chat: Chat = {**given, **said, "message": text}
     else:
