@@ -1,16 +1,47 @@
-"""Compatibility of schemas: is every body of this one valid for that one? Exactly decided."""
+"""Compatibility of schemas: is every body of this one valid for that one? Exactly decided.
 
+`check` answers; `relations` of other kinds, schemas made of schemas, suggestions for a pair that
+does not fit and a `Registry` of many agents build on it.
+"""
+
+from messagebody.compatibility.algebra import join, meet, simplify
 from messagebody.compatibility.budgets import DEFAULT_STEPS
 from messagebody.compatibility.checking import Compatibility, Verdict, check
 from messagebody.compatibility.explaining import Reason, Rejection
+from messagebody.compatibility.linting import Finding, lint
 from messagebody.compatibility.profiles import PartType
+from messagebody.compatibility.relations import (
+    Evolution,
+    Relation,
+    Upgrade,
+    dead_parts,
+    disjoint,
+    equivalent,
+    evolution,
+    satisfiable,
+    upgrade,
+)
 
 __all__ = [
     "DEFAULT_STEPS",
     "Compatibility",
+    "Evolution",
+    "Finding",
     "PartType",
     "Reason",
     "Rejection",
+    "Relation",
+    "Upgrade",
     "Verdict",
     "check",
+    "dead_parts",
+    "disjoint",
+    "equivalent",
+    "evolution",
+    "join",
+    "lint",
+    "meet",
+    "satisfiable",
+    "simplify",
+    "upgrade",
 ]

@@ -9,7 +9,7 @@ import attrs
 from messagebody.body import MessageBody
 from messagebody.compatibility.budgets import DEFAULT_STEPS, Budget, OutOfBudget
 from messagebody.compatibility.deciding import (
-    dead_parts,
+    can_occur,
     iter_counterexamples,
     shared_body,
     shared_part,
@@ -183,9 +183,10 @@ def _reasons(result: Compatibility, question: Question) -> Iterator[Reason]:
         if result.verdict is not Verdict.ALWAYS:
             yield from _objections(result, question)
             yield from _on_overlap(result, question)
-        for index in dead_parts(question):
-            text = f"no valid body has producer part {index} {result.producer[index].label}"
-            yield Reason("dead-part", text, producer_index=index)
+        for index, part in enumerate(result.producer):
+            if not can_occur(question, index):
+                text = f"no valid body has producer part {index} {part.label}"
+                yield Reason("dead-part", text, producer_index=index)
     except OutOfBudget:
         text = f"the budget of {result.steps:,} steps ended before all was decided"
         yield Reason("undecided", text)

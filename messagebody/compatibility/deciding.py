@@ -14,7 +14,7 @@ from messagebody.compatibility.languages import members
 from messagebody.compatibility.profiles import PartType, Profile
 from messagebody.compatibility.questions import Question
 
-__all__ = ["dead_parts", "iter_counterexamples", "shared_body", "shared_part", "valid_body"]
+__all__ = ["can_occur", "iter_counterexamples", "shared_body", "shared_part", "valid_body"]
 
 Types = list[PartType]
 
@@ -87,13 +87,9 @@ def iter_counterexamples(question: Question) -> Iterator[Types]:
         raise OutOfBudget
 
 
-def dead_parts(question: Question) -> list[int]:
-    """Return the producer parts that no valid body of the producer has; all if none is valid."""
+def can_occur(question: Question, index: int) -> bool:
+    """Tell whether some valid body of the producer has a part that its schema part accepts."""
     demand = _producer(question)
-    return [i for i in members(question.first) if not _can_occur(question, demand, i)]
-
-
-def _can_occur(question: Question, demand: Demand, index: int) -> bool:
     alone = Question(question.producer, Profile((), (), ()), question.budget)
     part = _stray_part(alone, demand, index)
     if part is not None:

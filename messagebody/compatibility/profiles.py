@@ -6,9 +6,7 @@ from typing import NamedTuple, Self
 
 import attrs
 
-from messagebody.compatibility.languages import members
 from messagebody.compatibility.patterns import (
-    WELL_KNOWN,
     instance,
     is_word,
     known_types,
@@ -17,7 +15,7 @@ from messagebody.compatibility.patterns import (
 from messagebody.globs import ContentTypePattern, NamePattern
 from messagebody.schema import SchemaPart
 
-__all__ = ["PartType", "Profile", "type_of"]
+__all__ = ["PartType", "Profile"]
 
 
 class PartType(NamedTuple):
@@ -77,22 +75,13 @@ class Profile:
         return tuple(known_types(pattern) for pattern in self.types)
 
     @cached_property
-    def base(self) -> tuple[int, ...] | None:
-        """The required parts if each can be met by its sample, all names being different.
-
-        They make a body that is valid; None if it takes more thought to find one.
-        """
-        names = [self.samples[i] for i in self.required_parts if self.samples[i] is not None]
-        if "" in names or len(names) != len(set(names)):
-            return None
-        if not all(self.kinds[i] for i in self.required_parts):
-            return None
-        return self.required_parts
-
-
-def type_of(kinds: int) -> str:
-    """Return the likeliest of some well-known content types, given as bits."""
-    return WELL_KNOWN[members(kinds & -kinds)[0]]
+    def odd_types(self) -> tuple[str, ...]:
+        """A content type for each schema part that matches no well-known one."""
+        return tuple(
+            _sample_type(pattern)
+            for pattern, kinds in zip(self.types, self.kinds, strict=True)
+            if not kinds
+        )
 
 
 def _sample(pattern: NamePattern, place: int) -> str:
@@ -102,3 +91,10 @@ def _sample(pattern: NamePattern, place: int) -> str:
     if is_word(pattern, name):
         return name
     return language_of(pattern).first or ""
+
+
+def _sample_type(pattern: ContentTypePattern) -> str:
+    kind = instance(pattern, "a").lower()
+    if not is_word(pattern, kind):
+        return language_of(pattern).first or ""
+    return kind

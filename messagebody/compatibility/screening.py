@@ -1,19 +1,20 @@
 """Decide the common pairs by samples and single parts, before any automaton is asked.
 
 A yes needs every producer part inside one consumer part and every requirement inside one; a no
-needs one body, tried on samples. Whatever neither settles is left open. All of it is sound, none
-of it complete: the search behind it is.
+needs one body, tried on samples: a likely name for each schema part, and the well-known content
+types. Whatever neither settles is left open. All of it is sound, none of it complete: the search
+behind it is.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
 import attrs
 
-from messagebody.compatibility.patterns import EVERY_TYPE, are_disjoint, contains
-from messagebody.compatibility.profiles import PartType, Profile, type_of
+from messagebody.compatibility.patterns import WELL_KNOWN, are_disjoint, contains
+from messagebody.compatibility.profiles import PartType, Profile
 
-__all__ = ["Answer", "Screening", "accepting_names"]
+__all__ = ["NONE", "OPEN", "Answer", "Screening"]
 
 Types = list[PartType]
 
@@ -35,7 +36,37 @@ NONE: Final = Answer(None)
 OPEN: Final = Answer(None, is_settled=False)
 
 
-@attrs.frozen
+class _Side:
+    """A schema with, for each part, the content types it matches among those tried, as bits."""
+
+    __slots__ = ("kinds", "profile")
+
+    def __init__(self, profile: Profile, odd_types: Sequence[str]) -> None:
+        self.profile = profile
+        self.kinds: Sequence[int] = profile.kinds
+        if odd_types:
+            self.kinds = [
+                kinds | _matching(pattern.matches_essence, odd_types)
+                for kinds, pattern in zip(profile.kinds, profile.types, strict=True)
+            ]
+
+    def union(self, chosen: Iterable[int]) -> int:
+        """Return the content types that any of some parts matches."""
+        union = 0
+        for index in chosen:
+            union |= self.kinds[index]
+        return union
+
+    def accepting(self, names: Sequence[str | None]) -> list[list[int]]:
+        """Return for each name (None: no name) the parts whose name pattern it matches."""
+        found: list[list[int]] = [[] for _ in names]
+        unnamed = [position for position, name in enumerate(names) if name is None]
+        for index, pattern in enumerate(self.profile.names):
+            for position in unnamed if pattern is None else pattern.select(names):
+                found[position].append(index)
+        return found
+
+
 class Screening:
     """A first look at a pair.
 
@@ -44,24 +75,27 @@ class Screening:
         consumer: the schema that is to accept them.
     """
 
-    producer: Profile
-    consumer: Profile
+    def __init__(self, producer: Profile, consumer: Profile) -> None:
+        odd = [kind for kind in producer.odd_types + consumer.odd_types if kind]
+        self._odd_types = odd
+        self._producer = _Side(producer, odd)
+        self._consumer = _Side(consumer, odd)
 
     def counterexample(self) -> Answer:
         """Return a body that is valid for the producer only, or that there is none, or OPEN."""
-        producer = self.producer
-        if producer.base is None:
+        mine, theirs = self._producer, self._consumer
+        if not self._has_easy_body():
             return OPEN
-        accepting = accepting_names(self.consumer, producer.samples)
+        accepting = theirs.accepting(mine.profile.samples)
         covered = True
-        for index, kinds in enumerate(producer.kinds):
-            stray = kinds & ~_union(self.consumer.kinds, accepting[index])
+        for index, kinds in enumerate(mine.kinds):
+            stray = kinds & ~theirs.union(accepting[index])
             if stray:
                 body = self._body_with(index, stray)
                 if body is not None:
                     return Answer(body)
                 covered = False
-            elif not any(_is_inside(producer, index, self.consumer, j) for j in accepting[index]):
+            elif not any(_is_inside(mine, index, theirs, j) for j in accepting[index]):
                 covered = False
         missing = self._missing(accepting)
         return missing if missing.body is not None or covered else OPEN
@@ -69,103 +103,115 @@ class Screening:
     def shared(self) -> Answer:
         """Return a body that is valid for both, or that there is none, or OPEN."""
         body: dict[str | int, PartType] = {}
-        for profile, other in ((self.producer, self.consumer), (self.consumer, self.producer)):
-            for index in profile.required_parts:
-                part = _shared_part(profile, index, other)
+        sides = self._producer, self._consumer
+        for side, other in (sides, sides[::-1]):
+            for index in side.profile.required_parts:
+                part = self._shared_part(side, index, other)
                 if part is None:
-                    return NONE if _is_apart(profile, index, other) else OPEN
+                    return NONE if _is_apart(side, index, other) else OPEN
                 key = len(body) if part.name is None else part.name
                 if body.setdefault(key, part) != part:
                     return OPEN
         return Answer(list(body.values()))
 
+    def _has_easy_body(self) -> bool:
+        """Tell whether each required part can be met by its sample, all names being different."""
+        side = self._producer
+        samples, required = side.profile.samples, side.profile.required_parts
+        names = [samples[index] for index in required if samples[index] is not None]
+        return (
+            "" not in samples
+            and len(names) == len(set(names))
+            and all(side.kinds[index] for index in required)
+        )
+
     def _body_with(self, index: int, kinds: int) -> Types | None:
         """Return a valid body in which the sample of one part has one of some types."""
-        producer = self.producer
-        sample = producer.samples[index]
-        body = [PartType(sample, type_of(kinds))]
-        for each in producer.base or ():
+        side = self._producer
+        samples = side.profile.samples
+        body = [self._part(samples[index], kinds)]
+        for each in side.profile.required_parts:
             if each != index:
-                if producer.samples[each] == sample and sample is not None:
+                if samples[each] == samples[index] is not None:
                     return None
-                body.append(PartType(producer.samples[each], type_of(producer.kinds[each])))
+                body.append(self._part(samples[each], side.kinds[each]))
         return body
 
     def _missing(self, accepting: Sequence[Sequence[int]]) -> Answer:
-        """Return a valid body without something the consumer requires, if it is easily found."""
-        producer, consumer = self.producer, self.consumer
+        """Return a valid body without something the consumer requires, if easily found."""
+        mine, theirs = self._producer, self._consumer
+        required, samples = mine.profile.required_parts, mine.profile.samples
         answer = NONE
-        for wanted in consumer.required_parts:
+        for wanted in theirs.profile.required_parts:
             if any(
-                wanted in accepting[index] and _is_inside(producer, index, consumer, wanted)
-                for index in producer.required_parts
+                wanted in accepting[index] and _is_inside(mine, index, theirs, wanted)
+                for index in required
             ):
                 continue
-            unwanted = consumer.kinds[wanted]
+            unwanted = theirs.kinds[wanted]
             kinds = [
-                producer.kinds[index] & ~(unwanted if wanted in accepting[index] else 0)
-                for index in producer.required_parts
+                mine.kinds[index] & ~(unwanted if wanted in accepting[index] else 0)
+                for index in required
             ]
             if all(kinds):
-                names = [producer.samples[index] for index in producer.required_parts]
-                pairs = zip(names, kinds, strict=True)
-                return Answer([PartType(name, type_of(kind)) for name, kind in pairs])
+                pairs = zip(required, kinds, strict=True)
+                return Answer([self._part(samples[index], kind) for index, kind in pairs])
             answer = OPEN
         return answer
 
+    def _part(self, name: str | None, kinds: int) -> PartType:
+        """Return a part with the likeliest of some content types."""
+        number = (kinds & -kinds).bit_length() - 1
+        if number < len(WELL_KNOWN):
+            return PartType(name, WELL_KNOWN[number])
+        return PartType(name, self._odd_types[number - len(WELL_KNOWN)])
 
-def accepting_names(schema: Profile, names: Sequence[str | None]) -> list[list[int]]:
-    """Return for each name (None: no name) the schema parts whose name pattern it matches."""
-    accepting: list[list[int]] = [[] for _ in names]
-    unnamed = [position for position, name in enumerate(names) if name is None]
-    for index, pattern in enumerate(schema.names):
-        for position in unnamed if pattern is None else pattern.select(names):
-            accepting[position].append(index)
-    return accepting
+    def _shared_part(self, side: _Side, index: int, other: _Side) -> PartType | None:
+        """Return a part that a schema part and another schema both accept, if easily found."""
+        pattern = side.profile.names[index]
+        names = [side.profile.samples[index]]
+        if pattern is not None and pattern.literal is None:
+            samples = other.profile.samples
+            names += [samples[j] for j in pattern.select(samples)]
+        for name, accepting in zip(names, other.accepting(names), strict=True):
+            both = side.kinds[index] & other.union(accepting)
+            if both:
+                return self._part(name, both)
+        return None
 
 
-def _is_inside(inner: Profile, i: int, outer: Profile, j: int) -> bool:
+def _matching(matches: Callable[[str], bool], odd_types: Sequence[str]) -> int:
+    found = 0
+    for number, kind in enumerate(odd_types, len(WELL_KNOWN)):
+        if matches(kind):
+            found |= 1 << number
+    return found
+
+
+def _is_inside(inner: _Side, i: int, outer: _Side, j: int) -> bool:
     """Tell whether one schema part surely accepts all that another accepts."""
-    if inner.kinds[i] & ~outer.kinds[j] & EVERY_TYPE:
+    if inner.kinds[i] & ~outer.kinds[j]:
         return False
-    if not contains(outer.types[j], inner.types[i]):
+    if not contains(outer.profile.types[j], inner.profile.types[i]):
         return False
-    mine, theirs = inner.names[i], outer.names[j]
+    mine, theirs = inner.profile.names[i], outer.profile.names[j]
     if mine is None or theirs is None:
         return mine is theirs
     return bool(contains(theirs, mine))
 
 
-def _shared_part(profile: Profile, index: int, other: Profile) -> PartType | None:
-    """Return a part that a schema part and another schema both accept, if easily found."""
-    pattern, kinds = profile.names[index], profile.kinds[index]
-    names = [profile.samples[index]]
-    if pattern is not None and pattern.literal is None:
-        names += [other.samples[j] for j in pattern.select(other.samples)]
-    for name, accepting in zip(names, accepting_names(other, names), strict=True):
-        both = kinds & _union(other.kinds, accepting)
-        if both:
-            return PartType(name, type_of(both))
-    return None
+def _is_apart(side: _Side, index: int, other: _Side) -> bool:
+    """Tell whether surely nothing that a schema part accepts is accepted by another schema."""
+    return all(_are_apart(side, index, other, j) for j in range(len(other.kinds)))
 
 
-def _union(kinds: Sequence[int], chosen: Iterable[int]) -> int:
-    union = 0
-    for index in chosen:
-        union |= kinds[index]
-    return union
-
-
-def _is_apart(profile: Profile, index: int, other: Profile) -> bool:
-    """Tell whether nothing that a schema part accepts is surely accepted by another schema."""
-    return all(_are_apart(profile, index, other, j) for j in range(len(other)))
-
-
-def _are_apart(one: Profile, i: int, other: Profile, j: int) -> bool:
-    mine, theirs = one.names[i], other.names[j]
+def _are_apart(one: _Side, i: int, other: _Side, j: int) -> bool:
+    mine, theirs = one.profile.names[i], other.profile.names[j]
     if mine is None or theirs is None:
         if mine is not theirs:
             return True
     elif are_disjoint(mine, theirs):
         return True
-    return not one.kinds[i] & other.kinds[j] and bool(are_disjoint(one.types[i], other.types[j]))
+    if one.kinds[i] & other.kinds[j]:
+        return False
+    return bool(are_disjoint(one.profile.types[i], other.profile.types[j]))

@@ -1,0 +1,213 @@
+"""What else can be asked: is any body valid, are two schemas the same, may one replace another."""
+
+from enum import StrEnum
+
+import attrs
+
+from messagebody.body import MessageBody
+from messagebody.compatibility.budgets import DEFAULT_STEPS, Budget, OutOfBudget
+from messagebody.compatibility.checking import Compatibility, check
+from messagebody.compatibility.deciding import can_occur, shared_body, valid_body
+from messagebody.compatibility.profiles import PartType, Profile
+from messagebody.compatibility.questions import Question
+from messagebody.compatibility.witnesses import body_of
+from messagebody.schema import MessageBodySchema
+
+__all__ = [
+    "Evolution",
+    "Relation",
+    "Upgrade",
+    "dead_parts",
+    "disjoint",
+    "equivalent",
+    "evolution",
+    "satisfiable",
+    "upgrade",
+]
+
+
+@attrs.frozen(eq=False)
+class Relation:
+    """The answer to a question of yes or no; true only if the yes is proved.
+
+    Arguments:
+        value: True, False, or None if the budget ended first.
+        witness: a body that shows the answer, where a body can.
+    """
+
+    value: bool | None
+    witness: MessageBody | None = None
+
+    def __bool__(self) -> bool:
+        return self.value is True
+
+
+_UNDECIDED = Relation(None)
+
+
+def satisfiable(schema: MessageBodySchema, *, steps: int = DEFAULT_STEPS) -> Relation:
+    """Tell whether any body is valid; the witness is one.
+
+    Example:
+        >>> from messagebody.schema import MessageBodySchema
+        >>> clash = MessageBodySchema([("/a", "text/plain", True), ("/a", "image/png", True)])
+        >>> satisfiable(clash).value
+        False
+    """
+    try:
+        types = valid_body(_question(schema, schema, steps))
+    except OutOfBudget:
+        return _UNDECIDED
+    return Relation(False) if types is None else _shown(True, types)
+
+
+def disjoint(
+    one: MessageBodySchema, other: MessageBodySchema, *, steps: int = DEFAULT_STEPS
+) -> Relation:
+    """Tell whether no body is valid for both; the witness is one that is.
+
+    Example:
+        >>> from messagebody.schema import MessageBodySchema
+        >>> text = MessageBodySchema([(None, "text/*", True)])
+        >>> image = MessageBodySchema([(None, "image/*", True)])
+        >>> disjoint(text, image).value, disjoint(text, text).witness[0].content_type
+        (True, 'text/plain')
+    """
+    try:
+        types = shared_body(_question(one, other, steps))
+    except OutOfBudget:
+        return _UNDECIDED
+    return Relation(True) if types is None else _shown(False, types)
+
+
+def equivalent(
+    one: MessageBodySchema, other: MessageBodySchema, *, steps: int = DEFAULT_STEPS
+) -> Relation:
+    """Tell whether the same bodies are valid for both; the witness is valid for one only.
+
+    Example:
+        >>> from messagebody.schema import MessageBodySchema
+        >>> braces = MessageBodySchema([("/{a,b}", "text/*")])
+        >>> equivalent(braces, MessageBodySchema([("/a", "text/*"), ("/b", "text/*")])).value
+        True
+    """
+    ways = [check(one, other, steps=steps), check(other, one, steps=steps)]
+    for way in ways:
+        if way.compatible is False:
+            return Relation(False, way.counterexample)
+    return Relation(True) if all(ways) else _UNDECIDED
+
+
+class Evolution(StrEnum):
+    """How a schema may change.
+
+    BACKWARD: whoever has the new schema accepts all that was valid for the old one. FORWARD:
+    whoever still has the old schema accepts all that is valid for the new one. FULL: both.
+    """
+
+    BACKWARD = "backward"
+    FORWARD = "forward"
+    FULL = "full"
+
+
+def evolution(
+    old: MessageBodySchema,
+    new: MessageBodySchema,
+    mode: Evolution | str,
+    *,
+    lenient: bool = False,
+    steps: int = DEFAULT_STEPS,
+) -> Compatibility:
+    """Decide whether a schema may change as the mode says; true only if it surely may.
+
+    Arguments:
+        old: the schema as it is.
+        new: the schema as it is to be.
+        mode: `backward`, `forward` or `full`, in any case.
+        lenient: readers ignore parts they do not know.
+        steps: the work each direction may take.
+
+    Returns:
+        The answer to `check`; for `full`, that of the direction which speaks against it.
+
+    Raises:
+        ValueError: there is no such mode.
+
+    Example:
+        >>> from messagebody.schema import MessageBodySchema
+        >>> old = MessageBodySchema([(None, "text/plain", True)])
+        >>> new = MessageBodySchema([(None, "text/*", True)])
+        >>> bool(evolution(old, new, "backward")), bool(evolution(old, new, "forward"))
+        (True, False)
+    """
+    wanted = Evolution(mode.lower())
+    ways = []
+    if wanted is not Evolution.FORWARD:
+        ways.append(check(old, new, lenient=lenient, steps=steps))
+    if wanted is not Evolution.BACKWARD:
+        ways.append(check(new, old, lenient=lenient, steps=steps))
+    return min(ways, key=lambda way: (way.compatible is not False, way.compatible is not None))
+
+
+@attrs.frozen(eq=False)
+class Upgrade:
+    """Whether an agent can be replaced; true only if nobody around it notices.
+
+    Arguments:
+        input: whether the new agent takes all that the old one took.
+        output: whether what the new agent sends could have come from the old one.
+    """
+
+    input: Compatibility
+    output: Compatibility
+
+    def __bool__(self) -> bool:
+        return bool(self.input) and bool(self.output)
+
+
+def upgrade(
+    old: tuple[MessageBodySchema, MessageBodySchema],
+    new: tuple[MessageBodySchema, MessageBodySchema],
+    *,
+    lenient: bool = False,
+    steps: int = DEFAULT_STEPS,
+) -> Upgrade:
+    """Decide whether an agent's new input and output schemas are safe for its neighbours.
+
+    Arguments:
+        old: its input and output schema as they are.
+        new: its input and output schema as they are to be.
+        lenient: readers ignore parts they do not know.
+        steps: the work each of the two questions may take.
+    """
+    return Upgrade(
+        check(old[0], new[0], lenient=lenient, steps=steps),
+        check(new[1], old[1], lenient=lenient, steps=steps),
+    )
+
+
+def dead_parts(schema: MessageBodySchema, *, steps: int = DEFAULT_STEPS) -> list[int]:
+    """Return the indexes of schema parts that surely no part of any valid body can match.
+
+    Example:
+        >>> from messagebody.schema import MessageBodySchema
+        >>> dead_parts(MessageBodySchema([("/a", "text/plain", True), ("/a", "text/html")]))
+        [1]
+    """
+    question = _question(schema, schema, steps)
+    dead = []
+    for index in range(len(schema)):
+        try:
+            if not can_occur(question, index):
+                dead.append(index)
+        except OutOfBudget:
+            break
+    return dead
+
+
+def _question(one: MessageBodySchema, other: MessageBodySchema, steps: int) -> Question:
+    return Question(Profile.of(one), Profile.of(other), Budget(steps))
+
+
+def _shown(value: bool, types: list[PartType]) -> Relation:
+    return Relation(value, body_of(types))

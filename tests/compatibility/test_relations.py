@@ -1,0 +1,317 @@
+"""Equivalence, overlap, evolution, dead parts, lint, and schemas made of schemas."""
+
+import random
+
+import pytest
+
+from messagebody.body import MessageBody
+from messagebody.compatibility import (
+    Verdict,
+    check,
+    dead_parts,
+    disjoint,
+    equivalent,
+    evolution,
+    join,
+    lint,
+    meet,
+    satisfiable,
+    simplify,
+    upgrade,
+)
+from messagebody.schema import MessageBodySchema
+from tests.compatibility import generators, oracle
+from tests.compatibility.test_checking import schema, types
+
+HARD = schema(*[(f"/*{c}" + "{a,b,c,d}" * 12 + f"{d}*",) for c in "abcd" for d in "abcd"])
+LONG = schema(("/" + "{a,b,c,d}" * 40,))
+CLASH = schema(("/a", "text/plain", True), ("/a", "image/png", True))
+
+
+def pairs(count: int) -> list[tuple[oracle.Schema, oracle.Schema]]:
+    return [generators.pair(100_000 + number) for number in range(count)]
+
+
+def bodies(
+    a: oracle.Schema, b: oracle.Schema, rng: random.Random
+) -> list[list[tuple[str | None, str]]]:
+    """Return random bodies made of parts that the schemas mention."""
+    names = [None, *rng.sample(oracle.pool(), 12), "/a", "/b", "/ab"]
+    return [
+        list({(rng.choice(names), rng.choice(oracle.TYPES)) for _ in range(rng.randint(0, 3))})
+        for _ in range(40)
+    ]
+
+
+class TestSatisfiable:
+    def test_against_brute_force(self) -> None:
+        """The witness is a valid body, or brute force finds none either."""
+        for a, b in pairs(200):
+            found = satisfiable(MessageBodySchema(a))
+            assert found.value is oracle.decide(a, b).satisfiable
+            if found.witness is not None:
+                assert oracle.is_valid(a, types(found.witness) or [])
+
+    def test_undecided(self) -> None:
+        """None is not true."""
+        found = satisfiable(schema(*[("/{a,b,c}", f"a/{c}", True) for c in "abc"]), steps=3)
+        assert found.value is None
+        assert not found
+
+
+class TestDisjoint:
+    def test_against_brute_force(self) -> None:
+        """The witness is valid for both, or brute force finds no such body either."""
+        for a, b in pairs(200):
+            found = disjoint(MessageBodySchema(a), MessageBodySchema(b))
+            assert found.value is not oracle.decide(a, b).shared
+            if found.witness is not None:
+                assert oracle.is_valid(a, types(found.witness) or [])
+                assert oracle.is_valid(b, types(found.witness) or [])
+
+    def test_undecided(self) -> None:
+        """A tiny budget proves nothing."""
+        one = schema(("/*a*", "text/*", True))
+        assert disjoint(one, schema(("/*b*", "text/*", True)), steps=3).value is None
+
+
+class TestEquivalent:
+    def test_both_ways(self) -> None:
+        """The same bodies, written differently; the witness tells a difference."""
+        assert equivalent(schema(("/{a,b}",)), schema(("/b",), ("/a",)))
+        found = equivalent(schema(("/{a,b}",)), schema(("/b",)))
+        assert found.value is False
+        assert found.witness is not None
+        assert found.witness.names() == ["/a"]
+
+    def test_undecided(self) -> None:
+        """Neither way refuted, one not proved."""
+        assert equivalent(LONG, HARD, steps=300).value in {None, False}
+
+
+class TestEvolution:
+    OLD = schema((None, "text/plain", True))
+    NEW = schema((None, "text/*", True), ("/extra", "*/*"))
+
+    @pytest.mark.parametrize(
+        ("mode", "lenient", "expected"),
+        [
+            ("backward", False, True),
+            ("FORWARD", False, False),
+            ("full", False, False),
+            ("forward", True, False),
+            ("Backward", True, True),
+        ],
+    )
+    def test_modes(self, mode: str, lenient: bool, expected: bool) -> None:
+        """Backward widens, forward narrows, full does neither."""
+        result = evolution(self.OLD, self.NEW, mode, lenient=lenient)
+        assert result.compatible is expected
+        assert bool(result) is expected
+
+    def test_full_is_both(self) -> None:
+        """An equivalent schema may take the place of another."""
+        assert evolution(schema(("/{a,b}",)), schema(("/a",), ("/b",)), "full")
+
+    def test_lenient_readers_let_new_parts_pass(self) -> None:
+        """A part nobody required before may be added."""
+        new = schema(*self.OLD, ("/extra", "*/*"))
+        assert not evolution(self.OLD, new, "forward")
+        assert evolution(self.OLD, new, "forward", lenient=True)
+
+    def test_an_unknown_mode(self) -> None:
+        """It is refused."""
+        with pytest.raises(ValueError, match="sideways"):
+            evolution(self.OLD, self.NEW, "sideways")
+
+    def test_upgrade(self) -> None:
+        """Take more, send less."""
+        assert upgrade((self.OLD, self.NEW), (self.NEW, self.OLD))
+        assert not upgrade((self.NEW, self.OLD), (self.OLD, self.OLD))
+        assert not upgrade((self.OLD, self.OLD), (self.OLD, self.NEW))
+
+
+class TestDeadParts:
+    def test_a_name_that_is_taken(self) -> None:
+        """Also by force: if all names of a requirement but one are gone."""
+        assert dead_parts(schema(("/a", "text/plain", True), ("/a", "text/html"))) == [1]
+        forced = schema(("/{a,b}", "a/x", True), ("/{a,b}", "a/y", True), ("/a", "a/z"), ("/c",))
+        assert dead_parts(forced) == [2]
+
+    def test_nothing_matches(self) -> None:
+        """A pattern without legal names is dead as well."""
+        assert dead_parts(schema(("/a/.",), ("/a",))) == [0]
+
+    def test_all_if_nothing_is_valid(self) -> None:
+        """No valid body, no part of one."""
+        assert dead_parts(CLASH) == [0, 1]
+
+    def test_unproved_is_not_dead(self) -> None:
+        """A budget that ends proves nothing."""
+        assert dead_parts(CLASH, steps=1) == []
+
+    def test_against_brute_force(self) -> None:
+        """A live part occurs: with it required, something is valid."""
+        for a, b in pairs(100):
+            dead = dead_parts(MessageBodySchema(a))
+            for index, (name, kind, _) in enumerate(a):
+                alive = oracle.decide([*a, (name, kind, True)], b).satisfiable
+                assert (index in dead) is not alive, (a, index)
+
+
+class TestAlgebra:
+    def test_meet_accepts_what_both_accept(self) -> None:
+        """Body by body; where it can't be written there is None."""
+        rng, written = random.Random(1), 0
+        for a, b in pairs(120):
+            both = meet(MessageBodySchema(a), MessageBodySchema(b))
+            if both is not None:
+                written += 1
+                triples = [(part.name, part.content_type, part.required) for part in both]
+                for body in bodies(a, b, rng):
+                    valid = oracle.is_valid(a, body) and oracle.is_valid(b, body)
+                    assert oracle.is_valid(triples, body) is valid, (a, b, body)
+        assert written > 50
+
+    def test_meet_of_braces(self) -> None:
+        """Alternatives meet one by one."""
+        both = meet(
+            schema(("/{a,b,c}", "text/{plain,html}")), schema(("/{b,c,d}", "{text,image}/*"))
+        )
+        assert both == schema(("/{b,c}", "text/{plain,html}"))
+        assert meet(schema(("/a*",)), schema(("/*b",))) is None
+        assert meet(schema(("/a*", "a/b", True)), schema(("/*b",))) is None
+        assert meet(schema(("/*", "a/b", True)), schema(("/a",), ("/b",))) is None
+
+    def test_join_accepts_what_either_accepts(self) -> None:
+        """Both are inside, and what both require is required."""
+        for a, b in pairs(60):
+            one, other = MessageBodySchema(a), MessageBodySchema(b)
+            either = join(one, other)
+            assert check(one, either)
+            assert check(other, either)
+        text = join(schema(("/a", "text/x", True)), schema(("/b", "text/x", True)))
+        assert text == schema(("/{a,b}", "text/x", True))
+        assert join(CLASH, schema(("/a",))) == schema(("/a",))
+
+    def test_simplify_changes_nothing(self) -> None:
+        """Equivalent, no longer, and a fixed point."""
+        for a, _ in pairs(60):
+            whole = MessageBodySchema(a)
+            less = simplify(whole)
+            assert equivalent(whole, less)
+            assert len(less) <= max(len(whole), 1)
+            assert simplify(less) == less
+
+    def test_simplify_is_the_same_for_any_order(self) -> None:
+        """Where a part stands is no matter."""
+        whole = schema((None, "Text/*", True), ("/a",), ("/{a,b}", "text/*"), ("/**/*", "**"))
+        less = simplify(whole)
+        assert less == simplify(MessageBodySchema(whole[::-1]))
+        assert less == schema((None, "text/*", True), ("/**", "*/*"))
+        assert not simplify(CLASH).is_valid(MessageBody())
+
+
+class TestLint:
+    def test_findings(self) -> None:
+        """Each kind once, in the order of the parts."""
+        found = lint(
+            schema(
+                ("/a", "text/plain", True), ("/a", "image/*"), ("/b", "text/x"), ("/*", "text/*"),
+                ("/c/", "text/x"), (None, "application/*+json"),
+            )
+        )  # fmt: skip
+        assert [(each.code, each.schema_index) for each in found] == [
+            ("dead-part", 1),
+            ("redundant-part", 2),
+            ("dead-part", 4),
+            ("matches-nothing", 4),
+            ("lone-suffix", 5),
+        ]
+        assert str(found[1]) == (
+            "schema part 2: the others accept all that '/b' text/x does; leave it out"
+        )
+
+    def test_unsatisfiable(self) -> None:
+        """One finding for the whole."""
+        [finding] = lint(CLASH)
+        assert str(finding) == "no body is valid: what is required can't all be met"
+
+    def test_nothing_to_say(self) -> None:
+        """A plain schema."""
+        assert lint(schema()) == []
+        assert lint(schema((None, "text/*", True), ("/files/**",))) == []
+
+
+class TestReasons:
+    def codes(self, *sides: MessageBodySchema) -> list[str]:
+        return [reason.code for reason in check(*sides).reasons]
+
+    def test_each_consumer_part_says_why(self) -> None:
+        """Nearest first, with the part in words."""
+        producer = schema((None, "text/*", True), ("/charts/*", "image/*"))
+        consumer = schema(
+            ("/**", "text/*"), (None, "image/*"), (None, "text/*"), ("/charts/*", "image/svg+xml")
+        )
+        [reason] = check(producer, consumer).reasons
+        assert reason.code == "part-not-accepted"
+        assert reason.part == ("/charts/a", "image/png")
+        assert str(reason) == (
+            "part '/charts/a' image/png, allowed by producer part 1 '/charts/*' image/*, is "
+            "accepted by no consumer part: 3 '/charts/*' image/svg+xml (type), "
+            "0 '/**' text/* (type), 1 image/* (name), 2 text/* (name and type)"
+        )
+        assert [each.schema_index for each in reason.rejections] == [3, 0, 1, 2]
+
+    def test_did_you_mean(self) -> None:
+        """A name pattern that is nearly the same."""
+        [reason] = check(
+            schema((None, "text/*", True), ("/source/*", "text/*")),
+            schema((None, "text/*", True), ("/sources/*", "text/*")),
+        ).reasons
+        assert reason.hint == "'/source/*' may be meant to be '/sources/*'"
+        assert str(reason).endswith("; '/source/*' may be meant to be '/sources/*'")
+
+    def test_an_optional_part_that_is_required(self) -> None:
+        """The text names the two schema parts."""
+        [reason] = check(schema(("/a", "text/*")), schema(("/a", "text/*", True))).reasons
+        assert str(reason) == (
+            "consumer part 0 '/a' text/* is required, and a valid body may lack it: "
+            "producer part 0 '/a' text/* is optional"
+        )
+
+    def test_codes(self) -> None:
+        """One line a code."""
+        nothing = schema()
+        assert self.codes(CLASH, nothing) == ["producer-unsatisfiable"]
+        assert self.codes(nothing, CLASH) == [
+            "required-may-be-missing", "required-may-be-missing", "consumer-unsatisfiable",
+        ]  # fmt: skip
+        assert self.codes(schema(("/a",)), schema(("/b",))) == [
+            "part-not-accepted", "only-empty-body-shared",
+        ]  # fmt: skip
+        dead = schema(("/a", "text/plain", True), ("/a", "text/html"))
+        assert self.codes(dead, schema(("/a", "text/plain"))) == ["dead-part"]
+        assert self.codes(nothing, nothing) == []
+
+    def test_many_consumer_parts_are_cut_in_the_text_only(self) -> None:
+        """The data holds them all."""
+        consumer = schema(*[(f"/n{i}", "text/plain") for i in range(50)])
+        [reason, *_] = check(schema(("/x", "image/png")), consumer).reasons
+        assert len(reason.rejections) == 50
+        assert reason.text.endswith("and 30 more parts")
+
+    def test_only_the_empty_body_is_accepted(self) -> None:
+        """There is no consumer part to compare with."""
+        [reason, _] = check(schema((None, "text/plain")), schema()).reasons
+        assert str(reason) == (
+            "part an unnamed text/plain, allowed by producer part 0 text/plain, is accepted by no "
+            "consumer part: it accepts only the empty body"
+        )
+
+    def test_undecided_pairs_keep_what_was_found(self) -> None:
+        """A counterexample in hand makes it a no, whatever the overlap."""
+        producer = schema(("/z", "text/plain", True), ("/{a,b}*{a,b}", "text/q", True))
+        result = check(producer, schema(("/*{a,b}{a,b}*", "text/q", True)), steps=2)
+        assert result.verdict in {Verdict.UNDECIDED, Verdict.NEVER}
+        assert result.compatible is False
