@@ -19,12 +19,14 @@ from messagebody.compatibility.explaining import Reason, missing_part, stray_par
 from messagebody.compatibility.languages import members
 from messagebody.compatibility.profiles import PartType, Profile
 from messagebody.compatibility.questions import Question
-from messagebody.compatibility.screening import Answer, Screening
+from messagebody.compatibility.screening import Screening
 from messagebody.compatibility.witnesses import body_of
 from messagebody.schema import MessageBodySchema, SchemaPart
 from messagebody.text import count_of
 
 __all__ = ["Compatibility", "Verdict", "check"]
+
+Types = list[PartType]
 
 _ANYTHING = (SchemaPart("/**"), SchemaPart())
 
@@ -97,7 +99,7 @@ class Compatibility:
         _confirm(self.producer.is_valid(body) and self.consumer.is_valid(body))
         return body
 
-    def _example_types(self) -> list[PartType] | None:
+    def _example_types(self) -> Types | None:
         question = self._question()
         found = Screening(Profile.of(self.producer), Profile.of(self.consumer)).shared()
         types = found.body if found.is_settled else shared_body(question)
@@ -154,24 +156,23 @@ def check(
     return Compatibility(producer, consumer, verdict, types, steps)
 
 
-def _decide(
-    producer: Profile, consumer: Profile, steps: int
-) -> tuple[Verdict, list[PartType] | None]:
+def _decide(producer: Profile, consumer: Profile, steps: int) -> tuple[Verdict, Types | None]:
     screening = Screening(producer, consumer)
-    question = Question(producer, consumer, Budget(steps))
+    budget = Budget(steps)
     answer = screening.counterexample()
     body = answer.body
     try:
         if not answer.is_settled:
-            body = next(iter_counterexamples(question), None)
+            body = next(iter_counterexamples(Question(producer, consumer, budget)), None)
         if body is None:
             return Verdict.ALWAYS, None
         answer = screening.shared()
+        shared = answer.body
         if not answer.is_settled:
-            answer = Answer(shared_body(question))
+            shared = shared_body(Question(producer, consumer, budget))
     except OutOfBudget:
         return Verdict.UNDECIDED, body
-    return Verdict.NEVER if answer.body is None else Verdict.SOMETIMES, body
+    return Verdict.NEVER if shared is None else Verdict.SOMETIMES, body
 
 
 def _reasons(result: Compatibility, question: Question) -> Iterator[Reason]:
@@ -201,9 +202,7 @@ def _objections(result: Compatibility, question: Question) -> Iterator[Reason]:
                 yield reason
 
 
-def _objections_to(
-    body: list[PartType], result: Compatibility, question: Question
-) -> Iterator[Reason]:
+def _objections_to(body: Types, result: Compatibility, question: Question) -> Iterator[Reason]:
     hits = [question.hits(part) & question.second for part in body]
     strays = [part for part, hit in zip(body, hits, strict=True) if not hit]
     for part in strays[:1]:

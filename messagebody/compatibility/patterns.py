@@ -25,6 +25,7 @@ __all__ = [
     "is_word",
     "known_types",
     "language_of",
+    "matches_type",
 ]
 
 WELL_KNOWN: Final = (
@@ -62,43 +63,70 @@ def language_of(pattern: Pattern) -> Language:
 @lru_cache(_CACHED)
 def known_types(pattern: ContentTypePattern) -> int:
     """Return which of the well-known types a pattern matches, as bits."""
-    known = 0
-    for alternative in alternatives(pattern) or ("*",):
-        found = _known(alternative)
-        if found is None:
-            matches = pattern.matches_essence
-            return sum(1 << i for i, kind in enumerate(WELL_KNOWN) if matches(kind))
-        known |= found
-    return known
-
-
-def _known(glob: str) -> int | None:
-    """Return which of the well-known types `a/b`, `a/*`, `a/b*c` or `*/*` is; None: too rich."""
-    if "*" not in glob:
-        return 1 << _NUMBER[glob] if glob in _NUMBER else 0
-    if glob in {"**", "*/*"}:
+    if pattern.is_universal:
         return EVERY_TYPE
-    first, _, last = glob.partition("*")
-    kind, slash, subtype = first.partition("/")
-    if not slash or "*" in last:
-        return None
-    known = _of_type().get(kind, 0)
-    if not subtype and not last:
+    if pattern.literal is not None:
+        return 1 << _NUMBER[pattern.literal] if pattern.literal in _NUMBER else 0
+    known = 0
+    for first, last in _affixes(pattern) or ():
+        if last is None:
+            known |= 1 << _NUMBER[first] if first in _NUMBER else 0
+        elif first.endswith("/") and not last:
+            known |= _of_type().get(first, 0)
+        else:
+            known |= _matching(first, last)
+    if known or _affixes(pattern):
         return known
-    return sum(
-        1 << i
-        for i in members(known)
-        if WELL_KNOWN[i].startswith(first) and WELL_KNOWN[i].endswith(last, len(first))
-    )
+    matches = pattern.matches_essence
+    return sum(1 << i for i, kind in enumerate(WELL_KNOWN) if matches(kind))
+
+
+def matches_type(pattern: ContentTypePattern, kind: str) -> bool:
+    """Tell whether a pattern matches a lower-case `type/subtype`, by its text if that is simple."""
+    affixes = _affixes(pattern)
+    if affixes is None:
+        return pattern.matches_essence(kind)
+    for first, last in affixes:
+        if last is None:
+            if kind == first:
+                return True
+        elif kind.startswith(first) and kind.endswith(last) and len(kind) >= len(first + last):
+            return True
+    return False
+
+
+@lru_cache(_CACHED)
+def _affixes(pattern: ContentTypePattern) -> tuple[tuple[str, str | None], ...] | None:
+    """Return what `a/b` and `a/b*c` of a union begin and end with (None: all); None: too rich."""
+    found: list[tuple[str, str | None]] = []
+    for alternative in alternatives(pattern):
+        first, star, last = alternative.partition("*")
+        if not star:
+            found.append((first, None))
+        elif "/" in first and "*" not in last:
+            found.append((first, last))
+        else:
+            return None
+    return tuple(found) or None
 
 
 @cache
 def _of_type() -> dict[str, int]:
+    """Return the well-known types by all up to their slash."""
     found: dict[str, int] = {}
     for i, known in enumerate(WELL_KNOWN):
-        kind = known.partition("/")[0]
+        kind = known[: known.index("/") + 1]
         found[kind] = found.get(kind, 0) | 1 << i
     return found
+
+
+def _matching(first: str, last: str) -> int:
+    kind = first[: first.index("/") + 1]
+    return sum(
+        1 << i
+        for i in members(_of_type().get(kind, 0))
+        if WELL_KNOWN[i].startswith(first) and WELL_KNOWN[i].endswith(last, len(first))
+    )
 
 
 @lru_cache(_CACHED)
@@ -163,7 +191,7 @@ def is_word(pattern: Pattern, text: str) -> bool:
 def _accepts(pattern: Pattern, word: str) -> bool:
     if isinstance(pattern, NamePattern):
         return bool(pattern.select([word]))
-    return pattern.matches_essence(word)
+    return matches_type(pattern, word)
 
 
 @lru_cache(_PAIRS_CACHED)

@@ -6,13 +6,14 @@ types. Whatever neither settles is left open. All of it is sound, none of it com
 behind it is.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 import attrs
 
-from messagebody.compatibility.patterns import WELL_KNOWN, are_disjoint, contains
+from messagebody.compatibility.patterns import WELL_KNOWN, are_disjoint, contains, matches_type
 from messagebody.compatibility.profiles import PartType, Profile
+from messagebody.globs import ContentTypePattern
 
 __all__ = ["NONE", "OPEN", "Answer", "Screening"]
 
@@ -46,7 +47,7 @@ class _Side:
         self.kinds: Sequence[int] = profile.kinds
         if odd_types:
             self.kinds = [
-                kinds | _matching(pattern.matches_essence, odd_types)
+                kinds | _matching(pattern, odd_types)
                 for kinds, pattern in zip(profile.kinds, profile.types, strict=True)
             ]
 
@@ -180,10 +181,10 @@ class Screening:
         return None
 
 
-def _matching(matches: Callable[[str], bool], odd_types: Sequence[str]) -> int:
+def _matching(pattern: ContentTypePattern, odd_types: Sequence[str]) -> int:
     found = 0
     for number, kind in enumerate(odd_types, len(WELL_KNOWN)):
-        if matches(kind):
+        if matches_type(pattern, kind):
             found |= 1 << number
     return found
 
