@@ -78,7 +78,8 @@ def run_all(
             done, _ = wait(futures, return_when=FIRST_EXCEPTION)
             if fail_fast and any(future.exception() for future in done):
                 pool.shutdown(wait=True, cancel_futures=True)
-            wait(futures)
+            else:  # a cancelled future never counts as done, so there is nothing to wait for above
+                wait(futures)
             return [_outcome(future) for future in futures]
         except BaseException:
             # An interrupt: what runs stops at its next buffer and undoes what it began.

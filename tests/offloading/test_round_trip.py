@@ -1,0 +1,462 @@
+"""Offload and inline: what goes out comes back, whatever the body and the policy."""
+
+import gc
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from messagebody import MessageBody, Part, Resolver, inline, migrate, offload, verify
+from messagebody.errors import (
+    DigestMismatch,
+    LimitExceeded,
+    LocalFileChanged,
+    ObjectNotFound,
+    PartsFailed,
+    StoreError,
+    UnsafeReference,
+)
+from messagebody.offloading import parse_size
+from messagebody.resolving import FetchLimits
+from messagebody.stores import Bytes, Store, open_store
+from messagebody.stores.file import FileStore
+
+KIB = 1024
+
+
+@pytest.fixture(params=["file", "memory", "moto", "rclone"])
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> Store:
+    if request.param == "file":
+        return open_store(tmp_path / "store")
+    if request.param == "memory":
+        return open_store(f"memory://{tmp_path.name}")
+    found: Store = request.getfixturevalue(f"{request.param}_store")
+    return found
+
+
+@pytest.fixture
+def directory(tmp_path: Path) -> FileStore:
+    return FileStore(tmp_path / "store")
+
+
+def mixed(tmp_path: Path) -> MessageBody:
+    body = MessageBody()
+    body.add("Cats are cute.", content_type="text/markdown")
+    body.add(b"\x89PNG" + bytes(300 * KIB), name="/charts/sales.png", metadata={"dpi": 72})
+    body.add("ü" * 200 * KIB, name="/notes.txt", content_type="text/plain; charset=utf-8")
+    body.add(url="https://example.com/cats", name="/sources/1", content_type="text/html")
+    for name, size in (("talk.bin", 500 * KIB), ("small.bin", 10)):
+        (tmp_path / name).write_bytes(bytes([size % 251]) * size)
+        body.add(tmp_path / name, name=f"/{name}")
+    return body
+
+
+def objects(store: FileStore) -> list[str]:
+    return sorted(p.name for p in store.root.rglob("*") if p.is_file())
+
+
+class TestRoundTrip:
+    def test_large_parts_go_out_and_come_back(self, store: Store, tmp_path: Path) -> None:
+        body = mixed(tmp_path)
+        before, digests = body.copy(), [part.digest for part in body]
+        small = offload(body, store)
+        assert body == before
+        out = [part.url or "" for part in small]
+        assert [url.startswith(store.url) for url in out] == [
+            False, True, True, False, True, False]  # fmt: skip
+        assert [part.digest for part in small] == digests
+        assert small[1].metadata == {"dpi": 72}
+        assert small["/small.bin"].local_file is None
+        assert len(small.to_json_bytes()) < 4 * KIB
+        again = inline(small, resolver=Resolver(allow=store))
+        assert again["/talk.bin"].read_bytes() == body["/talk.bin"].read_bytes()
+        assert again[:4] == body[:4]
+        assert again["/sources/1"].is_reference
+        offloaded = MessageBody(part for part in small if part.digest is not None)
+        assert verify(offloaded, resolver=Resolver(allow=store))
+
+    def test_json_in_between_changes_nothing(self, store: Store, tmp_path: Path) -> None:
+        small = offload(mixed(tmp_path), store)
+        assert MessageBody.from_json(small.to_json()) == small
+
+    def test_content_type_is_sent_with_the_object(self, moto_store: Any, tmp_path: Path) -> None:
+        small = offload(mixed(tmp_path), moto_store)
+        key = (small["/charts/sales.png"].url or "").removeprefix("s3://")
+        assert (
+            moto_store.filesystem.info(key)["ContentType"]
+            == small["/charts/sales.png"].content_type
+        )
+
+    def test_equal_parts_are_stored_once(self, directory: FileStore) -> None:
+        body = MessageBody(Part(b"x" * 300 * KIB, name=f"/{n}") for n in range(40))
+        small = offload(body, directory)
+        assert len({part.url for part in small}) == 1
+        assert len(objects(directory)) == 1
+
+    def test_offloading_again_changes_nothing(self, store: Store, tmp_path: Path) -> None:
+        body = mixed(tmp_path)
+        small = offload(body, store)
+        assert offload(small, store) == small
+        assert offload(body, store) == small
+
+    def test_no_part_of_an_empty_body(self, directory: FileStore) -> None:
+        assert offload(MessageBody(), directory) == MessageBody()
+        assert inline(MessageBody()) == MessageBody()
+        assert verify(MessageBody())
+
+    @given(
+        contents=st.lists(st.binary(max_size=3000) | st.text(max_size=1000), max_size=6),
+        threshold=st.integers(0, 2000),
+        names=st.sampled_from(["/**", "/a/*", "/b/**"]),
+        fit=st.none() | st.just(3000),
+        unnamed=st.booleans(),
+    )
+    @settings(max_examples=60, deadline=None,
+              suppress_health_check=[HealthCheck.function_scoped_fixture])  # fmt: skip
+    def test_the_digest_is_the_same_whatever_is_done(
+        self, tmp_path: Path, contents: list[Any], threshold: int, names: str, fit: int | None,
+        unnamed: bool,
+    ) -> None:  # fmt: skip
+        places = ["/a/x", None, "/b/c/y", "/a/z", None, "/q"]
+        body = MessageBody(
+            Part(content, name=name) for content, name in zip(contents, places, strict=False)
+        )
+        store, other = open_store(tmp_path / "one"), open_store(tmp_path / "two")
+        both = Resolver(allow=[store, other])
+        try:
+            small = offload(body, store, threshold=threshold, names=names, fit=fit, unnamed=unnamed)
+        except LimitExceeded:
+            assert fit is not None
+            return
+        if fit is not None:
+            assert len(small.to_json_bytes()) <= fit
+        moved = migrate(small, other, resolver=both)
+        assert body.digest == small.digest == moved.digest
+        assert inline(small, resolver=both) == body == inline(moved, resolver=both)
+        assert verify(small, resolver=both)
+        assert not any((p.url or "").startswith(store.url) for p in moved)
+
+
+class TestPolicies:
+    @pytest.mark.parametrize(
+        ("options", "out"),
+        [
+            ({}, ["/big.png", "/d/big.txt", None]),
+            ({"threshold": 10**9}, []),
+            ({"threshold": "1 GB"}, []),
+            ({"threshold": 0}, ["/big.png", "/d/big.txt", "/d/small", None, None]),
+            ({"names": "/d/*"}, ["/d/big.txt", None]),
+            ({"content_types": "image/*"}, ["/big.png"]),
+            ({"unnamed": False}, ["/big.png", "/d/big.txt"]),
+            ({"names": "/d/*", "unnamed": False, "threshold": 0}, ["/d/big.txt", "/d/small"]),
+            ({"fit": "2 KiB", "threshold": 10**9}, ["/big.png", "/d/big.txt", None]),
+        ],
+    )
+    def test_choose_parts(
+        self, directory: FileStore, options: dict[str, Any], out: list[str | None]
+    ) -> None:
+        body = MessageBody()
+        body.add(bytes(300 * KIB), name="/big.png", content_type="image/png")
+        body.add("x" * 300 * KIB, name="/d/big.txt")
+        body.add("x", name="/d/small")
+        body.add("y" * 300 * KIB)
+        body.add("z")
+        small = offload(body, directory, **options)
+        assert sorted((p.name for p in small if p.is_reference), key=str) == sorted(out, key=str)
+
+    def test_fit_takes_the_largest_first(self, directory: FileStore) -> None:
+        body = MessageBody(Part("x" * 1000 * (n + 1), name=f"/{n}") for n in range(9))
+        small = offload(body, directory, fit=12_000)
+        assert [part.name for part in small if part.is_reference] == ["/4", "/5", "/6", "/7", "/8"]
+        assert len(small.to_json_bytes()) <= 12_000
+        assert offload(body, directory, fit="1 MiB") == body
+
+    def test_fit_counts_local_files(self, directory: FileStore, tmp_path: Path) -> None:
+        (tmp_path / "f").write_bytes(bytes(range(256)) * 40)
+        body = MessageBody()
+        body.add(tmp_path / "f", name="/f")
+        assert offload(body, directory, fit=2000)["/f"].is_reference
+        assert not offload(body, directory, fit=20_000)["/f"].is_reference
+
+    def test_what_can_not_fit_is_refused(self, directory: FileStore) -> None:
+        body = MessageBody([Part("x" * 100) for _ in range(100)])
+        with pytest.raises(LimitExceeded, match=r"can't be made to fit 1 KiB: .* still has"):
+            offload(body, directory, fit="1 KiB")
+        assert objects(directory) == []
+
+    @pytest.mark.parametrize("size", ["", "x", "1 XB", "-1", -1, 1.5, None, True, "1e3"])
+    def test_a_size_is_bytes_or_text(self, size: Any) -> None:
+        with pytest.raises(StoreError, match="256 KiB"):
+            parse_size(size)
+
+
+class TestLocalFiles:
+    def test_a_file_above_64_mib_is_streamed_in_two_passes(
+        self, directory: FileStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("messagebody.offloading.uploading._WHOLE", 1000)
+        (tmp_path / "f").write_bytes(bytes(range(256)) * 10_000)
+        body = MessageBody()
+        body.add(tmp_path / "f", name="/f")
+        small = offload(body, directory)
+        assert inline(small, resolver=Resolver(allow=directory))["/f"].read_bytes() == (
+            tmp_path / "f").read_bytes()  # fmt: skip
+
+    @pytest.mark.parametrize("change", ["grow", "shrink", "rewrite", "vanish"])
+    @pytest.mark.parametrize("whole", [10**9, 0])
+    def test_a_file_that_changed_is_refused(
+        self, directory: FileStore, tmp_path: Path, change: str, whole: int, monkeypatch: Any
+    ) -> None:
+        monkeypatch.setattr("messagebody.offloading.uploading._WHOLE", whole)
+        path = tmp_path / "f"
+        path.write_bytes(b"a" * 300 * KIB)
+        body = MessageBody()
+        body.add(path, name="/f")
+        _change(path, change)
+        with pytest.raises(LocalFileChanged, match=str(path)):
+            offload(body, directory)
+        assert not directory.root.exists() or objects(directory) == []
+
+    @pytest.mark.parametrize("change", ["grow", "shrink", "rewrite"])
+    def test_a_file_that_changes_between_the_passes_is_refused(
+        self, directory: FileStore, tmp_path: Path, change: str, monkeypatch: Any
+    ) -> None:
+        monkeypatch.setattr("messagebody.offloading.uploading._WHOLE", 0)
+        path = tmp_path / "f"
+        path.write_bytes(b"a" * 3000 * KIB)
+        body = MessageBody()
+        body.add(path, name="/f")
+        putting = FileStore.put
+
+        def put(store: FileStore, key: str, blob: Any, **options: Any) -> bool:
+            _change(path, change)
+            return putting(store, key, blob, **options)
+
+        monkeypatch.setattr(FileStore, "put", put)
+        with pytest.raises(LocalFileChanged):
+            offload(body, directory)
+        assert objects(directory) == []
+
+    def test_a_file_rewritten_with_its_old_time_is_found_by_its_bytes(
+        self, directory: FileStore, tmp_path: Path, monkeypatch: Any
+    ) -> None:
+        import os
+
+        monkeypatch.setattr("messagebody.offloading.uploading._WHOLE", 0)
+        path = tmp_path / "f"
+        path.write_bytes(b"a" * 3000 * KIB)
+        body = MessageBody()
+        body.add(path, name="/f")
+        putting, times = FileStore.put, path.stat()
+
+        def put(store: FileStore, key: str, blob: Any, **options: Any) -> bool:
+            path.write_bytes(b"b" * 3000 * KIB)
+            os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
+            return putting(store, key, blob, **options)
+
+        monkeypatch.setattr(FileStore, "put", put)
+        with pytest.raises(LocalFileChanged, match="while it was read"):
+            offload(body, directory)
+        assert objects(directory) == []
+
+    def test_inline_reads_them(self, tmp_path: Path) -> None:
+        body = mixed(tmp_path)
+        done = inline(body)
+        assert all(part.local_file is None for part in done)
+        assert done["/talk.bin"].size == 500 * KIB
+
+
+def _change(path: Path, change: str) -> None:
+    data = path.read_bytes()
+    match change:
+        case "grow":
+            path.write_bytes(data + b"x")
+        case "shrink":
+            path.write_bytes(data[:-1])
+        case "rewrite":
+            path.write_bytes(b"b" * len(data))
+        case _:
+            path.unlink()
+
+
+class TestInline:
+    def test_nothing_of_yours_is_open_by_itself(self, store: Store, tmp_path: Path) -> None:
+        small = offload(mixed(tmp_path), store)
+        with pytest.raises(UnsafeReference) as caught:
+            inline(small)
+        assert str(caught.value).startswith("3 parts were refused. part '/charts/sales.png' points")
+        assert f'Resolver(allow=["{store.url}/"])' in str(caught.value)
+        with pytest.raises(UnsafeReference, match=r"part '/talk\.bin' points to"):
+            small["/talk.bin"].read_bytes()
+
+    def test_a_bound_resolver_is_used(self, directory: FileStore, tmp_path: Path) -> None:
+        body = mixed(tmp_path)
+        bound = offload(body, directory).with_resolver(Resolver(allow=directory))
+        assert inline(bound)["/talk.bin"].read_bytes() == body["/talk.bin"].read_bytes()
+        assert bound["/notes.txt"].read_text() == "ü" * 200 * KIB
+        assert verify(bound).findings[0].name == "/sources/1"
+
+    @pytest.mark.parametrize(
+        ("options", "names"),
+        [
+            ({}, ["/a", None]),
+            ({"all": True}, ["/a", "/b", None, None]),
+            ({"names": "/b"}, ["/b"]),
+            ({"names": "/*"}, ["/a", "/b"]),
+            ({"content_types": "image/*"}, ["/b"]),
+            ({"names": "/nothing"}, []),
+        ],
+    )
+    def test_chooses(
+        self, directory: FileStore, options: dict[str, Any], names: list[str | None]
+    ) -> None:
+        directory.put("x", Bytes(b"hello"), content_type="a/b")
+        url, digest = directory.url_of("x"), Part(b"hello").digest
+        body = MessageBody(
+            [
+                Part(url=url, name="/a", digest=digest, content_type="text/plain"),
+                Part(url=url, name="/b", content_type="image/png"),
+                Part(url=url, digest=digest, content_type="text/plain"),
+                Part(url=url, content_type="text/plain"),
+            ]
+        )
+        done = inline(body, resolver=Resolver(allow=directory), **options)
+        assert [part.name for part in done if not part.is_reference] == names
+
+    def test_what_fails_is_one_error_naming_every_part(
+        self, directory: FileStore, tmp_path: Path
+    ) -> None:
+        small = offload(mixed(tmp_path), directory)
+        path = directory.root / (small["/charts/sales.png"].url or "").rsplit("/store/")[1]
+        path.unlink()
+        spoilt = directory.root / (small["/talk.bin"].url or "").rsplit("/store/")[1]
+        spoilt.write_bytes(b"x" + spoilt.read_bytes()[1:])
+        with pytest.raises(PartsFailed) as caught:
+            inline(small, resolver=Resolver(allow=directory))
+        kinds = {name: type(error) for name, error in caught.value.failures}
+        assert kinds == {"part '/charts/sales.png'": ObjectNotFound,
+                         "part '/talk.bin'": DigestMismatch}  # fmt: skip
+        assert str(caught.value).startswith("2 parts were not read in. part '/charts/sales.png': ")
+        findings = verify(small, resolver=Resolver(allow=directory)).findings
+        assert [finding.name for finding in findings] == [
+            "/charts/sales.png", "/sources/1", "/talk.bin"]  # fmt: skip
+        assert not verify(small, resolver=Resolver(allow=directory), digest=False)
+
+    def test_limits_count_over_the_body(self, directory: FileStore, tmp_path: Path) -> None:
+        small = offload(mixed(tmp_path), directory)
+        with pytest.raises(LimitExceeded, match=r"max_bytes is 1000 B"):
+            inline(small, resolver=Resolver(allow=directory), max_bytes=1000)
+        lying = MessageBody(
+            p.evolve(url=p.url, digest=p.digest) for p in small if p.digest and p.url
+        )
+        with pytest.raises((LimitExceeded, PartsFailed), match="body_bytes"):
+            inline(lying, resolver=Resolver(allow=directory), max_bytes=100 * KIB)
+        tight = Resolver(allow=directory, limits=FetchLimits(part_bytes=10))
+        with pytest.raises(PartsFailed, match="part_bytes"):
+            inline(small, resolver=tight)
+
+
+class TestReading:
+    def test_open_reads_ranges_and_says_it_is_not_verified(
+        self, store: Store, tmp_path: Path
+    ) -> None:
+        small = offload(mixed(tmp_path), store)
+        with small["/charts/sales.png"].open(Resolver(allow=store)) as stream:
+            assert stream.verified is False  # type: ignore[attr-defined]
+            assert stream.read(4) == b"\x89PNG"
+            assert stream.seek(-2, io.SEEK_END) == 300 * KIB + 2
+            assert stream.read() == bytes(2)
+            assert stream.seek(1) == 1
+            assert stream.seek(1, io.SEEK_CUR) == 2
+            assert stream.read(2) == b"NG"
+            with pytest.raises(ValueError, match="negative"):
+                stream.seek(-(9**9))
+
+    def test_with_require_digest_open_verifies_first(
+        self, directory: FileStore, tmp_path: Path
+    ) -> None:
+        small = offload(mixed(tmp_path), directory)
+        strict = Resolver(allow=directory, require_digest=True)
+        with small["/charts/sales.png"].open(strict) as stream:
+            assert stream.verified is True  # type: ignore[attr-defined]
+            assert stream.seek(-2, io.SEEK_END) == 300 * KIB + 2
+            assert stream.read() == bytes(2)
+        with pytest.raises(UnsafeReference, match="carries no digest"):
+            small["/sources/1"].evolve(url=small["/talk.bin"].url).read_bytes(strict)
+        gc.collect()
+
+    def test_a_size_that_is_not_stated_is_asked_once(self, directory: FileStore) -> None:
+        directory.put("x", Bytes(b"hello"), content_type="a/b")
+        part = Part(url=directory.url_of("x"), content_type="a/b")
+        with part.open(Resolver(allow=directory)) as stream:
+            assert stream.seek(0, io.SEEK_END) == 5
+
+
+class TestErrors:
+    def test_an_error_leaves_the_body_as_it_was(self, tmp_path: Path) -> None:
+        body = mixed(tmp_path)
+        before = body.copy()
+        (tmp_path / "store").write_text("no directory")
+        with pytest.raises((StoreError, PartsFailed)):
+            offload(body, tmp_path / "store")
+        assert body == before
+
+    def test_a_store_that_spoils_bytes_is_found_out(
+        self, directory: FileStore, monkeypatch: Any
+    ) -> None:
+        body = MessageBody([Part(bytes(300 * KIB), name="/a")])
+        monkeypatch.setattr(FileStore, "stream", lambda *_: iter([b"other"]))
+        with pytest.raises(DigestMismatch):
+            offload(body, directory)
+        with pytest.raises(DigestMismatch):
+            offload(body, directory, verify="digest")
+        monkeypatch.setattr(FileStore, "stat", lambda *_: None)
+        with pytest.raises(DigestMismatch, match="nothing"):
+            offload(body, directory, verify="size")
+
+    def test_a_spoilt_object_under_the_key_is_written_again(self, directory: FileStore) -> None:
+        body = MessageBody([Part(bytes(300 * KIB), name="/a")])
+        small = offload(body, directory)
+        path = directory.root / (small["/a"].url or "").rsplit("/store/")[1]
+        for spoilt in (b"x" * 300 * KIB, b"short"):
+            path.write_bytes(spoilt)
+            assert offload(body, directory) == small
+            assert path.read_bytes() == bytes(300 * KIB)
+
+    def test_an_old_object_is_made_young_again(self, directory: FileStore) -> None:
+        import os
+        import time
+
+        body = MessageBody([Part(bytes(300 * KIB), name="/a")])
+        small = offload(body, directory)
+        path = directory.root / (small["/a"].url or "").rsplit("/store/")[1]
+        os.utime(path, (1000, 1000))
+        offload(body, directory)
+        assert time.time() - path.stat().st_mtime < 60
+
+    @pytest.mark.parametrize("store", ["s3://key:s3cr3t@bucket/x", "nowhere", 3])
+    def test_what_is_no_store(self, store: Any) -> None:
+        with pytest.raises(StoreError) as caught:
+            offload(MessageBody(), store)
+        assert "s3cr3t" not in str(caught.value)
+
+
+class TestProgress:
+    def test_a_callback_hears_of_every_byte(self, directory: FileStore, tmp_path: Path) -> None:
+        from fsspec.callbacks import Callback
+
+        callback = Callback()
+        body = mixed(tmp_path)
+        offload(body, directory, callback=callback)
+        sizes = [part.size or 0 for part in body if (part.size or 0) > 256 * KIB]
+        assert (callback.size, callback.value) == (sum(sizes), sum(sizes))
+
+
+def test_json_lines_of_bodies_offload_one_by_one(directory: FileStore) -> None:
+    lines = [json.dumps({"parts": [{"contentType": "text/plain", "content": "x" * 300_000}]})] * 3
+    urls = {offload(MessageBody.from_json(line), directory)[0].url for line in lines}
+    assert len(urls) == 1
