@@ -1,0 +1,302 @@
+"""Present, sweep, the async twins, and what no code path may do."""
+
+import asyncio
+import os
+import re
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import messagebody
+from messagebody import (
+    MessageBody,
+    Part,
+    Resolver,
+    ainline,
+    aoffload,
+    apresent,
+    inline,
+    offload,
+    present,
+    sweep,
+)
+from messagebody.errors import (
+    DecodeError,
+    LimitExceeded,
+    PartsFailed,
+    StoreError,
+    UnsafeReference,
+)
+from messagebody.offloading import Stop
+from messagebody.offloading.working import Interrupted
+from messagebody.stores import Bytes, Upload, open_store
+from messagebody.stores.file import FileStore
+from messagebody.stores.s3 import S3Store
+
+KIB = 1024
+OLD = (1000, 1000)
+
+
+@pytest.fixture
+def directory(tmp_path: Path) -> FileStore:
+    return FileStore(tmp_path / "store")
+
+
+def body_of(*sizes: int) -> MessageBody:
+    return MessageBody(Part(bytes([n]) * size, name=f"/{n}") for n, size in enumerate(sizes))
+
+
+class TestPresent:
+    def test_references_below_an_entry_are_signed(self, moto_store: S3Store) -> None:
+        body = body_of(300 * KIB)
+        small = offload(body, moto_store)
+        shown = present(small, resolver=Resolver(allow=moto_store), expires=60)
+        (part,) = shown
+        assert part.url is not None
+        assert part.url.startswith("http://127.0.0.1:")
+        assert "X-Amz-Expires=60" in part.url
+        assert (part.size, part.digest) == (small[0].size, small[0].digest)
+        assert shown.digest == body.digest
+        for text in (repr(shown), repr(part), str(part)):
+            assert "X-Amz" not in text
+
+    @pytest.mark.parametrize(
+        ("content_type", "disposition"),
+        [
+            ("image/png", "inline"),
+            ("image/svg+xml", "attachment"),
+            ("IMAGE/SVG+XML; charset=utf-8", "attachment"),
+            ("text/plain; charset=utf-8", "inline"),
+            ("text/html", "attachment"),
+            ("application/pdf", "inline"),
+            ("application/xhtml+xml", "attachment"),
+            ("video/mp4", "inline"),
+            ("audio/wav", "inline"),
+            ("application/octet-stream", "attachment"),
+        ],
+    )
+    def test_what_could_run_as_a_page_is_downloaded(
+        self, moto_store: S3Store, content_type: str, disposition: str
+    ) -> None:
+        body = MessageBody([Part(url=moto_store.url_of("x"), content_type=content_type)])
+        (part,) = present(body, resolver=Resolver(allow=moto_store))
+        assert f"response-content-disposition={disposition}" in (part.url or "")
+
+    def test_nothing_is_signed_for_a_stranger(self, moto_store: S3Store) -> None:
+        url = f"s3://{moto_store.bucket}/payroll.csv"
+        body = MessageBody([Part(url=url, name="/a", content_type="text/csv")])
+        for resolver in (None, Resolver(), Resolver(allow=moto_store)):
+            with pytest.raises(UnsafeReference):
+                present(body, resolver=resolver)
+
+    def test_public_references_stay(self) -> None:
+        part = Part(url="https://example.com/a?b", content_type="text/plain")
+        body = MessageBody([part, Part("x")])
+        assert present(body) == body
+
+    def test_longer_than_seven_days_is_refused(self, moto_store: S3Store) -> None:
+        body = MessageBody([Part(url=moto_store.url_of("x"), content_type="a/b")])
+        with pytest.raises(LimitExceeded, match="7 days"):
+            present(body, expires=8 * 86400, resolver=Resolver(allow=moto_store))
+
+    def test_stores_that_can_not_sign_say_so(self, directory: FileStore) -> None:
+        small = offload(body_of(300 * KIB), directory)
+        with pytest.raises(StoreError, match="can't sign"):
+            present(small, resolver=Resolver(allow=directory))
+
+
+class TestSweep:
+    def test_only_old_objects_of_nobody_are_found(self, directory: FileStore) -> None:
+        kept, gone = body_of(300 * KIB), body_of(301 * KIB, 302 * KIB)
+        small = offload(kept, directory)
+        offload(gone, directory)
+        foreign = ["notes.txt", "sha256/readme", f"sha256/{'A' * 64}", f"x/sha256/{'a' * 64}"]
+        for name in foreign:
+            directory.put(name, Bytes(b"mine"), content_type="a/b")
+        directory.put("sha256/.messagebody-" + "0" * 16, Bytes(b"left"), content_type="a/b")
+        young = [*directory.iter_objects()]
+        assert not sweep(directory, [small]).objects
+        for each in young:
+            os.utime(directory.root / each.key, OLD)
+        found = sweep(directory, [small.to_json()])
+        assert len(found.objects) == 3
+        assert str(found) == "3 objects (603 KiB) and 0 unfinished uploads could be deleted"
+        assert len([*directory.iter_objects()]) == len(young)
+        assert "3 objects" in str(sweep(directory, [small], delete=True))
+        left = {each.key for each in directory.iter_objects()}
+        assert left >= set(foreign)
+        assert len(left) == len(young) - 3
+        assert inline(small, resolver=Resolver(allow=directory)) == kept
+
+    def test_a_presented_body_keeps_its_objects(self, directory: FileStore) -> None:
+        small = offload(body_of(300 * KIB), directory)
+        os.utime(next(iter(directory.root.glob("sha256/*"))), OLD)
+        key = (small[0].url or "")[-71:]
+        signed = MessageBody([small[0].evolve(url=f"https://x.example/{key}?X-Amz-Signature=1")])
+        assert not sweep(directory, [signed]).objects
+
+    def test_is_refused_without_bodies_and_with_broken_ones(self, directory: FileStore) -> None:
+        small = offload(body_of(300 * KIB), directory)
+        os.utime(next(iter(directory.root.glob("sha256/*"))), OLD)
+        with pytest.raises(StoreError, match="no body was given"):
+            sweep(directory, [], delete=True)
+        with pytest.raises(DecodeError):
+            sweep(directory, [small, "{"], delete=True)
+        assert len([*directory.iter_objects()]) == 1
+
+    def test_an_object_renewed_meanwhile_stays(
+        self, directory: FileStore, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        body = body_of(300 * KIB)
+        offload(body, directory)
+        os.utime(next(iter(directory.root.glob("sha256/*"))), OLD)
+        listing = FileStore.iter_objects
+
+        def slow(store: FileStore) -> Any:
+            found = list(listing(store))
+            offload(body, directory)
+            return iter(found)
+
+        monkeypatch.setattr(FileStore, "iter_objects", slow)
+        assert not sweep(directory, [MessageBody()], delete=True).objects
+        assert len(list(listing(directory))) == 1
+
+    def test_old_uploads_are_aborted(self, moto_store: S3Store) -> None:
+        client = moto_store.filesystem.client
+        for key in (f"tenant/sha256/{'a' * 64}", "other/x"):
+            client.create_multipart_upload(Bucket=moto_store.bucket, Key=key)
+        swept = sweep(moto_store, [MessageBody()], grace=10**9)
+        assert not swept.uploads
+        found = sweep(moto_store, [MessageBody()], grace=-60, delete=True)
+        assert [upload.key for upload in found.uploads] == [f"tenant/sha256/{'a' * 64}"]
+        (left,) = client.list_multipart_uploads(Bucket=moto_store.bucket)["Uploads"]
+        assert left["Key"] == "other/x"
+
+    def test_stores_without_uploads_have_none_to_abort(self, directory: FileStore) -> None:
+        with pytest.raises(StoreError):
+            directory.abort_upload(Upload("k", "i", 0.0))
+
+
+class TestAsync:
+    def test_the_twins_do_the_same(self, moto_store: S3Store) -> None:
+        body = body_of(300 * KIB, 10)
+        resolver = Resolver(allow=moto_store)
+
+        async def work() -> None:
+            small = await aoffload(body, moto_store)
+            assert small == offload(body, moto_store)
+            assert await ainline(small, resolver=resolver) == body
+            assert (await apresent(small, resolver=resolver))[0].url
+
+        asyncio.run(work())
+
+    def test_a_thousand_at_once_take_few_threads(self, directory: FileStore) -> None:
+        most = 0
+
+        async def one(number: int) -> MessageBody:
+            nonlocal most
+            body = MessageBody([Part(f"{number}:" * 400, name="/a")])
+            small = await aoffload(body, directory, threshold=100)
+            most = max(most, threading.active_count())
+            return small
+
+        async def work() -> list[MessageBody]:
+            return await asyncio.gather(*map(one, range(1000)))
+
+        bodies = asyncio.run(work())
+        assert len({body[0].url for body in bodies}) == 1000
+        assert most < 60
+
+    def test_cancelling_waits_for_what_was_begun_and_undoes_it(
+        self, directory: FileStore, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        begun = threading.Event()
+        checking = Stop.check
+
+        def check(stop: Stop) -> None:
+            begun.set()
+            time.sleep(0.02)
+            checking(stop)
+
+        monkeypatch.setattr(Stop, "check", check)
+        body = body_of(20_000 * KIB)
+
+        async def work() -> None:
+            task = asyncio.create_task(aoffload(body, directory))
+            await asyncio.to_thread(begun.wait, 5)
+            task.cancel()
+            await asyncio.sleep(0)
+            task.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await task
+
+        asyncio.run(work())
+        assert [p for p in directory.root.rglob("*") if p.is_file()] == []
+        assert offload(body, directory)[0].is_reference
+
+    def test_stop_ends_the_work(self, directory: FileStore) -> None:
+        stop = Stop()
+        stop.set()
+        for body in (body_of(300 * KIB), body_of(300 * KIB, 400 * KIB)):
+            with pytest.raises(Interrupted):
+                offload(body, directory, stop=stop)
+
+    def test_an_interrupt_in_a_worker_ends_everything(
+        self, directory: FileStore, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def interrupt(*_: object, **__: object) -> None:
+            raise KeyboardInterrupt
+
+        monkeypatch.setattr(FileStore, "put", interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            offload(body_of(*[300 * KIB + n for n in range(40)]), directory)
+
+    def test_the_first_failure_stops_the_rest(
+        self, directory: FileStore, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        tried: list[str] = []
+
+        def fail(_: object, key: str, *__: object, **___: object) -> None:
+            tried.append(key)
+            time.sleep(0.02)
+            raise StoreError("down")
+
+        monkeypatch.setattr(FileStore, "put", fail)
+        with pytest.raises(PartsFailed) as caught:
+            offload(body_of(*[300 * KIB + n for n in range(200)]), directory)
+        assert len(tried) < 100
+        assert len(caught.value.failures) == len(tried)
+
+
+def test_no_code_path_hands_a_url_to_an_opener() -> None:
+    """fsspec and the standard library open anything; only stores may name a filesystem."""
+    root = Path(messagebody.__file__).parent
+    openers = re.compile(r"\b(fsspec\.open\w*|url_to_fs|urlopen|requests\.get|httpx\.get)\s*\(")
+    found = {
+        path.relative_to(root).as_posix(): match[0]
+        for path in root.rglob("*.py")
+        if (match := openers.search(path.read_text("utf-8")))
+    }
+    assert found == {}
+    for package in ("resolving", "offloading", "stores"):
+        for path in (root / package).rglob("*.py"):
+            assert "UPath" not in path.read_text("utf-8"), path
+
+
+def test_listing_asks_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise AssertionError("a connection was opened")
+
+    for name in ("create_connection", "getaddrinfo"):
+        monkeypatch.setattr(f"socket.{name}", refuse)
+    body = MessageBody(
+        Part(url=f"https://example.com/{n}", name=f"/{n}", content_type="text/plain")
+        for n in range(100)
+    )
+    assert len(body.list("/*")) == 100
+    assert repr(body)
+    assert body.manifest()
+    assert open_store("memory://x").url == "memory://x"
