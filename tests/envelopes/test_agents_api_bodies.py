@@ -237,6 +237,13 @@ class TestAnyBodyInAnEnvelope:
         message = agents_api.normalize({**carried, "content": content})
         assert agents_api.from_body(agents_api.to_body(message).or_raise()).value == message
 
+    def test_numbers_of_another_kind_are_kept(self) -> None:
+        """True is not 1, wherever it stands."""
+        carried = agents_api.from_body(MessageBody([Part(b"\0", name="/a")])).value
+        carried["metadata"]["attachments"][0]["size"] = True
+        back = agents_api.from_body(agents_api.to_body(carried).or_raise()).value
+        assert back["metadata"]["attachments"][0]["size"] is True
+
     def test_edited_carrier_is_read_as_it_is(self) -> None:
         """Text that an intermediary changed is not what the manifest describes."""
         message = agents_api.from_body(MessageBody([Part("Hello!")])).value

@@ -281,6 +281,20 @@ class TestDeduplication:
         other.agent = "demo"
         assert not other.handle(data())
 
+    def test_age_counts_from_the_end(self) -> None:
+        """A message that took long to handle is remembered as long as any other."""
+        now = [0.0]
+
+        def slow(chat: dict[str, Any]) -> dict[str, Any]:
+            now[0] += 9
+            return echo(chat)
+
+        seen = channel.Deduplicator(max_age=10, clock=lambda: now[0])
+        recorder = Recorder(slow, deduplicator=seen)
+        assert recorder.handle(data())
+        now[0] += 9
+        assert not recorder.handle(data())
+
     def test_none_does_not(self) -> None:
         """As the reference, where asked for."""
         recorder = Recorder(echo, deduplicator=None)

@@ -184,6 +184,16 @@ class TestAnyBodyInAChat:
             assert again[:1] == list(body)
             assert channel.from_body(again).value == made
 
+    @pytest.mark.parametrize("kind", ["input", "output"])
+    def test_numbers_of_another_kind_are_kept(self, kind: Any) -> None:
+        """1.0 is not 1, wherever it stands."""
+        body = MessageBody([Part(b"\0", name="/a")])
+        chat = channel.from_body(body, kind=kind).value
+        holder = chat if kind == "input" else chat["metadata"]
+        holder["attachments"][0]["size"] = 1.0
+        back = channel.from_body(channel.to_body(chat).or_raise()).value
+        assert json.dumps(back, sort_keys=True) == json.dumps(chat, sort_keys=True)
+
     def test_local_file_is_refused(self, tmp_path: Any) -> None:
         """JSON can't carry it; the error says how to go on."""
         path = tmp_path / "talk.txt"

@@ -348,7 +348,7 @@ def _brought(chat: Chat, kind: Kind) -> MessageBody | None:
 
 
 def _verified(body: MessageBody, own: int, chat: Chat, kind: Kind) -> MessageBody | None:
-    if _embedding(body, kind, {}) == chat:
+    if strict_json.same(_embedding(body, kind, {}), chat):
         return body
     said = {key: value for key, value in chat.items() if key not in ("message", "reply")}
     attached = _attached(chat, kind)
@@ -360,4 +360,4 @@ def _verified(body: MessageBody, own: int, chat: Chat, kind: Kind) -> MessageBod
     if kind == "input" and not any(part.name is None for part in body):
         sidecar["placeholder"] = chat["message"]
     body.append(_json_part(sidecar))
-    return body if from_body(body, kind=kind).value == chat else None
+    return body if strict_json.same(from_body(body, kind=kind).value, chat) else None
