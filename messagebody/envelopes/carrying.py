@@ -136,8 +136,7 @@ class Carrier:
             return None
         taken = {self.exact, self.meta, *(slot.name for slot in self.slots(value))}
         taken.update(str(link.name) for link in self.links(value))
-        same = strict_json.dumps(again) == strict_json.dumps(parts)
-        return body if same and taken.isdisjoint(body.names()) else None
+        return body if strict_json.same(again, parts) and taken.isdisjoint(body.names()) else None
 
     def _without_content(self, value: dict[str, Any]) -> dict[str, Any]:
         if self._carried(value) is not None:

@@ -3,6 +3,7 @@
 import copy
 import json
 import threading
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -122,6 +123,9 @@ class TestVerdicts:
     def test_same_file_with_two_sections_is_no_repetition(self) -> None:
         section = {"type": "config", "path": "project.yaml", "section": "governance"}
         assert olympus.is_valid(envelope(context_attachments__0=section), strict=True)
+
+    def test_there_is_no_year_zero(self) -> None:
+        assert not olympus.is_valid(envelope(envelope__timestamp="0000-01-01T00:00:00Z"))
 
     @pytest.mark.parametrize("text", ["2026-05-25T00:00:00Z\n", "2026-05-25T00:00:00Z\r"])
     def test_strict_date_time_ends_where_it_ends(self, text: str) -> None:
@@ -445,6 +449,33 @@ class TestBoundary:
         found = [f.check for f in olympus.iter_boundary_findings(envelope(), policy)]
         assert found == ["message-type"]
 
+    @pytest.mark.parametrize(
+        ("kind", "path", "is_allowed"),
+        [
+            ("plan", "./.artifacts//plans/1.md", True),
+            ("persona_definition", "governance/personas/agentic/coder.md", True),
+            ("persona_definition", "governance/personas/agentic/tech-lead.md", False),
+            ("persona_definition", "governance/personas/agentic/./tech-lead.md", False),
+            ("persona_definition", "governance/personas//agentic/devops-engineer.md", False),
+            ("config", "./project.yaml", True),
+            ("config", "other.yaml", False),
+        ],
+    )
+    def test_scopes_are_of_files_however_spelled(
+        self, kind: str, path: str, is_allowed: bool
+    ) -> None:
+        value = envelope(context_attachments=[{"type": kind, "path": path}])
+        found = [f.check for f in olympus.iter_boundary_findings(value)]
+        assert found == ([] if is_allowed else ["attachment-scope"])
+
+    def test_no_sections_allowed_is_not_any_section(self) -> None:
+        data = olympus.PUBLISHED.to_dict()
+        data["boundaries"]["coder"]["attachments"]["config"] = {"sections": []}
+        policy = olympus.Policy.from_dict(data)
+        found = [f.check for f in olympus.iter_boundary_findings(envelope(), policy)]
+        assert found == ["attachment-scope"]
+        assert olympus.Policy.from_dict(policy.to_dict()) == policy
+
     def test_preset_is_data(self) -> None:
         data = json.loads(json.dumps(olympus.PUBLISHED.to_dict()))
         assert olympus.Policy.from_dict(data) == olympus.PUBLISHED
@@ -559,14 +590,25 @@ class TestReplay:
         clock = Clock()
         guard = olympus.ReplayGuard(clock=clock)
         assert guard.admit(verification(1))
-        clock.now += 301
+        clock.now += 300
+        assert guard.admit(verification(1)) == "replayed"
+        clock.now += 1
         assert guard.admit(verification(2, "2026-05-25T00:05:00Z"))
         clock.now -= 301
         assert guard.admit(verification(1)) == "stale"
 
     def test_of_many_threads_one_passes(self) -> None:
+        """Also when a thread is interrupted between looking and remembering."""
+
+        class Slow(set[tuple[str, str]]):
+            def __contains__(self, key: object) -> bool:
+                found = super().__contains__(key)
+                time.sleep(0.0005)
+                return found
+
         guard = olympus.ReplayGuard(clock=Clock())
-        results = [verification(n) for n in range(50)]
+        guard._seen = Slow()
+        results = [verification(n) for n in range(20)]
         fresh: list[int] = []
         barrier = threading.Barrier(8)
 
@@ -579,4 +621,4 @@ class TestReplay:
             thread.start()
         for thread in threads:
             thread.join()
-        assert sorted(fresh) == [*range(50)]
+        assert sorted(fresh) == [*range(20)]

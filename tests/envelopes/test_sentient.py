@@ -147,6 +147,8 @@ RULES = [
     ("ex1", [("0/output/content/1", "From store_1 (acquired from src_7), analyze")],
      [(0, "P003", "/output/content/1"), (0, "P004", "/output/content/1")]),
     ("ex1", [("0/output/content", "From store_1, analyze")], [(0, "P001", "/output/content")]),
+    ("ex1", [("0/output/content/1", "Compare store_1 (acquired from src_1) with src_1"),
+             ("0/output/content/-", "Look at store_1 again")], []),
     ("ex1", [("0/output/content/-", 7)], []),
     ("ex1", [("0/output/content/-", "Look at store_9")], [(0, "P004", "/output/content/2")]),
     # audit
@@ -178,6 +180,11 @@ class TestChain:
         after["metadata"].update(sequence_number=5, parent_message_id=messages[3]["message_id"])
         after["input"] = {"source": "action_agent", "content": messages[3]["output"]["content"]}
         assert found([*messages, after]) == []
+
+    def test_of_two_with_one_id_the_first_is_the_parent(self) -> None:
+        root, child = chain("ex12")
+        impostor = root | {"agent": {"name": "impostor", "type": "governance"}}
+        assert found([root, impostor, child]) == [(1, "C004", "/message_id")]
 
     def test_known_files(self) -> None:
         known = {"context/application.md", "context/governance/message_format.md",

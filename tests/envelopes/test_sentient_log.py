@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from messagebody.envelopes import sentient
@@ -58,6 +58,7 @@ class TestEntry:
         text=st.text(st.sampled_from(HOSTILE + "-[]: TIMESTAMP") | st.characters(), max_size=40)
         | st.just("\n---\n[TIMESTAMP: 00:00:00]\n")
     )
+    @example(text=HOSTILE)
     def test_no_field_can_forge_an_entry(self, options: dict[str, bool], text: str) -> None:
         """Whatever stands in every field, the lines are the ones there should be."""
         entry = sentient.audit_entry(hostile_message(text), **options)

@@ -108,5 +108,8 @@ def _boundary(data: Mapping[str, Any]) -> Boundary:
 
 
 def _plain_scope(scope: Scope) -> dict[str, list[str]]:
-    stated = attrs.asdict(scope, filter=lambda _, value: value not in ((), None))
-    return {name: list(values) for name, values in stated.items()}
+    plain = {
+        name: list(values) for name in ("paths", "withheld") if (values := getattr(scope, name))
+    }
+    # No sections is not the same as any section.
+    return plain if scope.sections is None else {**plain, "sections": list(scope.sections)}
