@@ -4,12 +4,14 @@
 does not fit and a `Registry` of many agents build on it.
 """
 
+from messagebody.compatibility.agents import Agent, read_agents
 from messagebody.compatibility.algebra import join, meet, simplify
 from messagebody.compatibility.budgets import DEFAULT_STEPS
 from messagebody.compatibility.checking import Compatibility, Verdict, check
 from messagebody.compatibility.explaining import Reason, Rejection
 from messagebody.compatibility.linting import Finding, lint
 from messagebody.compatibility.profiles import PartType
+from messagebody.compatibility.registry import Impact, Registry
 from messagebody.compatibility.relations import (
     Evolution,
     Relation,
@@ -24,11 +26,14 @@ from messagebody.compatibility.relations import (
 
 __all__ = [
     "DEFAULT_STEPS",
+    "Agent",
     "Compatibility",
     "Evolution",
     "Finding",
+    "Impact",
     "PartType",
     "Reason",
+    "Registry",
     "Rejection",
     "Relation",
     "Upgrade",
@@ -41,6 +46,7 @@ __all__ = [
     "join",
     "lint",
     "meet",
+    "read_agents",
     "satisfiable",
     "simplify",
     "upgrade",

@@ -24,7 +24,7 @@ from messagebody.compatibility.witnesses import body_of
 from messagebody.schema import MessageBodySchema, SchemaPart
 from messagebody.text import count_of
 
-__all__ = ["Compatibility", "Verdict", "check"]
+__all__ = ["Compatibility", "Verdict", "check", "find_counterexample", "lenient_schema"]
 
 Types = list[PartType]
 
@@ -149,21 +149,38 @@ def check(
         True
     """
     if lenient:
-        consumer = MessageBodySchema([*consumer, *_ANYTHING])
+        consumer = lenient_schema(consumer)
     profiles = Profile.of(producer), Profile.of(consumer)
     verdict, body = _decide(*profiles, steps)
     types = None if body is None else tuple(body)
     return Compatibility(producer, consumer, verdict, types, steps)
 
 
+def lenient_schema(schema: MessageBodySchema) -> MessageBodySchema:
+    """Return a schema that ignores the parts it does not know: it accepts them as well."""
+    return MessageBodySchema([*schema, *_ANYTHING])
+
+
+def find_counterexample(
+    producer: Profile, consumer: Profile, budget: Budget, screening: Screening | None = None
+) -> Types | None:
+    """Return a body valid for the producer and not for the consumer; None if there is none.
+
+    Raises:
+        OutOfBudget: the budget ended first.
+    """
+    answer = (screening or Screening(producer, consumer)).counterexample()
+    if answer.is_settled:
+        return answer.body
+    return next(iter_counterexamples(Question(producer, consumer, budget)), None)
+
+
 def _decide(producer: Profile, consumer: Profile, steps: int) -> tuple[Verdict, Types | None]:
     screening = Screening(producer, consumer)
     budget = Budget(steps)
-    answer = screening.counterexample()
-    body = answer.body
+    body = None
     try:
-        if not answer.is_settled:
-            body = next(iter_counterexamples(Question(producer, consumer, budget)), None)
+        body = find_counterexample(producer, consumer, budget, screening)
         if body is None:
             return Verdict.ALWAYS, None
         answer = screening.shared()

@@ -14,7 +14,14 @@ from messagebody.compatibility.languages import members
 from messagebody.compatibility.profiles import PartType, Profile
 from messagebody.compatibility.questions import Question
 
-__all__ = ["can_occur", "iter_counterexamples", "shared_body", "shared_part", "valid_body"]
+__all__ = [
+    "can_occur",
+    "critical_names",
+    "iter_counterexamples",
+    "shared_body",
+    "shared_part",
+    "valid_body",
+]
 
 Types = list[PartType]
 
@@ -85,6 +92,11 @@ def iter_counterexamples(question: Question) -> Iterator[Types]:
     question.budget = purse
     if searches:
         raise OutOfBudget
+
+
+def critical_names(question: Question) -> list[str]:
+    """Return the names that required parts of the producer compete for."""
+    return _producer(question).critical_names
 
 
 def can_occur(question: Question, index: int) -> bool:

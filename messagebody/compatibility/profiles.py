@@ -15,7 +15,7 @@ from messagebody.compatibility.patterns import (
 from messagebody.globs import ContentTypePattern, NamePattern
 from messagebody.schema import SchemaPart
 
-__all__ = ["PartType", "Profile"]
+__all__ = ["PartType", "Profile", "sample_type"]
 
 
 class PartType(NamedTuple):
@@ -78,7 +78,7 @@ class Profile:
     def odd_types(self) -> tuple[str, ...]:
         """A content type for each schema part that matches no well-known one."""
         return tuple(
-            _sample_type(pattern)
+            sample_type(pattern)
             for pattern, kinds in zip(self.types, self.kinds, strict=True)
             if not kinds
         )
@@ -93,7 +93,8 @@ def _sample(pattern: NamePattern, place: int) -> str:
     return language_of(pattern).first or ""
 
 
-def _sample_type(pattern: ContentTypePattern) -> str:
+def sample_type(pattern: ContentTypePattern) -> str:
+    """Return a content type that a pattern matches, "" if there is none."""
     kind = instance(pattern, "a").lower()
     if not is_word(pattern, kind):
         return language_of(pattern).first or ""

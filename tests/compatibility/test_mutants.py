@@ -93,7 +93,9 @@ def test_a_limit_on_expansions_is_noticed(monkeypatch: pytest.MonkeyPatch) -> No
     assert not check(schema((many.text,)), schema((first_thousand.text,)))
     honest = Screening.counterexample
     monkeypatch.setattr(
-        Screening, "counterexample", lambda s: NONE if many in s.producer.names else honest(s)
+        Screening,
+        "counterexample",
+        lambda s: NONE if many in s._producer.profile.names else honest(s),
     )
     assert check(schema((many.text,)), schema((first_thousand.text,)))
 

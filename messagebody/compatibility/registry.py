@@ -1,0 +1,235 @@
+"""Many agents: who can send to whom, how to get from what one has to what one wants.
+
+An edge from one agent to another means *always*: whatever the first sends, the second takes. What
+a budget left undecided is no edge.
+"""
+
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Final, Self
+
+import attrs
+
+from messagebody.compatibility.agents import Agent, read_agents
+from messagebody.compatibility.checking import Compatibility, check, lenient_schema
+from messagebody.compatibility.languages import members
+from messagebody.compatibility.matrices import InclusionMatrix
+from messagebody.compatibility.profiles import Profile
+from messagebody.errors import InvalidSchema, MissingDependency
+from messagebody.limits import DEFAULT_LIMITS, Limits
+from messagebody.schema import MessageBodySchema
+from messagebody.text import count_of, quote
+
+if TYPE_CHECKING:
+    import networkx as nx
+
+__all__ = ["Impact", "Registry"]
+
+_STEPS_A_PAIR: Final = 50_000
+
+
+@attrs.frozen
+class Impact:
+    """What a change of one agent does to the others; true only if nobody loses anything.
+
+    Arguments:
+        lost: pairs (sender, taker) that fitted and would no longer fit.
+        gained: pairs that would fit and did not.
+    """
+
+    lost: tuple[tuple[str, str], ...]
+    gained: tuple[tuple[str, str], ...]
+
+    def __bool__(self) -> bool:
+        return not self.lost
+
+
+class Registry(Mapping[str, Agent]):
+    """Agents by name, and what follows from their schemas.
+
+    The registry doesn't change; `with_agent` makes a changed one.
+
+    Arguments:
+        agents: the agents, of different names.
+        lenient: takers ignore parts they do not know.
+        steps: the work a pair may take.
+
+    Raises:
+        InvalidSchema: two agents have one name.
+
+    Example:
+        >>> from messagebody.schema import MessageBodySchema
+        >>> text = MessageBodySchema([(None, "text/*", True)])
+        >>> image = MessageBodySchema([(None, "image/png", True)])
+        >>> registry = Registry([Agent("painter", text, image), Agent("poet", image, text)])
+        >>> list(registry.pairs())
+        [('painter', 'poet'), ('poet', 'painter')]
+    """
+
+    def __init__(
+        self, agents: Iterable[Agent], *, lenient: bool = False, steps: int = _STEPS_A_PAIR
+    ) -> None:
+        self._agents: dict[str, Agent] = {}
+        self._lenient = lenient
+        self._steps = steps
+        for agent in agents:
+            if agent.name in self._agents:
+                raise InvalidSchema(f"two agents are called {quote(agent.name)}")
+            self._agents[agent.name] = agent
+
+    @classmethod
+    def from_directory(
+        cls,
+        directory: str | os.PathLike[str],
+        *,
+        lenient: bool = False,
+        steps: int = _STEPS_A_PAIR,
+        limits: Limits = DEFAULT_LIMITS,
+    ) -> Self:
+        """Read agents from the JSON files of a directory, A2A agent cards among them.
+
+        Raises:
+            InvalidSchema: a file holds no agent, or two have one name.
+            OSError: a file can't be read.
+        """
+        return cls(read_agents(directory, limits=limits), lenient=lenient, steps=steps)
+
+    def __getitem__(self, name: str) -> Agent:
+        return self._agents[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._agents)
+
+    def __len__(self) -> int:
+        return len(self._agents)
+
+    def __repr__(self) -> str:
+        return f"Registry({count_of(len(self), 'agent')})"
+
+    def with_agent(self, agent: Agent) -> Self:
+        """Return a registry with an agent added, or in the place of one of its name."""
+        agents = {**self._agents, agent.name: agent}
+        return type(self)(agents.values(), lenient=self._lenient, steps=self._steps)
+
+    def check(self, sender: str, taker: str) -> Compatibility:
+        """Return the full answer for a pair of agents, with bodies and reasons.
+
+        Raises:
+            KeyError: there is no such agent.
+        """
+        return self._check(self[sender].output, self[taker].input)
+
+    def pairs(self) -> Iterator[tuple[str, str]]:
+        """Yield all pairs (sender, taker) that fit, an agent with itself included."""
+        names = list(self)
+        for position, sender in enumerate(names):
+            for taker in members(self._matrix.row(position)):
+                yield sender, names[taker]
+
+    def takers(self, of: str | MessageBodySchema) -> list[str]:
+        """Return the agents that take whatever an agent sends, or whatever a schema accepts.
+
+        Raises:
+            KeyError: there is no such agent.
+        """
+        if not isinstance(of, str):
+            return [agent.name for agent in self.values() if self._check(of, agent.input)]
+        names = list(self)
+        return [names[taker] for taker in members(self._matrix.row(self._position(of)))]
+
+    def feeders(self, of: str | MessageBodySchema) -> list[str]:
+        """Return the agents of which an agent, or a schema, takes whatever they send.
+
+        Raises:
+            KeyError: there is no such agent.
+        """
+        if not isinstance(of, str):
+            return [agent.name for agent in self.values() if self._check(agent.output, of)]
+        taker = self._position(of)
+        return [name for i, name in enumerate(self) if self._matrix.row(i) >> taker & 1]
+
+    def chain(self, have: MessageBodySchema, want: MessageBodySchema) -> list[str] | None:
+        """Return the fewest agents that, one after another, make what is wanted of what is there.
+
+        Arguments:
+            have: what there is; `MessageBodySchema.infer(body)` for a body.
+            want: what is wanted.
+
+        Returns:
+            Names of agents in order; none if what is there is what is wanted; None if no chain
+            leads there.
+
+        Raises:
+            MissingDependency: networkx is not installed.
+        """
+        if self._check(have, want):
+            return []
+        nx = _networkx("shortest chains of agents")
+        graph = self.graph()
+        source, target = object(), object()
+        graph.add_edges_from((source, name) for name in self.takers(have))
+        graph.add_edges_from((name, target) for name in self.feeders(want))
+        if source not in graph or target not in graph:
+            return None
+        try:
+            return list(nx.shortest_path(graph, source, target))[1:-1]
+        except nx.NetworkXNoPath:
+            return None
+
+    def impact(self, agent: Agent) -> Impact:
+        """Return which pairs would be lost and gained if an agent became this one.
+
+        Arguments:
+            agent: the agent as it is to be; the one of its name is replaced, if there is one.
+        """
+        before = set(self._around(agent.name)) if agent.name in self else set()
+        after = set(self.with_agent(agent)._around(agent.name))
+        return Impact(tuple(sorted(before - after)), tuple(sorted(after - before)))
+
+    def graph(self) -> "nx.DiGraph[Any]":
+        """Return a networkx graph: agents, and an edge for every pair that fits.
+
+        Raises:
+            MissingDependency: networkx is not installed.
+        """
+        graph: nx.DiGraph[Any] = _networkx("the graph of a registry").DiGraph()
+        graph.add_nodes_from(self)
+        graph.add_edges_from(self.pairs())
+        return graph
+
+    def _around(self, name: str) -> Iterator[tuple[str, str]]:
+        """Yield the pairs that fit and have an agent in them."""
+        position, agent = self._position(name), self[name]
+        others = [Profile.of(self._taking(each.input)) for each in self.values()]
+        row = InclusionMatrix([Profile.of(agent.output)], others, self._steps).row(0)
+        names = list(self)
+        yield from ((name, names[taker]) for taker in members(row))
+        senders = [Profile.of(each.output) for each in self.values()]
+        column = InclusionMatrix(senders, [others[position]], self._steps)
+        yield from ((sender, name) for i, sender in enumerate(self) if column.row(i))
+
+    def _position(self, name: str) -> int:
+        return list(self).index(self[name].name)
+
+    def _check(self, producer: MessageBodySchema, consumer: MessageBodySchema) -> Compatibility:
+        return check(producer, consumer, lenient=self._lenient, steps=self._steps)
+
+    def _taking(self, schema: MessageBodySchema) -> MessageBodySchema:
+        return lenient_schema(schema) if self._lenient else schema
+
+    @cached_property
+    def _matrix(self) -> InclusionMatrix:
+        return InclusionMatrix(
+            [Profile.of(agent.output) for agent in self.values()],
+            [Profile.of(self._taking(agent.input)) for agent in self.values()],
+            self._steps,
+        )
+
+
+def _networkx(feature: str) -> Any:
+    try:
+        import networkx as nx
+    except ImportError as error:
+        raise MissingDependency(feature, "registry") from error
+    return nx

@@ -1,0 +1,187 @@
+"""Many agents: every pair as `check` says, and what follows from the pairs."""
+
+import json
+import random
+import sys
+from pathlib import Path
+
+import pytest
+
+from messagebody.compatibility import Agent, Impact, Registry, check, read_agents
+from messagebody.errors import InvalidSchema, MissingDependency
+from tests.compatibility import generators
+from tests.compatibility.test_checking import schema
+
+TEXT = schema((None, "text/plain", True))
+ANY_TEXT = schema((None, "text/*", True))
+IMAGE = schema((None, "image/png", True))
+AUDIO = schema((None, "audio/mpeg", True))
+CLASH = schema(("/a", "text/plain", True), ("/a", "image/png", True))
+
+
+@pytest.fixture
+def studio() -> Registry:
+    return Registry(
+        [
+            Agent("painter", ANY_TEXT, IMAGE),
+            Agent("critic", IMAGE, ANY_TEXT),
+            Agent("poet", IMAGE, TEXT),
+            Agent("speaker", TEXT, AUDIO),
+        ]
+    )
+
+
+class TestPairs:
+    @pytest.mark.parametrize("lenient", [False, True])
+    def test_every_pair_is_as_check_says(self, lenient: bool) -> None:
+        """Random schemas of all generators, finite names and unsatisfiable ones among them."""
+        rng = random.Random(4)
+        agents = []
+        for number in range(60):
+            a, b = generators.GENERATORS[number % 3](rng)
+            agents.append(Agent(f"agent-{number}", schema(*b), schema(*a)))
+        registry = Registry(agents, lenient=lenient)
+        pairs = set(registry.pairs())
+        for sender in agents:
+            for taker in agents:
+                fits = bool(check(sender.output, taker.input, lenient=lenient))
+                assert ((sender.name, taker.name) in pairs) is fits, (sender, taker)
+        assert 50 < len(pairs) < 3_000
+
+    def test_undecided_is_no_pair(self) -> None:
+        """Only what is proved counts."""
+        many = schema(("/" + "{a,b}" * 30,))
+        taker = schema(*[("/*" + c + "{a,b}" * 20,) for c in "ab"], ("/{a,b}{a,b}*",))
+        assert list(Registry([Agent("x", taker, many)]).pairs()) == [("x", "x")]
+        narrow = schema(("/*a" + "{a,b}" * 20,), ("/*b" + "{b,a}" * 20,))
+        assert list(Registry([Agent("x", narrow, many)], steps=100).pairs()) == []
+        starved = schema(*[("/{a,b,c}", f"text/{k}", True) for k in "xyz"])
+        assert list(Registry([Agent("x", schema(), starved)], steps=3).pairs()) == []
+
+    def test_an_agent_that_can_send_nothing(self) -> None:
+        """It never goes wrong."""
+        registry = Registry([Agent("mute", IMAGE, CLASH)])
+        assert registry.takers("mute") == ["mute"]
+
+    def test_neighbours(self, studio: Registry) -> None:
+        """Who takes, who feeds; of agents and of schemas."""
+        assert studio.takers("poet") == ["painter", "speaker"]
+        assert studio.takers(TEXT) == ["painter", "speaker"]
+        assert studio.feeders("speaker") == ["poet"]
+        assert studio.feeders("painter") == ["critic", "poet"]
+        assert studio.feeders(ANY_TEXT) == ["critic", "poet"]
+        assert studio.check("critic", "speaker").counterexample is not None
+        with pytest.raises(KeyError, match="nobody"):
+            studio.takers("nobody")
+
+    def test_a_mapping(self, studio: Registry) -> None:
+        """Agents by name."""
+        assert (len(studio), next(iter(studio))) == (4, "painter")
+        assert studio["poet"].output == TEXT
+        assert repr(studio) == "Registry(4 agents)"
+
+    def test_names_are_unique(self) -> None:
+        """Two agents of one name are refused."""
+        with pytest.raises(InvalidSchema, match="two agents are called 'x'"):
+            Registry([Agent("x", TEXT, TEXT), Agent("x", TEXT, TEXT)])
+
+
+class TestChain:
+    def test_shortest(self, studio: Registry) -> None:
+        """From text to sound directly, from an image by way of the poet."""
+        assert studio.chain(TEXT, AUDIO) == ["speaker"]
+        assert studio.chain(IMAGE, AUDIO) == ["poet", "speaker"]
+        assert studio.chain(schema((None, "text/html", True)), AUDIO) == [
+            "painter", "poet", "speaker",
+        ]  # fmt: skip
+
+    def test_none_needed(self, studio: Registry) -> None:
+        """What is there is what is wanted."""
+        assert studio.chain(TEXT, ANY_TEXT) == []
+
+    def test_none_there(self, studio: Registry) -> None:
+        """Nobody takes it, nobody makes it, or nothing leads there."""
+        assert studio.chain(AUDIO, TEXT) is None
+        assert studio.chain(TEXT, schema((None, "video/mp4", True))) is None
+        apart = Registry([Agent("a", TEXT, TEXT), Agent("b", IMAGE, AUDIO)])
+        assert apart.chain(TEXT, AUDIO) is None
+
+    def test_without_networkx(self, studio: Registry, monkeypatch: pytest.MonkeyPatch) -> None:
+        """The error names the extra."""
+        monkeypatch.setitem(sys.modules, "networkx", None)
+        with pytest.raises(MissingDependency, match=r"messagebody\[registry\]"):
+            studio.chain(TEXT, AUDIO)
+
+
+class TestImpact:
+    def test_a_narrower_input(self, studio: Registry) -> None:
+        """Who fed it before is named."""
+        impact = studio.impact(Agent("painter", TEXT, IMAGE))
+        assert impact == Impact(lost=(("critic", "painter"),), gained=())
+        assert not impact
+
+    def test_a_wider_input_and_another_output(self, studio: Registry) -> None:
+        """Pairs are won and lost on both sides."""
+        impact = studio.impact(Agent("speaker", ANY_TEXT, TEXT))
+        assert impact.lost == ()
+        assert impact.gained == (
+            ("critic", "speaker"), ("speaker", "painter"), ("speaker", "speaker"),
+        )  # fmt: skip
+        assert impact
+
+    def test_a_new_agent(self, studio: Registry) -> None:
+        """It can only gain."""
+        assert studio.impact(Agent("new", TEXT, AUDIO)).gained == (("poet", "new"),)
+        assert len(studio.with_agent(Agent("new", TEXT, AUDIO))) == 5
+
+
+class TestFiles:
+    def write(self, directory: Path, **files: object) -> Path:
+        for name, data in files.items():
+            (directory / f"{name}.json").write_text(json.dumps(data))
+        return directory
+
+    def test_agents_and_cards(self, tmp_path: Path) -> None:
+        """Own files, lists of agents, and A2A cards, whose modes are unnamed parts."""
+        card = {
+            "name": "painter",
+            "description": "paints",
+            "defaultInputModes": ["text/plain; charset=utf-8"],
+            "defaultOutputModes": ["image/png"],
+            "skills": [{"id": "svg", "outputModes": ["image/svg+xml"]}, {"id": "plain"}],
+        }
+        own = {"input": [{"contentType": "image/*"}], "output": {"parts": []}}
+        self.write(tmp_path, card=card, viewer=own, many=[{"name": "x"}, {"name": "y"}])
+        registry = Registry.from_directory(tmp_path)
+        assert list(registry) == ["painter", "x", "y", "viewer"]
+        assert registry["painter"].input == schema((None, "text/plain"))
+        assert registry["painter"].output == schema((None, "image/png"), (None, "image/svg+xml"))
+        assert "viewer" in registry.takers("painter")
+
+    @pytest.mark.parametrize(
+        ("data", "problem"),
+        [
+            ([1], "bad.json: an agent is an object, got 1 (int)"),
+            ({"name": 3}, "bad.json: an agent's name is text, got 3 (int)"),
+            ({"inputs": []}, "bad.json: agent 'bad': unknown members"),
+            ({"input": [{"name": "x"}]}, "bad.json: agent 'bad': schema part 0: "),
+            (
+                {"defaultInputModes": "text/plain"},
+                "bad.json: agent 'bad': defaultInputModes is a list of content types",
+            ),
+            ({"defaultInputModes": [1]}, "bad.json: agent 'bad': defaultInputModes holds content"),
+            ({"defaultInputModes": ["text"]}, "bad.json: agent 'bad': pattern 'text': "),
+        ],
+    )
+    def test_what_is_no_agent(self, tmp_path: Path, data: object, problem: str) -> None:
+        """The error names the file, the agent and what is wrong."""
+        self.write(tmp_path, bad=data)
+        with pytest.raises(InvalidSchema) as caught:
+            list(read_agents(tmp_path))
+        assert str(caught.value).startswith(problem)
+
+    def test_no_json(self, tmp_path: Path) -> None:
+        """A broken file is named."""
+        (tmp_path / "bad.json").write_text("{")
+        with pytest.raises(InvalidSchema, match=r"^bad\.json: "):
+            list(read_agents(tmp_path))
