@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from messagebody import MessageBody, Part, Resolver, inline, offload
+from messagebody import MessageBody, MessageBodySchema, Part, Resolver, inline, offload
 from messagebody.envelopes import conversion, olympus, sentient
 from messagebody.errors import (
     DecodeError,
@@ -345,6 +345,13 @@ class TestOlympus:
         sent = MessageBody.from_json(away.to_json())
         (plan,) = sent.list("/attachments/*/*", content_type="text/*")
         assert plan.is_reference
+        MessageBodySchema(
+            [
+                {"contentType": "application/json", "required": True},
+                {"name": "/olympus/envelope.json", "contentType": "application/json"},
+                {"name": "/attachments/*/*", "contentType": "text/*", "required": True},
+            ]
+        ).validate(sent)
         assert olympus.from_body(sent).or_raise() == text
         home = inline(sent, resolver=Resolver(allow=[store]))
         assert home["/attachments/1/42_new.md"].read_bytes() == PLAN

@@ -410,7 +410,7 @@ class TestBoundary:
         value = envelope()
         del value["context_attachments"]
         assert [*olympus.iter_boundary_findings(value)] == []
-        assert olympus.strip(value) == (value, (), False)
+        assert olympus.strip(value) == (value, ())
 
     @pytest.mark.parametrize(
         ("changes", "check"),
@@ -490,11 +490,16 @@ class TestBoundary:
         assert [each["type"] for each in stripped.removed] == ["checkpoint"]
         assert olympus.verify(stripped.envelope, SECRET).missing
         clean = olympus.signed(envelope(), SECRET)
-        assert olympus.strip(clean) == (clean, (), False)
+        assert olympus.strip(clean) == (clean, ())
+        assert not olympus.strip(clean).voided
         assert olympus.verify(olympus.strip(clean).envelope, SECRET)
 
-    def test_strip_of_an_unsigned_envelope_voids_nothing(self) -> None:
-        assert not olympus.strip(envelope(context_attachments__0__type="checkpoint")).voided
+    def test_strip_voids_a_detached_signature_too(self) -> None:
+        value = envelope(context_attachments__0__type="checkpoint")
+        detached = olympus.sign(value, SECRET)
+        stripped = olympus.strip(value)
+        assert stripped.voided
+        assert not olympus.verify(stripped.envelope, SECRET, signature=detached)
 
     def test_upstream_stops_at_unknown_personas(self) -> None:
         found = olympus.iter_upstream_violations(

@@ -204,8 +204,8 @@ def write_many(directory: str, number: int) -> None:
 class TestRecord:
     @pytest.fixture
     def record(self, log: sentient.AuditLog) -> Path:
-        for example in EXAMPLES:
-            path = log.append(json.dumps(example))
+        for message in EXAMPLES:
+            path = log.append(json.dumps(message))
         return path.with_suffix(".jsonl")
 
     def test_it_holds_what_was_received(self, log: sentient.AuditLog, record: Path) -> None:
@@ -240,8 +240,8 @@ class TestRecord:
         head = log.head(DAY)
         record.unlink()
         record.with_suffix(".log").unlink()
-        for example in EXAMPLES[:2]:
-            log.append(example)
+        for message in EXAMPLES[:2]:
+            log.append(message)
         assert log.flaws(DAY) == []
         assert [flaw.line for flaw in log.flaws(DAY, head=head)] == [None]
 
@@ -255,7 +255,7 @@ class TestRecord:
         self, log: sentient.AuditLog, record: Path
     ) -> None:
         record.write_bytes(record.read_bytes()[:-100])
-        entries = "".join(sentient.audit_entry(example) for example in EXAMPLES[:2])
+        entries = "".join(sentient.audit_entry(message) for message in EXAMPLES[:2])
         record.with_suffix(".log").write_text(entries)
         log.append(EXAMPLES[2])
         flaws = log.flaws(DAY, head=log.head(DAY))

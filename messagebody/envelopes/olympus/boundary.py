@@ -24,8 +24,10 @@ class Stripped(NamedTuple):
     removed: tuple[dict[str, Any], ...]
     """The attachments that went, in order."""
 
-    voided: bool
-    """Whether a signature went too: it was over what is no longer there."""
+    @property
+    def voided(self) -> bool:
+        """Whether a signature of the envelope it was is void: something it was over is gone."""
+        return bool(self.removed)
 
 
 def iter_boundary_findings(
@@ -74,13 +76,13 @@ def strip(envelope: Message, policy: Policy = PUBLISHED) -> Stripped:
         refused = next(_attachment(attachment, boundary), None)
         (removed if refused else kept).append(attachment)
     if not removed:
-        return Stripped(dict(value), (), False)
+        return Stripped(dict(value), ())
     claims = value.get("authentication")
     rest = {**value, "context_attachments": kept}
     if not isinstance(claims, dict) or "signature" not in claims:
-        return Stripped(rest, tuple(removed), False)
+        return Stripped(rest, tuple(removed))
     rest["authentication"] = {k: v for k, v in claims.items() if k != "signature"}
-    return Stripped(rest, tuple(removed), True)
+    return Stripped(rest, tuple(removed))
 
 
 def _route(value: dict[str, Any], policy: Policy) -> Iterator[tuple[str, str, str]]:
