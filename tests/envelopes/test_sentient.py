@@ -223,13 +223,25 @@ class TestChain:
     def test_without_a_zone_database_nobody_is_accused(
         self, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        moments._zones.cache_clear()
-        monkeypatch.setattr(moments, "available_timezones", set)
+        def nowhere(name: str) -> zoneinfo.ZoneInfo:
+            raise zoneinfo.ZoneInfoNotFoundError(name)
+
+        message = chain("ex1", ("0/timestamp/timezone", "Mars/Olympus"))
+        moments._zone.cache_clear()
+        monkeypatch.setattr(moments, "ZoneInfo", nowhere)
         try:
-            assert found(chain("ex1", ("0/timestamp/timezone", "Mars/Olympus"))) == []
+            assert found(message) == []
         finally:
-            moments._zones.cache_clear()
-        assert zoneinfo.available_timezones()
+            monkeypatch.undo()
+            moments._zone.cache_clear()
+        assert found(message) == [(0, "S006", "/timestamp/timezone")]
+
+    @pytest.mark.parametrize(
+        "name", ["../../etc/passwd", "a" * 5_000, "\x00", "America", "", "/etc"]
+    )
+    def test_odd_zone_names_are_no_zones(self, name: str) -> None:
+        message = chain("ex1", ("0/timestamp/timezone", name))
+        assert found(message) == [(0, "S006", "/timestamp/timezone")]
 
     @settings(max_examples=150)
     @given(st.data())

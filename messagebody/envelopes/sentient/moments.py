@@ -1,10 +1,12 @@
 """Times as messages state them."""
 
 from datetime import datetime, timedelta
-from functools import cache
-from zoneinfo import ZoneInfo, available_timezones
+from functools import lru_cache
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 __all__ = ["moment", "zone_problem"]
+
+_ANY_ZONE = "Etc/UTC"
 
 
 def moment(text: object) -> datetime | None:
@@ -24,15 +26,13 @@ def moment(text: object) -> datetime | None:
 
 def zone_problem(when: datetime, name: str) -> str | None:
     """Return why a time zone's name doesn't go with a time, None if it does or nobody knows."""
-    zones = _zones()
-    if not zones:  # a machine without the database can't tell
-        return None
-    if name not in zones:
-        return "no time zone has that name"
+    zone = _zone(name)
+    if zone is None:  # a machine without the database can't tell
+        return "no time zone has that name" if _zone(_ANY_ZONE) else None
     if when.tzinfo is None:
         return None
     try:
-        there = when.astimezone(ZoneInfo(name)).utcoffset()
+        there = when.astimezone(zone).utcoffset()
     except OverflowError:  # the first and last day of the calendar
         return None
     if there == when.utcoffset():
@@ -40,9 +40,12 @@ def zone_problem(when: datetime, name: str) -> str | None:
     return f"its offset then is {_offset(there)}, executed_at says {_offset(when.utcoffset())}"
 
 
-@cache
-def _zones() -> frozenset[str]:
-    return frozenset(available_timezones())
+@lru_cache(maxsize=256)  # names come from messages
+def _zone(name: str) -> ZoneInfo | None:
+    try:
+        return ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        return None
 
 
 def _offset(offset: timedelta | None) -> str:
