@@ -1,8 +1,10 @@
 """The audit log: entries nobody can forge, files that many may write, a record that tells."""
 
 import copy
+import inspect
 import json
-import multiprocessing
+import subprocess
+import sys
 import threading
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -178,27 +180,34 @@ class TestFiles:
 
     def test_threads_and_processes_never_mix_lines(self, log: sentient.AuditLog) -> None:
         path = log.append(EXAMPLES[0])
-        context = multiprocessing.get_context("spawn")
-        processes = [
-            context.Process(target=write_many, args=(str(path.parent), n)) for n in range(2)
-        ]
+        command = [sys.executable, "-c", WRITER, str(path.parent)]
+        processes = [subprocess.Popen([*command, str(number)]) for number in range(2)]
         threads = [
-            threading.Thread(target=write_many, args=(str(path.parent), n)) for n in range(2, 5)
+            threading.Thread(target=write_many, args=(log, number)) for number in range(2, 5)
         ]
-        workers: list[Any] = [*processes, *threads]
-        for worker in workers:
-            worker.start()
-        for worker in workers:
-            worker.join()
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert [process.wait() for process in processes] == [0, 0]
         assert log.flaws(DAY) == []
         assert path.read_text().count("[MESSAGE_ID: ") == 1 + 5 * 20
-        assert {process.exitcode for process in processes} == {0}
 
 
-def write_many(directory: str, number: int) -> None:
-    log = sentient.AuditLog(directory)
+def write_many(log: sentient.AuditLog, number: int) -> None:
+    executed_at = {"executed_at": f"{DAY}T00:00:00Z"}
     for each in range(20):
-        log.append(EXAMPLES[0] | {"message_id": f"m-{number}-{each}", "padding": "x" * 20_000})
+        message = {"message_id": f"m-{number}-{each}", "padding": "x" * 20_000}
+        log.append(message | {"timestamp": executed_at})
+
+
+WRITER = f"""
+import sys
+from messagebody.envelopes import sentient
+DAY = {DAY!r}
+{inspect.getsource(write_many)}
+write_many(sentient.AuditLog(sys.argv[1]), int(sys.argv[2]))
+"""
 
 
 class TestRecord:
