@@ -40,7 +40,7 @@ ATTACHMENTS = st.lists(
         optional={
             "url": URLS | st.none(),
             "uri": URLS | st.none(),
-            "data": st.none() | st.sampled_from(["aGk=", "aGk", "aG k=", "", "/+8="]),
+            "data": st.none() | st.sampled_from(["aGk=", "aGl=", "aGk", "aG k=", "", "/+8="]),
             "bytes": st.sampled_from(["aGk=", "no base64!"]),
             "mime_type": st.sampled_from(["image/png", "image", "text/plain", "", "a/b; c=d"]),
             "mimeType": st.just("image/gif"),

@@ -83,7 +83,7 @@ class TestNormalize:
          ("1e", True), ("1 ", True), ("1abc", True), ("1e1", False), ("\0001", False),
          ("\u00a01", False), ("\u0661", False), ("-1", False), ("0x1", False), ("", False),
          ("1e400", False), ("0.99999999999999999999", True), ("9" * 400, False), (2, False),
-         (b"1", True), (b"\xff", False),
+         (b"1", True), (b"\xff", False), ("2", False),
          (2**64, False), (2**64 + 1, False), (1.5, False), (False, False), ([1], False)],
     )  # fmt: skip
     def test_version(self, version: Any, passes: bool) -> None:
@@ -445,6 +445,10 @@ class TestConversationResult:
             ),
             ({"run_outcome": {"status": "odd", "completed": "0"}},
              ("incomplete", False, "incomplete", False)),
+            (
+                {"status": "budget_exceeded", "run_outcome": {"status": "cancelled"}},
+                ("cancelled", False, "budget_exceeded", False),
+            ),
             ({"run_outcome": "x", "completed": True}, ("completed", True, "natural", False)),
             (
                 {"run_outcome": {"status": "completed", "completed": 0}},

@@ -154,6 +154,27 @@ class TestEditedBody:
         ]
         assert agents_api.from_body(again).or_raise() == carried
 
+    @pytest.mark.parametrize("edit", ["named part", "content type", "metadata", "order"])
+    def test_edits_an_envelope_has_no_word_for(self, edit: str) -> None:
+        """They make the body travel whole, too."""
+        message = envelope(payload={"a": 1}, content=[{"type": "text", "text": "a"}, "b"])
+        body = agents_api.to_body(message).value
+        if edit == "named part":
+            body.add(b"GIF89a", name="/cats.gif")
+        elif edit == "order":
+            body.append(body.pop("/payload/text.json"))
+        elif edit == "metadata":
+            body[0] = body[0].evolve(metadata={"a": 1})
+        else:
+            body[0] = body[0].evolve(content_type="text/markdown")
+        sent = agents_api.from_body(body).or_raise()
+        again = agents_api.to_body(sent).or_raise()
+        sidecar = "/meta/agents-api.json"
+        assert [part for part in again if part.name != sidecar] == [
+            part for part in body if part.name != sidecar
+        ]
+        assert (sent["role"], sent["payload"]) == ("user", {"a": 1})
+
     def test_offloaded_text_comes_back(self) -> None:
         """A part that became a reference travels as an attachment with its digest."""
         body = agents_api.to_body(envelope()).value
@@ -322,9 +343,10 @@ class TestHostileInput:
         assert agents_api.from_body(agents_api.to_body(message).value).value == message
         php = agents_api.normalize({"metadata": {"n": -(2**63) - 1}}, php_compatible=True)
         assert php["metadata"] == {"n": -9.223372036854775808e18}
-        assert agents_api.normalize({"metadata": {"n": -(2**63)}}, php_compatible=True)[
-            "metadata"
-        ] == {"n": -(2**63)}
+        for most in (2**63 - 1, -(2**63)):
+            row = {"metadata": {"n": most}}
+            kept = agents_api.normalize(row, php_compatible=True)["metadata"]["n"]
+            assert (type(kept), kept) == (int, most)
         with pytest.raises(EnvelopeError, match="JSON serializable"):
             agents_api.normalize({"metadata": {"n": 10**4000}}, php_compatible=True)
         with pytest.raises(EnvelopeError, match="4,300 digits"):

@@ -17,6 +17,16 @@ from tests.envelopes.shapes import BODIES, CHAT_INPUTS, CHAT_OUTPUTS, JSON, MAPS
 IMAGE = "https://example.com/a.png"
 
 
+def forbid_references(read: Any) -> Any:
+    """Return `read` for parts that are here."""
+
+    def read_here(part: Part, resolver: Any = None) -> Any:
+        assert not part.is_reference
+        return read(part, resolver)
+
+    return read_here
+
+
 class TestChatToBodyAndBack:
     """`from_body(to_body(x)) == x` for chat input and output."""
 
@@ -40,6 +50,7 @@ class TestChatToBodyAndBack:
                 {"uri": "s3://bucket/key", "content_type": "video/mp4", "name": "b.mp4"},
                 {"bytes": "aGk=", "mimeType": "text/plain"},
                 {"data": "aGk", "note": "no canonical base64"},
+                {"data": "aGl=", "note": "nor this: it would come back as another text"},
                 {"url": "/srv/a.png"},
                 "a.png",
             ],
