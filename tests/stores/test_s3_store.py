@@ -31,6 +31,13 @@ def store(request: pytest.FixtureRequest) -> S3Store:
     return found
 
 
+def in_parts(store: S3Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have objects of over 1 MiB sent in parts of 5 MiB, the least the service takes."""
+    clients = store.filesystem.clients
+    small = attrs.evolve(clients.settings, multipart_threshold=MIB, part_size=5 * MIB)
+    monkeypatch.setattr(clients, "settings", small)
+
+
 @attrs.frozen
 class Numbers:
     """A blob of counted bytes, which can fail in the middle."""
@@ -76,10 +83,9 @@ class TestContract:
             store.url.rsplit("/", 1)[0], f"tenant/{KEY}")  # fmt: skip
 
     def test_large_objects_go_in_parts(self, store: S3Store, monkeypatch: Any) -> None:
-        monkeypatch.setattr(uploads, "THRESHOLD", MIB)
+        in_parts(store, monkeypatch)
         blob = Numbers(17 * MIB + 3)
-        filesystem, path = store.filesystem, f"{store.bucket}/tenant/{KEY}"
-        assert filesystem.put_blob(path, blob, if_absent=True, threshold=MIB, part_size=5 * MIB)
+        assert store.put(KEY, blob, content_type="a/b")
         assert store.stat(KEY).size == blob.size  # type: ignore[union-attr]
         assert b"".join(store.stream(KEY)) == b"".join(blob.buffers(5 * MIB))
         assert list(store.iter_uploads()) == []
@@ -99,11 +105,12 @@ class TestPutIfAbsent:
         assert moto_store.put(KEY, Bytes(b"new"), content_type="a/b", if_absent=False)
         assert moto_store.read_range(KEY, 0, 9) == b"new"
 
-    def test_in_parts_it_leaves_no_upload_open(self, moto_store: S3Store) -> None:
+    def test_in_parts_it_leaves_no_upload_open(self, moto_store: S3Store, monkeypatch: Any) -> None:
+        in_parts(moto_store, monkeypatch)
         path = f"{moto_store.bucket}/tenant/{KEY}"
         put = moto_store.filesystem.put_blob
-        assert put(path, Numbers(11 * MIB), if_absent=True, threshold=MIB, part_size=5 * MIB)
-        assert not put(path, Numbers(12 * MIB), if_absent=True, threshold=MIB, part_size=5 * MIB)
+        assert put(path, Numbers(11 * MIB), if_absent=True)
+        assert not put(path, Numbers(12 * MIB), if_absent=True)
         assert moto_store.stat(KEY).size == 11 * MIB  # type: ignore[union-attr]
         assert list(moto_store.iter_uploads()) == []
 
@@ -174,22 +181,24 @@ def _raiser(status: int, code: str, message: str = "no") -> Any:
 
 class TestAborting:
     @pytest.mark.parametrize("fails_at", [0, 5 * MIB, 10 * MIB])
-    def test_an_interrupt_leaves_nothing(self, moto_store: S3Store, fails_at: int) -> None:
+    def test_an_interrupt_leaves_nothing(
+        self, moto_store: S3Store, fails_at: int, monkeypatch: Any
+    ) -> None:
+        in_parts(moto_store, monkeypatch)
         path = f"{moto_store.bucket}/tenant/{KEY}"
         with pytest.raises(KeyboardInterrupt):
-            moto_store.filesystem.put_blob(
-                path, Numbers(15 * MIB, fails_at), threshold=MIB, part_size=5 * MIB
-            )
+            moto_store.filesystem.put_blob(path, Numbers(15 * MIB, fails_at))
         assert moto_store.stat(KEY) is None
         assert list(moto_store.iter_uploads()) == []
 
     def test_an_abort_that_fails_says_so(self, moto_store: S3Store, monkeypatch: Any) -> None:
+        in_parts(moto_store, monkeypatch)
         client = moto_store.filesystem.client
         monkeypatch.setattr(client, "upload_part", _raiser(500, "InternalError"))
         monkeypatch.setattr(client, "abort_multipart_upload", _raiser(500, "InternalError"))
         path = f"{moto_store.bucket}/tenant/{KEY}"
         with pytest.raises(StoreError) as caught:
-            moto_store.filesystem.put_blob(path, Numbers(6 * MIB), threshold=MIB)
+            moto_store.filesystem.put_blob(path, Numbers(6 * MIB))
         assert "sweep removes it later" in caught.value.__cause__.__notes__[0]  # type: ignore[union-attr]
         monkeypatch.undo()
         (upload,) = moto_store.iter_uploads()
@@ -200,6 +209,7 @@ class TestAborting:
     def test_a_lost_acknowledgement_is_found_out(
         self, moto_store: S3Store, monkeypatch: Any
     ) -> None:
+        in_parts(moto_store, monkeypatch)
         client = moto_store.filesystem.client
         completing = client.complete_multipart_upload
 
@@ -210,14 +220,10 @@ class TestAborting:
         monkeypatch.setattr(client, "complete_multipart_upload", complete)
         path = f"{moto_store.bucket}/tenant/{KEY}"
         for by_content in (True, False):
-            assert moto_store.filesystem.put_blob(
-                path, Numbers(11 * MIB), threshold=MIB, part_size=5 * MIB, by_content=by_content
-            )
+            assert moto_store.filesystem.put_blob(path, Numbers(11 * MIB), by_content=by_content)
         monkeypatch.setattr(client, "complete_multipart_upload", _raiser(500, "InternalError"))
         with pytest.raises(StoreError):  # other bytes of the same size are there
-            moto_store.filesystem.put_blob(
-                path, Bytes(bytes(11 * MIB)), threshold=MIB, part_size=5 * MIB
-            )
+            moto_store.filesystem.put_blob(path, Bytes(bytes(11 * MIB)))
         assert list(moto_store.iter_uploads()) == []
 
     def test_a_file_left_by_an_exception_publishes_nothing(self, moto_store: S3Store) -> None:

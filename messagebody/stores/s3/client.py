@@ -42,6 +42,8 @@ class Settings:
         max_connections: connections a client keeps open.
         connect_timeout: seconds to wait for a connection.
         read_timeout: seconds to wait for the next bytes of an answer.
+        multipart_threshold: bytes from which on an object is sent in parts.
+        part_size: bytes a part; more for objects of over 10,000 parts. Four are held at a time.
         request_checksum_calculation: "when_required" for servers that refuse or store the
             trailing checksums boto3 sends by default.
         response_checksum_validation: "when_required" for servers that answer a range with the
@@ -56,6 +58,8 @@ class Settings:
     max_connections: int = 32
     connect_timeout: float = 10.0
     read_timeout: float = 60.0
+    multipart_threshold: int = 64 * 1024 * 1024
+    part_size: int = 8 * 1024 * 1024
     request_checksum_calculation: Checksums | None = None
     response_checksum_validation: Checksums | None = None
 

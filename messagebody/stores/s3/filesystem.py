@@ -79,8 +79,7 @@ class S3FileSystem(AbstractFileSystem):  # type: ignore[misc]
 
     def put_blob(
         self, path: str, blob: Blob, *, content_type: str | None = None, if_absent: bool = False,
-        by_content: bool = False, threshold: int = uploads.THRESHOLD,
-        part_size: int = uploads.PART_SIZE,
+        by_content: bool = False,
     ) -> bool:  # fmt: skip
         """Write an object whole; return whether it was written.
 
@@ -90,11 +89,10 @@ class S3FileSystem(AbstractFileSystem):  # type: ignore[misc]
             content_type: kept by the service.
             if_absent: leave an object that is there alone, and return False.
             by_content: the key is the content's digest.
-            threshold: bytes from which on an object is sent in parts.
-            part_size: bytes a part.
         """
         target = Target(*split_path(path), content_type, by_content)
-        sizes = {"threshold": threshold, "part_size": part_size}
+        settings = self.clients.settings
+        sizes = {"threshold": settings.multipart_threshold, "part_size": settings.part_size}
         with self._translated(path):
             try:
                 condition = if_absent and self.is_conditional
@@ -120,7 +118,7 @@ class S3FileSystem(AbstractFileSystem):  # type: ignore[misc]
         if mode == "xb" and self.exists(path):
             raise FileExistsError(path)
         return S3File(
-            self, path, mode, block_size or uploads.PART_SIZE, autocommit,
+            self, path, mode, block_size or self.clients.settings.part_size, autocommit,
             cache_options=cache_options, **kwargs,
         )  # fmt: skip
 

@@ -21,10 +21,8 @@ from messagebody.stores.s3.faults import code_of, status_of
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
 
-__all__ = ["PART_SIZE", "THRESHOLD", "Target", "put", "send_part", "split_path"]
+__all__ = ["Target", "put", "send_part", "split_path"]
 
-THRESHOLD = 64 * 1024 * 1024
-PART_SIZE = 8 * 1024 * 1024
 _MOST_PARTS = 10_000
 _WINDOW = 4
 _CONFLICTS = 5
@@ -66,8 +64,8 @@ def put(
     blob: Blob,
     *,
     if_absent: bool,
-    threshold: int = THRESHOLD,
-    part_size: int = PART_SIZE,
+    threshold: int,
+    part_size: int,
 ) -> bool:
     """Write an object whole; return whether it was written.
 
@@ -87,7 +85,7 @@ def put(
             else:
                 _put_parts(client, target, blob, condition, part_size)
         except ClientError as error:
-            if status_of(error) == 412 or code_of(error) == "PreconditionFailed":
+            if if_absent and status_of(error) == 412:
                 return False
             if not _is_conflict(error) or attempt == _CONFLICTS - 1:
                 raise

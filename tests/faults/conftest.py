@@ -1,0 +1,1 @@
+from tests.s3_fixtures import *  # noqa: F403

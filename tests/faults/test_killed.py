@@ -1,0 +1,115 @@
+"""A process that is killed while it offloads: what is stored is whole, the next run completes."""
+
+import hashlib
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from messagebody import MessageBody, Part, Resolver, inline, offload, sweep
+from messagebody.stores import open_store
+from messagebody.stores.s3 import S3Store
+from tests import servers
+from tests.faults.proxy import Exchange, Proxy
+
+MIB = 1024 * 1024
+SIGNALS = [signal.SIGKILL, signal.SIGTERM, signal.SIGINT]
+
+
+def large_body() -> MessageBody:
+    return MessageBody(Part(bytes([n]) * (11 * MIB + n), name=f"/{n}") for n in range(2))
+
+
+CHILD = textwrap.dedent(
+    """
+    import sys
+    from messagebody import MessageBody, Part, offload
+    from messagebody.stores import open_store
+    place, endpoint = sys.argv[1:]
+    options = dict(endpoint_url=endpoint, multipart_threshold=6 << 20, part_size=5 << 20)
+    store = open_store(place, **(options if endpoint else {}))
+    body = MessageBody(Part(bytes([n]) * ((11 << 20) + n), name=f"/{n}") for n in range(2))
+    print("ready", flush=True)
+    offload(body, store)
+    print("done", flush=True)
+    """
+)
+
+
+def run_child(place: str, endpoint: str, environment: dict[str, str]) -> "subprocess.Popen[str]":
+    child = subprocess.Popen(
+        [sys.executable, "-c", CHILD, place, endpoint],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        env=os.environ | environment,
+    )
+    assert child.stdout is not None
+    assert child.stdout.readline() == "ready\n"
+    return child
+
+
+@pytest.fixture
+def proxy(moto_server: servers.Server) -> Iterator[Proxy]:
+    proxy = Proxy(int(moto_server.endpoint.rsplit(":", 1)[1]))
+    yield proxy
+    proxy.close()
+
+
+@pytest.mark.parametrize("operation", ["create", "part", "complete"])
+@pytest.mark.parametrize(
+    "how", [signal.SIGKILL, pytest.param(signal.SIGINT, marks=pytest.mark.slow)]
+)
+def test_killed_while_it_sends_to_s3(
+    operation: str, how: signal.Signals, proxy: Proxy, moto_server: servers.Server,
+    moto_store: S3Store,
+) -> None:  # fmt: skip
+    children: list[subprocess.Popen[str]] = []
+
+    def kill(exchange: Exchange) -> None:
+        answer = exchange.forward()
+        children[0].send_signal(how)
+        if how is signal.SIGINT:  # it is alive, and has to hear the answer to undo its work
+            exchange.send(answer)
+
+    proxy.spoil(operation, kill, first=1, times=1)
+    place = f"s3://{moto_store.bucket}/tenant"
+    children.append(run_child(place, proxy.endpoint, moto_server.environment()))
+    assert children[0].wait(30) != 0
+    children[0].stdout.close()  # type: ignore[union-attr]
+    for found in moto_store.iter_objects():
+        data = b"".join(moto_store.stream(found.key))
+        assert found.key == "sha256/" + hashlib.sha256(data).hexdigest()
+    swept = sweep(moto_store, [large_body()], grace=-60, delete=True)
+    if how is signal.SIGINT:
+        assert not swept.uploads
+    assert list(moto_store.iter_uploads()) == []
+    small = offload(large_body(), moto_store)
+    assert inline(small, resolver=Resolver(allow=moto_store)) == large_body()
+
+
+@pytest.mark.parametrize("how", SIGNALS)
+@pytest.mark.parametrize("after", [0.0, 0.01, 0.03])
+def test_killed_while_it_writes_to_a_directory(
+    how: signal.Signals, after: float, tmp_path: Path
+) -> None:
+    store = open_store(tmp_path)
+    child = run_child(tmp_path.as_uri(), "", {})
+    time.sleep(after)
+    child.send_signal(how)
+    child.wait(30)
+    child.stdout.close()  # type: ignore[union-attr]
+    for path in tmp_path.rglob("*"):
+        if path.is_file() and not path.name.startswith(".messagebody-"):
+            assert path.name == hashlib.sha256(path.read_bytes()).hexdigest()
+    small = offload(large_body(), store)
+    assert inline(small, resolver=Resolver(allow=store)) == large_body()
+    swept = sweep(store, [small], grace=-60, delete=True)
+    assert all(each.key.startswith("sha256/.messagebody-") for each in swept.objects)
+    assert len(list(store.iter_objects())) == 2

@@ -1,0 +1,300 @@
+"""What goes wrong between us and S3: nothing is lost, nothing half published, nothing leaked.
+
+After each fault: a typed error or success, no object under a key that is not its content, no
+upload left open, and the next run completes.
+"""
+
+import hashlib
+import random
+import re
+import types
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from messagebody import MessageBody, Part, Resolver, inline, migrate, offload, sweep, verify
+from messagebody.errors import (
+    AccessDenied,
+    DigestMismatch,
+    ObjectNotFound,
+    StoreError,
+)
+from messagebody.stores.s3 import S3FileSystem, S3Store
+from tests import servers
+from tests.faults import proxy as faults
+from tests.faults.proxy import Proxy
+
+MIB = 1024 * 1024
+
+
+@pytest.fixture
+def proxy(moto_server: servers.Server) -> Iterator[Proxy]:
+    proxy = Proxy(int(moto_server.endpoint.rsplit(":", 1)[1]))
+    yield proxy
+    proxy.close()
+
+
+@pytest.fixture
+def store(
+    proxy: Proxy, moto_store: S3Store, moto_server: servers.Server, monkeypatch: pytest.MonkeyPatch
+) -> S3Store:
+    """The bucket of `moto_store`, seen through the proxy by a client that does not wait long."""
+    no_pause = types.SimpleNamespace(sleep=lambda _: None, time=__import__("time").time)
+    monkeypatch.setattr("botocore.endpoint.time", no_pause)
+    filesystem = S3FileSystem(
+        session=moto_server.session(),
+        endpoint_url=proxy.endpoint,
+        attempts=2,
+        read_timeout=1,
+        connect_timeout=1,
+        multipart_threshold=6 * MIB,
+        part_size=5 * MIB,
+    )
+    return S3Store(filesystem, moto_store.bucket, "tenant")
+
+
+def small_body() -> MessageBody:
+    return MessageBody([Part(b"s" * 300_000, name="/small")])
+
+
+def large_body() -> MessageBody:
+    return MessageBody([Part(b"l" * 5 * MIB + b"m" * 5 * MIB + b"n" * MIB, name="/large")])
+
+
+def check_nothing_is_half_there(direct: S3Store) -> None:
+    for found in direct.iter_objects():
+        data = b"".join(direct.stream(found.key))
+        assert found.key == "sha256/" + hashlib.sha256(data).hexdigest()
+    # An upload that the server began while its answer was lost: nobody knows its number. It is
+    # empty, and sweep removes it when it is old.
+    client = direct.filesystem.client
+    for upload in sweep(direct, [MessageBody()], grace=-60).uploads:
+        address = {"Bucket": direct.bucket, "Key": upload.key, "UploadId": upload.id}
+        assert "Parts" not in client.list_parts(**address)
+        direct.abort_upload(upload)
+
+
+def check_no_upload_is_open(direct: S3Store, operation: str) -> None:
+    if operation != "create":
+        assert list(direct.iter_uploads()) == []
+
+
+ON_WRITING: dict[str, faults.Wreck] = {
+    "reset before": faults.reset_before,
+    "reset after": faults.reset_after,
+    "stall": faults.stall,
+    "500": faults.status(500, "InternalError"),
+    "503": faults.status(503, "SlowDown"),
+    "429": faults.status(429, "TooManyRequests"),
+    "409": faults.status(409, "ConditionalRequestConflict"),
+    "412": faults.status(412, "PreconditionFailed"),
+    "501": faults.status(501, "NotImplemented"),
+    "403": faults.status(403, "AccessDenied"),
+    "expired": faults.status(400, "ExpiredToken"),
+    "301 elsewhere": faults.status(301, "PermanentRedirect"),
+    "answer cut": faults.cut(lambda size: size // 2, reset=False),
+    "answer cut and reset": faults.cut(lambda size: 0, reset=True),
+    "200 with an error": faults.replace(
+        lambda _: b"<Error><Code>InternalError</Code><Message>no</Message></Error>"
+    ),
+}
+
+
+def offload_through(
+    store: S3Store, direct: S3Store, body: MessageBody, operation: str = ""
+) -> bool:
+    """Offload; return whether it succeeded, and check what is there either way."""
+    try:
+        small = offload(body, store)
+    except StoreError as error:
+        assert "s3://" in str(error)  # noqa: PT017 - either way is right
+        check_no_upload_is_open(direct, operation)
+        check_nothing_is_half_there(direct)
+        return False
+    assert inline(small, resolver=Resolver(allow=direct)) == body
+    check_no_upload_is_open(direct, operation)
+    check_nothing_is_half_there(direct)
+    return True
+
+
+@pytest.mark.parametrize("times", [1, pytest.param(10_000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("fault", ON_WRITING)
+@pytest.mark.parametrize("operation", ["put", "create", "part", "complete"])
+def test_writing(
+    operation: str, fault: str, times: int, proxy: Proxy, store: S3Store, moto_store: S3Store
+) -> None:
+    if fault == "200 with an error" and operation != "complete":
+        return  # only completing an upload can answer so
+    body = small_body() if operation == "put" else large_body()
+    proxy.spoil(operation, ON_WRITING[fault], times=times)
+    succeeded = offload_through(store, moto_store, body, operation)
+    if times == 1 and fault in {"reset before", "reset after", "500", "503", "stall"}:
+        assert succeeded
+    proxy.heal()
+    assert offload_through(store, moto_store, body)
+
+
+@pytest.mark.parametrize("fault", ["403", "reset before", "expired"])
+@pytest.mark.parametrize("first", [0, 1, 2])
+def test_a_part_that_never_arrives(
+    fault: str, first: int, proxy: Proxy, store: S3Store, moto_store: S3Store
+) -> None:
+    proxy.spoil("part", ON_WRITING[fault], first=first)
+    assert not offload_through(store, moto_store, large_body())
+    assert "abort" in proxy.operations
+    proxy.heal()
+    assert offload_through(store, moto_store, large_body())
+
+
+def test_a_retry_sends_only_what_is_missing(
+    proxy: Proxy, store: S3Store, moto_store: S3Store
+) -> None:
+    body = MessageBody(Part(bytes([n]) * 2 * MIB, name=f"/{n}") for n in range(6))
+    proxy.spoil("put", ON_WRITING["403"], first=3)
+    assert not offload_through(store, moto_store, body)
+    stored = len(list(moto_store.iter_objects()))
+    assert 0 < stored < 6
+    proxy.heal()
+    assert offload_through(store, moto_store, body)
+    assert proxy.operations.count("put") == 6 - stored
+
+
+def test_a_lost_acknowledgement_of_complete_is_found_out(
+    proxy: Proxy, store: S3Store, moto_store: S3Store
+) -> None:
+    proxy.spoil("complete", faults.reset_after)
+    assert offload_through(store, moto_store, large_body())
+
+
+@pytest.mark.parametrize(
+    ("fault", "kind"),
+    [("403", AccessDenied), ("expired", AccessDenied), ("503", StoreError), ("501", StoreError)],
+)
+def test_the_error_says_which(fault: str, kind: type, proxy: Proxy, store: S3Store) -> None:
+    proxy.spoil("put", ON_WRITING[fault])
+    with pytest.raises(StoreError) as caught:
+        offload(small_body(), store)
+    assert type(caught.value) is kind
+    assert caught.value.store == f"s3://{store.bucket}"
+    assert "part '/small'" in "".join(caught.value.__notes__)
+
+
+def flip(data: bytes) -> bytes:
+    return data[:-1] + bytes([data[-1] ^ 1]) if data else data
+
+
+ON_READING: dict[str, faults.Wreck] = {
+    "reset before": faults.reset_before,
+    "stall": faults.stall,
+    "500": faults.status(500, "InternalError"),
+    "404": faults.status(404, "NoSuchKey"),
+    "403": faults.status(403, "AccessDenied"),
+    "429": faults.status(429, "TooManyRequests"),
+    "301": faults.status(301, "PermanentRedirect"),
+    "cut at byte 0": faults.cut(lambda _: 0, reset=True),
+    "cut at byte 1": faults.cut(lambda _: 1, reset=True),
+    "cut in the middle": faults.cut(lambda size: size // 2, reset=False),
+    "cut before the last byte": faults.cut(lambda size: size - 1, reset=False),
+    "shorter, with the right length": faults.replace(lambda data: data[: len(data) // 2]),
+    "longer": faults.replace(lambda data: data + b"x"),
+    "longer than its length": faults.replace(lambda data: data + b"x", fix_length=False),
+    "one bit flipped": faults.replace(flip),
+    "another object": faults.replace(lambda data: b"z" * len(data)),
+    "nothing": faults.replace(lambda _: b""),
+}
+
+
+@pytest.mark.parametrize("fault", ON_READING)
+@pytest.mark.parametrize("which", ["small", pytest.param("large", marks=pytest.mark.slow)])
+def test_reading(fault: str, which: str, proxy: Proxy, store: S3Store, moto_store: S3Store) -> None:
+    body = small_body() if which == "small" else large_body()
+    small = offload(body, moto_store)
+    resolver = Resolver(allow=store)
+    proxy.spoil("get", ON_READING[fault])
+    try:
+        assert inline(small, resolver=resolver) == body
+        assert fault == "longer than its length"
+    except (StoreError, DigestMismatch) as error:
+        assert f"part '/{which}'" in str(error)  # noqa: PT017 - one fault is no failure
+        assert not verify(small, resolver=resolver)
+    proxy.heal()
+    assert inline(small, resolver=resolver) == body
+    proxy.spoil("get", ON_READING["reset before"], times=1)
+    assert inline(small, resolver=resolver) == body
+
+
+def test_a_wrong_range_is_refused(proxy: Proxy, store: S3Store, moto_store: S3Store) -> None:
+    small = offload(small_body(), moto_store)
+    proxy.spoil("get", faults.header(rb"(?i)Content-Range: bytes \d+", b"Content-Range: bytes 7"))
+    with small[0].open(Resolver(allow=store)) as stream:
+        stream.seek(1000)
+        with pytest.raises(StoreError, match="another range"):
+            stream.read(10)
+
+
+def test_a_head_that_lies_costs_a_write_at_most(
+    proxy: Proxy, store: S3Store, moto_store: S3Store
+) -> None:
+    body = large_body()
+    offload(body, moto_store)
+    proxy.spoil("head", faults.header(rb"(?i)Content-Length: \d+", b"Content-Length: 3"))
+    assert offload_through(store, moto_store, body)
+
+
+def test_a_deleted_and_a_replaced_object(store: S3Store, moto_store: S3Store) -> None:
+    body = small_body()
+    small = offload(body, moto_store)
+    key = re.sub(r".*/tenant/", "", small[0].url or "")
+    moto_store.filesystem.pipe_file(f"{moto_store.bucket}/tenant/{key}", b"y" * 300_000)
+    with pytest.raises(DigestMismatch, match="part '/small': expected sha256:"):
+        inline(small, resolver=Resolver(allow=store))
+    moto_store.delete(key)
+    with pytest.raises(ObjectNotFound, match="part '/small'"):
+        inline(small, resolver=Resolver(allow=store))
+
+
+def test_a_full_disk_on_the_way_back(
+    store: S3Store, moto_store: S3Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    small = offload(large_body(), moto_store)
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("tempfile.SpooledTemporaryFile.write", full)
+    with pytest.raises(StoreError, match="temporary file: No space left on device"):
+        inline(small, resolver=Resolver(allow=store))
+    monkeypatch.undo()
+    assert inline(small, resolver=Resolver(allow=moto_store)) == large_body()
+
+
+def test_migrating_survives_a_fault(
+    proxy: Proxy, store: S3Store, moto_store: S3Store, tmp_path: Path
+) -> None:
+    small = offload(large_body(), tmp_path)
+    resolver = Resolver(allow=[tmp_path, moto_store])
+    proxy.spoil("part", faults.status(403, "AccessDenied"), first=1)
+    with pytest.raises(AccessDenied):
+        migrate(small, store, resolver=resolver)
+    check_nothing_is_half_there(moto_store)
+    proxy.heal()
+    moved = migrate(small, store, resolver=resolver)
+    assert moved.digest == small.digest
+    assert inline(moved, resolver=resolver) == large_body()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(100))
+def test_a_hundred_runs_of_faults_at_random(
+    seed: int, proxy: Proxy, store: S3Store, moto_store: S3Store
+) -> None:
+    chance = random.Random(seed)
+    body = large_body() + small_body()
+    for operation in ("put", "create", "part", "complete"):
+        wreck: Any = chance.choice([w for n, w in ON_WRITING.items() if n != "stall"])
+        proxy.spoil(operation, wreck, first=chance.randrange(3), times=chance.randrange(3))
+    offload_through(store, moto_store, body, "create")
+    proxy.heal()
+    assert offload_through(store, moto_store, body)
