@@ -26,15 +26,23 @@ class Demand:
         required: schema parts of which each must be satisfied by a part of the body.
         accepted: sets of schema parts; every part of the body satisfies one of each.
         avoided: schema parts no part of the body may satisfy.
+        taken: names that no part of the body may have.
     """
 
     def __init__(
-        self, question: Question, *, required: int, accepted: Sequence[int], avoided: int = 0
+        self,
+        question: Question,
+        *,
+        required: int,
+        accepted: Sequence[int],
+        avoided: int = 0,
+        taken: Collection[str] = (),
     ) -> None:
         self._question = question
         self._required = required
         self._accepted = accepted
         self._avoided = avoided
+        self._taken = taken
         self._types: dict[int, list[int]] = {}
         self._options: dict[str, list[tuple[int, str]]] = {}
 
@@ -56,6 +64,14 @@ class Demand:
         body = [] if fixed is None else [fixed]
         chosen = self._choose(body)
         return None if chosen is None else self._complete(body + chosen)
+
+    def is_feasible(self) -> bool:
+        """Tell whether some body meets the demand.
+
+        Raises:
+            OutOfBudget: the search ended early.
+        """
+        return self._is_possible and self._choose(()) is not None
 
     @cached_property
     def critical_names(self) -> list[str]:
@@ -118,13 +134,19 @@ class Demand:
         def fits(names: int) -> bool:
             return any(names & each & bit and self.allows(names & each) for each in types)
 
-        words = question.name_language(index).words()
         found = []
-        for name in islice(words, 4 * self._required.bit_count() + 16):
+        limit = 4 * self._required.bit_count() + 16 + len(self._taken)
+        for tried, name in enumerate(question.name_language(index).words()):
+            if tried == limit:
+                break
             question.budget.spend(1)
-            if fits(question.matching_name(name)):
+            if name not in self._taken and fits(question.matching_name(name)):
                 found.append(name)
                 yield name
+        else:
+            return
+        # Many names and few that fit: look for those, leaving out what is found or taken.
+        found += [name for name in self._taken if question.matching_name(name) & bit]
         good, bad = self._welcome & ~question.unnamed | bit, self._avoided & ~question.unnamed
         while True:
             search = question.name_words(good=good, bad=bad, need=(bit,), without=found)

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
-from typing import Any, Self, overload
+from typing import TYPE_CHECKING, Any, Self, overload
 
 import attrs
 
@@ -17,6 +17,9 @@ from messagebody.schema.inference import infer_parts
 from messagebody.schema.schema_part import SchemaPart
 from messagebody.schema.violations import Violation
 from messagebody.text import count_of, escape
+
+if TYPE_CHECKING:
+    from messagebody.compatibility.streaming import Stream
 
 __all__ = ["MessageBodySchema"]
 
@@ -136,6 +139,22 @@ class MessageBodySchema(Sequence[SchemaPart]):
             ('part-not-accepted', 0, 'type')
         """
         return self.checker.violations(body)
+
+    def stream(self) -> "Stream":
+        """Return a check that takes the parts one by one, while a message arrives.
+
+        Example:
+            >>> from messagebody.part import Part
+            >>> stream = MessageBodySchema([(None, "text/*", True), ("/files/*",)]).stream()
+            >>> stream.feed(Part("", name="/files/a"))
+            <Status waiting>
+            >>> stream.feed(Part("Done.")), stream.finish()
+            (<Status valid>, [])
+        """
+        # What can still become valid is decided as compatibility is, a layer above schemas.
+        from messagebody.compatibility.streaming import Stream
+
+        return Stream(self)
 
     def validate(self, body: Iterable[Part]) -> None:
         """Raise an error with all violations if there are any.
