@@ -183,7 +183,8 @@ class TestFiles:
         command = [sys.executable, "-c", WRITER, str(path.parent)]
         processes = [subprocess.Popen([*command, str(number)]) for number in range(2)]
         threads = [
-            threading.Thread(target=write_many, args=(log, number)) for number in range(2, 5)
+            threading.Thread(target=write_many, args=(sentient.AuditLog(path.parent), number))
+            for number in range(2, 5)
         ]
         for thread in threads:
             thread.start()
