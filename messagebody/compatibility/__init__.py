@@ -23,11 +23,15 @@ from messagebody.compatibility.relations import (
     satisfiable,
     upgrade,
 )
+from messagebody.compatibility.streaming import Status, Stream
+from messagebody.compatibility.suggesting import CONVERTERS, Edit, Suggestion, suggest
 
 __all__ = [
+    "CONVERTERS",
     "DEFAULT_STEPS",
     "Agent",
     "Compatibility",
+    "Edit",
     "Evolution",
     "Finding",
     "Impact",
@@ -36,6 +40,9 @@ __all__ = [
     "Registry",
     "Rejection",
     "Relation",
+    "Status",
+    "Stream",
+    "Suggestion",
     "Upgrade",
     "Verdict",
     "check",
@@ -49,5 +56,6 @@ __all__ = [
     "read_agents",
     "satisfiable",
     "simplify",
+    "suggest",
     "upgrade",
 ]

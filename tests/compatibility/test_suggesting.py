@@ -1,0 +1,97 @@
+"""What would make a pair fit: proved, and the least first."""
+
+from messagebody.compatibility import check, suggest
+from messagebody.schema import MessageBodySchema
+from tests.compatibility import generators
+from tests.compatibility.test_checking import schema
+
+TEXT = schema((None, "text/*", True))
+
+
+def first(*sides: MessageBodySchema) -> str:
+    return str(suggest(*sides)[0])
+
+
+class TestKinds:
+    def test_rename(self) -> None:
+        """A name pattern the consumer spells differently."""
+        found = first(schema(("/source/*", "text/*")), schema(("/sources/*", "text/*")))
+        assert found == "rename producer part 0 '/source/*' text/* to '/sources/*'"
+
+    def test_drop(self) -> None:
+        """A part nobody takes."""
+        found = first(schema(*TEXT, ("/debug/**",)), TEXT)
+        assert "producer part 1 '/debug/**' */*" in found
+        assert "drop producer part 1 '/debug/**' */*" in map(
+            str, suggest(schema(*TEXT, ("/debug/**",)), TEXT)
+        )
+
+    def test_convert(self) -> None:
+        """By the table, or by one's own."""
+        producer, consumer = (
+            schema((None, "image/svg+xml", True)),
+            schema((None, "image/png", True)),
+        )
+        assert first(producer, consumer) == "convert producer part 0 image/svg+xml to image/png"
+        assert suggest(producer, consumer, converters={}) == []
+        own = {"image/*": ["image/png"]}
+        [found] = suggest(producer, consumer, converters=own)
+        assert found.producer == schema((None, "image/png", True))
+
+    def test_narrow(self) -> None:
+        """The consumer takes some of what is sent."""
+        found = first(schema((None, "text/*", True)), schema((None, "text/plain", True)))
+        assert found == "narrow producer part 0 text/* to text/plain"
+
+    def test_relabel(self) -> None:
+        """A name where none was, and none where one was."""
+        named = schema(("/report.md", "text/markdown", True))
+        shown = schema((None, "text/markdown", True))
+        assert first(shown, named) == "send producer part 0 text/markdown as '/report.md'"
+        assert (
+            first(named, shown) == "send producer part 0 '/report.md' text/markdown without a name"
+        )
+
+    def test_require(self) -> None:
+        """What may be sent must be."""
+        found = first(schema(("/a", "text/x")), schema(("/a", "text/*", True)))
+        assert found == "always send producer part 0 '/a' text/x"
+
+
+class TestRanking:
+    def test_several_edits_and_the_fewest_first(self) -> None:
+        """Each suggestion makes the pair fit, and none holds another."""
+        producer = schema((None, "text/markdown", True), ("/source/*", "text/*"))
+        consumer = schema((None, "text/html", True), ("/sources/*", "text/*"))
+        found = suggest(producer, consumer)
+        sizes = [len(each.edits) for each in found]
+        assert sizes == sorted(sizes)
+        assert len(found) > 1
+        for each in found:
+            assert check(each.producer, consumer)
+
+    def test_random_pairs(self) -> None:
+        """Whatever is suggested is right, and something is for most failing pairs."""
+        helped = failing = 0
+        for number in range(240):
+            a, b = map(MessageBodySchema, generators.pair(number))
+            found = suggest(a, b, limit=2)
+            assert all(check(each.producer, b) for each in found)
+            failing += not check(a, b)
+            helped += bool(found)
+            assert not (found and check(a, b))
+        assert helped > failing / 3
+
+    def test_nothing_to_suggest(self) -> None:
+        """The pair fits, or no change of the kind helps."""
+        assert suggest(TEXT, TEXT) == []
+        impossible = schema(("/a", "a/b", True), ("/a", "a/c", True))
+        assert suggest(TEXT, impossible) == []
+
+    def test_lenient_consumers_need_less(self) -> None:
+        """What they ignore needs no edit."""
+        producer = schema((None, "text/markdown", True), ("/extra",))
+        consumer = schema((None, "text/html", True))
+        [strict, *_] = suggest(producer, consumer)
+        [lenient, *_] = suggest(producer, consumer, lenient=True)
+        assert (len(strict.edits), len(lenient.edits)) == (2, 1)
