@@ -17,7 +17,7 @@ from messagebody.media_types import parse_content_type
 from messagebody.part import Part
 from messagebody.text import human_size
 
-__all__ = ["Embedded", "embed", "extract", "is_same"]
+__all__ = ["Embedded", "embed", "extract", "inline_text", "is_same"]
 
 _SEPARATOR = "\n\n"
 
@@ -179,6 +179,17 @@ def _content(attachment: dict[str, Any]) -> bytes | None:
         return base64_text.decode(data)
     head, comma, rest = attachment["url"].partition(";base64,")
     return base64_text.decode(rest) if comma and head.startswith("data:") else None
+
+
+def inline_text(part: Part) -> str:
+    """Return the text of a part that is here; nothing is fetched to put a message together.
+
+    Raises:
+        ValueError: the part is a reference, or still a local file.
+    """
+    if part.is_reference or part.local_file:
+        raise ValueError("the text is not here")
+    return part.read_text()
 
 
 def is_same(body: MessageBody, other: MessageBody, sidecar: str) -> bool:

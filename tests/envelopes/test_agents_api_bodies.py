@@ -3,12 +3,13 @@
 import contextlib
 import json
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from messagebody import MessageBody, Part
+from messagebody import MessageBody, Part, resolving
 from messagebody.envelopes import agents_api
 from messagebody.errors import (
     DecodeError,
@@ -174,6 +175,24 @@ class TestEditedBody:
             part for part in body if part.name != sidecar
         ]
         assert (sent["role"], sent["payload"]) == ("user", {"a": 1})
+
+    def test_nothing_is_fetched(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """What became a reference is not read to put an envelope together."""
+        fetch = Mock(return_value=b"")
+        monkeypatch.setattr(resolving, "read_reference", fetch)
+        message = envelope(
+            content=["a", {"type": "text", "text": "b"}, {"type": "text", "text": "c", "k": 1}, 5],
+            payload={"a": 1},
+            metadata={"attachments": [{"data": "aGk="}]},
+        )
+        body = agents_api.to_body(message).value
+        for index in range(len(body) - 1):
+            changed = body.copy()
+            changed[index] = body[index].evolve(url="https://example.com/hi")
+            sent = agents_api.from_body(changed).or_raise()
+            urls = [each.get("url") for each in sent["metadata"]["attachments"]]
+            assert "https://example.com/hi" in urls
+        fetch.assert_not_called()
 
     def test_offloaded_text_comes_back(self) -> None:
         """A part that became a reference travels as an attachment with its digest."""

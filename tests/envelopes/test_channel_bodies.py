@@ -4,27 +4,18 @@ import asyncio
 import contextlib
 import json
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from messagebody import MessageBody, Part
+from messagebody import MessageBody, Part, resolving
 from messagebody.envelopes import channel
 from messagebody.errors import EnvelopeError, LocalFileNotSent, MessageBodyError
 from tests.envelopes.shapes import BODIES, CHAT_INPUTS, CHAT_OUTPUTS, JSON, MAPS
 
 IMAGE = "https://example.com/a.png"
-
-
-def forbid_references(read: Any) -> Any:
-    """Return `read` for parts that are here."""
-
-    def read_here(part: Part, resolver: Any = None) -> Any:
-        assert not part.is_reference
-        return read(part, resolver)
-
-    return read_here
 
 
 class TestChatToBodyAndBack:
@@ -116,6 +107,17 @@ class TestChatToBodyAndBack:
             assert [part for part in again if part.name != sidecar] == [
                 part for part in body if part.name != sidecar
             ]
+
+    @pytest.mark.parametrize("index", [0, 1])
+    def test_nothing_is_fetched(self, index: int, monkeypatch: pytest.MonkeyPatch) -> None:
+        """What became a reference is not read to put a chat together."""
+        body = channel.to_body({"message": "a", "attachments": [{"data": "aGk="}]}).value
+        body[index] = body[index].evolve(url="https://example.com/hi", digest=body[index].digest)
+        fetch = Mock(return_value=b"")
+        monkeypatch.setattr(resolving, "read_reference", fetch)
+        chat = channel.from_body(body).value
+        assert "https://example.com/hi" in [each.get("url") for each in chat["attachments"]]
+        fetch.assert_not_called()
 
     def test_added_parts_travel_whole(self) -> None:
         """A body that no longer fits its sidecar loses nothing, and says what it said."""

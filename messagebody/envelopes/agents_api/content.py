@@ -10,6 +10,7 @@ from typing import Any
 
 from messagebody import strict_json
 from messagebody.envelopes.attachments import is_absolute_url
+from messagebody.envelopes.embedding import inline_text
 from messagebody.media_types import OCTET_STREAM, TEXT_PLAIN
 from messagebody.part import Part
 
@@ -60,7 +61,7 @@ def rebuilt_content(note: Any, parts: list[Part], read_json: Callable[[Part], An
     """Return the content that parts and note describe.
 
     Raises:
-        ValueError: there are more or fewer parts than the note speaks of.
+        ValueError: there are more or fewer parts than the note speaks of, or they are not here.
     """
     if note == "":
         return ""
@@ -68,17 +69,17 @@ def rebuilt_content(note: Any, parts: list[Part], read_json: Callable[[Part], An
         pairs = zip(parts, note, strict=True)
         return [_rebuilt_block(part, each, read_json) for part, each in pairs]
     (part,) = parts
-    return part.read_text() if note == "text" else read_json(part)
+    return inline_text(part) if note == "text" else read_json(part)
 
 
 def _rebuilt_block(part: Part, note: Any, read_json: Callable[[Part], Any]) -> Any:
     if note == "json":
         return read_json(part)
     if note == "string":
-        return part.read_text()
+        return inline_text(part)
     if note == "text":
-        return {"type": "text", "text": part.read_text()}
+        return {"type": "text", "text": inline_text(part)}
     if note["type"] == "text":
-        return {**note, "text": part.read_text()}
+        return {**note, "text": inline_text(part)}
     image = note["image_url"]
     return {**note, "image_url": part.url if image is None else {**image, "url": part.url}}

@@ -17,7 +17,7 @@ from messagebody.body import MessageBody
 from messagebody.envelopes import php_values as php
 from messagebody.envelopes.attachments import not_taken, put_parts, take_parts
 from messagebody.envelopes.conversion import Converted, Loss
-from messagebody.envelopes.embedding import embed, extract, is_same
+from messagebody.envelopes.embedding import embed, extract, inline_text, is_same
 from messagebody.errors import EnvelopeError, MessageBodyError
 from messagebody.media_types import TEXT_PLAIN
 from messagebody.part import Part
@@ -261,7 +261,7 @@ def _rebuilt(body: MessageBody, sidecar: dict[str, Any]) -> Chat | None:
         if isinstance(chat.get("messages"), list):
             chat["messages"] = list(chat["messages"])
         for part, place in zip(body.unnamed(), sidecar["said"], strict=True):
-            _say(chat, place, part.read_text())
+            _say(chat, place, inline_text(part))
         if sidecar["attachments"]:
             _attach(chat, kind, put_parts(_attached(chat, kind), sidecar["attachments"], body))
         return chat if _kind(chat) == kind and php.find_unencodable(chat) is None else None
