@@ -42,6 +42,8 @@ class Settings:
         max_connections: connections a client keeps open.
         connect_timeout: seconds to wait for a connection.
         read_timeout: seconds to wait for the next bytes of an answer.
+        transport: "obstore" moves whole objects through that library, which is faster (extra
+            obstore); everything else stays with boto3, and so does a process after a fork.
         multipart_threshold: bytes from which on an object is sent in parts.
         part_size: bytes a part; more for objects of over 10,000 parts. Four are held at a time.
         request_checksum_calculation: "when_required" for servers that refuse or store the
@@ -58,6 +60,7 @@ class Settings:
     max_connections: int = 32
     connect_timeout: float = 10.0
     read_timeout: float = 60.0
+    transport: Literal["boto3", "obstore"] = "boto3"
     multipart_threshold: int = 64 * 1024 * 1024
     part_size: int = 8 * 1024 * 1024
     request_checksum_calculation: Checksums | None = None

@@ -9,7 +9,7 @@ from urllib3 import exceptions as urllib3
 from messagebody.errors import AccessDenied, ObjectNotFound, StoreError
 from messagebody.text import escape, redact_urls
 
-__all__ = ["code_of", "status_of", "translate", "translated"]
+__all__ = ["NativeFailure", "code_of", "status_of", "translate", "translated"]
 
 _NOT_FOUND = frozenset({"NoSuchKey", "NotFound", "404"})
 _DENIED = {
@@ -54,6 +54,10 @@ _UNKNOWN_CHECKSUM = (
     "x-amz-content-sha256",
     "functionality that is not implemented",
 )
+
+
+class NativeFailure(Exception):
+    """The fast path failed; boto3 is to try, and to explain."""
 
 
 def code_of(error: BaseException) -> str:

@@ -18,12 +18,14 @@ from messagebody.errors import LimitExceeded, ObjectNotFound, StoreError
 from messagebody.stores.base import CHUNK, Blob, Bytes, Upload
 from messagebody.stores.s3 import uploads
 from messagebody.stores.s3.client import Clients, Session, Settings
-from messagebody.stores.s3.faults import code_of, status_of, translated
+from messagebody.stores.s3.faults import NativeFailure, code_of, status_of, translated
 from messagebody.stores.s3.files import S3File
 from messagebody.stores.s3.uploads import Target, split_path
 
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
+
+    from messagebody.stores.s3.native import Native
 
 __all__ = ["LONGEST_LINK", "S3FileSystem"]
 
@@ -56,6 +58,7 @@ class S3FileSystem(AbstractFileSystem):  # type: ignore[misc]
             )
         self.clients = Clients(Settings(**known), session)
         self.is_conditional = True
+        self._native = _native(self.clients)
 
     @property
     def client(self) -> "S3Client":
@@ -92,6 +95,13 @@ class S3FileSystem(AbstractFileSystem):  # type: ignore[misc]
         """
         target = Target(*split_path(path), content_type, by_content)
         settings = self.clients.settings
+        native = self._usable_native()
+        if native is not None and blob.size < settings.multipart_threshold:
+            condition = if_absent and self.is_conditional
+            with contextlib.suppress(NativeFailure):  # boto3 tries, and explains
+                return native.put(
+                    target.bucket, target.key, blob.read(), content_type, if_absent=condition
+                )
         sizes = {"threshold": settings.multipart_threshold, "part_size": settings.part_size}
         with self._translated(path):
             try:
@@ -103,6 +113,9 @@ class S3FileSystem(AbstractFileSystem):  # type: ignore[misc]
             # 501: the server knows no If-None-Match and stored nothing.
             self.is_conditional = False
             return uploads.put(self.client, target, blob, if_absent=False, **sizes)
+
+    def _usable_native(self) -> "Native | None":
+        return self._native if self._native is not None and self._native.is_usable else None
 
     def pipe_file(self, path: str, value: bytes, mode: str = "overwrite", **kwargs: Any) -> None:
         """Write bytes as one object; `mode="create"` refuses one that exists."""
@@ -280,6 +293,17 @@ class S3FileSystem(AbstractFileSystem):  # type: ignore[misc]
     def iter_chunks(self, path: str, length: int = CHUNK) -> Iterator[bytes]:
         """Yield an object from its first byte to its last, in one request."""
         bucket, key = split_path(path)
+        native = self._usable_native()
+        if native is not None:
+            chunks = native.stream(bucket, key)
+            try:
+                first = next(chunks, b"")
+            except NativeFailure:
+                pass  # boto3 tries, and explains
+            else:
+                yield first
+                yield from _rest(chunks, f"s3://{bucket}", key)
+                return
         with self._translated(path):
             answer = self.client.get_object(Bucket=bucket, Key=key)
             with contextlib.closing(answer["Body"]) as body:
@@ -366,6 +390,21 @@ class S3FileSystem(AbstractFileSystem):  # type: ignore[misc]
 
 
 _SETTINGS = frozenset(name for name in Settings.__annotations__ if not name.startswith("_"))
+
+
+def _native(clients: Clients) -> "Native | None":
+    if clients.settings.transport != "obstore":
+        return None
+    from messagebody.stores.s3.native import Native
+
+    return Native(clients)
+
+
+def _rest(chunks: Iterator[bytes], store: str, key: str) -> Iterator[bytes]:
+    try:
+        yield from chunks
+    except NativeFailure as error:
+        raise StoreError("the server was lost in the middle of the object", store, key) from error
 
 
 def _plain_transfers() -> Any:
