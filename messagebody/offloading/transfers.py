@@ -7,9 +7,9 @@ from typing import Literal
 
 import attrs
 
+from messagebody.content import sha256_of
 from messagebody.errors import DigestMismatch, LocalFileChanged
 from messagebody.offloading.working import Stop
-from messagebody.content import sha256_of
 from messagebody.part import LocalFile
 from messagebody.resolving import Spool
 from messagebody.stores import Blob, Stat, Store, digest_of

@@ -10,13 +10,13 @@ from typing import Any
 import attrs
 
 from messagebody.body import MessageBody
+from messagebody.content import sha256_of
 from messagebody.errors import MessageBodyError
 from messagebody.offloading.failures import raise_for
 from messagebody.offloading.policies import Policy, Selection, as_reference
 from messagebody.offloading.sizes import parse_size
 from messagebody.offloading.transfers import FileBlob, Verify, Watched, ensure, key_for
 from messagebody.offloading.working import Gate, Stop, run_all
-from messagebody.content import sha256_of
 from messagebody.part import Part
 from messagebody.stores import Blob, Bytes, Store, open_store
 

@@ -1,0 +1,49 @@
+"""Claim checks end to end, through a real queue's interface."""
+
+import pytest
+
+from messagebody import MessageBody, Resolver
+from messagebody.errors import LimitExceeded, UnsafeReference
+from messagebody.offloading.queues import QUEUE_LIMITS, from_message, to_message
+from messagebody.stores.s3 import S3Store
+from tests import servers
+
+
+def large_body() -> MessageBody:
+    body = MessageBody()
+    body.add("See the attached.", content_type="text/markdown")
+    body.add(bytes(range(256)) * 4000, name="/files/data.bin")
+    for number in range(30):
+        body.add(f"{number}" * 20_000, name=f"/pages/{number}.txt")
+    return body
+
+
+def test_a_large_body_passes_a_queue(moto_server: servers.Server, moto_store: S3Store) -> None:
+    sqs = moto_server.session().client("sqs", endpoint_url=moto_server.endpoint)
+    queue = sqs.create_queue(QueueName="bodies")["QueueUrl"]
+    sqs.set_queue_attributes(QueueUrl=queue, Attributes={"MaximumMessageSize": str(256 * 1024)})
+    body = large_body()
+    with pytest.raises(sqs.exceptions.ClientError):
+        sqs.send_message(QueueUrl=queue, MessageBody=body.to_json())
+    sqs.send_message(QueueUrl=queue, MessageBody=to_message(body, moto_store))
+    (received,) = sqs.receive_message(QueueUrl=queue)["Messages"]
+    with pytest.raises(UnsafeReference):
+        from_message(received["Body"])
+    back = from_message(received["Body"], resolver=Resolver(allow=moto_store))
+    assert back == body
+    assert back.digest == body.digest
+
+
+@pytest.mark.parametrize("queue", QUEUE_LIMITS)
+def test_every_queue_gets_what_it_takes(queue: str) -> None:
+    message = to_message(large_body(), "memory://queues", queue=queue)
+    assert len(message.encode()) < QUEUE_LIMITS[queue]
+    assert from_message(message, resolver=Resolver(allow="memory://queues")) == large_body()
+
+
+def test_a_limit_of_ones_own() -> None:
+    assert len(to_message(large_body(), "memory://queues", limit="16 KiB").encode()) <= 16 * 1024
+    with pytest.raises(LimitExceeded):
+        to_message(large_body(), "memory://queues", limit="1 KiB")
+    with pytest.raises(KeyError):
+        to_message(large_body(), "memory://queues", queue="pigeon")
