@@ -53,6 +53,8 @@ def embed(body: MessageBody, *, inline_as: Literal["url", "data"]) -> Embedded:
     Raises:
         LocalFileNotSent: a part is still a local file.
     """
+    for part in body:
+        _check_sendable(part)
     embedded = Embedded([], [], "")
     entries = []
     for part, entry in zip(body, body.manifest(), strict=True):
@@ -78,7 +80,7 @@ def _may_be_shown(name: str | None, content_type: str) -> bool:
 
 
 def _shown_text(part: Part) -> str | None:
-    if part.is_reference or part.local_file or not _may_be_shown(part.name, part.content_type):
+    if part.is_reference or not _may_be_shown(part.name, part.content_type):
         return None
     try:
         return part.read_text()
@@ -86,10 +88,14 @@ def _shown_text(part: Part) -> str | None:
         return None
 
 
-def _attachment(part: Part, inline_as: str) -> dict[str, Any]:
+def _check_sendable(part: Part) -> None:
+    """Refuse a local file before anything is read for the manifest."""
     if part.local_file is not None:
         path, size = part.local_file.path.name, human_size(part.size)
         raise LocalFileNotSent(str(part), path, size)
+
+
+def _attachment(part: Part, inline_as: str) -> dict[str, Any]:
     attachment: dict[str, Any] = {"url": part.url, "mime_type": part.content_type}
     if part.url is None:
         data = base64_text.encode(part.read_bytes())
