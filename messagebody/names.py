@@ -9,6 +9,7 @@ import posixpath
 import re
 import unicodedata
 from collections.abc import Container, Iterator, Sequence
+from typing import Any
 
 from messagebody.errors import InvalidName
 from messagebody.text import plain_text, quote
@@ -121,7 +122,7 @@ def ancestors(name: str) -> Iterator[str]:
         end = name.rfind("/", 0, end)
 
 
-def safe_name(original: str, *, directory: str = "/", taken: Container[str] = ()) -> str:
+def safe_name(original: str, *, directory: str = "/", taken: Container[Any] = ()) -> str:
     """Return a legal name for a file of any name, the same one every time.
 
     Only the last component of a path is used; accents are dropped, every run of other characters

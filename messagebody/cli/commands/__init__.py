@@ -1,0 +1,1 @@
+"""The commands: one file each, loaded when it runs."""

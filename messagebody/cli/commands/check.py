@@ -1,0 +1,41 @@
+"""`check`: does one agent's output fit another's input?"""
+
+import click
+
+from messagebody.cli.exit_codes import ExitCode
+from messagebody.cli.reporting import answer, format_option
+from messagebody.cli.streams import read_body, read_schema
+from messagebody.cli.terminal import Terminal, pass_terminal
+from messagebody.compatibility import DEFAULT_STEPS, check
+from messagebody.schema import MessageBodySchema
+
+__all__ = ["command"]
+
+
+@click.command("check")
+@click.argument("producer", metavar="PRODUCER")
+@click.argument("consumer", metavar="CONSUMER")
+@click.option("--lenient", is_flag=True, help="The consumer ignores parts it does not know.")
+@click.option("--infer", is_flag=True, help="PRODUCER is a body; infer its schema.")
+@click.option("--steps", default=DEFAULT_STEPS, show_default=True, help="Budget before giving up.")
+@format_option
+@pass_terminal
+def command(
+    terminal: Terminal, producer: str, consumer: str, report: str, steps: int, *,
+    lenient: bool, infer: bool,
+) -> ExitCode:  # fmt: skip
+    """Is every message that is valid for PRODUCER valid for CONSUMER? Both are schema files.
+
+    The answer is exact; a no comes with a message that shows it. Exit codes: 0 always, 1 not
+    always, 3 undecided within the budget.
+
+    \b
+      messagebody check researcher.schema.json summariser.schema.json
+      messagebody check message.json summariser.schema.json --infer
+      messagebody check out.json in.json --format sarif > check.sarif
+    """
+    if producer == consumer == "-":
+        raise click.UsageError("producer and consumer can't both come from standard input")
+    sent = MessageBodySchema.infer(read_body(producer)) if infer else read_schema(producer)
+    result = check(sent, read_schema(consumer), lenient=lenient, steps=steps)
+    return answer(terminal, result, report, producer=producer, consumer=consumer)

@@ -1,0 +1,36 @@
+"""`evolve`: is a new version of a schema safe?"""
+
+import click
+
+from messagebody.cli.exit_codes import ExitCode
+from messagebody.cli.reporting import answer, format_option
+from messagebody.cli.streams import read_schema
+from messagebody.cli.terminal import Terminal, pass_terminal
+from messagebody.compatibility import Evolution, evolution
+
+__all__ = ["command"]
+
+
+@click.command("evolve")
+@click.argument("old", metavar="OLD")
+@click.argument("new", metavar="NEW")
+@click.option(
+    "--mode",
+    type=click.Choice([mode.value for mode in Evolution], case_sensitive=False),
+    default=Evolution.BACKWARD.value,
+    show_default=True,
+    help="backward: NEW accepts what OLD did; forward: OLD accepts what NEW does; full: both.",
+)
+@click.option("--lenient", is_flag=True, help="Readers ignore parts they do not know.")
+@format_option
+@pass_terminal
+def command(
+    terminal: Terminal, old: str, new: str, mode: str, report: str, *, lenient: bool
+) -> ExitCode:
+    """May a schema change from OLD to NEW?
+
+    \b
+      messagebody evolve v1.schema.json v2.schema.json --mode full
+    """
+    result = evolution(read_schema(old), read_schema(new), mode, lenient=lenient)
+    return answer(terminal, result, report, producer=old, consumer=new)
