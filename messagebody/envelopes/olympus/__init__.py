@@ -14,6 +14,7 @@ from messagebody.envelopes.olympus.published import PUBLISHED
 from messagebody.envelopes.olympus.replay import Admission, ReplayGuard
 from messagebody.envelopes.olympus.signing import (
     Profile,
+    ShortSecretWarning,
     Verification,
     canonical,
     derive_key,
@@ -40,6 +41,7 @@ __all__ = [
     "ReplayGuard",
     "Scope",
     "Severity",
+    "ShortSecretWarning",
     "Stripped",
     "UpstreamViolation",
     "Verification",

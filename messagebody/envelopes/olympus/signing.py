@@ -8,6 +8,7 @@ RFC 8785, under a key for one persona in one session (HKDF, RFC 5869).
 
 import hmac
 import json
+import warnings
 from collections.abc import Mapping
 from enum import StrEnum
 from typing import Any
@@ -28,11 +29,24 @@ from messagebody.envelopes.received import (
 from messagebody.errors import EnvelopeError
 from messagebody.text import escape
 
-__all__ = ["Profile", "Verification", "canonical", "derive_key", "sign", "signed", "verify"]
+__all__ = [
+    "Profile",
+    "ShortSecretWarning",
+    "Verification",
+    "canonical",
+    "derive_key",
+    "sign",
+    "signed",
+    "verify",
+]
 
 _SHORTEST_SECRET = 32
 _INFO = b"olympus/agent-envelope/1.0/"
 _SIGNATURE = "/authentication/signature"
+
+
+class ShortSecretWarning(UserWarning):
+    """A secret is shorter than what its key is worth."""
 
 
 class Profile(StrEnum):
@@ -99,7 +113,6 @@ def sign(
     secret: str | bytes,
     *,
     profile: str = Profile.JCS_FULL_HKDF,
-    allow_short_secret: bool = False,
 ) -> str:
     """Return the signature of an envelope: 64 lower-case hex digits.
 
@@ -109,12 +122,13 @@ def sign(
         envelope: parsed JSON, or JSON text.
         secret: the session's secret; text stands for its UTF-8.
         profile: "jcs-full-hkdf" or "upstream-5field".
-        allow_short_secret: take secrets of less than 32 bytes for "jcs-full-hkdf" too, for peers
-            that have no better one.
 
     Raises:
         EnvelopeError: the envelope is no strict JSON, lacks what is signed, or the secret is
-            empty or too short.
+            empty.
+
+    Warns:
+        ShortSecretWarning: the secret of "jcs-full-hkdf" has less than 32 bytes.
 
     Example:
         >>> envelope = {
@@ -125,7 +139,7 @@ def sign(
         '4e036ba847a683fb'
     """
     value, chosen = _read(envelope), _profile(profile)
-    raw = _check_secret(secret, chosen, allow_short_secret)
+    raw = _check_secret(secret, chosen)
     return _mac(_key(value, raw, chosen), _canonical(value, chosen))
 
 
@@ -134,7 +148,6 @@ def signed(
     secret: str | bytes,
     *,
     profile: str = Profile.JCS_FULL_HKDF,
-    allow_short_secret: bool = False,
 ) -> dict[str, Any]:
     """Return a copy of an envelope that carries its signature; see `sign`.
 
@@ -147,7 +160,7 @@ def signed(
         raise EnvelopeError(
             "the envelope has no authentication to carry a signature; sign() gives a detached one"
         )
-    signature = sign(value, secret, profile=profile, allow_short_secret=allow_short_secret)
+    signature = sign(value, secret, profile=profile)
     return {**value, "authentication": {**claims, "signature": signature}}
 
 
@@ -157,7 +170,6 @@ def verify(
     *,
     profile: str = Profile.JCS_FULL_HKDF,
     signature: str | None = None,
-    allow_short_secret: bool = False,
 ) -> Verification:
     """Tell whether an envelope's signature is valid, in constant time.
 
@@ -169,14 +181,13 @@ def verify(
         secret: the session's secret.
         profile: "jcs-full-hkdf" or "upstream-5field".
         signature: a detached signature, used instead of the envelope's own.
-        allow_short_secret: see `sign`.
 
     Raises:
         EnvelopeError: the envelope is no strict JSON (repeated members, NaN, ...), or the secret
-            is empty or too short.
+            is empty.
     """
     value, chosen = _read(envelope), _profile(profile)
-    raw = _check_secret(secret, chosen, allow_short_secret)
+    raw = _check_secret(secret, chosen)
     given = member(value, "authentication", "signature") if signature is None else signature
     if given is None or given == "":
         _check_json(value)
@@ -210,7 +221,6 @@ def derive_key(
     secret: str | bytes,
     *,
     profile: str = Profile.JCS_FULL_HKDF,
-    allow_short_secret: bool = False,
 ) -> bytes:
     """Return the 32 bytes of the key for an envelope's source agent (and session).
 
@@ -218,7 +228,7 @@ def derive_key(
         EnvelopeError: the envelope names no source agent or session, or the secret is bad.
     """
     value, chosen = _read(envelope), _profile(profile)
-    return _key(value, _check_secret(secret, chosen, allow_short_secret), chosen)
+    return _key(value, _check_secret(secret, chosen), chosen)
 
 
 def _key(value: dict[str, Any], secret: bytes, profile: Profile) -> bytes:
@@ -289,14 +299,17 @@ def _profile(profile: str) -> Profile:
         raise EnvelopeError(f"unknown profile {shown(profile)}; there are {known}") from error
 
 
-def _check_secret(secret: str | bytes, profile: Profile, allow_short: bool) -> bytes:
+def _check_secret(secret: str | bytes, profile: Profile) -> bytes:
     raw = secret.encode() if isinstance(secret, str) else bytes(secret)
     if not raw:
         raise EnvelopeError("the session secret is empty")
-    if profile is Profile.JCS_FULL_HKDF and len(raw) < _SHORTEST_SECRET and not allow_short:
-        raise EnvelopeError(
-            f"a secret for {profile} has at least {_SHORTEST_SECRET} bytes, got {len(raw)}; "
-            "secrets.token_bytes(32) makes one"
+    if profile is Profile.JCS_FULL_HKDF and len(raw) < _SHORTEST_SECRET:
+        # Peers in use sign with shorter ones: their signatures have to be checked all the same.
+        warnings.warn(
+            f"a secret for {profile} should have at least {_SHORTEST_SECRET} bytes, "
+            f"got {len(raw)}; secrets.token_bytes(32) makes one",
+            ShortSecretWarning,
+            stacklevel=3,
         )
     return raw
 
