@@ -77,7 +77,7 @@ def open_reference(reference: "Reference", *, resolver: Resolver | None, subject
         spool = resolver.fetch(
             reference.url, size=reference.size, digest=reference.digest, subject=subject
         )
-        return cast("BinaryIO", Reader(_Spooled(spool.stream()), verified=True))
+        return cast("BinaryIO", Reader(cast("io.RawIOBase", spool.stream()), verified=True))
     resolver.source(reference.url, subject=subject)
     ranges = _Ranges(resolver, reference.url, reference.size, subject)
     return cast("BinaryIO", Reader(ranges, verified=False))
@@ -129,33 +129,3 @@ class _Ranges(io.RawIOBase):
         view[: len(data)] = data
         self._position += len(data)
         return len(data)
-
-
-class _Spooled(io.RawIOBase):
-    """A raw file object over a spool, which has no readinto of its own in Python 3.11."""
-
-    def __init__(self, stream: BinaryIO) -> None:
-        self._stream = stream
-
-    def readable(self) -> bool:
-        return True
-
-    def seekable(self) -> bool:
-        return True
-
-    def tell(self) -> int:
-        return self._stream.tell()
-
-    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
-        self._stream.seek(offset, whence)
-        return self._stream.tell()
-
-    def readinto(self, buffer: object) -> int:
-        view = memoryview(buffer).cast("B")  # type: ignore[arg-type]
-        data = self._stream.read(len(view))
-        view[: len(data)] = data
-        return len(data)
-
-    def close(self) -> None:
-        self._stream.close()
-        super().close()

@@ -2,6 +2,7 @@
 
 import contextlib
 import hashlib
+import io
 import tempfile
 from collections.abc import Iterator
 from typing import BinaryIO, cast
@@ -18,8 +19,8 @@ class Spool:
     """Content on its way in: written once, hashed as it comes, then read from the start."""
 
     def __init__(self) -> None:
-        # Closed by whoever takes the content, or by `guarded`.
-        self._file = tempfile.SpooledTemporaryFile(max_size=IN_MEMORY)  # noqa: SIM115
+        self._chunks: list[bytes] = []
+        self._file: BinaryIO | None = None
         self._hasher = hashlib.sha256()
         self.size = 0
         self.verified = False
@@ -44,8 +45,11 @@ class Spool:
         """Add bytes at the end."""
         self._hasher.update(data)
         self.size += len(data)
+        if self._file is None and self.size <= IN_MEMORY:
+            self._chunks.append(data)
+            return
         try:
-            self._file.write(data)
+            self._to_disk().write(data)
         except OSError as error:
             raise StoreError(
                 f"can't keep the content in a temporary file: {error.strerror or error}"
@@ -53,14 +57,30 @@ class Spool:
 
     def read(self) -> bytes:
         """Return everything and throw the spool away."""
-        with self.stream() as stream:
-            return stream.read()
+        if self._file is None:
+            return self._chunks[0] if len(self._chunks) == 1 else b"".join(self._chunks)
+        with self._file as file:
+            file.seek(0)
+            return file.read()
 
     def stream(self) -> BinaryIO:
         """Return a file object over everything; closing it throws the spool away."""
+        if self._file is None:
+            return io.BytesIO(b"".join(self._chunks))
         self._file.seek(0)
-        return cast("BinaryIO", self._file)
+        return self._file
 
     def close(self) -> None:
         """Throw the content away."""
-        self._file.close()
+        self._chunks.clear()
+        if self._file is not None:
+            self._file.close()
+
+    def _to_disk(self) -> BinaryIO:
+        if self._file is None:
+            # Closed by whoever takes the content, or by `guarded`.
+            self._file = cast("BinaryIO", tempfile.TemporaryFile())  # noqa: SIM115
+            for chunk in self._chunks:
+                self._file.write(chunk)
+            self._chunks.clear()
+        return self._file

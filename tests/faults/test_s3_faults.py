@@ -5,6 +5,7 @@ upload left open, and the next run completes.
 """
 
 import hashlib
+import io
 import random
 import re
 import types
@@ -71,7 +72,7 @@ def check_nothing_is_half_there(direct: S3Store) -> None:
     # empty, and sweep removes it when it is old.
     client = direct.filesystem.client
     for upload in sweep(direct, [MessageBody()], grace=-60).uploads:
-        address = {"Bucket": direct.bucket, "Key": upload.key, "UploadId": upload.id}
+        address: Any = {"Bucket": direct.bucket, "Key": upload.key, "UploadId": upload.id}
         assert "Parts" not in client.list_parts(**address)
         direct.abort_upload(upload)
 
@@ -260,10 +261,11 @@ def test_a_full_disk_on_the_way_back(
 ) -> None:
     small = offload(large_body(), moto_store)
 
-    def full(*_: object) -> None:
-        raise OSError(28, "No space left on device")
+    class Full(io.BytesIO):
+        def write(self, _: Any) -> int:
+            raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("tempfile.SpooledTemporaryFile.write", full)
+    monkeypatch.setattr("tempfile.TemporaryFile", Full)
     with pytest.raises(StoreError, match="temporary file: No space left on device"):
         inline(small, resolver=Resolver(allow=store))
     monkeypatch.undo()

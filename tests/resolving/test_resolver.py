@@ -94,7 +94,10 @@ class TestFiles:
         (root / "out").symlink_to(tmp_path)
         (tmp_path / "link").symlink_to(root)
         resolver = Resolver(allow=tmp_path / "link")
-        read = lambda path: resolver.fetch(path.as_uri()).read()  # noqa: E731
+
+        def read(path: Path) -> bytes:
+            return resolver.fetch(path.as_uri()).read()
+
         assert read(root / "inside") == b"fine"
         assert read(root / "good") == b"fine"
         assert read(tmp_path / "link" / "inside") == b"fine"

@@ -355,9 +355,10 @@ class TestNames:
     def test_a_thousand_public_addresses_are_all_checked(
         self, resolver: Resolver, network: Network
     ) -> None:
-        network.names["example.com"] = [f"93.184.{i // 250}.{i % 250}" for i in range(1000)]
+        thousand = [f"93.184.{i // 250}.{i % 250}" for i in range(1000)]
+        network.names["example.com"] = thousand
         assert resolver.fetch(URL).read() == b"hello"
-        network.names["example.com"] = [*network.names["example.com"], "10.0.0.1"]
+        network.names["example.com"] = [*thousand, "10.0.0.1"]
         with pytest.raises(UnsafeReference):
             resolver.fetch(URL).close()
 

