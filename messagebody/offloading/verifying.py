@@ -46,7 +46,7 @@ class Verification:
 
     def __str__(self) -> str:
         if self:
-            return f"{count_of(self.checked, 'reference')} hold what they promise"
+            return f"nothing is wrong with {count_of(self.checked, 'reference')}"
         return f"{len(self.findings)} of {count_of(self.checked, 'reference')}: " + "; ".join(
             map(str, self.findings)
         )
