@@ -5,7 +5,7 @@ those, reading the text decides. The rest goes to the automata, which always dec
 """
 
 import re
-from functools import cache, lru_cache
+from functools import lru_cache
 from itertools import product
 from typing import Final
 
@@ -51,6 +51,14 @@ _PAIRS_CACHED: Final = 1 << 18
 _ALTERNATIVES: Final = 64
 _STEPS_OF_A_PAIR: Final = 20_000
 _TYPE: Final = re.compile("[a-z0-9][^*/]*/[a-z0-9][^*/]*")
+_OF_TYPE: Final = {
+    each[: each.index("/") + 1]: sum(
+        1 << i
+        for i, known in enumerate(WELL_KNOWN)
+        if known.startswith(each[: each.index("/") + 1])
+    )
+    for each in WELL_KNOWN
+}
 _NUMBER: Final = {known: i for i, known in enumerate(WELL_KNOWN)}
 
 
@@ -60,19 +68,23 @@ def language_of(pattern: Pattern) -> Language:
     return Language(pattern.automaton)
 
 
-@lru_cache(_CACHED)
 def known_types(pattern: ContentTypePattern) -> int:
     """Return which of the well-known types a pattern matches, as bits."""
     if pattern.is_universal:
         return EVERY_TYPE
     if pattern.literal is not None:
         return 1 << _NUMBER[pattern.literal] if pattern.literal in _NUMBER else 0
+    return _known_of_many(pattern)
+
+
+@lru_cache(_CACHED)
+def _known_of_many(pattern: ContentTypePattern) -> int:
     known = 0
     for first, last in _affixes(pattern) or ():
         if last is None:
             known |= 1 << _NUMBER[first] if first in _NUMBER else 0
         elif first.endswith("/") and not last:
-            known |= _of_type().get(first, 0)
+            known |= _OF_TYPE.get(first, 0)
         else:
             known |= _matching(first, last)
     if known or _affixes(pattern):
@@ -83,6 +95,8 @@ def known_types(pattern: ContentTypePattern) -> int:
 
 def matches_type(pattern: ContentTypePattern, kind: str) -> bool:
     """Tell whether a pattern matches a lower-case `type/subtype`, by its text if that is simple."""
+    if pattern.is_universal or pattern.literal is not None:
+        return pattern.literal in {None, kind}
     affixes = _affixes(pattern)
     if affixes is None:
         return pattern.matches_essence(kind)
@@ -110,21 +124,11 @@ def _affixes(pattern: ContentTypePattern) -> tuple[tuple[str, str | None], ...] 
     return tuple(found) or None
 
 
-@cache
-def _of_type() -> dict[str, int]:
-    """Return the well-known types by all up to their slash."""
-    found: dict[str, int] = {}
-    for i, known in enumerate(WELL_KNOWN):
-        kind = known[: known.index("/") + 1]
-        found[kind] = found.get(kind, 0) | 1 << i
-    return found
-
-
 def _matching(first: str, last: str) -> int:
     kind = first[: first.index("/") + 1]
     return sum(
         1 << i
-        for i in members(_of_type().get(kind, 0))
+        for i in members(_OF_TYPE.get(kind, 0))
         if WELL_KNOWN[i].startswith(first) and WELL_KNOWN[i].endswith(last, len(first))
     )
 
@@ -145,11 +149,17 @@ def alternatives(pattern: Pattern) -> tuple[str, ...]:
     return tuple(before + each + after for each in inside.split(","))
 
 
-@lru_cache(_PAIRS_CACHED)
 def contains(outer: Pattern, inner: Pattern) -> bool | None:
     """Tell whether one pattern matches all that another of its kind matches; None: too hard."""
-    if outer == inner or outer.is_universal:
+    if outer.text == inner.text or outer.is_universal:
         return True
+    if inner.literal is not None:
+        return _accepts(outer, inner.literal)
+    return _contains_many(outer, inner)
+
+
+@lru_cache(_PAIRS_CACHED)
+def _contains_many(outer: Pattern, inner: Pattern) -> bool | None:
     read = _contains_by_text(outer, inner)
     if read is not None:
         return read

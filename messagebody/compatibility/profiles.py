@@ -1,7 +1,5 @@
 """A schema as the decision sees it: its patterns, and a likely message part for each."""
 
-from collections.abc import Iterable
-from functools import cached_property
 from typing import NamedTuple, Self
 
 import attrs
@@ -13,7 +11,7 @@ from messagebody.compatibility.patterns import (
     language_of,
 )
 from messagebody.globs import ContentTypePattern, NamePattern
-from messagebody.schema import SchemaPart
+from messagebody.schema import MessageBodySchema
 
 __all__ = ["PartType", "Profile", "sample_type"]
 
@@ -25,9 +23,9 @@ class PartType(NamedTuple):
     content_type: str
 
 
-@attrs.frozen(slots=False)
+@attrs.frozen
 class Profile:
-    """The patterns of a schema, column by column.
+    """The patterns of a schema, column by column, and what follows from each by itself.
 
     Arguments:
         names: the name pattern of each schema part, None for one that wants no name.
@@ -38,53 +36,45 @@ class Profile:
     names: tuple[NamePattern | None, ...]
     types: tuple[ContentTypePattern, ...]
     required: tuple[bool, ...]
+    required_parts: list[int] = attrs.field(init=False, eq=False)
+    """The positions of the required schema parts."""
+    samples: list[str | None] = attrs.field(init=False, eq=False)
+    """A legal name for each schema part; None for no name, "" where nothing matches.
+
+    Stars are filled with a letter of the part's own, so that samples rarely clash.
+    """
+    kinds: list[int] = attrs.field(init=False, eq=False)
+    """The well-known content types each schema part matches, as bits."""
+    odd_types: list[str] = attrs.field(init=False, eq=False)
+    """A content type for each schema part that matches no well-known one."""
 
     @classmethod
-    def of(cls, schema: Iterable[SchemaPart]) -> Self:
+    def of(cls, schema: MessageBodySchema) -> Self:
         """Make the profile of a schema."""
-        parts = list(schema)
+        parts = schema.parts
         return cls(
             tuple([part.name_pattern for part in parts]),
             tuple([part.content_type_pattern for part in parts]),
             tuple([part.required for part in parts]),
         )
 
+    def __attrs_post_init__(self) -> None:
+        put = object.__setattr__
+        kinds = [known_types(pattern) for pattern in self.types]
+        put(self, "required_parts", [i for i, required in enumerate(self.required) if required])
+        put(self, "samples", [_sample(name, place) for place, name in enumerate(self.names)])
+        put(self, "kinds", kinds)
+        odd = [pattern for pattern, known in zip(self.types, kinds, strict=True) if not known]
+        put(self, "odd_types", [sample_type(pattern) for pattern in odd])
+
     def __len__(self) -> int:
         """Return the number of schema parts."""
         return len(self.names)
 
-    @cached_property
-    def required_parts(self) -> tuple[int, ...]:
-        """The positions of the required schema parts."""
-        return tuple(i for i, required in enumerate(self.required) if required)
 
-    @cached_property
-    def samples(self) -> tuple[str | None, ...]:
-        """A legal name for each schema part; None for no name, "" where nothing matches.
-
-        Stars are filled with a letter of the part's own, so that samples rarely clash.
-        """
-        return tuple(
-            None if pattern is None else _sample(pattern, place)
-            for place, pattern in enumerate(self.names)
-        )
-
-    @cached_property
-    def kinds(self) -> tuple[int, ...]:
-        """The well-known content types each schema part matches, as bits."""
-        return tuple(known_types(pattern) for pattern in self.types)
-
-    @cached_property
-    def odd_types(self) -> tuple[str, ...]:
-        """A content type for each schema part that matches no well-known one."""
-        return tuple(
-            sample_type(pattern)
-            for pattern, kinds in zip(self.types, self.kinds, strict=True)
-            if not kinds
-        )
-
-
-def _sample(pattern: NamePattern, place: int) -> str:
+def _sample(pattern: NamePattern | None, place: int) -> str | None:
+    if pattern is None:
+        return None
     if pattern.literal is not None:
         return pattern.literal
     name = instance(pattern, chr(ord("a") + place % 26))
@@ -95,6 +85,8 @@ def _sample(pattern: NamePattern, place: int) -> str:
 
 def sample_type(pattern: ContentTypePattern) -> str:
     """Return a content type that a pattern matches, "" if there is none."""
+    if pattern.literal is not None:
+        return pattern.literal
     kind = instance(pattern, "a").lower()
     if not is_word(pattern, kind):
         return language_of(pattern).first or ""
