@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import threading
 from collections.abc import Callable
 from functools import partial
 from typing import Any, TypeVar
@@ -39,13 +40,23 @@ async def apresent(body: MessageBody, **options: Any) -> MessageBody:
 
 async def _in_thread(work: Callable[[], _T], stop: Stop) -> _T:
     """Run work on the loop's bounded threads; never leave it running behind a cancellation."""
-    future = asyncio.get_running_loop().run_in_executor(None, work)
+    begun = threading.Event()
+
+    def run() -> _T:
+        begun.set()
+        stop.check()
+        return work()
+
+    future = asyncio.get_running_loop().run_in_executor(None, run)
     try:
         return await asyncio.shield(future)
     except asyncio.CancelledError:
         stop.set()
-        if not future.cancel():
+        # What still waits for a thread is dropped: should it begin after all, it ends at once.
+        if begun.is_set():
             await _settled(future)
+        else:
+            future.cancel()
         raise
 
 

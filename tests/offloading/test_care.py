@@ -5,6 +5,7 @@ import os
 import re
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -22,9 +23,11 @@ from messagebody import (
     offload,
     present,
     sweep,
+    verify,
 )
 from messagebody.errors import (
     DecodeError,
+    DigestUnknown,
     LimitExceeded,
     PartsFailed,
     StoreError,
@@ -233,9 +236,29 @@ class TestAsync:
             with pytest.raises(asyncio.CancelledError):
                 await task
 
+            assert [p for p in directory.root.rglob("*") if p.is_file()] == []
+            assert not any(t.name.startswith("messagebody") for t in threading.enumerate())
+
         asyncio.run(work())
-        assert [p for p in directory.root.rglob("*") if p.is_file()] == []
         assert offload(body, directory)[0].is_reference
+
+    def test_cancelling_what_waits_for_a_thread_drops_it(self, directory: FileStore) -> None:
+        go = threading.Event()
+
+        async def work() -> None:
+            loop = asyncio.get_running_loop()
+            loop.set_default_executor(ThreadPoolExecutor(1))
+            busy = loop.run_in_executor(None, go.wait)
+            task = asyncio.create_task(aoffload(body_of(300 * KIB), directory))
+            await asyncio.sleep(0.01)
+            task.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await task
+            go.set()
+            await busy
+
+        asyncio.run(work())
+        assert not directory.root.exists()
 
     def test_stop_ends_the_work(self, directory: FileStore) -> None:
         stop = Stop()
@@ -300,3 +323,20 @@ def test_listing_asks_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
     assert repr(body)
     assert body.manifest()
     assert open_store("memory://x").url == "memory://x"
+
+
+class TestVerification:
+    def test_says_what_is_wrong(self, directory: FileStore) -> None:
+        small = offload(body_of(300 * KIB, 301 * KIB), directory)
+        resolver = Resolver(allow=directory)
+        assert str(verify(small, resolver=resolver)) == "nothing is wrong with 2 references"
+        (directory.root / (small[1].url or "").rsplit("/store/")[1]).write_bytes(b"short")
+        for digest in (True, False):
+            found = verify(small, resolver=resolver, digest=digest)
+            assert [finding.index for finding in found.findings] == [1]
+            assert str(found) == f"1 of 2 references: {found.findings[0]}"
+            assert "part '/1': expected" in str(found)
+        unknown = MessageBody([Part(url=small[0].url, content_type="a/b")])
+        for digest in (True, False):
+            with pytest.raises(DigestUnknown):
+                raise verify(unknown, resolver=resolver, digest=digest).findings[0].error

@@ -1,10 +1,14 @@
+import re
+
 import pytest
 
 from tests.s3_fixtures import *  # noqa: F403
 
+_LONG = re.compile(r"TestCopy|TestPut|glob|recursive")
+
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Leave the long tail of fsspec's exam, 90 tests over HTTP, to the slow run."""
+    """Leave the long tail of fsspec's exam, taken over HTTP, to the slow run."""
     for item in items:
-        if "glob_edge_cases" in item.name and "s3_abstract" in str(item.path):
+        if "test_s3_abstract" in item.nodeid and _LONG.search(item.nodeid):
             item.add_marker(pytest.mark.slow)

@@ -8,7 +8,7 @@ from fsspec.tests import abstract
 from messagebody.stores.s3 import S3FileSystem, S3Store
 
 
-class _Fixtures(abstract.AbstractFixtures):
+class _Fixtures(abstract.AbstractFixtures):  # type: ignore[misc]
     @pytest.fixture
     def fs(self, moto_store: S3Store) -> S3FileSystem:
         self.bucket = moto_store.bucket
@@ -27,21 +27,21 @@ class _Fixtures(abstract.AbstractFixtures):
         return False
 
 
-class TestCopy(abstract.AbstractCopyTests, _Fixtures):
+class TestCopy(abstract.AbstractCopyTests, _Fixtures):  # type: ignore[misc]
     pass
 
 
-class TestGet(abstract.AbstractGetTests, _Fixtures):
+class TestGet(abstract.AbstractGetTests, _Fixtures):  # type: ignore[misc]
     pass
 
 
-class TestPut(abstract.AbstractPutTests, _Fixtures):
+class TestPut(abstract.AbstractPutTests, _Fixtures):  # type: ignore[misc]
     pass
 
 
-class TestOpen(abstract.AbstractOpenTests, _Fixtures):
+class TestOpen(abstract.AbstractOpenTests, _Fixtures):  # type: ignore[misc]
     pass
 
 
-class TestPipe(abstract.AbstractPipeTests, _Fixtures):
+class TestPipe(abstract.AbstractPipeTests, _Fixtures):  # type: ignore[misc]
     pass
