@@ -2,7 +2,7 @@
 
 __all__ = ["DEFAULT_STEPS", "Budget", "OutOfBudget"]
 
-DEFAULT_STEPS = 2_000_000
+DEFAULT_STEPS = 1_000_000
 """Steps `check` may take by default: about a second of one core."""
 
 

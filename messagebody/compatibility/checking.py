@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from enum import StrEnum
 from functools import cached_property
+from itertools import chain
 
 import attrs
 
@@ -211,11 +212,14 @@ def _reasons(result: Compatibility, question: Question) -> Iterator[Reason]:
 
 
 def _objections(result: Compatibility, question: Question) -> Iterator[Reason]:
+    """Explain the counterexample that is shown, then whatever else is wrong."""
+    shown = result.counterexample_types
     seen = set()
-    for body in iter_counterexamples(question):
+    for body in chain([] if shown is None else [list(shown)], iter_counterexamples(question)):
         for reason in _objections_to(body, result, question):
-            if str(reason) not in seen:
-                seen.add(str(reason))
+            key = reason.producer_index, reason.consumer_index
+            if key not in seen:
+                seen.add(key)
                 yield reason
 
 

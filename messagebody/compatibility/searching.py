@@ -47,22 +47,64 @@ def search(
     """
     pairs = list(labelled)
     sides = _Sides(pairs, good, bad)
+    alone = _only_good(pairs, good, need)
     start = tuple((i, each.start) for i, (_, each) in enumerate(pairs) if each.start)
     nodes: list[tuple[_States, int, str]] = [(start, -1, "")]
+    level_end = 0
     for index, (states, _, _) in enumerate(nodes):
-        signature = 0
-        for i, here in states:
-            label, language = pairs[i]
-            if here & language.accepting:
-                signature |= label
+        if index == level_end:
+            level_end = len(nodes)
+            sides.begin_level()
+        if states in sides.beaten:
+            continue
+        signature = _signature(pairs, states)
         if _meets(signature, need):
             yield signature, _spell(nodes, index)
-        for character, after in _moves(pairs, states, budget):
-            alive = 0
-            for i, _ in after:
-                alive |= pairs[i][0]
-            if _meets(alive, need) and sides.admit(after, budget):
-                nodes.append((after, index, character))
+        for character, reached in _moves(pairs, states, budget):
+            if _meets(_labels(pairs, reached), need):
+                nodes.extend(
+                    (after, index, character)
+                    for after in _split(reached, alone)
+                    if sides.admit(after, budget)
+                )
+
+
+def _signature(pairs: Sequence[tuple[int, Language]], states: _States) -> int:
+    """Return the labels of the languages that accept."""
+    signature = 0
+    for i, here in states:
+        label, language = pairs[i]
+        if here & language.accepting:
+            signature |= label
+    return signature
+
+
+def _labels(pairs: Sequence[tuple[int, Language]], states: _States) -> int:
+    """Return the labels of the languages that still have a future."""
+    labels = 0
+    for i, _ in states:
+        labels |= pairs[i][0]
+    return labels
+
+
+def _only_good(pairs: Sequence[tuple[int, Language]], good: int, need: Sequence[int]) -> int:
+    """Return the position of the language that alone is good, and needed; -1 if there is none."""
+    found = [i for i, (label, _) in enumerate(pairs) if label & good]
+    return found[0] if len(found) == 1 and need == (good,) else -1
+
+
+def _split(states: _States, alone: int) -> Iterator[_States]:
+    """Yield the states with one state at a time of the language that alone is good.
+
+    Which of its states a word has reached is then no part of the question, so fewer sets of the
+    others have to be told apart: without it, `/*a{a,b}{a,b}…` makes exponentially many.
+    """
+    here = dict(states).get(alone, 0)
+    if not here & (here - 1):
+        yield states
+        return
+    for bit in bits(here):
+        yield tuple([(i, bit if i == alone else each) for i, each in states])
 
 
 def _meets(labels: int, need: Sequence[int]) -> bool:
@@ -96,19 +138,26 @@ class _Sides:
     one of its good states.
     """
 
-    __slots__ = ("_bad", "_good", "_kept", "_met", "_offsets")
+    __slots__ = ("_bad", "_good", "_kept", "_level", "_met", "_offsets", "beaten")
 
     def __init__(self, pairs: Sequence[tuple[int, Language]], good: int, bad: int) -> None:
         self._offsets: list[int] = []
         self._good = self._bad = offset = 0
         self._met: set[_States] = set()
-        self._kept: dict[int, list[tuple[int, int]]] = {}
+        self._kept: dict[int, list[tuple[int, int, _States, int]]] = {}
+        self._level = 0
+        self.beaten: set[_States] = set()
+        """Those for which something better came that is not longer."""
         for label, language in pairs:
             span = ((1 << language.size) - 1) << offset
             self._good |= span if label & good else 0
             self._bad |= span if label & bad else 0
             self._offsets.append(offset)
             offset += language.size
+
+    def begin_level(self) -> None:
+        """Go on to words that are longer by one character."""
+        self._level += 1
 
     def admit(self, states: _States, budget: Budget) -> bool:
         """Tell whether nothing met so far is at least as good, and remember the states if so."""
@@ -122,11 +171,15 @@ class _Sides:
         shelves = [self._kept.setdefault(bit, []) for bit in bits(better) or [0]]
         rivals = min(shelves, key=len)
         budget.spend(len(rivals) // _PER_STEP)
-        for good, bad in rivals:
+        for good, bad, _, _ in rivals:
             if not better & ~good and not bad & ~worse:
                 return False
         for shelf in shelves:
-            shelf.append((better, worse))
+            budget.spend(len(shelf) // _PER_STEP)
+            for good, bad, rival, level in shelf:
+                if level == self._level and not good & ~better and not worse & ~bad:
+                    self.beaten.add(rival)
+            shelf.append((better, worse, states, self._level))
         return True
 
 

@@ -248,6 +248,21 @@ class TestHardFamilies:
         result = check(producer, schema(*hard), steps=20_000)
         assert result.compatible is False
 
+    @pytest.mark.parametrize(
+        ("producer", "consumer"),
+        [
+            ("/*ab" + "{a,b}" * 40, ["/*a" + "{a,b}" * 41]),
+            ("/**/a" * 12, ["/**/a/**/a"]),
+            ("/*", [*(f"/*{c}*" for c in string.ascii_letters), "/*"]),
+        ],
+    )
+    def test_families_that_determinised_automata_die_of(
+        self, producer: str, consumer: list[str]
+    ) -> None:
+        """A small budget is enough: the growth is no exponential one."""
+        result = check(schema((producer,)), schema(*[(each,) for each in consumer]), steps=25_000)
+        assert result.verdict is Verdict.ALWAYS
+
     @pytest.mark.parametrize("width", [3, 8, 30])
     def test_pigeons(self, width: int) -> None:
         """More types than names: matching sees it at once."""
