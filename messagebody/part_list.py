@@ -17,7 +17,7 @@ __all__ = ["PartList"]
 class PartList:
     """An ordered list of uniquely named parts."""
 
-    __slots__ = ("_columns", "_holes", "_slot_of", "_slots", "version")
+    __slots__ = ("_columns", "_holes", "_slot_of", "_slots", "shape")
 
     def __init__(self, records: Iterable[PartRecord] = ()) -> None:
         """Take records whose names the caller has checked to be unique."""
@@ -25,8 +25,8 @@ class PartList:
         self._slot_of: dict[str, int] | None = None
         self._holes = 0
         self._columns: tuple[list[str | None], list[str]] | None = None
-        self.version = 0
-        """Counts changes, for whoever keeps something derived."""
+        self.shape = 0
+        """Counts changes of names other than those at the end, for whoever keeps an index."""
 
     def __len__(self) -> int:
         return len(self._slots) - self._holes
@@ -53,6 +53,15 @@ class PartList:
             )
         return self._columns
 
+    def names_from(self, slot: int) -> tuple[list[str], int]:
+        """Return the names from a slot on, and the slot behind the last.
+
+        While `shape` is the same, parts have only been added since: an index of names reads on
+        where it left off.
+        """
+        names = [item.name for item in self._slots[slot:] if item is not None]
+        return [name for name in names if name is not None], len(self._slots)
+
     # By position
 
     def at(self, position: int) -> PartRecord:
@@ -69,6 +78,7 @@ class PartList:
         self._slots.insert(position, part)
         self._slot_of = None
         self._changed()
+        self.shape += 1
 
     def replace(self, position: int, part: PartRecord) -> None:
         """Put a part in the place of another."""
@@ -116,6 +126,7 @@ class PartList:
                     del self._slot_of[old.name]
                 if part.name is not None:
                     self._slot_of[part.name] = slot
+            self.shape += 1
         self._slots[slot] = part
         self._changed()
 
@@ -130,6 +141,7 @@ class PartList:
             self._slots[slot] = None
             self._holes += 1
         self._changed()
+        self.shape += 1
 
     def positions_of(self, slots: Iterable[int]) -> list[int]:
         """Return the positions that slots have now."""
@@ -150,7 +162,7 @@ class PartList:
             self._slots = [item for item in self._slots if item is not None]
             self._slot_of = None
             self._holes = 0
+            self.shape += 1
 
     def _changed(self) -> None:
         self._columns = None
-        self.version += 1

@@ -1,0 +1,51 @@
+"""The file a body came from: read whole, written whole or not at all."""
+
+import os
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import fsspec
+from fsspec.implementations.local import LocalFileSystem
+
+from messagebody.body import MessageBody
+
+__all__ = ["Document"]
+
+
+class Document:
+    """A JSON document that holds a body, anywhere fsspec reaches.
+
+    The URL is the program's own, as in fsspec's archives; it never comes from a message.
+    """
+
+    def __init__(self, url: str, protocol: str | None, options: dict[str, Any] | None) -> None:
+        self.url = url
+        options = dict(options or {})
+        if protocol is not None:
+            options["protocol"] = protocol
+        self._filesystem, self._path = fsspec.core.url_to_fs(url, **options)
+
+    def load(self) -> MessageBody:
+        """Read and decode the body."""
+        return MessageBody.from_json(self._filesystem.cat_file(self._path))
+
+    def save(self, body: MessageBody) -> None:
+        """Write the body; nobody ever sees half of it."""
+        data = body.to_json_bytes() + b"\n"
+        if isinstance(self._filesystem, LocalFileSystem):
+            _replace(Path(os.path.realpath(self._path)), data)
+        else:
+            self._filesystem.pipe_file(self._path, data)
+
+
+def _replace(path: Path, data: bytes) -> None:
+    descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(descriptor, "wb") as stream:
+            stream.write(data)
+            os.fsync(stream.fileno())
+        Path(temporary).replace(path)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
