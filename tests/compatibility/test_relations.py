@@ -255,9 +255,9 @@ class TestReasons:
         )
         [reason] = check(producer, consumer).reasons
         assert reason.code == "part-not-accepted"
-        assert reason.part == ("/charts/a", "image/png")
+        assert reason.part == ("/charts/b", "image/png")
         assert str(reason) == (
-            "part '/charts/a' image/png, allowed by producer part 1 '/charts/*' image/*, is "
+            "part '/charts/b' image/png, allowed by producer part 1 '/charts/*' image/*, is "
             "accepted by no consumer part: 3 '/charts/*' image/svg+xml (type), "
             "0 '/**' text/* (type), 1 image/* (name), 2 text/* (name and type)"
         )
