@@ -2,6 +2,8 @@
 
 from typing import TYPE_CHECKING
 
+import fsspec
+
 from messagebody.errors import MissingDependency
 from messagebody.filesystem.body_filesystem import MessageBodyFileSystem
 
@@ -11,6 +13,9 @@ if TYPE_CHECKING:
     from messagebody.body import MessageBody
 
 __all__ = ["MessageBodyFileSystem", "path_into"]
+
+# universal-pathlib looks for the class here before it knows how a protocol spells its paths.
+fsspec.register_implementation("messagebody", MessageBodyFileSystem, clobber=True)
 
 
 def path_into(body: "MessageBody", name: str) -> "UPath":

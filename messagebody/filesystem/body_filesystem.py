@@ -29,9 +29,10 @@ class _SavingTransaction(Transaction):  # type: ignore[misc]
     """Writes go into the body together, and then into the document it came from."""
 
     def complete(self, commit: bool = True) -> None:
+        filesystem = self.fs  # fsspec forgets it in complete
         super().complete(commit)
-        if commit and self.fs.document is not None:
-            self.fs.save()
+        if commit and filesystem.document is not None:
+            filesystem.save()
 
 
 class MessageBodyFileSystem(AbstractFileSystem):  # type: ignore[misc]

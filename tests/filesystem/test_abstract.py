@@ -9,7 +9,7 @@ from fsspec.tests import abstract
 from messagebody import MessageBody
 
 
-class _Fixtures(abstract.AbstractFixtures):
+class _Fixtures(abstract.AbstractFixtures):  # type: ignore[misc]
     @pytest.fixture
     def fs(self) -> Any:
         return MessageBody().fs
@@ -27,11 +27,11 @@ class _Fixtures(abstract.AbstractFixtures):
         return False
 
 
-class TestCopy(abstract.AbstractCopyTests, _Fixtures):
+class TestCopy(abstract.AbstractCopyTests, _Fixtures):  # type: ignore[misc]
     pass
 
 
-class TestGet(abstract.AbstractGetTests, _Fixtures):
+class TestGet(abstract.AbstractGetTests, _Fixtures):  # type: ignore[misc]
     @pytest.fixture
     def local_fs(self) -> Any:
         return LocalFileSystem(auto_mkdir=True)
@@ -41,7 +41,7 @@ class TestGet(abstract.AbstractGetTests, _Fixtures):
         return str(make_path_posix(str(tmpdir)))
 
 
-class TestPut(abstract.AbstractPutTests, _Fixtures):
+class TestPut(abstract.AbstractPutTests, _Fixtures):  # type: ignore[misc]
     @pytest.fixture
     def local_fs(self) -> Any:
         return LocalFileSystem(auto_mkdir=True)
@@ -51,9 +51,9 @@ class TestPut(abstract.AbstractPutTests, _Fixtures):
         return str(make_path_posix(str(tmpdir)))
 
 
-class TestPipe(abstract.AbstractPipeTests, _Fixtures):
+class TestPipe(abstract.AbstractPipeTests, _Fixtures):  # type: ignore[misc]
     pass
 
 
-class TestOpen(abstract.AbstractOpenTests, _Fixtures):
+class TestOpen(abstract.AbstractOpenTests, _Fixtures):  # type: ignore[misc]
     pass

@@ -1,0 +1,357 @@
+"""What fsspec's exam does not ask: errors, order, types, failures, documents, references."""
+
+import errno
+import json
+import pickle
+import threading
+from pathlib import Path
+from typing import Any
+
+import fsspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from upath import UPath
+
+from messagebody import MessageBody, MessageBodyError, Part, Resolver, offload
+from messagebody.filesystem import MessageBodyFileSystem
+
+
+@pytest.fixture
+def body() -> MessageBody:
+    return MessageBody(
+        [
+            Part("report", content_type="text/markdown"),
+            Part("two", name="/sources/2.txt"),
+            Part("one", name="/sources/1.txt"),
+            Part(b"\x89PNG\r\n\x1a\n", name="/charts/deep/a.png"),
+        ]
+    )
+
+
+def failing(number: int, path: str) -> Any:
+    return pytest.raises(
+        OSError, check=lambda error: (error.errno, error.filename) == (number, path)
+    )
+
+
+class TestListing:
+    def test_order_is_the_messages(self, body: MessageBody) -> None:
+        assert body.fs.ls("/", detail=False) == ["/sources", "/charts"]
+        assert body.fs.find("/sources") == ["/sources/2.txt", "/sources/1.txt"]
+        assert [root for root, _, _ in body.fs.walk("/")] == [
+            "/",
+            "/sources",
+            "/charts",
+            "/charts/deep",
+        ]
+
+    def test_unnamed_parts_are_not_shown(self, body: MessageBody) -> None:
+        assert len(body.fs.find("/")) == len(body) - 1
+
+    def test_a_prefix_is_no_directory(self, body: MessageBody) -> None:
+        assert not body.fs.exists("/sour")
+        with failing(errno.ENOENT, "/sour"):
+            body.fs.ls("/sour")
+
+    def test_info(self, body: MessageBody) -> None:
+        info = body.fs.info("/sources/1.txt")
+        assert info == {
+            "name": "/sources/1.txt", "size": 3, "type": "file", "ContentType": "text/plain",
+            "index": 2, "digest": body["/sources/1.txt"].digest,
+        }  # fmt: skip
+        assert body.fs.info("/charts")["type"] == "directory"
+        assert body.fs.info("/")["type"] == "directory"
+
+    def test_the_index_stays_in_step(self, body: MessageBody) -> None:
+        fs = body.fs
+        assert len(fs.ls("/sources")) == 2
+        body.add("three", name="/sources/3.txt")
+        assert len(fs.ls("/sources")) == 3
+        del body["/sources/2.txt"]
+        body.move("/sources/1.txt", "/moved.txt")
+        assert fs.ls("/sources", detail=False) == ["/sources/3.txt"]
+        body.clear()
+        assert fs.ls("/", detail=False) == []
+
+    def test_a_file_beside_a_directory_of_its_name(self) -> None:
+        body = MessageBody([Part("file", name="/a"), Part("below", name="/a/b")])
+        fs = body.fs
+        assert (fs.isfile("/a"), fs.isdir("/a")) == (True, True)
+        assert fs.cat_file("/a") == b"file"
+        assert fs.cat_file("/a/b") == b"below"
+        assert sorted(fs.find("/")) == ["/a", "/a/b"]
+        assert fs.glob("/**") == ["/a", "/a/b"]
+
+    def test_get_refuses_a_clash_before_writing(self, tmp_path: Path) -> None:
+        body = MessageBody(
+            [Part("z", name="/0"), Part("file", name="/a"), Part("below", name="/a/b")]
+        )
+        with failing(errno.ENOTDIR, "/"):
+            body.fs.get("/", str(tmp_path / "out"), recursive=True)
+        assert list(tmp_path.iterdir()) == []
+
+
+class TestErrors:
+    def test_missing(self, body: MessageBody) -> None:
+        for call in (body.fs.cat_file, body.fs.info, body.fs.rm, body.fs.open, body.fs.size):
+            with pytest.raises(FileNotFoundError):
+                call("/missing.txt")
+        with failing(errno.ENOENT, "/missing.txt"):
+            body.fs.cat_file("/missing.txt")
+
+    def test_a_directory_is_no_file(self, body: MessageBody) -> None:
+        for call in (body.fs.cat_file, body.fs.open):
+            with failing(errno.EISDIR, "/sources"):
+                call("/sources")
+        with failing(errno.EISDIR, "/sources"):
+            body.fs.pipe_file("/sources", b"")
+        with failing(errno.EISDIR, "/sources"):
+            body.fs.rm("/sources")
+
+    def test_below_a_file(self, body: MessageBody) -> None:
+        with failing(errno.ENOTDIR, "/sources/1.txt/x"):
+            body.fs.pipe_file("/sources/1.txt/x", b"")
+
+    @pytest.mark.parametrize("path", ["/a/../b", "/a//b", "/a b", "/."])
+    def test_names_that_are_none(self, body: MessageBody, path: str) -> None:
+        with failing(errno.EINVAL, path):
+            body.fs.pipe_file(path, b"")
+
+    def test_existing(self, body: MessageBody) -> None:
+        with failing(errno.EEXIST, "/sources/1.txt"):
+            body.fs.open("/sources/1.txt", "xb")
+        with failing(errno.EEXIST, "/sources/1.txt"):
+            body.fs.pipe_file("/sources/1.txt", b"", mode="create")
+        with failing(errno.ENOTEMPTY, "/sources"):
+            body.fs.rmdir("/sources")
+
+
+class TestWriting:
+    def test_an_overwritten_part_keeps_place_and_type(self, body: MessageBody) -> None:
+        body["/sources/2.txt"] = Part("x", content_type="text/markdown", metadata={"a": 1})
+        body.fs.pipe_file("/sources/2.txt", b"new")
+        part = body[1]
+        assert (part.name, part.content_type, part.metadata) == (
+            "/sources/2.txt", "text/markdown", {"a": 1},
+        )  # fmt: skip
+        assert part.text == "new"
+
+    def test_a_new_part_goes_last_and_is_sniffed(self, body: MessageBody) -> None:
+        body.fs.pipe_file("/a.png", b"\x89PNG\r\n\x1a\n")
+        assert (body[-1].name, body[-1].content_type) == ("/a.png", "image/png")
+        with body.fs.open("/b.bin", "wb", content_type="application/x-mine") as file:
+            file.write(b"x")
+        assert body["/b.bin"].content_type == "application/x-mine"
+
+    @pytest.mark.parametrize("mode", ["w", "wb"])
+    def test_a_failure_leaves_the_old_content(self, body: MessageBody, mode: str) -> None:
+        before = body.copy()
+        with pytest.raises(ZeroDivisionError), body.fs.open("/sources/1.txt", mode) as file:  # noqa: PT012
+            file.write("half" if mode == "w" else b"half")
+            raise ZeroDivisionError
+        assert body == before
+
+    def test_append(self, body: MessageBody) -> None:
+        with body.fs.open("/sources/1.txt", "ab") as file:
+            file.write(b" more")
+        assert body["/sources/1.txt"].text == "one more"
+
+    def test_a_transaction_writes_all_or_nothing(self, body: MessageBody) -> None:
+        fs, before = body.fs, body.copy()
+        with pytest.raises(ZeroDivisionError), fs.transaction:  # noqa: PT012
+            with fs.open("/x", "wb") as file:
+                file.write(b"x")
+            raise ZeroDivisionError
+        assert body == before
+        with fs.transaction, fs.open("/x", "wb") as file:
+            file.write(b"x")
+            assert "/x" not in body
+        assert body["/x"].read_bytes() == b"x"
+
+    def test_a_move_keeps_the_place(self, body: MessageBody) -> None:
+        body.fs.mv("/sources/2.txt", "/renamed.txt")
+        assert body.names() == ["/renamed.txt", "/sources/1.txt", "/charts/deep/a.png"]
+
+    def test_rm_drops_the_part_not_the_object(self, body: MessageBody, tmp_path: Path) -> None:
+        small = offload(body, tmp_path / "store", threshold=0)
+        objects = sorted((tmp_path / "store").rglob("*"))
+        small.fs.rm("/", recursive=True)
+        assert small.names() == []
+        assert sorted((tmp_path / "store").rglob("*")) == objects
+
+
+class TestReferences:
+    def test_read_through_the_resolver_and_nowhere_else(
+        self, body: MessageBody, tmp_path: Path
+    ) -> None:
+        store = tmp_path / "store"
+        small = offload(body, store, threshold=0)
+        with pytest.raises(PermissionError):
+            small.fs.cat_file("/sources/1.txt")
+        fs = small.filesystem(resolver=Resolver(allow=[store]))
+        assert fs.cat_file("/sources/1.txt") == b"one"
+        assert fs.cat_file("/sources/1.txt", 1, 2) == b"n"
+        assert fs.cat_file("/sources/1.txt", -2) == b"ne"
+        assert fs.open("/sources/1.txt").read() == b"one"
+
+    def test_writing_makes_it_inline_and_leaves_the_object(
+        self, body: MessageBody, tmp_path: Path
+    ) -> None:
+        store = tmp_path / "store"
+        small = offload(body, store, threshold=0)
+        url = small["/sources/1.txt"].url
+        small.fs.pipe_file("/sources/1.txt", b"new")
+        assert small["/sources/1.txt"].text == "new"
+        assert Resolver(allow=[store]).allows(str(url))
+        assert Path(str(url).removeprefix("file://")).read_bytes() == b"one"
+
+    def test_listing_does_no_io(self) -> None:
+        body = MessageBody([Part(url="https://example.invalid/a", name="/a")])
+        assert body.fs.ls("/")[0]["size"] is None
+        assert body.fs.find("/", detail=True)["/a"]["size"] is None
+        assert body.fs.info("/a")["size"] is None
+        assert body.fs.exists("/a")
+
+    def test_sign(self, body: MessageBody) -> None:
+        with pytest.raises(NotImplementedError):
+            body.fs.sign("/sources/1.txt")
+        remote = MessageBody([Part(url="s3://bucket/key", name="/a")])
+        with pytest.raises(PermissionError):
+            remote.fs.sign("/a")
+
+
+class TestIdentity:
+    def test_bodies_that_print_alike_share_nothing(self) -> None:
+        one, two = (MessageBody([Part(text, name="/a")]) for text in ("1", "2"))
+        assert one.fs != two.fs
+        assert one.fs == one.fs
+        assert (one.fs.cat_file("/a"), two.fs.cat_file("/a")) == (b"1", b"2")
+
+    def test_a_live_body_pickles_as_a_snapshot(self, body: MessageBody) -> None:
+        copy = pickle.loads(pickle.dumps(body.fs))
+        assert copy.body == body
+        copy.pipe_file("/new", b"")
+        assert "/new" not in body
+        with pytest.raises(TypeError, match="live body"):
+            body.fs.to_json()
+
+    def test_ukey_is_the_digest(self, body: MessageBody) -> None:
+        assert body.fs.ukey("/sources/1.txt") == body["/sources/1.txt"].digest
+        assert body.fs.modified("/sources/1.txt") == body.fs.created("/sources/1.txt")
+
+
+class TestDocuments:
+    @pytest.fixture
+    def document(self, body: MessageBody, tmp_path: Path) -> Path:
+        path = tmp_path / "message.json"
+        path.write_bytes(body.to_json_bytes())
+        return path
+
+    def test_chained_urls(self, document: Path) -> None:
+        with fsspec.open(f"messagebody:///sources/1.txt::file://{document}") as file:
+            assert file.read() == b"one"
+
+    def test_saved_on_request_only(self, document: Path) -> None:
+        before = document.read_bytes()
+        fs = MessageBodyFileSystem(fo=f"file://{document}")
+        fs.pipe_file("/new", b"x")
+        assert document.read_bytes() == before
+        fs.save()
+        assert MessageBody.from_json(document.read_bytes()).names()[-1] == "/new"
+        assert [path.name for path in document.parent.iterdir()] == ["message.json"]
+
+    def test_a_transaction_saves(self, document: Path) -> None:
+        fs = MessageBodyFileSystem(fo=str(document))
+        with fs.transaction, fs.open("/new", "wb") as file:
+            file.write(b"x")
+        assert "/new" in MessageBody.from_json(document.read_bytes())
+
+    def test_serialises(self, document: Path) -> None:
+        fs = MessageBodyFileSystem(fo=str(document), allow=["s3://bucket/"])
+        again = MessageBodyFileSystem.from_json(fs.to_json())
+        assert again.cat_file("/sources/1.txt") == b"one"
+        assert json.loads(fs.to_json())["allow"] == ["s3://bucket/"]
+        assert pickle.loads(pickle.dumps(fs)).body == fs.body
+
+    def test_what_is_no_body(self, tmp_path: Path) -> None:
+        path = tmp_path / "message.json"
+        path.write_text('[{"name": "a"}]')
+        with pytest.raises(MessageBodyError, match="part 0 'a'"):
+            MessageBodyFileSystem(fo=str(path))
+
+    def test_a_live_body_has_none(self, body: MessageBody) -> None:
+        with failing(errno.EINVAL, "/"):
+            body.fs.save()
+        with pytest.raises(ValueError, match="not both"):
+            MessageBodyFileSystem(fo="x", body=body)
+
+
+class TestPaths:
+    def test_upath(self, body: MessageBody) -> None:
+        root = body.path()
+        assert [path.path for path in (root / "sources").iterdir()] == [
+            "/sources/2.txt", "/sources/1.txt",
+        ]  # fmt: skip
+        (root / "notes" / "new.md").write_text("# New")
+        assert body["/notes/new.md"].content_type == "text/markdown"
+        assert sorted(path.name for path in root.glob("**/*.txt")) == ["1.txt", "2.txt"]
+        assert (root / "sources").is_dir()
+        (root / "notes" / "new.md").unlink()
+        assert "/notes/new.md" not in body
+
+    def test_upath_over_a_document(self, body: MessageBody, tmp_path: Path) -> None:
+        path = tmp_path / "message.json"
+        path.write_bytes(body.to_json_bytes())
+        assert UPath("messagebody:///sources/1.txt", fo=str(path)).read_text() == "one"
+
+
+def test_readers_and_a_writer(body: MessageBody) -> None:
+    fs, stop, problems = body.fs, threading.Event(), []
+
+    def read() -> None:
+        while not stop.is_set():
+            try:
+                assert fs.cat_file("/sources/1.txt") == b"one"
+                assert "/sources/1.txt" in fs.find("/")
+            except Exception as error:  # noqa: BLE001 - whatever goes wrong is the finding
+                problems.append(error)
+                return
+
+    readers = [threading.Thread(target=read) for _ in range(64)]
+    for reader in readers:
+        reader.start()
+    for number in range(200):
+        fs.pipe_file(f"/new/{number}", b"x")
+    stop.set()
+    for reader in readers:
+        reader.join()
+    assert problems == []
+    assert len(fs.ls("/new")) == 200
+
+
+names = st.sampled_from([f"/{a}{b}" for a in "ab" for b in ("", "/c", "/d", "/d/e")])
+
+
+@given(st.lists(st.tuples(st.sampled_from(["write", "rm", "move"]), names, names), max_size=30))
+def test_body_filesystem_and_dictionary_never_disagree(steps: list[tuple[str, str, str]]) -> None:
+    body, model = MessageBody(), dict[str, bytes]()
+    fs = body.fs
+    for number, (step, name, other) in enumerate(steps):
+        content = str(number).encode()
+        try:
+            if step == "write":
+                fs.pipe_file(name, content)
+                model[name] = content
+            elif step == "rm":
+                fs.rm_file(name)
+                del model[name]
+            elif name != other:
+                fs.mv_file(name, other)
+                model[other] = model.pop(name)
+        except OSError:
+            pass  # refused: nothing may have changed
+        assert {name: fs.cat_file(name) for name in fs.find("/")} == model
+        assert set(body.names()) == set(model)
+        expected = {"/".join(name.split("/")[:2]) for name in model}
+        assert {entry["name"] for entry in fs.ls("/")} == expected
