@@ -322,7 +322,8 @@ def beside_jsonsubschema() -> None:
 def families() -> Iterator[tuple[str, int, str, list[str]]]:
     """Yield (family, size, producer pattern, consumer patterns)."""
     for size in (2, 4, 6, 8, 12):
-        yield "globstars", size, "/**/a" * size, ["/**/a/**/a"]
+        steps = [f"/**/*{c}*" for c in string.ascii_lowercase[:size]]
+        yield "globstars", size, "".join(steps), ["".join(steps[1:]), "".join(steps[:-1]) + "/**"]
     for size in (2, 4, 8, 16, 32):
         terms = [f"/*{c}*" for c in string.ascii_lowercase + string.digits][:size]
         yield "union terms", size, "/*", [*terms, "/*"]
@@ -429,6 +430,8 @@ def _hard_pairs() -> Iterator[tuple[str, int, MessageBodySchema, MessageBodySche
             for at in range(size)
             for one, other in ("ab", "ba")
         ]
+        # Runs are covered as well, or a first guess would be such a word.
+        copies += [("/*aaa*",), ("/*bbb*",)]
         twice = schema([("/" + "{a,b}" * 2 * size,)])
         yield "coverage, PSPACE: words said twice", size, twice, schema(copies)
     for size in (4, 8, 16, 32):

@@ -14,6 +14,7 @@ _PLEASANT: Final = string.ascii_lowercase + string.digits + string.ascii_upperca
 _ORDER: Final = {character: place for place, character in enumerate(_PLEASANT)}
 # Where characters are alike, as many of them as somebody could want to see used.
 _ALIKE: Final = 12
+_ROWS_KEPT: Final = 4096
 
 Row = tuple[dict[str, int], int]
 
@@ -50,6 +51,8 @@ class Language:
             others = step(states, self._ordinary) if self._ordinary else 0
             reached = {c: step(states, c) for c in self.automaton.literals}
             found = {c: after for c, after in reached.items() if after != others}, others
+            if len(self._rows) >= _ROWS_KEPT:
+                self._rows.clear()
             self._rows[states] = found
         return found
 

@@ -46,8 +46,8 @@ EVERY_TYPE: Final = (1 << len(WELL_KNOWN)) - 1
 
 Pattern = NamePattern | ContentTypePattern
 
-_CACHED: Final = 65_536
-_PAIRS_CACHED: Final = 1 << 18
+_CACHED: Final = 16_384
+_PAIRS_CACHED: Final = 131_072
 _ALTERNATIVES: Final = 64
 _STEPS_OF_A_PAIR: Final = 20_000
 _TYPE: Final = re.compile("[a-z0-9][^*/]*/[a-z0-9][^*/]*")
