@@ -9,7 +9,7 @@ import re
 
 import pybase64
 
-from messagebody.text import count_of, quote
+from messagebody.text import quote
 
 __all__ = ["decode", "decode_view", "encode"]
 
@@ -62,7 +62,7 @@ def _check(text: str, strict: bool) -> None:
     if url_safe and _URL_SAFE.fullmatch(body) is None:
         raise ValueError("it mixes the standard and the URL-safe alphabet")
     if len(body) % 4 == 1:
-        raise ValueError(f"{count_of(len(body), 'character')} encode no whole number of bytes")
+        raise ValueError(f"a length of {len(body):,} is no whole number of bytes")
     if padding not in (0, -len(body) % 4):
         raise ValueError(f"{padding} '=' at the end, expected {-len(body) % 4} or none")
     if strict and url_safe:

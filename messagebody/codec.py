@@ -13,7 +13,7 @@ import msgspec
 
 from messagebody import base64_text, data_urls, strict_json
 from messagebody.content import hold, keep_promise, record_of
-from messagebody.errors import DecodeError, LocalFileNotSent, MessageBodyError
+from messagebody.errors import DecodeError, InvalidName, LocalFileNotSent, MessageBodyError
 from messagebody.fast_codec import decode_flawless
 from messagebody.limits import DEFAULT_LIMITS, Limits
 from messagebody.media_types import OCTET_STREAM, TEXT_PLAIN, check_content_type
@@ -143,7 +143,8 @@ def _array_of_parts(data: Any) -> list[Any]:
 
 def _at(error: MessageBodyError, index: int, value: Any) -> DecodeError:
     name = value.get("name") if isinstance(value, Mapping) else None
-    problem = error.problem if isinstance(error, DecodeError) else str(error)
+    # The place says which part and, with it, which name.
+    problem = error.problem if isinstance(error, DecodeError | InvalidName) else str(error)
     placed = DecodeError(problem, index, name if isinstance(name, str) else None)
     placed.__cause__ = error if not isinstance(error, DecodeError) else error.__cause__
     return placed

@@ -1,6 +1,7 @@
 """Part names: what is legal, how refusals read, names made legal."""
 
 import pickle
+import re
 
 import pytest
 from hypothesis import given
@@ -23,8 +24,8 @@ LEGAL = [
 ]
 ILLEGAL = [
     "", "/", "//", "a", "a/b", "/a/", "/a//b", "/.", "/..", "/./a", "/a/.", "/a/../b", "/a/..",
-    "/a b", "/a\n", "\n/a", "/ä", "/a*", "/a?", "/{a}", "/[a]", "/a\\b", "/a\0", "/a:b", "/~", "/a@b",
-    "/١", "/a\u202e", "/a\ud800",
+    "/a b", "/a\n", "\n/a", "/ä", "/a*", "/a?", "/{a}", "/[a]", "/a\\b", "/a\0", "/a:b", "/~",
+    "/a@b", "/\u0661", "/a\u202e", "/a\ud800",
 ]  # fmt: skip
 
 odd_names = st.text("/.ab-_\n é*", max_size=12) | st.from_regex(
@@ -135,10 +136,9 @@ class TestCheckName:
     def test_suggests_only_legal_names(self, name: str) -> None:
         with pytest.raises(InvalidName) as caught:
             check_name(name)
-        _, quoted, suggestion = caught.value.problem.partition(" '/")
-        if "perhaps" in caught.value.problem or "example" in caught.value.problem:
-            suggestion = caught.value.problem.split("example '")[-1].split("perhaps '")[-1]
-            assert is_name(suggestion.split("'")[0]), caught.value
+        suggestion = re.search(r"(?:example|perhaps) '([^']*)'", caught.value.problem)
+        assert suggestion is not None
+        assert is_name(suggestion[1])
 
 
 class TestDirectories:

@@ -97,7 +97,12 @@ def photo_jpeg(dice: random.Random) -> bytes:
         shade = 1 - 0.17 * layer
         colour = (int(96 * shade), int(110 * shade), int(120 * shade - 8 * layer))
         ridge = [
-            (x, base + 22 * math.sin(x / (90 - 9 * layer) + phase) + 5 * math.sin(x / 11 + 3 * phase))
+            (
+                x,
+                base
+                + 22 * math.sin(x / (90 - 9 * layer) + phase)
+                + 5 * math.sin(x / 11 + 3 * phase),
+            )
             for x in range(0, width + 4, 4)
         ]
         draw.polygon([(0, height), *ridge, (width, height)], colour)
