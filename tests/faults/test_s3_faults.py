@@ -10,6 +10,7 @@ import random
 import re
 import types
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -95,6 +96,7 @@ ON_WRITING: dict[str, faults.Wreck] = {
     "403": faults.status(403, "AccessDenied"),
     "expired": faults.status(400, "ExpiredToken"),
     "301 elsewhere": faults.status(301, "PermanentRedirect"),
+    "307 elsewhere": faults.status(307, "TemporaryRedirect"),
     "answer cut": faults.cut(lambda size: size // 2, reset=False),
     "answer cut and reset": faults.cut(lambda size: 0, reset=True),
     "200 with an error": faults.replace(
@@ -194,6 +196,7 @@ ON_READING: dict[str, faults.Wreck] = {
     "403": faults.status(403, "AccessDenied"),
     "429": faults.status(429, "TooManyRequests"),
     "301": faults.status(301, "PermanentRedirect"),
+    "307": faults.status(307, "TemporaryRedirect"),
     "cut at byte 0": faults.cut(lambda _: 0, reset=True),
     "cut at byte 1": faults.cut(lambda _: 1, reset=True),
     "cut in the middle": faults.cut(lambda size: size // 2, reset=False),
@@ -242,6 +245,35 @@ def test_a_head_that_lies_costs_a_write_at_most(
     offload(body, moto_store)
     proxy.spoil("head", faults.header(rb"(?i)Content-Length: \d+", b"Content-Length: 3"))
     assert offload_through(store, moto_store, body)
+
+
+def test_a_redirect_takes_no_credentials_to_another_host(
+    proxy: Proxy, store: S3Store, moto_server: servers.Server
+) -> None:
+    stranger = Proxy(int(moto_server.endpoint.rsplit(":", 1)[1]))
+
+    def elsewhere(exchange: faults.Exchange) -> None:
+        head = f"HTTP/1.1 307 Temporary Redirect\r\nLocation: {stranger.endpoint}/x\r\n"
+        exchange.send(head.encode() + b"Content-Length: 0\r\nConnection: close\r\n\r\n")
+
+    for operation in ("put", "get", "head"):
+        proxy.spoil(operation, elsewhere)
+    with pytest.raises(StoreError):
+        offload(small_body(), store)
+    with pytest.raises(StoreError):
+        list(store.stream("x"))
+    assert stranger.operations == []
+    stranger.close()
+
+
+def test_two_offloads_of_one_body_at_once(store: S3Store, moto_store: S3Store) -> None:
+    body = large_body() + small_body()
+    with ThreadPoolExecutor(4) as pool:
+        bodies = list(pool.map(lambda _: offload(body, store), range(4)))
+    assert all(small == bodies[0] for small in bodies)
+    check_nothing_is_half_there(moto_store)
+    assert list(moto_store.iter_uploads()) == []
+    assert inline(bodies[0], resolver=Resolver(allow=moto_store)) == body
 
 
 def test_a_deleted_and_a_replaced_object(store: S3Store, moto_store: S3Store) -> None:

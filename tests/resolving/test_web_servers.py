@@ -291,7 +291,12 @@ class TestRedirects:
         assert [request.path for request in web.requests] == ["/file", "/next?q=1"]
         assert "cookie" not in web.requests[1].headers
 
-    def test_loops_between_hosts_end(self, resolver: Resolver, web: WebServer) -> None:
+    def test_loops_between_hosts_end(
+        self, authority: Authority, network: Network, web: WebServer
+    ) -> None:
+        patient = attrs.evolve(QUICK, part_seconds=20)
+        resolver = Resolver(limits=patient, ssl_context=authority.client_context())
+
         def handler(request: Any, connection: Any) -> None:
             other = "other." if request.headers["host"] == "example.com" else ""
             reply(connection, b"", "302 Found", Location=f"https://{other}example.com/")

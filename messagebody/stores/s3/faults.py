@@ -117,6 +117,8 @@ def translated(store: str, key: str = "") -> Iterator[None]:
         raise translate(error, store, key) from _harmless(error)
     except (ConnectionError, TimeoutError) as error:
         raise translate(error, store, key) from _harmless(error)
+    except RecursionError as error:  # botocore follows a server that redirects every question
+        raise StoreError("the server redirects without end", store, key) from error
 
 
 def _harmless(error: BaseException) -> BaseException | None:

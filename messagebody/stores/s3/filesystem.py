@@ -307,7 +307,10 @@ class S3FileSystem(AbstractFileSystem):  # type: ignore[misc]
         with self._translated(path):
             answer = self.client.get_object(Bucket=bucket, Key=key)
             with contextlib.closing(answer["Body"]) as body:
-                yield from body.iter_chunks(length)
+                if answer["ContentLength"] <= _WHOLE:
+                    yield body.read()
+                else:
+                    yield from body.iter_chunks(length)
 
     def get_file(
         self, rpath: str, lpath: Any, callback: Any = None, outfile: Any = None, **kwargs: Any
@@ -388,6 +391,9 @@ class S3FileSystem(AbstractFileSystem):  # type: ignore[misc]
         with translated(f"s3://{bucket}", key):
             yield
 
+
+_WHOLE = 8 * 1024 * 1024
+"""Bytes up to which an object is read in one piece: every piece costs copies."""
 
 _SETTINGS = frozenset(name for name in Settings.__annotations__ if not name.startswith("_"))
 
