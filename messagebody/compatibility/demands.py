@@ -6,7 +6,7 @@ compete, and only for the few names that satisfy them, the *critical* names. Eac
 carries one part, hence one content type; choosing the types is all there is to decide.
 """
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import cached_property
 from itertools import islice
 
@@ -134,9 +134,12 @@ class Demand:
         def fits(names: int) -> bool:
             return any(names & each & bit and self.allows(names & each) for each in types)
 
+        language = question.name_language(index)
         found = []
         limit = 4 * self._required.bit_count() + 16 + len(self._taken)
-        for tried, name in enumerate(question.name_language(index).words()):
+        if language.is_infinite and self._welcome:
+            limit = 0  # too many of its names are none of the other schema's
+        for tried, name in enumerate(language.words()):
             if tried == limit:
                 break
             question.budget.spend(1)
@@ -153,8 +156,22 @@ class Demand:
             another = next((name for names, name in search if fits(names)), None)
             if another is None:
                 return
-            found.append(another)
-            yield another
+            for name in (another, *self._longer(another, fits)):
+                if name not in found:
+                    found.append(name)
+                    yield name
+
+    def _longer(self, name: str, fits: Callable[[int], bool]) -> Iterator[str]:
+        """Yield names made of one by repeating a letter somewhere, as long as they fit.
+
+        Where endlessly many names fit, they mostly differ by what a star takes.
+        """
+        for place in range(1, len(name) + 1):
+            for count in range(1, self._required.bit_count() + 2):
+                longer = name[:place] + "a" * count + name[place:]
+                if longer in self._taken or not fits(self._question.matching_name(longer)):
+                    break
+                yield longer
 
     # Choosing and completing
 
