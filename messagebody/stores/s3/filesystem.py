@@ -5,8 +5,6 @@ holds no secret that `to_json` or a pickle could carry.
 """
 
 import contextlib
-import io
-import re
 from collections.abc import Iterator
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
@@ -17,6 +15,7 @@ from fsspec import AbstractFileSystem
 from messagebody.errors import LimitExceeded, ObjectNotFound, StoreError
 from messagebody.stores.base import CHUNK, Blob, Bytes, Upload
 from messagebody.stores.s3 import uploads
+from messagebody.stores.s3.answers import cut, directory_info, file_info, first_byte
 from messagebody.stores.s3.client import Clients, Session, Settings
 from messagebody.stores.s3.faults import NativeFailure, code_of, status_of, translated
 from messagebody.stores.s3.files import S3File
@@ -188,13 +187,13 @@ class S3FileSystem(AbstractFileSystem):  # type: ignore[misc]
             return found
         if next(self._list(bucket, f"{key}/", limit=1), None) is None:
             raise ObjectNotFound(store=f"s3://{bucket}", key=key)
-        return _directory(path)
+        return directory_info(path)
 
     def _bucket_info(self, bucket: str) -> dict[str, Any]:
         if bucket:
             with self._translated(bucket):
                 self.client.head_bucket(Bucket=bucket)
-        return _directory(bucket)
+        return directory_info(bucket)
 
     def _head(self, bucket: str, key: str) -> dict[str, Any] | None:
         try:
@@ -226,7 +225,7 @@ class S3FileSystem(AbstractFileSystem):  # type: ignore[misc]
 
     def _buckets(self) -> list[dict[str, Any]]:
         with self._translated(""):
-            return [_directory(each["Name"]) for each in self.client.list_buckets()["Buckets"]]
+            return [directory_info(each["Name"]) for each in self.client.list_buckets()["Buckets"]]
 
     def find(
         self, path: str, maxdepth: int | None = None, withdirs: bool = False, detail: bool = False,
@@ -259,9 +258,9 @@ class S3FileSystem(AbstractFileSystem):  # type: ignore[misc]
                         raise StoreError("the server's listing repeats", f"s3://{bucket}", prefix)
                     last = contents[-1]["Key"]
                 for each in page.get("CommonPrefixes", []):
-                    yield _directory(f"{bucket}/{each['Prefix'].rstrip('/')}")
+                    yield directory_info(f"{bucket}/{each['Prefix'].rstrip('/')}")
                 for item in contents:
-                    yield _file(bucket, item)
+                    yield file_info(bucket, item)
 
     def cat_file(
         self, path: str, start: int | None = None, end: int | None = None, **kwargs: Any
@@ -287,8 +286,8 @@ class S3FileSystem(AbstractFileSystem):  # type: ignore[misc]
                     return b""  # the range begins where the object ends
                 raise
             with contextlib.closing(answer["Body"]) as body:
-                skip = start - _first(answer, start, f"s3://{bucket}", key)
-                return _slice(body, skip, None if end is None else end - start)
+                skip = start - first_byte(answer, start, f"s3://{bucket}", key)
+                return cut(body, skip, None if end is None else end - start)
 
     def iter_chunks(self, path: str, length: int = CHUNK) -> Iterator[bytes]:
         """Yield an object from its first byte to its last, in one request."""
@@ -418,43 +417,3 @@ def _plain_transfers() -> Any:
 
     # The CRT client ignores endpoint_url and would send data to AWS.
     return TransferConfig(preferred_transfer_client="classic")
-
-
-def _directory(path: str) -> dict[str, Any]:
-    return {"name": path, "size": 0, "type": "directory"}
-
-
-def _file(bucket: str, item: Any) -> dict[str, Any]:
-    return {
-        "name": f"{bucket}/{item['Key']}",
-        "size": item["Size"],
-        "type": "file",
-        "LastModified": item["LastModified"],
-        "ETag": item.get("ETag"),
-    }
-
-
-def _first(answer: Any, start: int, store: str, key: str) -> int:
-    """Return where an answer begins: servers that ignore ranges, or their status, say so here."""
-    stated = answer.get("ContentRange")
-    if stated is None:
-        return 0
-    match = re.match(r"bytes (\d+)-", stated)
-    if match is None or int(match[1]) not in {0, start}:
-        raise StoreError(f"the server answered another range than asked ({stated})", store, key)
-    return int(match[1])
-
-
-def _slice(body: Any, skip: int, length: int | None) -> bytes:
-    """Read a range; a server that ignores ranges sends everything, which is cut here."""
-    while skip:
-        skipped = len(body.read(min(skip, CHUNK)))
-        if not skipped:
-            return b""
-        skip -= skipped
-    if length is None:
-        return bytes(body.read())
-    found = io.BytesIO()
-    while found.tell() < length and (chunk := body.read(min(length - found.tell(), CHUNK))):
-        found.write(chunk)
-    return found.getvalue()
