@@ -124,7 +124,9 @@ def offload_through(
 
 @pytest.mark.parametrize("times", [1, pytest.param(10_000, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("fault", ON_WRITING)
-@pytest.mark.parametrize("operation", ["put", "create", "part", "complete"])
+@pytest.mark.parametrize(
+    "operation", ["put", pytest.param("create", marks=pytest.mark.slow), "part", "complete"]
+)
 def test_writing(
     operation: str, fault: str, times: int, proxy: Proxy, store: S3Store, moto_store: S3Store
 ) -> None:
