@@ -113,7 +113,10 @@ REFUSALS: list[tuple[str | bytes, str]] = [
     # Parts
     ("[{}]", "part 0: " + EXACTLY_ONE + "neither"),
     ('[{"content":null}]', "part 0: " + EXACTLY_ONE + "neither"),
-    ('[{"content":"","name":"/a","contentUrl":"s3://b/k"}]', "part 0 '/a': " + EXACTLY_ONE + "both"),
+    (
+        '[{"content":"","name":"/a","contentUrl":"s3://b/k"}]',
+        "part 0 '/a': " + EXACTLY_ONE + "both",
+    ),
     ('[{"content":1}]', "part 0: content is a string, got a number"),
     ('[{"contentUrl":{}}]', "part 0: contentUrl is a string, got an object"),
     ('[{"content":"a","name":1}]', "part 0: name is a string, got a number"),

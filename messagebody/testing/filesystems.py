@@ -1,0 +1,73 @@
+"""What fsspec's own suite does not ask of a filesystem over a body, as tests to inherit."""
+
+import abc
+import errno
+
+import pytest
+from fsspec import AbstractFileSystem
+
+__all__ = ["FilesystemContract"]
+
+
+class FilesystemContract(abc.ABC):
+    """Inherit this and give it a fixture `fs`: an empty, writable filesystem with root "/"."""
+
+    @pytest.fixture
+    @abc.abstractmethod
+    def fs(self) -> AbstractFileSystem:
+        """Return an empty filesystem."""
+
+    def test_directories_are_implied(self, fs: AbstractFileSystem) -> None:
+        """A file makes the directories above it; nothing else does."""
+        fs.pipe_file("/sources/deep/1.txt", b"one")
+        assert fs.isdir("/sources")
+        assert fs.ls("/sources", detail=False) == ["/sources/deep"]
+        assert fs.info("/sources/deep")["type"] == "directory"
+
+    def test_a_prefix_is_no_directory(self, fs: AbstractFileSystem) -> None:
+        """`/sour` is not there because `/sources` is."""
+        fs.pipe_file("/sources/1.txt", b"one")
+        assert not fs.exists("/sour")
+        assert fs.find("/sour") == []
+        with pytest.raises(FileNotFoundError):
+            fs.ls("/sour")
+
+    def test_a_missing_file_says_so(self, fs: AbstractFileSystem) -> None:
+        """With errno and filename, as local files do."""
+        for call in (fs.cat_file, fs.rm_file, fs.info):
+            with pytest.raises(FileNotFoundError) as caught:
+                call("/missing.txt")
+            assert (caught.value.errno, caught.value.filename) == (errno.ENOENT, "/missing.txt")
+
+    def test_a_directory_is_no_empty_file(self, fs: AbstractFileSystem) -> None:
+        """Reading one is refused."""
+        fs.pipe_file("/sources/1.txt", b"one")
+        with pytest.raises(IsADirectoryError):
+            fs.cat_file("/sources")
+
+    def test_sizes_are_known(self, fs: AbstractFileSystem) -> None:
+        """Of what is there: in listings too."""
+        fs.pipe_file("/a", b"four")
+        assert fs.size("/a") == 4
+        assert [entry["size"] for entry in fs.ls("/")] == [4]
+
+    def test_create_does_not_overwrite(self, fs: AbstractFileSystem) -> None:
+        """`mode="create"` is refused where a file is."""
+        fs.pipe_file("/a", b"old")
+        with pytest.raises(FileExistsError):
+            fs.pipe_file("/a", b"new", mode="create")
+        assert fs.cat_file("/a") == b"old"
+
+    def test_an_empty_directory_does_not_stay(self, fs: AbstractFileSystem) -> None:
+        """Without its last file a directory is gone."""
+        fs.pipe_file("/sources/1.txt", b"one")
+        fs.rm("/sources/1.txt")
+        assert not fs.exists("/sources")
+
+    def test_order_is_the_order_of_writing(self, fs: AbstractFileSystem) -> None:
+        """`ls` and `find` keep it; an overwritten file keeps its place."""
+        for name in ("/b", "/a", "/c"):
+            fs.pipe_file(name, b"old")
+        fs.pipe_file("/a", b"new")
+        assert fs.find("/") == ["/b", "/a", "/c"]
+        assert fs.ls("/", detail=False) == ["/b", "/a", "/c"]
