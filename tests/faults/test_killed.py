@@ -19,7 +19,11 @@ from tests import servers
 from tests.faults.proxy import Exchange, Proxy
 
 MIB = 1024 * 1024
-SIGNALS = [signal.SIGKILL, signal.SIGTERM, signal.SIGINT]
+SIGNALS = [
+    signal.SIGKILL,
+    pytest.param(signal.SIGTERM, marks=pytest.mark.slow),
+    pytest.param(signal.SIGINT, marks=pytest.mark.slow),
+]
 
 
 def large_body() -> MessageBody:

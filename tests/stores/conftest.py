@@ -4,7 +4,7 @@ import pytest
 
 from tests.s3_fixtures import *  # noqa: F403
 
-_LONG = re.compile(r"TestCopy|TestPut|glob|recursive")
+_LONG = re.compile(r"TestCopy|TestGet|TestPut")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
