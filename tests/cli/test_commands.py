@@ -1,0 +1,328 @@
+"""Every command, run in process: its answer, its exit code, its refusals."""
+
+import io
+import json
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from messagebody import MessageBody
+from messagebody.cli.running import run
+from messagebody.samples import example_body, example_schema_json
+
+
+class Done(NamedTuple):
+    code: int
+    out: str
+    err: str
+    data: bytes
+
+
+class Shell:
+    """Runs the command line with standard streams of its own."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self._monkeypatch = monkeypatch
+
+    def __call__(self, *arguments: str, stdin: bytes = b"") -> Done:
+        streams = [io.TextIOWrapper(io.BytesIO(data), "utf-8") for data in (stdin, b"", b"")]
+        for name, stream in zip(("stdin", "stdout", "stderr"), streams, strict=True):
+            self._monkeypatch.setattr(sys, name, stream)
+        code = run(arguments)
+        raw = []
+        for stream in streams[1:]:
+            stream.flush()
+            raw.append(stream.buffer.getvalue())  # type: ignore[attr-defined]
+        return Done(int(code), raw[0].decode("utf-8", "replace"), raw[1].decode(), raw[0])
+
+
+@pytest.fixture
+def shell(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Shell:
+    monkeypatch.chdir(tmp_path)
+    return Shell(monkeypatch)
+
+
+@pytest.fixture
+def message(tmp_path: Path) -> str:
+    body = MessageBody()
+    body.add("Cats are *cute*.", content_type="text/markdown")
+    body.add("meow", name="/sources/1.txt")
+    body.add(b"\x89PNG\r\n\x1a\n" + bytes(2000), name="/charts/a.png")
+    (tmp_path / "message.json").write_bytes(body.to_json_bytes())
+    return "message.json"
+
+
+@pytest.fixture
+def schemas(tmp_path: Path) -> None:
+    for name in ("chat", "multimodal", "software", "researcher"):
+        (tmp_path / f"{name}.json").write_bytes(example_schema_json(name))  # type: ignore[arg-type]
+        (tmp_path / f"{name}.body.json").write_bytes(example_body(name).to_json_bytes())  # type: ignore[arg-type]
+
+
+class TestLooking:
+    def test_ls(self, shell: Shell, message: str) -> None:
+        done = shell("ls", message)
+        assert (done.code, len(done.out.splitlines())) == (0, 3)
+        assert shell("ls", message, "sources/*").out.split()[-1] == "/sources/1.txt"
+        assert shell("ls", message, "/nothing/*") == (0, "", "", b"")
+        assert "/charts/a.png" in shell("ls", message, "--type", "image/*").out
+
+    def test_ls_json(self, shell: Shell, message: str) -> None:
+        listed = json.loads(shell("ls", message, "--json", "sources/*").out)
+        assert listed == [
+            {"name": "/sources/1.txt", "contentType": "text/plain", "size": 4, "url": None}
+        ]
+
+    def test_secrets_are_not_shown(self, shell: Shell) -> None:
+        body = b'[{"name":"/a","contentUrl":"https://u:pw@example.com/a?X-Amz-Signature=s3cret"}]'
+        for arguments in (["ls", "-"], ["tree", "-"], ["ls", "-", "--json"]):
+            done = shell(*arguments, stdin=body)
+            assert "s3cret" not in done.out
+            assert "pw" not in done.out
+
+    def test_tree(self, shell: Shell, message: str) -> None:
+        lines = shell("tree", message).out.splitlines()
+        assert lines[0].startswith("message.json: 3 parts")
+        assert any("sources/" in line for line in lines)
+
+    def test_hostile_text_is_escaped(self, shell: Shell) -> None:
+        body = MessageBody()
+        body.add("\x1b[31mred\u202e\u2028")
+        for command in ("ls", "tree"):
+            out = shell(command, "-", stdin=body.to_json_bytes()).out
+            assert "\x1b" not in out
+            assert "\u202e" not in out
+            assert "\u2028" not in out
+
+    def test_cat(self, shell: Shell, message: str) -> None:
+        assert shell("cat", message).data == b"Cats are *cute*."
+        assert shell("cat", message, "sources/1.txt", "/charts/a.png").data == (
+            b"meow\x89PNG\r\n\x1a\n" + bytes(2000)
+        )
+        assert shell("cat", message, "--index", "1").data == b"meow"
+
+    def test_cat_of_nothing(self, shell: Shell, message: str) -> None:
+        done = shell("cat", message, "sources/2.txt")
+        assert done.code == 2
+        assert done.err == (
+            "messagebody: no part '/sources/2.txt' (did you mean '/sources/1.txt'?); "
+            "the body has 2 named parts: /sources/1.txt, /charts/a.png\n"
+        )
+
+    def test_digest(self, shell: Shell) -> None:
+        body = b'[{"contentType":"text/plain","content":"Hello, world!"}]'
+        assert shell("digest", stdin=body).out == (
+            "sha256:d369dd6be4f55dd1a835128ebc375cda59e75319f5dff2751f78206e008100c7\n"
+        )
+        assert json.loads(shell("digest", "-", "--manifest", stdin=body).out)[0]["size"] == 13
+
+
+class TestBuilding:
+    def test_add(self, shell: Shell, message: str, tmp_path: Path) -> None:
+        (tmp_path / "Q3 (final).csv").write_text("a,b\n")
+        assert shell("add", message, "Q3 (final).csv", "-i").code == 0
+        added = MessageBody.from_json((tmp_path / message).read_bytes())[-1]
+        assert (added.name, added.content_type) == ("/Q3_final.csv", "text/csv")
+
+    def test_add_to_nothing(self, shell: Shell) -> None:
+        out = shell("add", "-", "--new", "--text", "hi").out
+        assert MessageBody.from_json(out).read_text() == "hi"
+        done = shell(
+            "add", "-", "--url", "https://example.com/a", "--name", "a", stdin=out.encode()
+        )
+        assert MessageBody.from_json(done.out).names() == ["/a"]
+
+    def test_output_may_be_the_input(self, shell: Shell, message: str, tmp_path: Path) -> None:
+        assert shell("add", message, "--text", "more", "-o", message).code == 0
+        assert len(MessageBody.from_json((tmp_path / message).read_bytes())) == 4
+        assert [path.name for path in tmp_path.iterdir()] == ["message.json"]
+
+    def test_a_failure_leaves_the_file(self, shell: Shell, message: str, tmp_path: Path) -> None:
+        before = (tmp_path / message).read_bytes()
+        assert shell("add", message, "--text", "x", "--name", "sources/1.txt", "-i").code == 2
+        assert (tmp_path / message).read_bytes() == before
+
+    def test_in_place_needs_a_file(self, shell: Shell) -> None:
+        assert shell("add", "-", "--text", "x", "-i", stdin=b"[]").code == 2
+
+    def test_pack_and_unpack(self, shell: Shell, tmp_path: Path) -> None:
+        source = tmp_path / "in"
+        (source / "deep").mkdir(parents=True)
+        (source / "deep" / "a.txt").write_bytes(b"a")
+        (source / "b.bin").write_bytes(bytes(range(256)))
+        packed = shell("pack", "in", "--prefix", "files")
+        assert MessageBody.from_json(packed.out).names() == ["/files/b.bin", "/files/deep/a.txt"]
+        done = shell("unpack", "-", "out", stdin=packed.data)
+        assert done.code == 0
+        assert (tmp_path / "out/files/b.bin").read_bytes() == bytes(range(256))
+        assert shell("unpack", "-", "out", stdin=packed.data).code == 2
+
+    def test_pack_lists_all_illegal_names(self, shell: Shell, tmp_path: Path) -> None:
+        source = tmp_path / "in"
+        source.mkdir()
+        for name in ("a b.txt", "c d.txt"):
+            (source / name).write_text("x")
+        done = shell("pack", "in")
+        assert done.code == 2
+        assert "/a_b.txt" in done.err
+        assert "/c_d.txt" in done.err
+        renamed = MessageBody.from_json(shell("pack", "in", "--rename").out)
+        assert renamed[0].metadata == {"filename": "a b.txt"}
+
+
+@pytest.mark.usefixtures("schemas")
+class TestJudging:
+    def test_valid(self, shell: Shell) -> None:
+        done = shell("validate", "researcher.body.json", "--schema", "researcher.json")
+        assert (done.code, done.out) == (0, "valid: 4 parts\n")
+
+    def test_invalid(self, shell: Shell) -> None:
+        done = shell("validate", "software.body.json", "--schema", "chat.json")
+        assert done.code == 1
+        assert done.out.startswith("invalid: 1 violation\n  part 1 ('/files/hello_world.py'")
+        report = json.loads(
+            shell("validate", "software.body.json", "--schema", "chat.json", "--json").out
+        )
+        assert report["valid"] is False
+        assert report["violations"][0]["partName"] == "/files/hello_world.py"
+
+    def test_check(self, shell: Shell) -> None:
+        assert shell("check", "chat.json", "multimodal.json").out == "always\n"
+        done = shell("check", "multimodal.json", "chat.json")
+        assert done.code == 1
+        assert "a message the producer may send and the consumer refuses:" in done.out
+
+    def test_check_of_a_body(self, shell: Shell) -> None:
+        assert shell("check", "chat.body.json", "multimodal.json", "--infer").code == 0
+
+    def test_undecided(self, shell: Shell, tmp_path: Path) -> None:
+        hard = [{"name": "/{a,b}*c*"}]
+        (tmp_path / "hard.json").write_text(json.dumps(hard))
+        other = [{"name": "/a*"}, {"name": "/b*c"}, {"name": "/b*c*d"}]
+        (tmp_path / "other.json").write_text(json.dumps(other))
+        done = shell("check", "hard.json", "other.json", "--steps", "1")
+        assert (done.code, done.out.splitlines()[0]) == (3, "undecided")
+
+    def test_evolve(self, shell: Shell) -> None:
+        assert shell("evolve", "chat.json", "multimodal.json").code == 0
+        assert shell("evolve", "chat.json", "multimodal.json", "--mode", "full").code == 1
+
+    def test_lint(self, shell: Shell) -> None:
+        assert shell("lint", "chat.json") == (0, "", "", b"")
+        bad = b'[{"name":"/a**"}]'
+        assert shell("lint", "-", stdin=bad).code == 1
+
+    def test_a_schema_that_is_none(self, shell: Shell) -> None:
+        done = shell("check", "-", "chat.json", stdin=b'[{"requierd":true}]')
+        assert done.code == 2
+        assert "schema part 0" in done.err
+        assert shell("check", "missing.json", "chat.json").code == 2
+        assert shell("check", "-", "-").code == 2
+        assert shell("validate", "-", "--schema", "-").code == 2
+
+
+class TestMoving:
+    def test_offload_and_inline(self, shell: Shell, message: str, tmp_path: Path) -> None:
+        done = shell("offload", message, "--to", "store", "--threshold", "1 KiB")
+        small = MessageBody.from_json(done.out)
+        assert [part.is_reference for part in small] == [False, False, True]
+        store = (tmp_path / "store").as_uri()
+        refused = shell("inline", "-", stdin=done.data)
+        assert (refused.code, refused.out) == (4, "")
+        back = shell("inline", "-", "--allow", store, stdin=done.data)
+        assert back.data == (tmp_path / message).read_bytes() + b"\n"
+
+    def test_verify(self, shell: Shell, message: str, tmp_path: Path) -> None:
+        done = shell("offload", message, "--to", "store", "--threshold", "1 KiB")
+        store = (tmp_path / "store").as_uri()
+        assert shell("verify", "-", "--allow", store, stdin=done.data).code == 0
+        [stored] = (tmp_path / "store" / "sha256").iterdir()
+        stored.chmod(0o644)
+        stored.write_bytes(bytes(2008))
+        assert shell("verify", "-", "--allow", store, stdin=done.data).code == 1
+
+
+class TestConverting:
+    def test_there_and_back(self, shell: Shell, message: str) -> None:
+        done = shell("convert", message, "--to", "agents-api")
+        assert done.code == 0
+        assert shell("detect", stdin=done.data).out == "agents-api\n"
+        back = shell("convert", "-", "--from", "agents-api", stdin=done.data)
+        assert "/sources/1.txt" in MessageBody.from_json(back.out).names()
+
+    def test_detect(self, shell: Shell, message: str) -> None:
+        assert shell("detect", message).out == "body\n"
+        assert shell("detect", "-", stdin=b"{}").code == 1
+        assert shell("detect", "-", stdin=b"{").code == 2
+
+
+class TestManners:
+    def test_no_such_command(self, shell: Shell) -> None:
+        done = shell("vaildate")
+        assert (done.code, done.out) == (2, "")
+        assert "did you mean 'validate'?" in done.err
+        assert done.err.count("\n") == 1
+
+    def test_version_and_help(self, shell: Shell) -> None:
+        assert shell("--version").out == "messagebody 0.1.0\n"
+        assert "validate" in shell("--help").out
+        assert "undecided" in shell("help", "exit-codes").out
+        assert shell("help", "check").code == 0
+        assert shell("help", "nothing").code == 2
+        assert "Commands" in shell("help").out
+
+    def test_every_command_explains_itself_by_example(self, shell: Shell) -> None:
+        from messagebody.cli.application import application
+
+        for name in application.list_commands(None):  # type: ignore[arg-type]
+            out = shell(name, "--help").out
+            assert f"messagebody {name}" in out, name
+
+    def test_completion(self, shell: Shell) -> None:
+        assert "_MESSAGEBODY_COMPLETE" in shell("completion", "bash").out
+
+    def test_bad_json_is_bad_input(self, shell: Shell) -> None:
+        done = shell("ls", "-", stdin=b'[{"name":"a","content":""}]')
+        assert done.code == 2
+        assert done.err == (
+            "messagebody: standard input is no body: part 0 'a': "
+            "a name begins with '/', for example '/a' (see: messagebody ls --help)\n"
+        )
+
+    def test_an_unforeseen_error(self, shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+        def fail(*_: object, **__: object) -> None:
+            raise ZeroDivisionError("\x1bbang")
+
+        monkeypatch.setattr("messagebody.cli.commands.ls.read_body", fail)
+        done = shell("ls", "-")
+        assert (done.code, done.out) == (70, "")
+        assert done.err == (
+            "messagebody: unforeseen ZeroDivisionError: \\x1bbang (--debug shows where)\n"
+        )
+        assert "Traceback" in shell("--debug", "ls", "-").err
+
+    def test_interrupted(self, shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+        def interrupt(*_: object) -> None:
+            raise KeyboardInterrupt
+
+        monkeypatch.setattr("messagebody.cli.commands.ls.read_body", interrupt)
+        assert shell("ls", "-").code == 130
+
+
+class TestDemo:
+    def test_tells_the_story(self, shell: Shell, tmp_path: Path) -> None:
+        done = shell("demo")
+        assert done.code == 0
+        for words in ("/sources/rides.csv", "valid", "always", "sometimes", "byte by byte"):
+            assert words in done.out
+        for command in done.out.splitlines()[-3:]:
+            assert shell(*command.split()[1:]).code in {0, 1}
+        assert shell("demo").code == 0
+
+    def test_touches_no_foreign_files(self, shell: Shell, tmp_path: Path) -> None:
+        (tmp_path / "messagebody-demo").mkdir()
+        (tmp_path / "messagebody-demo" / "mine.txt").write_text("mine")
+        assert shell("demo").code == 2
+        assert [path.name for path in (tmp_path / "messagebody-demo").iterdir()] == ["mine.txt"]
