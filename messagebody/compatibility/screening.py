@@ -6,7 +6,7 @@ types. Whatever neither settles is left open. All of it is sound, none of it com
 behind it is.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 import attrs
@@ -106,8 +106,11 @@ class Screening:
         body: dict[str | int, PartType] = {}
         sides = self._producer, self._consumer
         for side, other in (sides, sides[::-1]):
-            for index in side.profile.required_parts:
-                part = self._shared_part(side, index, other)
+            required = side.profile.required_parts
+            accepting = other.accepting([side.profile.samples[index] for index in required])
+            for index, others in zip(required, accepting, strict=True):
+                both = side.kinds[index] & other.union(others)
+                part = self._shared_part(side, index, other, both)
                 if part is None:
                     return NONE if _is_apart(side, index, other) else OPEN
                 key = len(body) if part.name is None else part.name
@@ -129,36 +132,39 @@ class Screening:
     def _body_with(self, index: int, kinds: int) -> Types | None:
         """Return a valid body in which the sample of one part has one of some types."""
         side = self._producer
-        samples = side.profile.samples
-        body = [self._part(samples[index], kinds)]
-        for each in side.profile.required_parts:
-            if each != index:
-                if samples[each] == samples[index] is not None:
-                    return None
-                body.append(self._part(samples[each], side.kinds[each]))
-        return body
+        sample = side.profile.samples[index]
+        if side.profile.required[index]:
+            return self._body_of({index: kinds})
+        body = self._body_of({})
+        if sample is not None and any(part.name == sample for part in body):
+            return None
+        return [self._part(sample, kinds), *body]
 
     def _missing(self, accepting: Sequence[Sequence[int]]) -> Answer:
         """Return a valid body without something the consumer requires, if easily found."""
         mine, theirs = self._producer, self._consumer
-        required, samples = mine.profile.required_parts, mine.profile.samples
+        meeting: dict[int, list[int]] = {wanted: [] for wanted in theirs.profile.required_parts}
+        for index in mine.profile.required_parts:
+            for wanted in accepting[index]:
+                if wanted in meeting:
+                    meeting[wanted].append(index)
         answer = NONE
-        for wanted in theirs.profile.required_parts:
-            if any(
-                wanted in accepting[index] and _is_inside(mine, index, theirs, wanted)
-                for index in required
-            ):
+        for wanted, indexes in meeting.items():
+            if any(_is_inside(mine, index, theirs, wanted) for index in indexes):
                 continue
-            unwanted = theirs.kinds[wanted]
-            kinds = [
-                mine.kinds[index] & ~(unwanted if wanted in accepting[index] else 0)
-                for index in required
-            ]
-            if all(kinds):
-                pairs = zip(required, kinds, strict=True)
-                return Answer([self._part(samples[index], kind) for index, kind in pairs])
+            avoided = {index: mine.kinds[index] & ~theirs.kinds[wanted] for index in indexes}
+            if all(avoided.values()):
+                return Answer(self._body_of(avoided))
             answer = OPEN
         return answer
+
+    def _body_of(self, chosen: Mapping[int, int]) -> Types:
+        """Return a valid body of samples, with the types chosen for some parts."""
+        side = self._producer
+        return [
+            self._part(side.profile.samples[index], chosen.get(index, side.kinds[index]))
+            for index in side.profile.required_parts
+        ]
 
     def _part(self, name: str | None, kinds: int) -> PartType:
         """Return a part with the likeliest of some content types."""
@@ -167,13 +173,21 @@ class Screening:
             return PartType(name, WELL_KNOWN[number])
         return PartType(name, self._odd_types[number - len(WELL_KNOWN)])
 
-    def _shared_part(self, side: _Side, index: int, other: _Side) -> PartType | None:
-        """Return a part that a schema part and another schema both accept, if easily found."""
+    def _shared_part(self, side: _Side, index: int, other: _Side, both: int) -> PartType | None:
+        """Return a part that a schema part and another schema both accept, if easily found.
+
+        Arguments:
+            side: the schema of the part.
+            index: the part.
+            other: the other schema.
+            both: the types with which both accept the part's sample.
+        """
+        if both:
+            return self._part(side.profile.samples[index], both)
         pattern = side.profile.names[index]
-        names = [side.profile.samples[index]]
-        if pattern is not None and pattern.literal is None:
-            samples = other.profile.samples
-            names += [samples[j] for j in pattern.select(samples)]
+        if pattern is None or pattern.literal is not None:
+            return None
+        names = [other.profile.samples[j] for j in pattern.select(other.profile.samples)]
         for name, accepting in zip(names, other.accepting(names), strict=True):
             both = side.kinds[index] & other.union(accepting)
             if both:

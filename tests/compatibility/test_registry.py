@@ -37,7 +37,7 @@ class TestPairs:
         """Random schemas of all generators, finite names and unsatisfiable ones among them."""
         rng = random.Random(4)
         agents = []
-        for number in range(60):
+        for number in range(45):
             a, b = generators.GENERATORS[number % 3](rng)
             agents.append(Agent(f"agent-{number}", schema(*b), schema(*a)))
         registry = Registry(agents, lenient=lenient)
@@ -46,7 +46,7 @@ class TestPairs:
             for taker in agents:
                 fits = bool(check(sender.output, taker.input, lenient=lenient))
                 assert ((sender.name, taker.name) in pairs) is fits, (sender, taker)
-        assert 50 < len(pairs) < 3_000
+        assert 30 < len(pairs) < 3_000
 
     def test_undecided_is_no_pair(self) -> None:
         """Only what is proved counts."""
