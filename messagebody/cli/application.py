@@ -2,11 +2,14 @@
 
 import difflib
 import importlib
+import os
+import sys
 from typing import Any
 
 import click
 
 from messagebody import __version__
+from messagebody.cli.exit_codes import ExitCode
 from messagebody.cli.terminal import Terminal, pass_terminal
 
 __all__ = ["application"]
@@ -37,6 +40,16 @@ _COMMANDS = {
 
 class _Application(click.Group):
     """A group whose commands load when they run."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            code = super().invoke(ctx)
+            sys.stdout.flush()
+        except BrokenPipeError as error:
+            # Nobody reads on: leave without the interpreter's own complaint.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            raise click.exceptions.Exit(ExitCode.CLOSED_PIPE) from error
+        return code
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return sorted(_COMMANDS)

@@ -1,6 +1,5 @@
 """The way in and out of the command line: arguments in, an exit code out, errors on one line."""
 
-import os
 import sys
 import traceback
 from collections.abc import Sequence
@@ -29,9 +28,6 @@ def run(arguments: Sequence[str]) -> int:
         code = application.main(
             list(arguments), prog_name="messagebody", standalone_mode=False, obj=terminal
         )
-        sys.stdout.flush()
-    except BrokenPipeError:
-        return _end_quietly()
     except click.exceptions.Exit as stop:
         return stop.exit_code
     except (KeyboardInterrupt, click.Abort):
@@ -41,12 +37,6 @@ def run(arguments: Sequence[str]) -> int:
     except Exception as error:  # noqa: BLE001 - the border: whatever happens becomes a code
         return _report(error, _in_words(error), code_of(error), terminal)
     return int(code or 0)
-
-
-def _end_quietly() -> int:
-    """Nobody reads on: leave without the interpreter's own complaint."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    return ExitCode.CLOSED_PIPE
 
 
 def _usage(error: click.ClickException) -> str:

@@ -34,7 +34,7 @@ class Shell:
         raw = []
         for stream in streams[1:]:
             stream.flush()
-            raw.append(stream.buffer.getvalue())  # type: ignore[attr-defined]
+            raw.append(stream.buffer.getvalue())
         return Done(int(code), raw[0].decode("utf-8", "replace"), raw[1].decode(), raw[0])
 
 
@@ -57,8 +57,8 @@ def message(tmp_path: Path) -> str:
 @pytest.fixture
 def schemas(tmp_path: Path) -> None:
     for name in ("chat", "multimodal", "software", "researcher"):
-        (tmp_path / f"{name}.json").write_bytes(example_schema_json(name))  # type: ignore[arg-type]
-        (tmp_path / f"{name}.body.json").write_bytes(example_body(name).to_json_bytes())  # type: ignore[arg-type]
+        (tmp_path / f"{name}.json").write_bytes(example_schema_json(name))
+        (tmp_path / f"{name}.body.json").write_bytes(example_body(name).to_json_bytes())
 
 
 class TestLooking:
