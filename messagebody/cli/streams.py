@@ -24,6 +24,7 @@ __all__ = [
     "replace_file",
     "slashed",
     "write_body",
+    "write_out",
 ]
 
 _F = TypeVar("_F", bound=Callable[..., Any])
@@ -110,9 +111,17 @@ def write_body(body: MessageBody, source: str, output: str | None, *, in_place: 
         output = source
     data = body.to_json_bytes() + b"\n"
     if output is None or output == "-":
-        sys.stdout.buffer.write(data)
+        write_out(data)
         return
     replace_file(output, data)
+
+
+def write_out(data: bytes) -> None:
+    """Write to standard output, all of it: unbuffered streams may take a part at a time."""
+    rest = memoryview(data)
+    while rest:
+        rest = rest[sys.stdout.buffer.write(rest) :]
+    sys.stdout.buffer.flush()
 
 
 def replace_file(path: str, data: bytes) -> None:

@@ -1,13 +1,12 @@
 """`cat`: content, byte for byte."""
 
 import sys
-from typing import Any
 
 import click
 
 from messagebody.body import MessageBody
 from messagebody.cli.resolving import allow_option, resolver_for
-from messagebody.cli.streams import body_argument, read_body, slashed
+from messagebody.cli.streams import body_argument, read_body, slashed, write_out
 from messagebody.media_types import is_textual
 from messagebody.part import Part
 from messagebody.resolving import Resolver
@@ -55,21 +54,21 @@ def command(
 
 def _print_text(body: MessageBody, resolver: Resolver) -> None:
     text = body.with_resolver(resolver).read_text()
-    _write_out(_shown(text) if sys.stdout.isatty() else text.encode())
+    write_out(_shown(text) if sys.stdout.isatty() else text.encode())
     if sys.stdout.isatty() and text:
         click.echo()
 
 
 def _write(part: Part, content: bytes, *, force: bool) -> None:
     if not sys.stdout.isatty() or force:
-        _write_out(content)
+        write_out(content)
         return
     text = _decoded(part, content)
     if text is None:
         raise click.UsageError(
             f"{part.label} is binary ({part.content_type}); write it to a file with >, or --force"
         )
-    _write_out(_shown(text))
+    write_out(_shown(text))
 
 
 def _decoded(part: Part, content: bytes) -> str | None:
@@ -82,8 +81,3 @@ def _decoded(part: Part, content: bytes) -> str | None:
 def _shown(text: str) -> bytes:
     """Return text for a terminal: nothing in it acts on one."""
     return escape(text, keep="\n\t").encode()
-
-
-def _write_out(content: Any) -> None:
-    sys.stdout.buffer.write(content)
-    sys.stdout.buffer.flush()

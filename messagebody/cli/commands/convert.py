@@ -1,13 +1,19 @@
 """`convert`: between a body and another system's message."""
 
 import json
-import sys
 
 import click
 
 from messagebody.body import MessageBody
 from messagebody.cli.exit_codes import ExitCode
-from messagebody.cli.streams import output_options, read_body, read_bytes, replace_file, write_body
+from messagebody.cli.streams import (
+    output_options,
+    read_body,
+    read_bytes,
+    replace_file,
+    write_body,
+    write_out,
+)
 from messagebody.envelopes.conversion import Loss, adapter, adapter_names
 
 __all__ = ["command"]
@@ -61,6 +67,6 @@ def _report(losses: list[Loss]) -> None:
 def _write_message(value: object, output: str | None) -> None:
     text = value if isinstance(value, str) else json.dumps(value)
     if output is None or output == "-":
-        sys.stdout.write(text + "\n")
+        write_out(text.encode() + b"\n")
         return
     replace_file(output, text.encode() + b"\n")
