@@ -1,0 +1,99 @@
+"""The commands with commands of their own: `registry` and `envelope`."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.test_commands import Shell
+
+SECRET = bytes(range(32))
+ENVELOPE = {
+    "envelope": {"source_agent": "coder", "session_id": "s-1", "message_id": "m-1"},
+    "protocol_message": {"message_type": "RESULT", "payload": {}},
+    "authentication": {},
+}
+
+
+@pytest.fixture
+def shell(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Shell:
+    monkeypatch.chdir(tmp_path)
+    return Shell(monkeypatch)
+
+
+@pytest.fixture
+def agents(tmp_path: Path) -> str:
+    directory = tmp_path / "agents"
+    directory.mkdir()
+    text, image, audio = ([{"contentType": f"{kind}/*"}] for kind in ("text", "image", "audio"))
+    for name, taken, sent in (("painter", text, image), ("teller", image, audio)):
+        agent = {"name": name, "input": taken, "output": sent}
+        (directory / f"{name}.json").write_text(json.dumps(agent))
+    (tmp_path / "text.json").write_text(json.dumps(text))
+    (tmp_path / "audio.json").write_text(json.dumps(audio))
+    return "agents"
+
+
+class TestRegistry:
+    def test_pairs(self, shell: Shell, agents: str) -> None:
+        assert shell("registry", "pairs", agents).out == "painter → teller\n"
+        assert '"painter" -> "teller";' in shell("registry", "pairs", agents, "--dot").out
+
+    def test_who(self, shell: Shell, agents: str) -> None:
+        assert shell("registry", "who", agents, "--feeds", "teller").out == "painter\n"
+        assert shell("registry", "who", agents, "--takes", "painter").out == "teller\n"
+        assert shell("registry", "who", agents, "--takes", "nobody").code == 2
+        assert shell("registry", "who", agents).code == 2
+
+    def test_chain(self, shell: Shell, agents: str) -> None:
+        assert shell("registry", "chain", agents, "text.json", "audio.json").out == (
+            "painter\nteller\n"
+        )
+        assert shell("registry", "chain", agents, "audio.json", "text.json").code == 1
+
+    def test_impact(self, shell: Shell, agents: str, tmp_path: Path) -> None:
+        changed = {"input": [{"contentType": "text/*"}], "output": [{"contentType": "video/*"}]}
+        (tmp_path / "painter.json").write_text(json.dumps(changed))
+        done = shell("registry", "impact", agents, "painter.json")
+        assert (done.code, done.out) == (1, "- painter → teller\n")
+        assert shell("registry", "impact", agents, "agents/painter.json").code == 0
+        assert shell("registry", "impact", agents, "text.json").code == 2
+
+
+class TestEnvelope:
+    @pytest.fixture
+    def secret(self, tmp_path: Path) -> str:
+        (tmp_path / "session.key").write_bytes(SECRET)
+        return "session.key"
+
+    def test_sign_and_verify(self, shell: Shell, secret: str) -> None:
+        data = json.dumps(ENVELOPE).encode()
+        signed = shell("envelope", "sign", "-", "--secret-file", secret, stdin=data)
+        assert signed.code == 0
+        done = shell("envelope", "verify", "-", "--secret-file", secret, stdin=signed.data)
+        assert (done.code, done.out) == (0, "valid\n")
+        changed = signed.data.replace(b"RESULT", b"ASSIGN")
+        assert shell("envelope", "verify", "-", "--secret-file", secret, stdin=changed).code == 1
+        assert shell("envelope", "verify", "-", "--secret-file", secret, stdin=data).code == 1
+
+    def test_what_five_fields_leave_open(self, shell: Shell, secret: str) -> None:
+        options = ["-", "--secret-file", secret, "--profile", "upstream-5field"]
+        header = {"source_agent": "coder", "session_id": "s", "target_agent": "a"}
+        header["correlation_id"] = "c"
+        full = {**ENVELOPE, "envelope": header}
+        signed = shell("envelope", "sign", *options, stdin=json.dumps(full).encode())
+        done = shell("envelope", "verify", *options, stdin=signed.data)
+        assert done.code == 0
+        assert "anybody may have changed: " in done.out
+
+    def test_check(self, shell: Shell) -> None:
+        done = shell("envelope", "check", "-", "--format", "olympus", stdin=b"{}")
+        assert done.code == 1
+        assert done.out
+        assert shell("envelope", "check", "-", "--format", "sentient", stdin=b"[{}]").code == 1
+        assert shell("envelope", "check", "-", "--format", "sentient", stdin=b"{").code == 2
+
+    def test_log(self, shell: Shell, tmp_path: Path) -> None:
+        done = shell("envelope", "log", "-", "--directory", "audit", stdin=b'{"a": 1}')
+        assert done.code == 0
+        assert (tmp_path / done.out.strip()).is_file()
