@@ -114,6 +114,33 @@ print(held / count, peak / count)
 """
 
 
+def stages() -> None:
+    """Show where the time of parsing goes, stage by stage."""
+    from messagebody import fast_codec
+    from messagebody.limits import DEFAULT_LIMITS
+
+    rows = []
+    for count in (10, 1_000, 100_000):
+        document, _ = documents(count)
+        records = fast_codec._small_decoder.decode(document)
+        times = compare(
+            {
+                "msgspec": partial(fast_codec._small_decoder.decode, document),
+                "written again": partial(fast_codec._is_written_so, records, document),
+                "types": partial(fast_codec._check_types, records, strict=False),
+                "names": partial(fast_codec._check_names, records, DEFAULT_LIMITS),
+                "all": partial(fast_codec.decode_flawless, document, DEFAULT_LIMITS, strict=False),
+            },
+            seconds=0.5,
+        )
+        rows.append([f"{count:,}", *(show_time(time) for time in times.values())])
+    print_table(
+        "Where the time of parsing goes",
+        ["parts", "msgspec alone", "written again", "types", "names", "all stages, contents too"],
+        rows,
+    )
+
+
 def _dump(message: Any) -> bytes:
     return bytes(message.model_dump_json().encode())
 
@@ -228,6 +255,7 @@ def main() -> None:
     """Print all tables of this module."""
     print(machine("messagebody", "acp-sdk", "pydantic", "msgspec", "pybase64", "orjson"))
     parse_and_serialise()
+    stages()
     memory()
     large_part()
     imports()
