@@ -9,7 +9,7 @@ under the project's own licence. The counts, the weather and the valley are made
 """
 
 import csv
-import datetime
+import datetime as dt
 import io
 import math
 import pathlib
@@ -20,7 +20,7 @@ import wave
 from PIL import Image, ImageDraw, ImageFilter, ImageFont
 
 SAMPLES = pathlib.Path(__file__).parents[2] / "messagebody" / "samples"
-DAYS = [datetime.date(2025, 4, 1) + datetime.timedelta(days=day) for day in range(91)]
+DAYS = [dt.date(2025, 4, 1) + dt.timedelta(days=day) for day in range(91)]
 
 
 def weather(dice: random.Random) -> list[float]:
@@ -158,8 +158,10 @@ def counter_pdf() -> bytes:
     objects = [
         b"<< /Type /Catalog /Pages 2 0 R >>",
         b"<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
-        b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Contents 4 0 R"
-        b" /Resources << /Font << /F1 5 0 R >> >> >>",
+        (
+            b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Contents 4 0 R"
+            b" /Resources << /Font << /F1 5 0 R >> >> >>"
+        ),
         b"<< /Length %d >>\nstream\n%b\nendstream" % (len(page), page),
         b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
     ]
