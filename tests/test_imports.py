@@ -12,7 +12,7 @@ MODULES = sorted(ROOT.rglob("*.py"))
 
 # From the ground up; what stands on one line may import what stands above it, and its own line.
 LAYERS = [
-    {"text", "limits", "lazy_serializer"},
+    {"text", "limits", "lazy_serializer", "whole_file"},
     {"errors"},
     {"names", "media_types", "strict_json", "base64_text", "data_urls"},
     {"local_file", "record", "sniffing"},
@@ -40,7 +40,7 @@ DOORS = {
     "pydantic": {"interop/pydantic_types.py"},
     "pydantic_core": {"interop/pydantic_types.py", "schema/pydantic_hooks.py"},
     "upath": {"filesystem"},
-    "urllib3": {"resolving/web.py", "stores/s3/faults.py"},
+    "urllib3": {"stores/s3/faults.py"},
     "wcmatch": {"testing/patterns.py"},
 }
 HEAVY = {"asyncio", "boto3", "botocore", "fsspec", "magic", "pydantic", "urllib3", "wcmatch"}

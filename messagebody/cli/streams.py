@@ -1,8 +1,6 @@
 """Bodies and schemas in and out: files, standard streams, and files written whole or not at all."""
 
-import os
 import sys
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
@@ -14,6 +12,7 @@ from messagebody.errors import DecodeError, InvalidSchema
 from messagebody.limits import DEFAULT_LIMITS
 from messagebody.schema import MessageBodySchema
 from messagebody.text import human_size, quote
+from messagebody.whole_file import replace_file
 
 __all__ = [
     "body_argument",
@@ -21,7 +20,6 @@ __all__ = [
     "read_body",
     "read_bytes",
     "read_schema",
-    "replace_file",
     "slashed",
     "write_body",
     "write_out",
@@ -122,25 +120,3 @@ def write_out(data: bytes) -> None:
     while rest:
         rest = rest[sys.stdout.buffer.write(rest) :]
     sys.stdout.buffer.flush()
-
-
-def replace_file(path: str, data: bytes) -> None:
-    """Write beside the file and rename, so that nobody ever sees half of it."""
-    target = Path(os.path.realpath(path))
-    descriptor, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-    try:
-        with os.fdopen(descriptor, "wb") as stream:
-            stream.write(data)
-        Path(temporary).chmod(_mode(target))
-        Path(temporary).replace(target)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
-
-
-def _mode(path: Path) -> int:
-    if path.exists():
-        return path.stat().st_mode & 0o777
-    mask = os.umask(0)
-    os.umask(mask)
-    return 0o666 & ~mask

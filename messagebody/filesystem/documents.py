@@ -1,14 +1,12 @@
 """The file a body came from: read whole, written whole or not at all."""
 
-import os
-import tempfile
-from pathlib import Path
 from typing import Any
 
 import fsspec
 from fsspec.implementations.local import LocalFileSystem
 
 from messagebody.body import MessageBody
+from messagebody.whole_file import replace_file
 
 __all__ = ["Document"]
 
@@ -34,18 +32,6 @@ class Document:
         """Write the body; nobody ever sees half of it."""
         data = body.to_json_bytes() + b"\n"
         if isinstance(self._filesystem, LocalFileSystem):
-            _replace(Path(os.path.realpath(self._path)), data)
+            replace_file(self._path, data)
         else:
             self._filesystem.pipe_file(self._path, data)
-
-
-def _replace(path: Path, data: bytes) -> None:
-    descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(descriptor, "wb") as stream:
-            stream.write(data)
-            os.fsync(stream.fileno())
-        Path(temporary).replace(path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise

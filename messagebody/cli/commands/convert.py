@@ -15,6 +15,7 @@ from messagebody.cli.streams import (
     write_out,
 )
 from messagebody.envelopes.conversion import Loss, adapter, adapter_names
+from messagebody.whole_file import replace_file
 
 __all__ = ["command"]
 
