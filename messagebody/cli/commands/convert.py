@@ -10,7 +10,6 @@ from messagebody.cli.streams import (
     output_options,
     read_body,
     read_bytes,
-    replace_file,
     write_body,
     write_out,
 )
