@@ -10,7 +10,7 @@ import click
 from messagebody.cli.application import application
 from messagebody.cli.exit_codes import ExitCode, code_of
 from messagebody.cli.terminal import Terminal
-from messagebody.errors import MessageBodyError
+from messagebody.errors import MessageBodyError, UnsafeReference
 from messagebody.text import escape, redact_urls
 
 __all__ = ["main", "run"]
@@ -47,6 +47,8 @@ def _usage(error: click.ClickException) -> str:
 
 def _in_words(error: Exception) -> str:
     text = redact_urls(str(error)) or type(error).__name__
+    if isinstance(error, UnsafeReference):
+        text += "; on the command line: --allow URL"
     if isinstance(error, MessageBodyError | OSError):
         return escape(text, limit=4000)
     return f"unforeseen {type(error).__name__}: {escape(text, limit=1000)} (--debug shows where)"

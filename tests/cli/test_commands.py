@@ -231,6 +231,8 @@ class TestMoving:
         store = (tmp_path / "store").as_uri()
         refused = shell("inline", "-", stdin=done.data)
         assert (refused.code, refused.out) == (4, "")
+        assert "--allow URL" in refused.err
+        assert shell("inline", "-", "--allow", "store", stdin=done.data).code == 0
         back = shell("inline", "-", "--allow", store, stdin=done.data)
         assert back.data == (tmp_path / message).read_bytes() + b"\n"
 

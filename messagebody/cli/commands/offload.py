@@ -3,6 +3,7 @@
 import click
 
 from messagebody.cli.progress import progress
+from messagebody.cli.resolving import store_url
 from messagebody.cli.streams import (
     body_argument,
     output_options,
@@ -39,18 +40,9 @@ def command(
     message = read_body(body)
     with progress(terminal, "offloading") as callback:
         result = offload(
-            message, _store(store), threshold=threshold, fit=fit, names=slashed(names),
+            message, store_url(store), threshold=threshold, fit=fit, names=slashed(names),
             content_types=types, callback=callback,
         )  # fmt: skip
     write_body(result, body, output, in_place=in_place)
     moved = sum(part.is_reference for part in result) - sum(part.is_reference for part in message)
     terminal.remark(f"{count_of(moved, 'part')} moved")
-
-
-def _store(text: str) -> str:
-    """Return a store's URL; what has no scheme is a directory."""
-    if "://" in text:
-        return text
-    from pathlib import Path
-
-    return Path(text).absolute().as_uri()
