@@ -11,6 +11,9 @@ if TYPE_CHECKING:
 
 __all__ = ["kind_of", "place_of", "preview", "size_of", "total_size", "type_of"]
 
+# Columns of a URL, of which a content-addressed one has over a hundred.
+_WIDEST = 60
+
 _MORE = " \t\r\n"
 
 
@@ -38,10 +41,15 @@ def place_of(part: "Part") -> str:
         'https://example.com/cat.png?…'
     """
     if part.url is not None:
-        return redact_url(part.url, limit=200)
+        return _shortened(redact_url(part.url, limit=8192))
     if part.local_file is not None:
         return "local file " + escape(part.local_file.path.name, limit=200)
     return ""
+
+
+def _shortened(url: str) -> str:
+    """Leave out the middle of a long URL: the store and the end of the key tell it apart."""
+    return url if len(url) <= _WIDEST else f"{url[: _WIDEST - 13]}…{url[-12:]}"
 
 
 def preview(part: "Part", limit: int = 40) -> str:
