@@ -22,6 +22,7 @@ LAYERS = [
     {"globs", "rendering"},
     {"fast_codec", "codec"},
     {"body"},
+    {"findings"},
     {"schema", "stores"},
     {"resolving"},
     {"compatibility", "offloading", "samples", "filesystem"},
