@@ -7,16 +7,18 @@ from collections.abc import Iterable
 from typing import Any, ClassVar, NoReturn
 
 from fsspec import AbstractFileSystem
+from fsspec.compression import compr
+from fsspec.core import get_compression
 from fsspec.transaction import Transaction
 
 from messagebody.body import MessageBody
 from messagebody.errors import InvalidName, UnsafeReference
 from messagebody.filesystem.directories import Directories
 from messagebody.filesystem.documents import Document
-from messagebody.filesystem.writing import PartWriter, TextPartWriter
+from messagebody.filesystem.writing import CompressingWriter, PartWriter, TextPartWriter
 from messagebody.names import ancestors, check_name
 from messagebody.part import Part
-from messagebody.resolving import Resolver
+from messagebody.resolving import Reader, Resolver
 
 __all__ = ["MessageBodyFileSystem"]
 
@@ -273,25 +275,33 @@ class MessageBodyFileSystem(AbstractFileSystem):  # type: ignore[misc]
         part = self._file(self._strip_protocol(path))
         if start is None and end is None:
             return part.read_bytes()
-        with part.open() as stream:
+        with part.open() as opened:
+            # The buffer of a reference reads ahead; a range is all that is wanted.
+            stream: Any = opened.raw if isinstance(opened, Reader) else opened
             if _is_negative(start) or _is_negative(end):
                 size = stream.seek(0, os.SEEK_END)
                 start, end = (None if at is None else at + size * (at < 0) for at in (start, end))
             start = max(start or 0, 0)
             stream.seek(start)
-            return stream.read() if end is None else stream.read(max(end - start, 0))
+            found: bytes = stream.read(-1 if end is None else max(end - start, 0))
+            return found
 
     def open(
         self, path: str, mode: str = "rb", block_size: Any = None, cache_options: Any = None,
         compression: str | None = None, **options: Any,
     ) -> Any:  # fmt: skip
-        """Open a file; see fsspec. Text that fails half way leaves the old content too."""
-        if "b" in mode or "r" in mode or compression is not None:
+        """Open a file; see fsspec. Text or compression that fails leaves the old content too."""
+        if "r" in mode:
             return super().open(path, mode, block_size, cache_options, compression, **options)
-        text = {
-            key: options.pop(key) for key in ("encoding", "errors", "newline") if key in options
-        }
-        return TextPartWriter(self.open(path, mode.replace("t", "") + "b", **options), **text)
+        if "b" not in mode:
+            text = {key: options.pop(key) for key in _TEXT_OPTIONS if key in options}
+            binary = mode.replace("t", "") + "b"
+            return TextPartWriter(
+                self.open(path, binary, compression=compression, **options), **text
+            )
+        codec = get_compression(path, compression)
+        writer = super().open(path, mode, **options)
+        return writer if codec is None else CompressingWriter(writer, compr[codec])
 
     def _open(
         self, path: str, mode: str = "rb", block_size: Any = None, autocommit: bool = True,

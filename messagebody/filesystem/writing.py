@@ -1,12 +1,13 @@
 """Files that become parts when they are closed, and vanish when something goes wrong."""
 
 import io
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from messagebody.filesystem.body_filesystem import MessageBodyFileSystem
 
-__all__ = ["PartWriter", "TextPartWriter"]
+__all__ = ["CompressingWriter", "PartWriter", "TextPartWriter"]
 
 
 class PartWriter(io.BytesIO):
@@ -59,10 +60,44 @@ class PartWriter(io.BytesIO):
         self.close()
 
 
+class CompressingWriter(io.BufferedIOBase):
+    """Compresses on the way into a `PartWriter`, which compressors would never close."""
+
+    def __init__(self, target: PartWriter, compressor: Callable[..., Any]) -> None:
+        self._target = target
+        self._compressor = compressor(target, mode="w")
+
+    def writable(self) -> bool:
+        """Tell that it is open for writing."""
+        return True
+
+    def write(self, data: Any) -> int:
+        """Compress some bytes."""
+        written: int = self._compressor.write(data)
+        return written
+
+    def discard(self) -> None:
+        """Drop what was written."""
+        self._target.discard()
+
+    def close(self) -> None:
+        """Write the end of the compressed stream, and make the part."""
+        if self.closed:
+            return
+        self._compressor.close()
+        self._target.close()
+        super().close()
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is not None:
+            self.discard()
+        self.close()
+
+
 class TextPartWriter(io.TextIOWrapper):
     """Text on its way into a `PartWriter`."""
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        if kind is not None and isinstance(self.buffer, PartWriter):
+        if kind is not None and isinstance(self.buffer, PartWriter | CompressingWriter):
             self.buffer.discard()
         self.close()

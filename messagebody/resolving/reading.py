@@ -12,7 +12,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Reader", "measure_reference", "open_reference", "read_reference"]
 
-_AHEAD = 1024 * 1024
+_AHEAD = 256 * 1024
+"""Bytes asked for at least: a header costs little, and a walk through a file few requests."""
+_CHUNK = 8 * 1024 * 1024
 
 
 @functools.cache
@@ -122,6 +124,13 @@ class _Ranges(io.RawIOBase):
             raise ValueError(f"negative seek position {offset}")
         self._position = offset
         return offset
+
+    def readall(self) -> bytes:
+        """Return the rest in few requests; Python's own makes one for every few KiB."""
+        chunks = [self.read(_CHUNK) or b""]
+        while len(chunks[-1]) == _CHUNK:
+            chunks.append(self.read(_CHUNK) or b"")
+        return b"".join(chunks)
 
     def readinto(self, buffer: object) -> int:
         view = memoryview(buffer).cast("B")  # type: ignore[arg-type]
