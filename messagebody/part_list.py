@@ -59,8 +59,10 @@ class PartList:
         While `shape` is the same, parts have only been added since: an index of names reads on
         where it left off.
         """
-        names = [item.name for item in self._slots[slot:] if item is not None]
-        return [name for name in names if name is not None], len(self._slots)
+        names = [
+            item.name for item in self._slots[slot:] if item is not None and item.name is not None
+        ]
+        return names, len(self._slots)
 
     # By position
 

@@ -33,8 +33,14 @@ class Directories:
     def catch_up(self) -> None:
         """Take in the parts that were added since."""
         names, self._slot = self._parts.names_from(self._slot)
+        entries = self._entries
         for name in names:
-            self._entries_of(parent(name))[name, _FILE] = None
+            # `parent(name)`, in place: this runs for every part before the first listing.
+            directory = name[: name.rfind("/")] or "/"
+            found = entries.get(directory)
+            if found is None:
+                found = self._entries_of(directory)
+            found[name, _FILE] = None
 
     def _entries_of(self, directory: str) -> dict[tuple[str, bool], None]:
         found = self._entries.get(directory)
