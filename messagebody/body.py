@@ -456,6 +456,40 @@ class MessageBody(MutableSequence[Part]):
 
         return path_into(self, name)
 
+    def to_references(self, resolver: "Resolver | None" = None) -> dict[str, Any]:
+        """Return the named parts as fsspec's references, version 0, for `reference://`.
+
+        Arguments:
+            resolver: judges every URL; the body's own, else the closed default.
+
+        Raises:
+            UnsafeReference: the resolver does not allow a URL, or the URL is a template.
+
+        Example:
+            >>> MessageBody([Part("meow", name="/sources/1.txt")]).to_references()
+            {'sources/1.txt': 'meow'}
+        """
+        from messagebody.filesystem.references import references_of
+
+        return references_of(self, resolver)
+
+    @classmethod
+    def from_references(cls, references: Mapping[str, Any]) -> Self:
+        """Return a body of fsspec's references: version 0, or the plain `refs` of version 1.
+
+        Nothing is fetched and no template rendered.
+
+        Raises:
+            RefusedPaths: references that make no parts, all of them.
+
+        Example:
+            >>> MessageBody.from_references({"sources/1.txt": "meow"})["/sources/1.txt"].text
+            'meow'
+        """
+        from messagebody.filesystem.references import body_from_references
+
+        return cls(body_from_references(references))
+
     # Showing
 
     def __repr__(self) -> str:
