@@ -3,8 +3,8 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 SOURCES := messagebody tests benchmarks conftest.py docs/tooling
-# One worker a core, whatever the machine has.
-PYTEST := $(BIN)/python -m pytest -n auto --dist worksteal -q
+# One worker a core, whatever the machine has; the examples of a page share one.
+PYTEST := $(BIN)/python -m pytest -n auto --dist loadfile -q
 
 .PHONY: help demo test test-slow lint format bench docs clean
 
