@@ -1,18 +1,14 @@
 """The body of a message: an ordered list of parts that is also a small filesystem."""
 
 import builtins
-import operator
-from collections.abc import Iterable, Iterator, Mapping, MutableSequence, Sequence
-from typing import TYPE_CHECKING, Any, Final, Self, TypeVar, overload
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Self
 
-from messagebody.building import NOT_GIVEN, build_part, rewrite_part
-from messagebody.errors import DigestUnknown, DuplicateName, InvalidPart, PartNotFound
+from messagebody.building import NOT_GIVEN, build_part
 from messagebody.lazy_serializer import LazySerializer
 from messagebody.limits import DEFAULT_LIMITS, Limits
-from messagebody.names import is_name
 from messagebody.part import Part
-from messagebody.part_list import PartList
-from messagebody.record import PartRecord
+from messagebody.part_sequence import PartSequence
 from messagebody.text import count_of, escape, human_size, quote
 
 if TYPE_CHECKING:
@@ -23,13 +19,8 @@ if TYPE_CHECKING:
 
 __all__ = ["MessageBody"]
 
-_T = TypeVar("_T")
-# Names, and characters of a name, among which the one that was meant is looked for: the search is
-# slow, and a program that asks for names that may not be there should not wait for it.
-_COMPARED: Final = 300
 
-
-class MessageBody(MutableSequence[Part]):
+class MessageBody(PartSequence):
     """The body of a message: a list of parts, the named ones also found by name.
 
     Order is kept by everything. Names are unique; unnamed parts are the content to show and may
@@ -49,23 +40,7 @@ class MessageBody(MutableSequence[Part]):
         (2, ['/sources/1'], True)
     """
 
-    __slots__ = ("__weakref__", "_parts", "_resolver")
-
-    __hash__ = None  # type: ignore[assignment]
-
-    def __init__(self, parts: Iterable[Part] = ()) -> None:
-        self._parts = PartList()
-        self._resolver: Resolver | None = None
-        for part in parts:
-            self._parts.append(_record(part))
-
-    @classmethod
-    def _of(cls, records: Iterable[PartRecord], resolver: "Resolver | None" = None) -> Self:
-        """Make a body of records whose names are checked and unique."""
-        body = cls.__new__(cls)
-        body._parts = PartList(records)
-        body._resolver = resolver
-        return body
+    __slots__ = ()
 
     # JSON and back
 
@@ -219,156 +194,6 @@ class MessageBody(MutableSequence[Part]):
         """Return the unnamed `text/*` parts, joined: what the message says."""
         return separator.join(part.read_text() for part in self.unnamed("text/*"))
 
-    def names(self) -> builtins.list[str]:
-        """Return the names of the named parts, in message order."""
-        return [name for name in self._columns()[0] if name is not None]
-
-    @overload
-    def get(self, name: str) -> Part | None: ...
-    @overload
-    def get(self, name: str, default: _T) -> Part | _T: ...
-    def get(self, name: str, default: Any = None) -> Any:
-        """Return the part with a name, or `default`."""
-        slot = self._parts.slot_of(name)
-        return default if slot is None else self._made(self._parts.in_slot(slot))
-
-    def index(self, value: Any, start: int = 0, stop: int | None = None) -> int:
-        """Return the position of a part, or of the part with a name.
-
-        Raises:
-            PartNotFound: no part has that name.
-            ValueError: the part is not in the body.
-        """
-        if not isinstance(value, str):
-            return super().index(value, start, len(self) if stop is None else stop)
-        position = self._parts.positions_of([self._slot(value)])[0]
-        if position not in range(*slice(start, stop).indices(len(self))):
-            raise PartNotFound(value, f" in [{start}:{stop}]")
-        return position
-
-    # A mutable sequence, and a mapping by name
-
-    def __len__(self) -> int:
-        return len(self._parts)
-
-    def __iter__(self) -> Iterator[Part]:
-        return (Part._of(record, self._resolver) for record in self._parts)
-
-    def __contains__(self, value: object) -> bool:
-        if isinstance(value, str):
-            return self._parts.slot_of(value) is not None
-        if isinstance(value, Part) and value.name is not None:
-            return self.get(value.name) == value
-        return any(value == part for part in self)
-
-    @overload
-    def __getitem__(self, key: int | str) -> Part: ...
-    @overload
-    def __getitem__(self, key: slice) -> builtins.list[Part]: ...
-    def __getitem__(self, key: int | str | slice) -> Part | builtins.list[Part]:
-        if isinstance(key, str):
-            return self._made(self._parts.in_slot(self._slot(key)))
-        if isinstance(key, slice):
-            positions = range(*key.indices(len(self)))
-            return self._at(positions)
-        return self._made(self._parts.at(self._position(key)))
-
-    def __setitem__(self, key: Any, value: Any) -> None:
-        if isinstance(key, slice):
-            parts = [*self]
-            parts[key] = value
-            self._parts = MessageBody(parts)._parts
-        elif not isinstance(key, str):
-            self._parts.replace(self._position(key), _record(value))
-        elif (slot := self._parts.slot_of(key)) is not None:
-            old = self._made(self._parts.in_slot(slot))
-            self._parts.replace_slot(slot, rewrite_part(old, value)._record)
-        elif isinstance(value, Part):
-            self._parts.append(value.evolve(name=key)._record)
-        else:
-            self.add(value, name=key)
-
-    def __delitem__(self, key: Any) -> None:
-        if isinstance(key, str):
-            self._parts.remove_slot(self._slot(key))
-        elif isinstance(key, slice):
-            records = [*self._parts]
-            del records[key]
-            self._parts = PartList(records)
-        else:
-            self._parts.remove(self._position(key))
-
-    def insert(self, index: int, value: Part) -> None:
-        """Put a part before a position."""
-        start = slice(index, None).indices(len(self))[0]
-        self._parts.insert(start, _record(value))
-
-    def extend(self, values: Iterable[Part]) -> None:
-        """Add all parts at the end, or none if one of them can't be."""
-        records = [_record(part) for part in values]
-        seen: set[str] = set()
-        for record in records:
-            if record.name is not None and (record.name in seen or record.name in self):
-                raise DuplicateName(record.name)
-            seen.add(record.name or "")
-        for record in records:
-            self._parts.append(record)
-
-    def pop(self, index: int | str = -1) -> Part:
-        """Take out and return the part at a position, or the part with a name."""
-        part = self[index]
-        del self[index]
-        return part
-
-    def remove(self, value: Part | str) -> None:
-        """Take out a part, given itself or its name.
-
-        Raises:
-            PartNotFound: no part has that name.
-            ValueError: the part is not in the body.
-        """
-        del self[value if isinstance(value, str) else self.index(value)]
-
-    def reverse(self) -> None:
-        """Turn the order of the parts around, in place."""
-        self._parts = PartList(reversed([*self._parts]))
-
-    def clear(self) -> None:
-        """Take out all parts."""
-        self._parts = PartList()
-
-    def copy(self) -> Self:
-        """Return a body of the same parts."""
-        return self._of(self._parts.records(), self._resolver)
-
-    __copy__ = copy
-
-    def __add__(self, other: Iterable[Part]) -> Self:
-        if not isinstance(other, Iterable) or isinstance(other, str | bytes):
-            return NotImplemented
-        both = self.copy()
-        both.extend(other)
-        return both
-
-    def __iadd__(self, other: Iterable[Part]) -> Self:
-        self.extend(other)
-        return self
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, MessageBody):
-            return NotImplemented
-        return len(self) == len(other) and all(
-            mine == theirs for mine, theirs in zip(self, other, strict=True)
-        )
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _restore, (type(self), [*self._parts])
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
-        from copy import deepcopy
-
-        return self._of(deepcopy([*self._parts], memo), self._resolver)
-
     # Identity
 
     def manifest(self) -> builtins.list[dict[str, Any]]:
@@ -377,15 +202,9 @@ class MessageBody(MutableSequence[Part]):
         An unnamed part has no `name`; what a reference does not state is None. Nothing is
         fetched; local files are read for their digest.
         """
-        return [
-            {
-                **({} if part.name is None else {"name": part.name}),
-                "contentType": part.content_type,
-                "size": part.size,
-                "digest": part.digest,
-            }
-            for part in self
-        ]
+        from messagebody.identity import manifest_of
+
+        return manifest_of(self)
 
     @property
     def digest(self) -> str:
@@ -398,19 +217,9 @@ class MessageBody(MutableSequence[Part]):
         Raises:
             DigestUnknown: a reference states no size or no digest; see `pin`.
         """
-        import hashlib
+        from messagebody.identity import digest_of
 
-        import rfc8785
-
-        manifest = self.manifest()
-        unknown = [
-            f"part {index} {quote(entry['name'])}" if "name" in entry else f"part {index}"
-            for index, entry in enumerate(manifest)
-            if entry["size"] is None or entry["digest"] is None
-        ]
-        if unknown:
-            raise DigestUnknown(unknown)
-        return "sha256:" + hashlib.sha256(rfc8785.dumps(manifest)).hexdigest()
+        return digest_of(self.manifest())
 
     def pin(self, resolver: "Resolver | None" = None) -> Self:
         """Read every reference without size or digest once, fill them in, and return the body.
@@ -530,61 +339,6 @@ class MessageBody(MutableSequence[Part]):
         from messagebody.interop import pydantic_types
 
         return pydantic_types.body_json_schema()
-
-    # Inside
-
-    def _columns(self) -> tuple[Sequence[str | None], Sequence[str]]:
-        """Return all names and all content types, in order, without making parts."""
-        return self._parts.columns()
-
-    def _made(self, record: PartRecord) -> Part:
-        return Part._of(record, self._resolver)
-
-    def _bound(self, part: Part) -> Part:
-        return part if self._resolver is None else part.with_resolver(self._resolver)
-
-    def _at(self, positions: Iterable[int]) -> builtins.list[Part]:
-        records = self._parts.records()
-        return [Part._of(records[position], self._resolver) for position in positions]
-
-    def _position(self, index: int) -> int:
-        length, index = len(self), operator.index(index)
-        position = index + length if index < 0 else index
-        if not 0 <= position < length:
-            raise IndexError(f"no part {index}; the body has {count_of(length, 'part')}")
-        return position
-
-    def _slot(self, name: str) -> int:
-        slot = self._parts.slot_of(name)
-        if slot is None:
-            raise PartNotFound(name, self._hint(name))
-        return slot
-
-    def _hint(self, name: str) -> str:
-        import difflib
-
-        names = self.names()
-        if not is_name(name) and "/" + name in names:
-            near = ["/" + name]
-        else:
-            near = difflib.get_close_matches(name[:_COMPARED], names[:_COMPARED], n=1)
-        meant = f" (did you mean {quote(near[0])}?)" if near else ""
-        shown = ", ".join(escape(name, limit=100) for name in names[:3])
-        shown += ", …" if len(names) > 3 else ""
-        has = f"the body has {count_of(len(names), 'named part')}"
-        return f"{meant}; {has}: {shown}" if names else f"; {has}"
-
-
-def _restore(cls: type[MessageBody], records: builtins.list[PartRecord]) -> MessageBody:
-    return cls._of(records)
-
-
-def _record(part: Part) -> PartRecord:
-    if not isinstance(part, Part):
-        raise InvalidPart(
-            f"a body holds parts, got {quote(part)}; body.add(…) makes a part of content"
-        )
-    return part._record
 
 
 def _of_type(

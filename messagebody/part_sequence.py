@@ -1,0 +1,265 @@
+"""A mutable sequence of parts that is also a mapping by name: what a body is to Python."""
+
+import operator
+from collections.abc import Iterable, Iterator, MutableSequence, Sequence
+from typing import TYPE_CHECKING, Any, Final, Self, TypeVar, overload
+
+from messagebody.building import build_part, rewrite_part
+from messagebody.errors import DuplicateName, InvalidPart, PartNotFound
+from messagebody.names import is_name
+from messagebody.part import Part
+from messagebody.part_list import PartList
+from messagebody.record import PartRecord
+from messagebody.text import count_of, escape, quote
+
+if TYPE_CHECKING:
+    from messagebody.resolving import Resolver
+
+__all__ = ["PartSequence"]
+
+_T = TypeVar("_T")
+_Parts = TypeVar("_Parts", bound="PartSequence")
+# Names, and characters of a name, among which the one that was meant is looked for: the search is
+# slow, and a program that asks for names that may not be there should not wait for it.
+_COMPARED: Final = 300
+
+
+class PartSequence(MutableSequence[Part]):
+    """Parts in order, the named ones also found by name; names are unique.
+
+    Arguments:
+        parts: the parts, in order.
+
+    Raises:
+        DuplicateName: two parts have one name.
+    """
+
+    __slots__ = ("__weakref__", "_parts", "_resolver")
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __init__(self, parts: Iterable[Part] = ()) -> None:
+        self._parts = PartList()
+        self._resolver: Resolver | None = None
+        for part in parts:
+            self._parts.append(_record(part))
+
+    @classmethod
+    def _of(cls, records: Iterable[PartRecord], resolver: "Resolver | None" = None) -> Self:
+        """Make a body of records whose names are checked and unique."""
+        body = cls.__new__(cls)
+        body._parts = PartList(records)
+        body._resolver = resolver
+        return body
+
+    # By position and by name
+
+    def __len__(self) -> int:
+        return len(self._parts)
+
+    def __iter__(self) -> Iterator[Part]:
+        return (Part._of(record, self._resolver) for record in self._parts)
+
+    def __contains__(self, value: object) -> bool:
+        if isinstance(value, str):
+            return self._parts.slot_of(value) is not None
+        if isinstance(value, Part) and value.name is not None:
+            return self.get(value.name) == value
+        return any(value == part for part in self)
+
+    @overload
+    def __getitem__(self, key: int | str) -> Part: ...
+    @overload
+    def __getitem__(self, key: slice) -> list[Part]: ...
+    def __getitem__(self, key: int | str | slice) -> Part | list[Part]:
+        if isinstance(key, str):
+            return self._made(self._parts.in_slot(self._slot(key)))
+        if isinstance(key, slice):
+            positions = range(*key.indices(len(self)))
+            return self._at(positions)
+        return self._made(self._parts.at(self._position(key)))
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        if isinstance(key, slice):
+            parts = [*self]
+            parts[key] = value
+            self._parts = type(self)(parts)._parts
+        elif not isinstance(key, str):
+            self._parts.replace(self._position(key), _record(value))
+        elif (slot := self._parts.slot_of(key)) is not None:
+            old = self._made(self._parts.in_slot(slot))
+            self._parts.replace_slot(slot, rewrite_part(old, value)._record)
+        elif isinstance(value, Part):
+            self._parts.append(value.evolve(name=key)._record)
+        else:
+            self._parts.append(build_part(value, name=key)._record)
+
+    def __delitem__(self, key: Any) -> None:
+        if isinstance(key, str):
+            self._parts.remove_slot(self._slot(key))
+        elif isinstance(key, slice):
+            records = [*self._parts]
+            del records[key]
+            self._parts = PartList(records)
+        else:
+            self._parts.remove(self._position(key))
+
+    def insert(self, index: int, value: Part) -> None:
+        """Put a part before a position."""
+        start = slice(index, None).indices(len(self))[0]
+        self._parts.insert(start, _record(value))
+
+    def extend(self, values: Iterable[Part]) -> None:
+        """Add all parts at the end, or none if one of them can't be."""
+        records = [_record(part) for part in values]
+        seen: set[str] = set()
+        for record in records:
+            if record.name is not None and (record.name in seen or record.name in self):
+                raise DuplicateName(record.name)
+            seen.add(record.name or "")
+        for record in records:
+            self._parts.append(record)
+
+    def pop(self, index: int | str = -1) -> Part:
+        """Take out and return the part at a position, or the part with a name."""
+        part = self[index]
+        del self[index]
+        return part
+
+    def remove(self, value: Part | str) -> None:
+        """Take out a part, given itself or its name.
+
+        Raises:
+            PartNotFound: no part has that name.
+            ValueError: the part is not in the body.
+        """
+        del self[value if isinstance(value, str) else self.index(value)]
+
+    def reverse(self) -> None:
+        """Turn the order of the parts around, in place."""
+        self._parts = PartList(reversed([*self._parts]))
+
+    def clear(self) -> None:
+        """Take out all parts."""
+        self._parts = PartList()
+
+    def copy(self) -> Self:
+        """Return a body of the same parts."""
+        return self._of(self._parts.records(), self._resolver)
+
+    __copy__ = copy
+
+    def __add__(self, other: Iterable[Part]) -> Self:
+        if not isinstance(other, Iterable) or isinstance(other, str | bytes):
+            return NotImplemented
+        both = self.copy()
+        both.extend(other)
+        return both
+
+    def __iadd__(self, other: Iterable[Part]) -> Self:
+        self.extend(other)
+        return self
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, PartSequence):
+            return NotImplemented
+        return len(self) == len(other) and all(
+            mine == theirs for mine, theirs in zip(self, other, strict=True)
+        )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restore, (type(self), [*self._parts])
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        from copy import deepcopy
+
+        return self._of(deepcopy([*self._parts], memo), self._resolver)
+
+    # Finding
+
+    def names(self) -> list[str]:
+        """Return the names of the named parts, in message order."""
+        return [name for name in self._columns()[0] if name is not None]
+
+    @overload
+    def get(self, name: str) -> Part | None: ...
+    @overload
+    def get(self, name: str, default: _T) -> Part | _T: ...
+    def get(self, name: str, default: Any = None) -> Any:
+        """Return the part with a name, or `default`."""
+        slot = self._parts.slot_of(name)
+        return default if slot is None else self._made(self._parts.in_slot(slot))
+
+    def index(self, value: Any, start: int = 0, stop: int | None = None) -> int:
+        """Return the position of a part, or of the part with a name.
+
+        Raises:
+            PartNotFound: no part has that name.
+            ValueError: the part is not in the body.
+        """
+        if not isinstance(value, str):
+            return super().index(value, start, len(self) if stop is None else stop)
+        position = self._parts.positions_of([self._slot(value)])[0]
+        if position not in range(*slice(start, stop).indices(len(self))):
+            raise PartNotFound(value, f" in [{start}:{stop}]")
+        return position
+
+    # Inside
+
+    def _columns(self) -> tuple[Sequence[str | None], Sequence[str]]:
+        """Return all names and all content types, in order, without making parts."""
+        return self._parts.columns()
+
+    def _made(self, record: PartRecord) -> Part:
+        return Part._of(record, self._resolver)
+
+    def _bound(self, part: Part) -> Part:
+        return part if self._resolver is None else part.with_resolver(self._resolver)
+
+    def _at(self, positions: Iterable[int]) -> list[Part]:
+        records = self._parts.records()
+        return [Part._of(records[position], self._resolver) for position in positions]
+
+    def _position(self, index: int) -> int:
+        length, index = len(self), operator.index(index)
+        position = index + length if index < 0 else index
+        if not 0 <= position < length:
+            raise IndexError(f"no part {index}; the body has {count_of(length, 'part')}")
+        return position
+
+    def _slot(self, name: str) -> int:
+        slot = self._parts.slot_of(name)
+        if slot is None:
+            raise PartNotFound(name, _what_is_there(name, self.names()))
+        return slot
+
+
+def _restore(cls: type[_Parts], records: list[PartRecord]) -> _Parts:
+    return cls._of(records)
+
+
+def _record(part: Part) -> PartRecord:
+    if not isinstance(part, Part):
+        raise InvalidPart(
+            f"a body holds parts, got {quote(part)}; body.add(…) makes a part of content"
+        )
+    return part._record
+
+
+def _what_is_there(name: str, names: list[str]) -> str:
+    """Return what to say of a name that no part has: the one likely meant, and the first few."""
+    has = f"the body has {count_of(len(names), 'named part')}"
+    if not names:
+        return f"; {has}"
+    near = _nearest(name, names)
+    meant = f" (did you mean {quote(near)}?)" if near else ""
+    shown = ", ".join(escape(name, limit=100) for name in names[:3])
+    return f"{meant}; {has}: {shown}{', …' if len(names) > 3 else ''}"
+
+
+def _nearest(name: str, names: list[str]) -> str | None:
+    import difflib
+
+    if not is_name(name) and "/" + name in names:
+        return "/" + name
+    return next(iter(difflib.get_close_matches(name[:_COMPARED], names[:_COMPARED], n=1)), None)
