@@ -1,11 +1,36 @@
-"""What whoever builds on the toolkit can test with: contracts and references.
+"""What whoever builds on the toolkit can test with: contracts, strategies and a reference.
 
-Inherit `StoreContract` for a store and `FilesystemContract` for a filesystem over bodies, and
-give each the fixture it asks for. `wcmatch_matches` is the reference for patterns. Needs pytest.
+Inherit `StoreContract` for a store, `FilesystemContract` for a filesystem over bodies and
+`AdapterContract` for the adapter of a format, and give each what it asks for. `strategies` makes
+any body for property tests. `wcmatch_matches` is the reference for patterns.
+
+Raises:
+    MissingDependency: pytest or hypothesis is not installed.
+
+Example:
+    >>> from messagebody.testing import AdapterContract
+    >>> from messagebody.envelopes import channel
+    >>> class TestChannel(AdapterContract):
+    ...     adapter = channel
 """
 
-from messagebody.testing.filesystems import FilesystemContract
+from messagebody.errors import MissingDependency
 from messagebody.testing.patterns import wcmatch_matches
-from messagebody.testing.stores import StoreContract
 
-__all__ = ["FilesystemContract", "StoreContract", "wcmatch_matches"]
+try:
+    from messagebody.testing import strategies
+    from messagebody.testing.adapters import AdapterContract
+    from messagebody.testing.filesystems import FilesystemContract
+    from messagebody.testing.stores import StoreContract
+except ModuleNotFoundError as error:
+    if error.name not in ("pytest", "hypothesis"):
+        raise
+    raise MissingDependency("messagebody.testing", "testing") from error
+
+__all__ = [
+    "AdapterContract",
+    "FilesystemContract",
+    "StoreContract",
+    "strategies",
+    "wcmatch_matches",
+]

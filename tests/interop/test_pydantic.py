@@ -12,7 +12,7 @@ from pydantic_core import to_json, to_jsonable_python
 
 from messagebody import MessageBody, MessageBodySchema, Part
 from messagebody.names import is_name
-from tests.property.bodies import names, text
+from messagebody.testing.strategies import names, texts
 
 JSON = [
     {"contentType": "text/plain", "content": "Hello"},
@@ -102,7 +102,7 @@ class TestFastapi:
         assert answer["content"]["application/json"]["schema"]
 
 
-@given(names | text)
+@given(names() | texts())
 def test_the_documented_pattern_is_the_rule(name: str) -> None:
     pattern = TypeAdapter(Part).json_schema()["properties"]["name"]["pattern"]
     assert bool(re.fullmatch(pattern.removeprefix("^").removesuffix("$"), name)) is is_name(name)

@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 
 from messagebody import Limits, MessageBody, Part, codec
 from messagebody.errors import DecodeError
+from messagebody.testing.strategies import bodies
 from tests.fuzz.mutations import mutate
-from tests.property.bodies import bodies, documents
+from tests.property.documents import documents
 
 SMALL = Limits(json_bytes=2000, parts=3, part_bytes=8, depth=4, name_length=6)
 limits = st.sampled_from([Limits(), Limits(depth=2), Limits(depth=3), Limits(depth=400), SMALL])
@@ -30,7 +31,7 @@ def outcome_of_reference(data: Any, **options: Any) -> Any:
         return outcome(data, **options)
 
 
-@given(bodies)
+@given(bodies())
 def test_decoding_what_was_encoded_gives_the_body(body: MessageBody) -> None:
     again = MessageBody.from_json(body.to_json_bytes())
     assert again == body
@@ -38,13 +39,13 @@ def test_decoding_what_was_encoded_gives_the_body(body: MessageBody) -> None:
     assert again.manifest() == body.manifest()
 
 
-@given(bodies)
+@given(bodies())
 def test_dicts_are_the_parsed_json(body: MessageBody) -> None:
     assert json.loads(body.to_json()) == body.to_dicts()
     assert MessageBody.from_dicts(body.to_dicts()) == body
 
 
-@given(bodies, st.integers(0, 4))
+@given(bodies(), st.integers(0, 4))
 def test_indenting_changes_no_value(body: MessageBody, indent: int) -> None:
     assert json.loads(body.to_json(indent=indent)) == body.to_dicts()
 
@@ -92,7 +93,7 @@ def test_both_readings_agree_on_large_parts(tail: bytes, kind: str) -> None:
         assert outcome(damaged) == outcome_of_reference(damaged)
 
 
-@given(bodies)
+@given(bodies())
 def test_the_digest_is_a_function_of_the_manifest(body: MessageBody) -> None:
     if any(None in (entry["size"], entry["digest"]) for entry in body.manifest()):
         return

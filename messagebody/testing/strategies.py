@@ -1,0 +1,156 @@
+"""Hypothesis strategies: any legal name, JSON value, part and body, for property tests.
+
+Small and awkward on purpose: empty contents, texts that are no ASCII, types with parameters,
+references with and without size and digest, unknown members. Needs hypothesis.
+"""
+
+from typing import Any
+
+from hypothesis import strategies as st
+
+from messagebody import MessageBody, Part
+
+__all__ = ["bodies", "content_types", "digests", "json_values", "names", "parts", "texts"]
+
+_NAME_CHARACTERS = "ab.1_-Z"
+_MEMBERS = (
+    "name", "contentType", "content", "contentEncoding", "contentUrl", "size", "digest", "metadata",
+)  # fmt: skip
+
+
+def texts() -> st.SearchStrategy[str]:
+    """Return texts that UTF-8 can carry: no lone surrogates."""
+    return st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
+
+
+def names() -> st.SearchStrategy[str]:
+    """Return legal part names of one to three segments, made of few characters so that they meet.
+
+    Example:
+        >>> from hypothesis import find
+        >>> find(names(), lambda name: True).startswith("/")
+        True
+    """
+    segments = st.text(_NAME_CHARACTERS, min_size=1, max_size=4)
+    legal = segments.filter(lambda segment: segment not in (".", ".."))
+    return st.lists(legal, min_size=1, max_size=3).map(lambda found: "/" + "/".join(found))
+
+
+def content_types() -> st.SearchStrategy[str]:
+    """Return content types: common ones, in odd case, and with charsets and other parameters."""
+    return st.sampled_from(
+        [
+            "text/plain",
+            "Text/Markdown",
+            "text/plain; charset=utf-8",
+            'text/html;charset="UTF-8"',
+            "text/plain; charset=us-ascii",
+            "text/csv; charset=iso-8859-1",
+            "application/json",
+            "application/ld+json",
+            "application/octet-stream",
+            "image/png",
+            "image/svg+xml;x=y",
+        ]
+    )
+
+
+def json_values() -> st.SearchStrategy[Any]:
+    """Return JSON values: no NaN, no lone surrogates, integers of any size."""
+    numbers = st.one_of(
+        st.integers(),
+        st.integers(-(2**70), 2**70),
+        st.floats(allow_nan=False, allow_infinity=False),
+    )
+    return st.recursive(
+        st.none() | st.booleans() | numbers | texts(),
+        lambda inner: st.lists(inner, max_size=3) | st.dictionaries(texts(), inner, max_size=3),
+        max_leaves=8,
+    )
+
+
+def digests() -> st.SearchStrategy[str]:
+    """Return digests: `"sha256:"` and 64 hex digits, of nothing in particular."""
+    return st.text("0123456789abcdef", min_size=64, max_size=64).map("sha256:".__add__)
+
+
+@st.composite
+def parts(draw: st.DrawFn, *, named: bool | None = None) -> Part:
+    """Return parts of any kind but local files.
+
+    Arguments:
+        draw: hypothesis gives it.
+        named: whether they have names; None for both.
+
+    Example:
+        >>> from hypothesis import find
+        >>> find(parts(named=False), lambda part: part.is_reference).name is None
+        True
+    """
+    is_named = draw(st.booleans()) if named is None else named
+    part = draw(st.one_of(_texts(), _binaries(), _references()))
+    changes: dict[str, Any] = {"name": draw(names()) if is_named else None}
+    if draw(st.booleans()):
+        changes["metadata"] = draw(_objects())
+    if draw(st.integers(0, 4)) == 0:
+        changes["extra"] = draw(_unknown_members())
+    return part.evolve(**changes)
+
+
+def bodies(*, max_size: int = 6) -> st.SearchStrategy[MessageBody]:
+    """Return bodies of up to `max_size` parts of any kind but local files.
+
+    Example:
+        >>> from hypothesis import given, settings
+        >>> @settings(max_examples=10)
+        ... @given(bodies(max_size=3))
+        ... def test_names_are_unique(body):
+        ...     assert len(set(body.names())) == len(body.names()) <= 3
+        >>> test_names_are_unique()
+    """
+    return st.lists(parts(), max_size=max_size).map(_without_clashes)
+
+
+def _objects() -> st.SearchStrategy[dict[str, Any]]:
+    return st.dictionaries(texts(), json_values(), max_size=3)
+
+
+def _unknown_members() -> st.SearchStrategy[dict[str, Any]]:
+    keys = texts().filter(lambda key: key not in _MEMBERS)
+    return st.dictionaries(keys, json_values(), min_size=1, max_size=2)
+
+
+@st.composite
+def _texts(draw: st.DrawFn) -> Part:
+    kind = draw(content_types().filter(lambda kind: "8859" not in kind))
+    content = draw(st.text("ab \n") if "ascii" in kind else texts())
+    return Part(content, content_type=kind)
+
+
+@st.composite
+def _binaries(draw: st.DrawFn) -> Part:
+    content = draw(st.binary(max_size=20) | texts().map(str.encode))
+    return Part(content, content_type=draw(content_types()))
+
+
+@st.composite
+def _references(draw: st.DrawFn) -> Part:
+    url = draw(
+        st.sampled_from(
+            ["https://example.com/a?b=c#d", "s3://bucket/key", "data:,a%20b", "urn:x", "HTTP://é/"]
+        )
+    )
+    kind = draw(content_types())
+    if url.startswith("data:"):
+        return Part(url=url, content_type=kind, size=draw(st.sampled_from([None, 3])))
+    size = draw(st.none() | st.integers(0, 2**53 - 1))
+    return Part(url=url, content_type=kind, size=size, digest=draw(st.none() | digests()))
+
+
+def _without_clashes(found: list[Part]) -> MessageBody:
+    """Return a body of the parts whose names are still free."""
+    body = MessageBody()
+    for part in found:
+        if part.name is None or part.name not in body:
+            body.append(part)
+    return body
