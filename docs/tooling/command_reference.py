@@ -1,0 +1,31 @@
+"""A hook of mkdocs that writes the help of every command into the page of the command line."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import click
+
+from messagebody.cli.application import application
+
+MARK = "<!-- the help of all commands -->"
+
+
+def on_page_markdown(markdown: str, **_: Any) -> str:
+    """Put the help of all commands in the place of the mark."""
+    if MARK not in markdown:
+        return markdown
+    root = click.Context(application, info_name="messagebody", max_content_width=90)
+    return markdown.replace(MARK, "\n\n".join(sections(application, root)))
+
+
+def sections(command: click.Command, context: click.Context) -> Iterator[str]:
+    """Return a section a command: its name and its help, subcommands after it."""
+    level = "#" * (2 + context.command_path.count(" "))
+    yield f"{level} {context.command_path}\n\n```text\n{command.get_help(context)}\n```"
+    if isinstance(command, click.Group):
+        for name in command.list_commands(context):
+            child = command.get_command(context, name)
+            assert child is not None, name
+            yield from sections(
+                child, click.Context(child, parent=context, info_name=name, max_content_width=90)
+            )
