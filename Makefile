@@ -6,7 +6,7 @@ SOURCES := messagebody tests benchmarks conftest.py docs/tooling
 # One worker a core, whatever the machine has; the examples of a page share one.
 PYTEST := $(BIN)/python -m pytest -n auto --dist loadfile -q
 
-.PHONY: help demo test test-slow lint format bench docs clean
+.PHONY: help demo test test-slow lint format bench docs pictures clean
 
 help: ## Show the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -45,6 +45,9 @@ bench: $(VENV)/.test $(VENV)/.bench ## Measure against the peers and print the t
 
 docs: $(VENV)/.docs ## Build the documentation into site/
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+
+pictures: $(VENV)/.test ## Draw the pictures of the documentation anew
+	$(BIN)/python docs/tooling/make_pictures.py
 
 clean: ## Remove the environment and everything generated
 	rm -rf $(VENV) site .coverage* .pytest_cache .mypy_cache .ruff_cache .hypothesis dist

@@ -91,10 +91,12 @@ def _rows(root: _Directory) -> Iterator[list[Cell]]:
 
 
 def _part_row(branch: str, key: object, part: "Part") -> list[Cell]:
+    place = place_of(part)
     if isinstance(key, str):
-        shown, place = Cell(key, lead=branch), place_of(part)
+        shown = Cell(key, lead=branch)
     else:
-        shown, place = Cell(preview(part) or "(unnamed)", "dim", lead=branch), ""
+        text = preview(part) if part.text is not None else "(unnamed)"
+        shown = Cell(text, "dim", lead=branch)
     return [
         shown,
         Cell(size_of(part), "dim", right=True),
