@@ -152,11 +152,10 @@ class MessageBody(PartSequence):
             PartNotFound: no part has the name `old`.
             DuplicateName: another part has the name `new`.
         """
-        slot = self._slot(old)
-        part = self._made(self._parts.in_slot(slot))
+        part = self[old]
         if new != old:
             part = part.evolve(name=new)
-            self._parts.replace_slot(slot, part._record)
+            self._parts.replace_named(old, part._record)
         return part
 
     # Finding
@@ -178,17 +177,15 @@ class MessageBody(PartSequence):
         """
         from messagebody.globs import name_pattern
 
-        names, types = self._columns()
-        found = name_pattern(pattern).select(names)
-        found = _of_type(found, types, content_type)
-        return self._at(found)
+        records, names, types = self._parts.columns()
+        found = _of_type(name_pattern(pattern).select(names), types, content_type)
+        return [self._made(records[position]) for position in found]
 
     def unnamed(self, content_type: str = "*/*") -> builtins.list[Part]:
         """Return the unnamed parts of matching content type: the content to show."""
-        names, types = self._columns()
+        records, names, types = self._parts.columns()
         found = [position for position, name in enumerate(names) if name is None]
-        found = _of_type(found, types, content_type)
-        return self._at(found)
+        return [self._made(records[position]) for position in _of_type(found, types, content_type)]
 
     def read_text(self, *, separator: str = "\n\n") -> str:
         """Return the unnamed `text/*` parts, joined: what the message says."""
@@ -308,17 +305,15 @@ class MessageBody(PartSequence):
         yield from self._summary()
 
     def _summary(self) -> Iterator[str]:
-        names, types = self._columns()
-        yield count_of(len(names), "part")
-        sizes = [part.size for part in self[:1000]]
-        if len(sizes) == len(names) and None not in sizes:
+        """Yield what to show, at the same cost for any number of parts."""
+        length, first = len(self), self[:1000]
+        yield count_of(length, "part")
+        sizes = [part.size for part in first]
+        if len(sizes) == length and None not in sizes:
             yield human_size(sum(size or 0 for size in sizes))
-        shown = [
-            quote(name, limit=40) if name is not None else escape(kind, limit=40)
-            for name, kind in zip(names[:3], types[:3], strict=True)
-        ]
-        yield from shown
-        if len(names) > len(shown):
+        for part in first[:3]:
+            yield (quote(part.name, limit=40) if part.name else escape(part.content_type, limit=40))
+        if length > 3:
             yield "…"
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:

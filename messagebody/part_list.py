@@ -3,66 +3,72 @@
 Positions of the name index are slots that never move while parts are only added, replaced and
 removed: a removed part leaves a hole, and holes are closed when a position is asked for. So
 adding, finding and removing by name take constant time, whatever the size of the body.
+
+Slots, and what is worked out of them when it is first asked for, change under a lock: any number
+of threads may read while one writes.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Self
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, NamedTuple
 
+from messagebody.directories import Directories
 from messagebody.errors import DuplicateName
 from messagebody.record import PartRecord
 
-__all__ = ["PartList"]
+__all__ = ["Columns", "Entries", "PartList"]
+
+
+class Columns(NamedTuple):
+    """All parts, and of each the name and the content type, as they were at one moment."""
+
+    records: list[PartRecord]
+    names: list[str | None]
+    types: list[str]
+
+
+Entries = list[tuple[str, PartRecord | None]]
 
 
 class PartList:
     """An ordered list of uniquely named parts."""
 
-    __slots__ = ("_columns", "_holes", "_slot_of", "_slots", "shape")
+    __slots__ = ("_columns", "_directories", "_holes", "_lock", "_slot_of", "_slots")
 
     def __init__(self, records: Iterable[PartRecord] = ()) -> None:
         """Take records whose names the caller has checked to be unique."""
         self._slots: list[PartRecord | None] = list(records)
-        self._slot_of: dict[str, int] | None = None
+        self._slot_of: dict[str | None, int] | None = None
         self._holes = 0
-        self._columns: tuple[list[str | None], list[str]] | None = None
-        self.shape = 0
-        """Counts changes of names other than those at the end, for whoever keeps an index."""
+        self._columns: Columns | None = None
+        self._directories: Directories | None = None
+        self._lock = threading.RLock()
 
     def __len__(self) -> int:
-        return len(self._slots) - self._holes
+        with self._lock:
+            return len(self._slots) - self._holes
 
     def __iter__(self) -> Iterator[PartRecord]:
         return (record for record in self._slots if record is not None)
 
-    def copy(self) -> Self:
-        """Return a list of the same parts."""
-        return type(self)(self)
-
     def records(self) -> list[PartRecord]:
         """Return all records in order; the list is the storage itself and not to be changed."""
-        self._close_holes()
-        return self._slots  # type: ignore[return-value]
+        with self._lock:
+            self._close_holes()
+            return self._slots  # type: ignore[return-value]
 
-    def columns(self) -> tuple[Sequence[str | None], Sequence[str]]:
-        """Return all names and all content types, in order. Kept until the next change."""
-        if self._columns is None:
-            records = self.records()
-            self._columns = (
-                [record.name for record in records],
-                [record.content_type for record in records],
-            )
-        return self._columns
-
-    def names_from(self, slot: int) -> tuple[list[str], int]:
-        """Return the names from a slot on, and the slot behind the last.
-
-        While `shape` is the same, parts have only been added since: an index of names reads on
-        where it left off.
-        """
-        names = [
-            item.name for item in self._slots[slot:] if item is not None and item.name is not None
-        ]
-        return names, len(self._slots)
+    def columns(self) -> Columns:
+        """Return all parts, names and content types, in order. Kept until the next change."""
+        columns = self._columns
+        if columns is None:
+            with self._lock:
+                records = self.records()[:]
+                columns = self._columns = Columns(
+                    records,
+                    [record.name for record in records],
+                    [record.content_type for record in records],
+                )
+        return columns
 
     # By position
 
@@ -72,91 +78,169 @@ class PartList:
 
     def insert(self, position: int, part: PartRecord) -> None:
         """Put a part before a position."""
-        if position >= len(self):
-            self.append(part)
-            return
-        self._refuse_taken(part.name)
-        self._close_holes()
-        self._slots.insert(position, part)
-        self._slot_of = None
-        self._changed()
-        self.shape += 1
+        with self._lock:
+            if position >= len(self):
+                self.append(part)
+                return
+            self._refuse_taken(part.name)
+            self._close_holes()
+            # A new list: whoever is going through the old one shall not meet a part twice.
+            self._slots = [*self._slots[:position], part, *self._slots[position:]]
+            self._slot_of = self._directories = self._columns = None
 
     def replace(self, position: int, part: PartRecord) -> None:
         """Put a part in the place of another."""
-        self._close_holes()
-        self.replace_slot(position, part)
+        with self._lock:
+            self._close_holes()
+            self._replace(position, part)
 
     def remove(self, position: int) -> None:
         """Take out the part at a position."""
-        self._close_holes()
-        self.remove_slot(position)
+        with self._lock:
+            self._close_holes()
+            self._remove(position)
 
     # By name
 
-    def slot_of(self, name: str) -> int | None:
-        """Return the slot of the part with a name."""
-        if self._slot_of is None:
-            self._slot_of = {
-                item.name: slot
-                for slot, item in enumerate(self._slots)
-                if item is not None and item.name is not None
-            }
-        return self._slot_of.get(name)
+    def find(self, name: str) -> PartRecord | None:
+        """Return the part with a name."""
+        with self._lock:
+            slot = self._slot(name)
+            return None if slot is None else self._slots[slot]
 
-    def in_slot(self, slot: int) -> PartRecord:
-        """Return the part in a slot that `slot_of` gave."""
-        record = self._slots[slot]
-        assert record is not None  # noqa: S101 - slots come from slot_of
-        return record
+    def position_of(self, name: str) -> int | None:
+        """Return the position of the part with a name."""
+        with self._lock:
+            self._close_holes()
+            return self._slot(name)
 
     def append(self, part: PartRecord) -> None:
         """Put a part at the end."""
-        self._refuse_taken(part.name)
-        if part.name is not None and self._slot_of is not None:
-            self._slot_of[part.name] = len(self._slots)
-        self._slots.append(part)
-        self._changed()
-
-    def replace_slot(self, slot: int, part: PartRecord) -> None:
-        """Put a part in the place of the one in a slot."""
-        old = self.in_slot(slot)
-        if part.name != old.name:
+        with self._lock:
             self._refuse_taken(part.name)
-            if self._slot_of is not None:
-                if old.name is not None:
-                    del self._slot_of[old.name]
-                if part.name is not None:
-                    self._slot_of[part.name] = slot
-            self.shape += 1
-        self._slots[slot] = part
-        self._changed()
+            if part.name is not None:
+                if self._slot_of is not None:
+                    self._slot_of[part.name] = len(self._slots)
+                if self._directories is not None:
+                    self._directories.add(part.name)
+            self._slots.append(part)
+            self._columns = None
 
-    def remove_slot(self, slot: int) -> None:
-        """Take out the part in a slot."""
-        old = self.in_slot(slot)
-        if old.name is not None and self._slot_of is not None:
-            del self._slot_of[old.name]
+    def replace_named(self, name: str, part: PartRecord) -> bool:
+        """Put a part in the place of the one with a name; tell whether there is one."""
+        with self._lock:
+            slot = self._slot(name)
+            if slot is not None:
+                self._replace(slot, part)
+            return slot is not None
+
+    def remove_named(self, name: str) -> bool:
+        """Take out the part with a name; tell whether there was one."""
+        with self._lock:
+            slot = self._slot(name)
+            if slot is not None:
+                self._remove(slot)
+            return slot is not None
+
+    # By directory
+
+    def is_directory(self, directory: str) -> bool:
+        """Tell whether names lie below a directory, given with its "/" at the end."""
+        with self._lock:
+            return directory in self._index()
+
+    def listing(self, directory: str, make: Callable[[Entries], list[Any]]) -> list[Any] | None:
+        """Return what `make` makes of a directory's entries; None if there is no such directory.
+
+        Kept until something in the directory changes, for all who list it; not to be changed.
+
+        Arguments:
+            directory: with its "/" at the end.
+            make: takes the entries in message order: the path and the part of a file, the path
+                with its "/" and None for a directory.
+        """
+        index = self._directories
+        found = None if index is None else index.listings.get(directory)
+        if found is None:
+            with self._lock:
+                index = self._index()
+                if directory in index:
+                    entries = [
+                        (path, None if path[-1] == "/" else self._ranked(path, rank))
+                        for path, rank in index.entries(directory)
+                    ]
+                    found = index.listings[directory] = make(entries)
+        return found
+
+    # Inside, under the lock
+
+    def _slot(self, name: str) -> int | None:
+        if self._slot_of is None:
+            names = self._names()
+            self._slot_of = dict(zip(names, range(len(names)), strict=True))
+            self._slot_of.pop(None, None)
+        return self._slot_of.get(name)
+
+    def _names(self) -> list[str | None]:
+        return [None if item is None else item.name for item in self._slots]
+
+    def _index(self) -> Directories:
+        if self._directories is None:
+            self._directories = Directories(self._names())
+        return self._directories
+
+    def _ranked(self, name: str, rank: int) -> PartRecord | None:
+        """Return the part with a name; its rank is its slot unless holes were closed since."""
+        record = self._slots[rank] if rank < len(self._slots) else None
+        return record if record is not None and record.name == name else self.find(name)
+
+    def _replace(self, slot: int, part: PartRecord) -> None:
+        old, new = self._name_in(slot), part.name
+        if new != old:
+            self._refuse_taken(new)
+        self._slots[slot] = part
+        self._columns = None
+        if new == old:
+            if new is not None and self._directories is not None:
+                self._directories.touch(new)
+            return
+        if self._slot_of is not None:
+            self._slot_of.pop(old or "", None)
+            if new is not None:
+                self._slot_of[new] = slot
+        self._rename_in_directories(old, new)
+
+    def _rename_in_directories(self, old: str | None, new: str | None) -> None:
+        if self._directories is None:
+            return
+        if old is None:
+            self._directories = None  # which of the other names come before it, nobody knows
+        elif new is None:
+            self._directories.remove(old)
+        else:
+            self._directories.rename(old, new)
+
+    def _remove(self, slot: int) -> None:
+        name = self._name_in(slot)
+        if name is not None:
+            if self._slot_of is not None:
+                del self._slot_of[name]
+            if self._directories is not None:
+                self._directories.remove(name)
         if slot == len(self._slots) - 1:
             self._slots.pop()
         else:
             self._slots[slot] = None
             self._holes += 1
-        self._changed()
-        self.shape += 1
+        self._columns = None
 
-    def positions_of(self, slots: Iterable[int]) -> list[int]:
-        """Return the positions that slots have now."""
-        if not self._holes:
-            return list(slots)
-        holes_before, count = [], 0
-        for item in self._slots:
-            holes_before.append(count)
-            count += item is None
-        return [slot - holes_before[slot] for slot in slots]
+    def _name_in(self, slot: int) -> str | None:
+        record = self._slots[slot]
+        assert record is not None  # noqa: S101 - holes have no name and no position
+        return record.name
 
     def _refuse_taken(self, name: str | None) -> None:
-        if name is not None and self.slot_of(name) is not None:
+        if name is not None and self._slot(name) is not None:
             raise DuplicateName(name)
 
     def _close_holes(self) -> None:
@@ -164,7 +248,3 @@ class PartList:
             self._slots = [item for item in self._slots if item is not None]
             self._slot_of = None
             self._holes = 0
-            self.shape += 1
-
-    def _changed(self) -> None:
-        self._columns = None

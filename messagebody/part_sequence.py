@@ -62,7 +62,7 @@ class PartSequence(MutableSequence[Part]):
 
     def __contains__(self, value: object) -> bool:
         if isinstance(value, str):
-            return self._parts.slot_of(value) is not None
+            return self._parts.find(value) is not None
         if isinstance(value, Part) and value.name is not None:
             return self.get(value.name) == value
         return any(value == part for part in self)
@@ -73,10 +73,9 @@ class PartSequence(MutableSequence[Part]):
     def __getitem__(self, key: slice) -> list[Part]: ...
     def __getitem__(self, key: int | str | slice) -> Part | list[Part]:
         if isinstance(key, str):
-            return self._made(self._parts.in_slot(self._slot(key)))
+            return self._made(self._named(key))
         if isinstance(key, slice):
-            positions = range(*key.indices(len(self)))
-            return self._at(positions)
+            return [self._made(record) for record in self._parts.records()[key]]
         return self._made(self._parts.at(self._position(key)))
 
     def __setitem__(self, key: Any, value: Any) -> None:
@@ -86,9 +85,8 @@ class PartSequence(MutableSequence[Part]):
             self._parts = type(self)(parts)._parts
         elif not isinstance(key, str):
             self._parts.replace(self._position(key), _record(value))
-        elif (slot := self._parts.slot_of(key)) is not None:
-            old = self._made(self._parts.in_slot(slot))
-            self._parts.replace_slot(slot, rewrite_part(old, value)._record)
+        elif (old := self.get(key)) is not None:
+            self._parts.replace_named(key, rewrite_part(old, value)._record)
         elif isinstance(value, Part):
             self._parts.append(value.evolve(name=key)._record)
         else:
@@ -96,7 +94,8 @@ class PartSequence(MutableSequence[Part]):
 
     def __delitem__(self, key: Any) -> None:
         if isinstance(key, str):
-            self._parts.remove_slot(self._slot(key))
+            if not self._parts.remove_named(key):
+                raise self._missing(key)
         elif isinstance(key, slice):
             records = [*self._parts]
             del records[key]
@@ -187,8 +186,8 @@ class PartSequence(MutableSequence[Part]):
     def get(self, name: str, default: _T) -> Part | _T: ...
     def get(self, name: str, default: Any = None) -> Any:
         """Return the part with a name, or `default`."""
-        slot = self._parts.slot_of(name)
-        return default if slot is None else self._made(self._parts.in_slot(slot))
+        record = self._parts.find(name)
+        return default if record is None else self._made(record)
 
     def index(self, value: Any, start: int = 0, stop: int | None = None) -> int:
         """Return the position of a part, or of the part with a name.
@@ -199,7 +198,9 @@ class PartSequence(MutableSequence[Part]):
         """
         if not isinstance(value, str):
             return super().index(value, start, len(self) if stop is None else stop)
-        position = self._parts.positions_of([self._slot(value)])[0]
+        position = self._parts.position_of(value)
+        if position is None:
+            raise self._missing(value)
         if position not in range(*slice(start, stop).indices(len(self))):
             raise PartNotFound(value, f" in [{start}:{stop}]")
         return position
@@ -208,17 +209,14 @@ class PartSequence(MutableSequence[Part]):
 
     def _columns(self) -> tuple[Sequence[str | None], Sequence[str]]:
         """Return all names and all content types, in order, without making parts."""
-        return self._parts.columns()
+        _, names, types = self._parts.columns()
+        return names, types
 
     def _made(self, record: PartRecord) -> Part:
         return Part._of(record, self._resolver)
 
     def _bound(self, part: Part) -> Part:
         return part if self._resolver is None else part.with_resolver(self._resolver)
-
-    def _at(self, positions: Iterable[int]) -> list[Part]:
-        records = self._parts.records()
-        return [Part._of(records[position], self._resolver) for position in positions]
 
     def _position(self, index: int) -> int:
         length, index = len(self), operator.index(index)
@@ -227,11 +225,14 @@ class PartSequence(MutableSequence[Part]):
             raise IndexError(f"no part {index}; the body has {count_of(length, 'part')}")
         return position
 
-    def _slot(self, name: str) -> int:
-        slot = self._parts.slot_of(name)
-        if slot is None:
-            raise PartNotFound(name, _what_is_there(name, self.names()))
-        return slot
+    def _named(self, name: str) -> PartRecord:
+        record = self._parts.find(name)
+        if record is None:
+            raise self._missing(name)
+        return record
+
+    def _missing(self, name: str) -> PartNotFound:
+        return PartNotFound(name, _what_is_there(name, self.names()))
 
 
 def _restore(cls: type[_Parts], records: list[PartRecord]) -> _Parts:

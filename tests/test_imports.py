@@ -15,7 +15,7 @@ LAYERS = [
     {"text", "limits", "lazy_serializer", "whole_file"},
     {"errors"},
     {"names", "media_types", "strict_json", "base64_text", "data_urls"},
-    {"local_file", "record", "sniffing"},
+    {"directories", "local_file", "record", "sniffing"},
     {"content"},
     {"part"},
     {"part_list", "building", "identity"},

@@ -13,11 +13,11 @@ from fsspec.transaction import Transaction
 
 from messagebody.body import MessageBody
 from messagebody.errors import InvalidName, UnsafeReference
-from messagebody.filesystem.directories import Directories
 from messagebody.filesystem.documents import Document
 from messagebody.filesystem.writing import CompressingWriter, PartWriter, TextPartWriter
 from messagebody.names import ancestors, check_name
 from messagebody.part import Part
+from messagebody.part_list import Entries
 from messagebody.resolving import Reader, Resolver
 
 __all__ = ["MessageBodyFileSystem"]
@@ -89,7 +89,6 @@ class MessageBodyFileSystem(AbstractFileSystem):  # type: ignore[misc]
         self.body = MessageBody() if body is None else body
         self.resolver = resolver or (Resolver(allow=list(allow)) if allow else None)
         self._sizes: dict[str, int] = {}
-        self._directories = Directories(self.body._parts)
 
     def save(self) -> None:
         """Write the body back to the document it came from, whole or not at all.
@@ -132,33 +131,22 @@ class MessageBodyFileSystem(AbstractFileSystem):  # type: ignore[misc]
     def _file(self, path: str) -> Part:
         part = self._part(path)
         if part is None:
-            if path in self._index():
+            if self._is_directory(path):
                 _fail(errno.EISDIR, os.strerror(errno.EISDIR), path)
             _fail(errno.ENOENT, os.strerror(errno.ENOENT), path)
         return part
 
-    def _index(self) -> Directories:
-        """Return the directories, in step with the body; a part added costs no new pass."""
-        if not self._directories.is_of(self.body._parts):
-            self._directories = Directories(self.body._parts)
-        self._directories.catch_up()
-        return self._directories
+    def _is_directory(self, path: str) -> bool:
+        return self.body._parts.is_directory(_with_slash(path))
 
     def ls(self, path: str, detail: bool = True, **_: Any) -> list[Any]:
         """List a directory, or the one file at the path. Does no I/O."""
         path = self._strip_protocol(path)
-        index = self._index()
-        if path in index:
-            entries = index.entries(path)
-        else:
-            self._file(path)
-            entries = [(path, False)]
-        if not detail:
-            return [entry for entry, _ in entries]
-        return [
-            _directory(entry) if is_directory else self._listed(entry)
-            for entry, is_directory in entries
-        ]
+        listing = self.body._parts.listing(_with_slash(path), _described_entries)
+        if listing is None:
+            listing = [_described(self._file(path))]
+        # Copies: the listing is kept, and callers write into what they are given.
+        return [entry.copy() if detail else entry["name"] for entry in listing]
 
     def _listed(self, path: str) -> dict[str, Any]:
         return _described(self.body[path])
@@ -168,7 +156,7 @@ class MessageBodyFileSystem(AbstractFileSystem):  # type: ignore[misc]
         path = self._strip_protocol(path)
         part = self._part(path)
         if part is None:
-            if path not in self._index():
+            if not self._is_directory(path):
                 self._file(path)
             return _directory(path)
         described = _described(part)
@@ -192,7 +180,7 @@ class MessageBodyFileSystem(AbstractFileSystem):  # type: ignore[misc]
     def exists(self, path: str, **_: Any) -> bool:
         """Tell whether there is a file or directory."""
         path = self._strip_protocol(path)
-        return path in self.body or path in self._index()
+        return path in self.body or self._is_directory(path)
 
     def isfile(self, path: str) -> bool:
         """Tell whether there is a file."""
@@ -200,7 +188,7 @@ class MessageBodyFileSystem(AbstractFileSystem):  # type: ignore[misc]
 
     def isdir(self, path: str) -> bool:
         """Tell whether there is a directory."""
-        return self._strip_protocol(path) in self._index()
+        return self._is_directory(self._strip_protocol(path))
 
     def find(
         self, path: str, maxdepth: int | None = None, withdirs: bool = False,
@@ -326,7 +314,7 @@ class MessageBodyFileSystem(AbstractFileSystem):  # type: ignore[misc]
         except InvalidName as error:
             raise OSError(errno.EINVAL, error.problem, path) from error
         if path not in self.body:
-            if path in self._index():
+            if self._is_directory(path):
                 _fail(errno.EISDIR, os.strerror(errno.EISDIR), path)
             if any(above in self.body for above in ancestors(path)):
                 _fail(errno.ENOTDIR, os.strerror(errno.ENOTDIR), path)
@@ -353,7 +341,7 @@ class MessageBodyFileSystem(AbstractFileSystem):  # type: ignore[misc]
     def cp_file(self, path1: str, path2: str, **_: Any) -> None:
         """Copy a file; a reference stays one."""
         source, target = self._strip_protocol(path1), self._strip_protocol(path2)
-        if source not in self.body and source in self._index():
+        if source not in self.body and self._is_directory(source):
             return  # directories are implied by what is copied into them
         part = self._file(source)
         self._check_writable(target)
@@ -412,7 +400,7 @@ class MessageBodyFileSystem(AbstractFileSystem):  # type: ignore[misc]
     def rmdir(self, path: str) -> None:
         """Refuse: a directory that is there is not empty."""
         path = self._strip_protocol(path)
-        if path in self._index():
+        if self._is_directory(path):
             _fail(errno.ENOTEMPTY, os.strerror(errno.ENOTEMPTY), path)
         self._file(path)
         _fail(errno.ENOTDIR, os.strerror(errno.ENOTDIR), path)
@@ -431,14 +419,17 @@ class MessageBodyFileSystem(AbstractFileSystem):  # type: ignore[misc]
         super().get(rpath, lpath, recursive=recursive, **options)
 
     def _refuse_clashes(self, path: str) -> None:
-        index = self._index()
-        clashes = [name for name in self.find(path) if name in index]
+        clashes = [name for name in self.find(path) if self._is_directory(name)]
         if clashes:
             _fail(errno.ENOTDIR, f"{', '.join(clashes)}: both a file and a directory", path)
 
 
 def _fail(number: int, text: str, path: str) -> NoReturn:
     raise OSError(number, text, path)
+
+
+def _with_slash(path: str) -> str:
+    return path if path.endswith("/") else path + "/"
 
 
 def _within(below: str, maxdepth: int | None) -> bool:
@@ -451,6 +442,13 @@ def _is_negative(position: int | None) -> bool:
 
 def _directory(path: str) -> dict[str, Any]:
     return {"name": path, "size": 0, "type": "directory"}
+
+
+def _described_entries(entries: Entries) -> list[dict[str, Any]]:
+    return [
+        _directory(path[:-1]) if record is None else _described(Part._of(record))
+        for path, record in entries
+    ]
 
 
 def _described(part: Part) -> dict[str, Any]:
