@@ -21,6 +21,7 @@ _SHAPE = re.compile(_PATH)
 _SHAPES = re.compile(rf"(?:{_PATH}\n)*+")
 _DOT_SEGMENT = re.compile(r"/\.\.?(?![^/\n])")
 _ILLEGAL = re.compile(r"[^A-Za-z0-9._/-]")
+_ODD = re.compile(r"[^A-Za-z0-9._-]+")
 _SAFE_LENGTH = 100
 
 
@@ -152,10 +153,15 @@ def safe_name(original: str, *, directory: str = "/", taken: Container[Any] = ()
     return name
 
 
+def _without_accents(text: str) -> str:
+    if text.isascii():
+        return text
+    letters = unicodedata.normalize("NFKD", text)
+    return "".join(letter for letter in letters if not unicodedata.combining(letter))
+
+
 def _safe_segment(original: str) -> str:
-    letters = unicodedata.normalize("NFKD", original)
-    plain = "".join(letter for letter in letters if not unicodedata.combining(letter))
-    stem, extension = posixpath.splitext(re.sub(r"[^A-Za-z0-9._-]+", "_", plain))
+    stem, extension = posixpath.splitext(_ODD.sub("_", _without_accents(original)))
     stem = stem.strip("_").lstrip(".")
     extension = extension.rstrip("_.")[:20]
     return (stem[: _SAFE_LENGTH - len(extension)] or "file") + extension

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import attrs
+import msgspec
 
 from messagebody.text import plain_text, quote
 
@@ -20,6 +21,8 @@ Path = tuple[int | str, ...]
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _SURROGATE_ESCAPE = re.compile(r"\\u[dD][89a-fA-F]")
+_LEAVES = frozenset({str, int, float, bool, type(None)})
+_TOO_LONG = 10**4300  # the interpreter converts no longer ones to text and back
 _BRACKET_OR_STRING = re.compile(r'[\[\]{}]|"(?:[^"\\]|\\.)*+"?', re.DOTALL)
 
 
@@ -46,15 +49,17 @@ class _LongNumber:
     digits: int
 
 
+class _Flawed(Exception):
+    """A document the fast reader hesitates about."""
+
+
 class _Reader:
     """Hooks for the standard parser that note flaws instead of losing them."""
 
     def __init__(self) -> None:
-        self.flawed = False
         self.decoder = json.JSONDecoder(
             object_pairs_hook=self._object,
-            parse_constant=self._constant,
-            parse_float=self._float,
+            parse_constant=float,
             parse_int=self._int,
         )
 
@@ -62,27 +67,39 @@ class _Reader:
         members = dict(pairs)
         if len(members) == len(pairs):
             return members
-        self.flawed = True
         repeated = _Repeated(members)
         seen: set[str] = set()
         repeated.key = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
         return repeated
 
-    def _constant(self, text: str) -> float:
-        self.flawed = True
-        return float(text)
-
-    def _float(self, text: str) -> float:
-        value = float(text)
-        self.flawed = self.flawed or math.isinf(value)
-        return value
-
     def _int(self, text: str) -> "int | _LongNumber":
         try:
             return int(text)
         except ValueError:  # longer than the interpreter converts
-            self.flawed = True
             return _LongNumber(len(text.lstrip("-")))
+
+
+def _only_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    members = dict(pairs)
+    if len(members) != len(pairs):
+        raise _Flawed
+    return members
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if math.isinf(number):
+        raise _Flawed
+    return number
+
+
+def _no_constant(_: str) -> float:
+    raise _Flawed
+
+
+_FAST = json.JSONDecoder(
+    object_pairs_hook=_only_once, parse_constant=_no_constant, parse_float=_finite
+)
 
 
 def loads(data: bytes | bytearray | memoryview | str, *, depth: int) -> Any:
@@ -97,21 +114,39 @@ def loads(data: bytes | bytearray | memoryview | str, *, depth: int) -> Any:
     """
     text = data if isinstance(data, str) else _decode(bytes(data))
     _check_depth(text, depth)
-    reader = _Reader()
     try:
-        value = reader.decoder.decode(text)
+        value = _FAST.decode(text)
+    except (_Flawed, ValueError, RecursionError):
+        value = _read_slowly(text)
+    else:
+        if not _may_hold_surrogates(text):
+            return value
+    check_value(value, depth=depth)
+    return value
+
+
+def _may_hold_surrogates(text: str) -> bool:
+    if "\\u" in text and _SURROGATE_ESCAPE.search(text):
+        return True
+    return not text.isascii() and _SURROGATE.search(text) is not None
+
+
+def _read_slowly(text: str) -> Any:
+    """Parse a document that has a flaw, so that it can be placed."""
+    try:
+        return _Reader().decoder.decode(text)
     except json.JSONDecodeError as error:
         raise _syntax_error(error) from error
     except RecursionError as error:
         raise InvalidJson("nested deeper than the parser can follow; lower limit depth") from error
-    if reader.flawed or _SURROGATE_ESCAPE.search(text) or _SURROGATE.search(text):
-        check_value(value, depth=depth)
-    return value
 
 
 def dumps(value: Any) -> str:
     """Return compact JSON for a value that `check_value` passed."""
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    try:
+        return msgspec.json.encode(value).decode()
+    except TypeError:  # it takes no subclasses of plain types
+        return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 
 
 def plain(value: Any) -> Any:
@@ -119,6 +154,8 @@ def plain(value: Any) -> Any:
 
     Subclasses of `str`, `int` and `float` and tuples become what they are in JSON.
     """
+    if type(value) in _LEAVES:
+        return value
     if isinstance(value, dict):
         return {plain_text(key): plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
@@ -134,7 +171,10 @@ def same(mine: Any, other: Any) -> bool:
     """Compare values of JSON: 1, 1.0 and True, equal to Python, are three of them."""
     if mine is other:
         return True
-    return bool(mine == other) and _sorted_text(mine) == _sorted_text(other)
+    if mine != other:
+        return False
+    first, second = dumps(mine), dumps(other)
+    return first == second or _sorted_text(mine) == _sorted_text(other)
 
 
 def _sorted_text(value: Any) -> str:
@@ -178,8 +218,56 @@ def check_value(value: Any, *, depth: int) -> None:
 
     Raises:
         InvalidJson: it holds NaN or an infinity, a lone surrogate, a repeated member, a key that
-            is no string, a foreign type, or it nests deeper than `depth`.
+            is no string, an integer of more than 4,300 digits, a foreign type, or it nests deeper
+            than `depth`.
     """
+    if not _is_flawless(value, depth):
+        _find_flaw(value, depth)
+
+
+def _is_flawless(value: Any, depth: int) -> bool:
+    """Tell whether a value is JSON in the very types a parser returns; if not, look closer.
+
+    Keeps no paths, so that a good value pays little. Deepest first: a value that holds itself
+    ends at `depth`, not at the end of memory.
+    """
+    pending: list[list[Any]] = [[[value]]]
+    while pending:
+        if not pending[-1]:
+            pending.pop()
+            continue
+        array, below = pending[-1].pop(), []
+        if type(array) is dict:
+            try:
+                names = "".join(array)
+            except TypeError:  # one of them is no string
+                return False
+            if not names.isascii() and _SURROGATE.search(names):
+                return False
+            array = array.values()
+        for item in array:
+            kind = type(item)
+            if kind is str:
+                if not item.isascii() and _SURROGATE.search(item):
+                    return False
+            elif kind is dict or kind is list:
+                below.append(item)
+            elif item is not None and kind is not bool and not _is_number(item, kind):
+                return False
+        if below:
+            if len(pending) > depth:
+                return False
+            pending.append(below)
+    return True
+
+
+def _is_number(item: Any, kind: type) -> bool:
+    if kind is int:
+        return bool(-_TOO_LONG < item < _TOO_LONG)
+    return kind is float and math.isfinite(item)
+
+
+def _find_flaw(value: Any, depth: int) -> None:
     pending: list[Iterator[tuple[Path, Any]]] = [iter([((), value)])]
     while pending:
         for path, item in pending[-1]:
@@ -220,5 +308,8 @@ def _check_scalar(item: Any, path: Path) -> None:
     elif isinstance(item, float):
         if not math.isfinite(item):
             raise InvalidJson(f"{item!r} is no JSON number (or overflows one)", path)
-    elif not (item is None or isinstance(item, bool | int | dict | list | tuple)):
+    elif isinstance(item, int):
+        if not -_TOO_LONG < item < _TOO_LONG:
+            raise InvalidJson("a number of more than 4,300 digits is too long", path)
+    elif not (item is None or isinstance(item, dict | list | tuple)):
         raise InvalidJson(f"a {type(item).__name__} is no JSON value", path)

@@ -62,7 +62,14 @@ def quote(value: object, *, limit: int = _CUT) -> str:
     """
     if isinstance(value, str):
         return f"'{escape(value, limit=limit)}'"
-    return f"{escape(repr(value), limit=limit)} ({type(value).__name__})"
+    return f"{escape(_spelled(value), limit=limit)} ({type(value).__name__})"
+
+
+def _spelled(value: object) -> str:
+    try:
+        return repr(value)
+    except (ValueError, RecursionError):  # an integer too long to print, bottomless nesting
+        return "…"
 
 
 def redact_url(url: str, *, limit: int = _CUT) -> str:

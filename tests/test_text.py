@@ -55,6 +55,14 @@ class TestQuote:
         assert quote("x" * 300) == "'" + "x" * 200 + "…'"
         assert quote("abcdef", limit=2) == "'ab…'"
 
+    def test_shows_what_python_does_not_print(self) -> None:
+        nested: list[object] = []
+        for _ in range(10_000):
+            nested = [nested]
+        assert quote(10**5_000) == "… (int)"
+        assert quote({"a": [10**5_000]}) == "… (dict)"
+        assert quote(nested) == "… (list)"
+
 
 class TestRedactUrl:
     @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ An attachment becomes a reference part only if its URL is absolute: a scheme, ":
 spelled in one strict way. A path never becomes a URL.
 """
 
+from functools import lru_cache
 from typing import Any
 
 import attrs
@@ -26,6 +27,8 @@ __all__ = [
     "take_parts",
 ]
 
+_CACHED_LENGTH = 256
+
 ALIASES = {
     "url": ("url", "uri"),
     "data": ("data", "bytes"),
@@ -44,11 +47,20 @@ def is_absolute_url(url: Any) -> bool:
     """
     if not isinstance(url, str) or "://" not in url:
         return False
+    return _is_readable(url) if len(url) > _CACHED_LENGTH else _is_readable_cached(url)
+
+
+def _is_readable(url: str) -> bool:
     try:
         grammar.parse(url)
     except grammar.Malformed:
         return False
     return True
+
+
+# Messages of one conversation repeat their URLs. Long ones would make the cache hold whatever
+# somebody sends.
+_is_readable_cached = lru_cache(1024)(_is_readable)
 
 
 def first_text(attachment: dict[str, Any], member: str) -> tuple[str, str] | None:
@@ -66,8 +78,10 @@ def content_type_of(attachment: dict[str, Any]) -> str:
     A kind such as "image" or "video" is no content type, and none is invented.
     """
     stated = first_text(attachment, "mime_type")
+    if stated is None or "/" not in stated[1]:
+        return OCTET_STREAM
     try:
-        return check_content_type(stated[1]) if stated else OCTET_STREAM
+        return check_content_type(stated[1])
     except InvalidContentType:
         return OCTET_STREAM
 

@@ -13,7 +13,6 @@ import attrs
 
 from messagebody import strict_json
 from messagebody.body import MessageBody
-from messagebody.envelopes.attachments import is_absolute_url
 from messagebody.envelopes.conversion import Loss, LossKind
 from messagebody.errors import EnvelopeError
 from messagebody.limits import DEFAULT_LIMITS
@@ -158,7 +157,7 @@ def numbered_name(directory: str, number: int, original: Any) -> str:
         '/attachments/1/42_new.md'
     """
     text = original if isinstance(original, str) else ""
-    if is_absolute_url(text):
+    if "://" in text:
         text = text.partition("?")[0].partition("#")[0]
     return safe_name(text, directory=f"{directory}/{number}")
 

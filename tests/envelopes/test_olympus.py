@@ -327,19 +327,21 @@ class TestSigning:
                 call(deep, SECRET, profile=profile)
         assert [f.check for f in olympus.iter_findings(deep)] == ["json"]
 
-    @pytest.mark.parametrize("digits", [20, 5_000])
-    def test_huge_integers_have_no_valid_signature(self, digits: int) -> None:
-        huge = envelope(protocol_message__payload={"n": 10**digits})
+    def test_huge_integers_have_no_valid_signature(self) -> None:
+        huge = envelope(protocol_message__payload={"n": 10**20})
         result = olympus.verify(huge, SECRET, signature="0" * 64)
         assert not result.valid
         assert "canonical JSON" in str(result.problem)
         with pytest.raises(EnvelopeError):
             olympus.sign(huge, SECRET)
-        if digits == 20:
-            assert olympus.sign(huge, SECRET, profile="upstream-5field")
-        else:
+        assert olympus.sign(huge, SECRET, profile="upstream-5field")
+
+    @pytest.mark.parametrize("profile", list(olympus.Profile))
+    def test_integers_nobody_can_print_are_refused(self, profile: str) -> None:
+        huge = envelope(protocol_message__payload={"n": 10**5_000})
+        for call in (olympus.sign, olympus.verify):
             with pytest.raises(EnvelopeError):
-                olympus.sign(huge, SECRET, profile="upstream-5field")
+                call(huge, SECRET, profile=profile)
 
     @pytest.mark.parametrize("gone", ["envelope", "protocol_message"])
     @pytest.mark.parametrize("profile", list(olympus.Profile))
@@ -428,7 +430,7 @@ class TestBoundary:
             ({"context_attachments__0__type": ["plan"]}, "attachment-type"),
             ({"context_attachments__1__section": 7}, "attachment-scope"),
             ({"protocol_message__message_type": ["ASSIGN"]}, "transition"),
-            ({"persona": 10**5000}, "persona-target"),
+            ({"persona": 10**4_000}, "persona-target"),
         ],
     )
     def test_finding(self, changes: dict[str, Any], check: str) -> None:

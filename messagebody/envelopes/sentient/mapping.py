@@ -91,8 +91,10 @@ def _links(message: dict[str, Any]) -> Iterator[Part]:
 
 def _content_type(stated: Any) -> str | None:
     """Return a media type if it is one: "video" is a kind of thing, not a content type."""
+    if not isinstance(stated, str) or "/" not in stated:
+        return None
     try:
-        return check_content_type(stated) if isinstance(stated, str) else None
+        return check_content_type(stated)
     except InvalidContentType:
         return None
 

@@ -1,0 +1,229 @@
+"""The strict reader of JSON, beside the standard one, and the check of Python values."""
+
+import enum
+import json
+import math
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from messagebody import strict_json
+from messagebody.strict_json import InvalidJson
+
+DEEP = 10_000
+ANY_TEXT = st.text(st.characters(), max_size=8)
+TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
+FINITE = st.floats(allow_nan=False, allow_infinity=False)
+NUMBERS = st.integers(-(2**80), 2**80) | FINITE
+VALUES = st.recursive(
+    st.none() | st.booleans() | NUMBERS | TEXT,
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(TEXT, inner, max_size=4),
+)
+# What Python takes for JSON, and more.
+ODD_VALUES = st.recursive(
+    st.none() | st.booleans() | NUMBERS | st.floats() | ANY_TEXT | st.binary(max_size=2)
+    | st.sampled_from([4_299, 4_300, 9_000]).map(lambda digits: -(10**digits)),
+    lambda inner: st.lists(inner, max_size=4)
+    | st.tuples(inner)
+    | st.dictionaries(ANY_TEXT | st.integers(0, 3), inner, max_size=4),
+)  # fmt: skip
+FLAWS = ["NaN", "-Infinity", "1e999", '"\\ud800"', '{"a":1,"a":1}', "9" * 5_000]
+FRAGMENTS = st.sampled_from([*'[]{},:"0-1.eE+ \\', "null", "true", "NaN", "\\u00e9", "é", "x"])
+
+
+class Color(enum.StrEnum):
+    RED = "red"
+
+
+class Whole(int):
+    pass
+
+
+def problem(data: Any, depth: int = 100) -> str:
+    with pytest.raises(InvalidJson) as caught:
+        strict_json.loads(data, depth=depth)
+    return caught.value.problem
+
+
+def is_strict(value: Any, depth: int = 100) -> bool:
+    """Say by recursion what `check_value` says without."""
+    if isinstance(value, dict):
+        inner = depth > 0 and all(isinstance(key, str) and is_strict(key) for key in value)
+        return inner and all(is_strict(item, depth - 1) for item in value.values())
+    if isinstance(value, list | tuple):
+        return depth > 0 and all(is_strict(item, depth - 1) for item in value)
+    if isinstance(value, str):
+        return not any(0xD800 <= ord(character) <= 0xDFFF for character in value)
+    if isinstance(value, float):
+        return math.isfinite(value)
+    return value is None or (isinstance(value, int) and abs(value) < 10**4300)
+
+
+class TestReading:
+    @given(VALUES, st.booleans(), st.sampled_from([None, 1]))
+    def test_what_json_writes_is_read_alike(
+        self, value: Any, ascii_only: bool, indent: int | None
+    ) -> None:
+        text = json.dumps(value, ensure_ascii=ascii_only, indent=indent)
+        assert repr(strict_json.loads(text, depth=100)) == repr(json.loads(text))
+        assert repr(strict_json.loads(text.encode(), depth=100)) == repr(json.loads(text))
+
+    @given(st.lists(FRAGMENTS, max_size=12).map("".join))
+    def test_refused_is_what_json_refuses_or_a_flaw(self, text: str) -> None:
+        pairs_seen: list[Any] = []
+
+        def note(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+            pairs_seen.append(len(pairs) == len(dict(pairs)))
+            return dict(pairs)
+
+        try:
+            lax = json.loads(text, object_pairs_hook=note)
+        except ValueError:
+            lax = pairs_seen = None  # type: ignore[assignment]
+        fine = pairs_seen is not None and all(pairs_seen) and is_strict(lax)
+        try:
+            read = strict_json.loads(text, depth=100)
+        except InvalidJson:
+            assert not fine
+        else:
+            assert fine
+            assert repr(read) == repr(lax)
+
+    @given(VALUES, st.sampled_from(FLAWS), st.data())
+    def test_a_flaw_anywhere_is_found(self, value: Any, flaw: str, data: st.DataObject) -> None:
+        text = json.dumps([value, "\0here", value]).replace('"\\u0000here"', flaw)
+        assert problem(text) == problem(text.encode())
+        with pytest.raises(InvalidJson) as caught:
+            strict_json.loads(text, depth=100)
+        assert caught.value.path[:1] == (1,)
+
+    @pytest.mark.parametrize(
+        ("text", "told"),
+        [
+            ('{"a": {"b": 1, "b": 2}}', "member 'b' stands twice in one object"),
+            ('{"\\u0061": 1, "a": 2}', "member 'a' stands twice in one object"),
+            ("[NaN]", "nan is no JSON number (or overflows one)"),
+            ("[1e400]", "inf is no JSON number (or overflows one)"),
+            ('["a\\uD83D"]', "character 1 is the lone surrogate U+D83D"),
+            ('["a\ud83d"]', "character 1 is the lone surrogate U+D83D"),
+            ('{"\\udc00": 1}', "member name '\\udc00' holds a lone surrogate"),
+            ("9" * 5_000, "a number of 5,000 digits is too long"),
+            ("-" + "9" * 5_000, "a number of 5,000 digits is too long"),
+            ("", "not JSON: expecting value at byte 0, got the end"),
+            ('["é", x]', "not JSON: expecting value at byte 7, got 'x'"),
+            ("\ufeff[]", "the document begins with a byte order mark"),
+            ("[1] 2", "not JSON: extra data at byte 4, got '2'"),
+            ('["\n"]', "not JSON: invalid control character at byte 2, got '\\n'"),
+        ],
+    )
+    def test_the_text_says_what_and_where(self, text: str, told: str) -> None:
+        assert problem(text) == told
+
+    def test_bytes_that_are_no_utf_8(self) -> None:
+        assert problem(b'["\xff"]') == "byte 2 is no UTF-8 (0xff)"
+        assert problem(b'["\xed\xa0\x80"]').startswith("byte 2 is no UTF-8")
+
+    def test_surrogate_pairs_are_one_character(self) -> None:
+        assert strict_json.loads('"\\ud83d\\ude00"', depth=0) == "\U0001f600"
+        assert strict_json.loads('"\\\\ud800"', depth=0) == "\\ud800"
+
+    @pytest.mark.parametrize("opening", ["[", '{"a":', '[{"a":'])
+    def test_nesting_has_an_end(self, opening: str) -> None:
+        closing = opening[::-1].translate({ord("["): "]", ord("{"): "}", ord('"'): "", 58: ""})
+        closing = closing.replace("a", "")
+        assert problem(opening * DEEP + "1" + closing * DEEP) == (
+            "nested more than 100 levels deep (limit depth)"
+        )
+        told = problem(opening * DEEP + "1" + closing * DEEP, depth=10 * DEEP)
+        assert told == "nested deeper than the parser can follow; lower limit depth"
+
+    @pytest.mark.parametrize("depth", [0, 1, 2, 100])
+    def test_the_limit_is_exact(self, depth: int) -> None:
+        text = "[" * depth + '"[["' + "]" * depth
+        assert strict_json.loads(text, depth=depth) is not None
+        if depth:
+            assert problem(text, depth - 1).startswith(f"nested more than {depth - 1} levels")
+
+    def test_many_brackets_are_no_depth(self) -> None:
+        text = json.dumps([[], {}, '[{"\\"'] * 500)
+        assert strict_json.loads(text, depth=2) == json.loads(text)
+
+
+class TestChecking:
+    @given(ODD_VALUES)
+    def test_it_says_what_recursion_says(self, value: Any) -> None:
+        try:
+            strict_json.check_value(value, depth=100)
+        except InvalidJson:
+            assert not is_strict(value)
+        else:
+            assert is_strict(value)
+
+    @given(VALUES, st.integers(0, 4))
+    def test_depth_is_exact(self, value: Any, depth: int) -> None:
+        if is_strict(value, depth):
+            strict_json.check_value(value, depth=depth)
+        else:
+            with pytest.raises(InvalidJson, match=f"nested more than {depth} levels deep"):
+                strict_json.check_value(value, depth=depth)
+
+    def test_a_value_that_holds_itself_ends(self) -> None:
+        endless: list[Any] = []
+        endless += [endless, endless, {"a": endless}]
+        with pytest.raises(InvalidJson, match="nested more than 100 levels"):
+            strict_json.check_value(endless, depth=100)
+
+    def test_bottomless_values_end(self) -> None:
+        value: Any = 1
+        for _ in range(DEEP):
+            value = {"a": [value]}
+        with pytest.raises(InvalidJson, match="nested more than 100 levels"):
+            strict_json.check_value(value, depth=100)
+        strict_json.check_value(value, depth=2 * DEEP)
+
+    @pytest.mark.parametrize(
+        ("value", "path", "told"),
+        [
+            ({"a": [1, {2: 3}]}, ("a", 1), "an object's member names are strings, got 2 (int)"),
+            ({"a": {"\ud800": 3}}, ("a",), "member name '\\ud800' holds a lone surrogate"),
+            ([10**4300], (0,), "a number of more than 4,300 digits is too long"),
+            ([1, {"x": {1, 2}}], (1, "x"), "a set is no JSON value"),
+            ({"x": math.inf}, ("x",), "inf is no JSON number (or overflows one)"),
+        ],
+    )  # fmt: skip
+    def test_flaws_have_a_place(self, value: Any, path: tuple[Any, ...], told: str) -> None:
+        with pytest.raises(InvalidJson) as caught:
+            strict_json.check_value(value, depth=100)
+        assert (caught.value.path, caught.value.problem) == (path, told)
+
+
+class TestWriting:
+    @given(VALUES)
+    def test_what_is_written_is_read_the_same(self, value: Any) -> None:
+        text = strict_json.dumps(value)
+        assert repr(json.loads(text)) == repr(value)
+        assert strict_json.same(strict_json.loads(text, depth=100), value)
+
+    def test_subclasses_become_what_they_are_in_json(self) -> None:
+        value = {Color.RED: (Color.RED, Whole(3), True, None, 1.5)}
+        strict_json.check_value(value, depth=2)
+        assert strict_json.dumps(value) == '{"red":["red",3,true,null,1.5]}'
+        plain = strict_json.plain(value)
+        assert plain == {"red": ["red", 3, True, None, 1.5]}
+        assert [type(item) for item in plain["red"]] == [str, int, bool, type(None), float]
+        assert type(next(iter(plain))) is str
+
+    @given(VALUES, VALUES)
+    def test_same_is_equality_of_json(self, mine: Any, other: Any) -> None:
+        def sorted_text(value: Any) -> str:
+            return json.dumps(value, sort_keys=True)
+
+        assert strict_json.same(mine, other) == (sorted_text(mine) == sorted_text(other))
+        assert strict_json.same(mine, json.loads(json.dumps(mine)))
+
+    def test_equal_to_python_is_not_the_same(self) -> None:
+        for mine, other in ((1, 1.0), (1, True), (0, False), (0.0, -0.0), ([1], [True])):
+            assert not strict_json.same({"a": mine}, {"a": other})
+        assert strict_json.same({"a": 1, "b": [2.0]}, {"b": [2.0], "a": 1})
