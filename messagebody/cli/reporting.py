@@ -30,13 +30,12 @@ def format_option(function: _F) -> _F:
 
 
 def answer(
-    terminal: Terminal, result: Compatibility, report: str, *, producer: str, consumer: str
+    terminal: Terminal, result: Compatibility, report: str, subject: reports.Subject
 ) -> ExitCode:
     """Print the answer in the format asked for and return its exit code."""
     if report == "text":
         _explain(terminal, result)
     else:
-        subject = reports.Subject(producer, consumer)
         click.echo(reports.FORMATS[report](result, subject))
     if result.compatible is None:
         return ExitCode.UNDECIDED

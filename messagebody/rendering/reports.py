@@ -30,10 +30,19 @@ class Subject:
     Arguments:
         producer: path of what is sent.
         consumer: path of what takes it.
+        changed: path of the file whose change is judged, where findings are shown; without it,
+            they are shown at the file of the schema part they are about.
     """
 
     producer: str
     consumer: str
+    changed: str | None = None
+
+    def path_of(self, producer_index: int | None) -> str:
+        """Return the file at which a finding about this producer part, or none, is shown."""
+        if self.changed is not None:
+            return self.changed
+        return self.consumer if producer_index is None else self.producer
 
 
 @attrs.frozen
@@ -55,7 +64,7 @@ def _messages(result: "Compatibility", subject: Subject) -> list[_Message]:
         _Message(
             reason.code,
             escape(str(reason), limit=2000),
-            subject.consumer if reason.producer_index is None else subject.producer,
+            subject.path_of(reason.producer_index),
             is_error=not undecided and reason.code != "dead-part",
         )
         for reason in result.reasons

@@ -208,6 +208,9 @@ class TestJudging:
     def test_evolve(self, shell: Shell) -> None:
         assert shell("evolve", "chat.json", "multimodal.json").code == 0
         assert shell("evolve", "chat.json", "multimodal.json", "--mode", "full").code == 1
+        forward = shell("evolve", "chat.json", "multimodal.json", "--mode", "forward", "--json")
+        report = json.loads(forward.out)
+        assert (report["producer"], report["consumer"]) == ("multimodal.json", "chat.json")
 
     def test_lint(self, shell: Shell) -> None:
         assert shell("lint", "chat.json") == (0, "", "", b"")

@@ -7,6 +7,7 @@ from messagebody.cli.reporting import answer, format_option
 from messagebody.cli.streams import read_body, read_schema
 from messagebody.cli.terminal import Terminal, pass_terminal
 from messagebody.compatibility import DEFAULT_STEPS, check
+from messagebody.rendering.reports import Subject
 from messagebody.schema import MessageBodySchema
 
 __all__ = ["command"]
@@ -38,4 +39,4 @@ def command(
         raise click.UsageError("producer and consumer can't both come from standard input")
     sent = MessageBodySchema.infer(read_body(producer)) if infer else read_schema(producer)
     result = check(sent, read_schema(consumer), lenient=lenient, steps=steps)
-    return answer(terminal, result, report, producer=producer, consumer=consumer)
+    return answer(terminal, result, report, Subject(producer, consumer))

@@ -7,6 +7,7 @@ from messagebody.cli.reporting import answer, format_option
 from messagebody.cli.streams import read_schema
 from messagebody.cli.terminal import Terminal, pass_terminal
 from messagebody.compatibility import Evolution, evolution
+from messagebody.rendering.reports import Subject
 
 __all__ = ["command"]
 
@@ -32,5 +33,7 @@ def command(
     \b
       messagebody evolve v1.schema.json v2.schema.json --mode full
     """
-    result = evolution(read_schema(old), read_schema(new), mode, lenient=lenient)
-    return answer(terminal, result, report, producer=old, consumer=new)
+    before, after = read_schema(old), read_schema(new)
+    result = evolution(before, after, mode, lenient=lenient)
+    sent, taken = (old, new) if result.producer is before else (new, old)
+    return answer(terminal, result, report, Subject(sent, taken, changed=new))
