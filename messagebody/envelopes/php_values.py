@@ -13,6 +13,7 @@ from typing import Any
 
 from messagebody.errors import EnvelopeError
 from messagebody.strict_json import InvalidJson, loads
+from messagebody.text import escape
 
 __all__ = [
     "JSON_DEPTH",
@@ -26,6 +27,7 @@ __all__ = [
     "is_empty",
     "lower",
     "optional_text",
+    "shown_key",
     "string_keyed",
     "text_of",
     "to_array",
@@ -183,6 +185,11 @@ def as_map(array: Any) -> dict[str, Any]:
     return {str(index): item for index, item in enumerate(array)}
 
 
+def shown_key(key: Any) -> str:
+    """Return a key as errors state it."""
+    return escape(text_of(key), limit=200)
+
+
 def string_keyed(array: Any) -> dict[str, Any]:
     """Return the members whose keys PHP keeps as text; "12" is an integer to it.
 
@@ -232,7 +239,7 @@ def _shell(item: Any) -> tuple[Any, Iterable[tuple[Any, Any]]]:
     if isinstance(item, PhpObject):
         return PhpObject.fromkeys(item), item.items()
     if isinstance(item, dict):
-        keyed = {str(key): child for key, child in item.items()}
+        keyed = {text_of(key): child for key, child in item.items()}
         if not all(key == str(index) for index, key in enumerate(keyed)):
             return dict.fromkeys(keyed), keyed.items()
         item = list(keyed.values())
@@ -249,17 +256,19 @@ def find_unencodable(value: Any, *, binary: bool = False) -> str | None:
         value: the value.
         binary: whether text that is no Unicode passes; the reference repairs it while encoding.
     """
-    level, depth = [value], 0
-    while level:
-        depth += 1
-        below: list[Any] = []
-        for array in level:
-            problem = _flaw_in(array, below, binary=binary)
-            if problem is not None:
-                return problem
-        level = below
-        if depth > JSON_DEPTH:
+    pending = [[value]]
+    while pending:
+        if not pending[-1]:
+            pending.pop()
+            continue
+        if len(pending) > JSON_DEPTH:
             return f"it nests more than {JSON_DEPTH} levels deep"
+        below: list[Any] = []
+        problem = _flaw_in(pending[-1].pop(), below, binary=binary)
+        if problem is not None:
+            return problem
+        if below:
+            pending.append(below)
     return None
 
 

@@ -43,6 +43,7 @@ Message = Mapping[str, Any] | str | bytes | bytearray | memoryview
 JSON = "application/json"
 DEPTH = DEFAULT_LIMITS.depth
 
+_NESTED = (dict, list, tuple)
 _DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
 
 
@@ -94,18 +95,16 @@ def read_object(message: Any, what: str) -> dict[str, Any]:
 
 def check_depth(value: Any) -> None:
     """Raise `EnvelopeError` if a value nests too deep for a recursive writer; never recurses."""
-    level: list[Any] = [value]
-    nested = (dict, list, tuple)
-    for _ in range(DEPTH + 1):
-        level = [
-            child
-            for item in level
-            for child in (item.values() if isinstance(item, dict) else item)
-            if isinstance(child, nested)
-        ]
-        if not level:
-            return
-    raise EnvelopeError(f"nested more than {DEPTH} levels deep")
+    pending: list[list[Any]] = [[value] if isinstance(value, _NESTED) else []]
+    while pending:
+        if not pending[-1]:
+            pending.pop()
+            continue
+        item = pending[-1].pop()
+        if len(pending) > DEPTH:
+            raise EnvelopeError(f"nested more than {DEPTH} levels deep")
+        children = item.values() if isinstance(item, dict) else item
+        pending.append([child for child in children if isinstance(child, _NESTED)])
 
 
 def member(value: Any, *keys: str) -> Any:

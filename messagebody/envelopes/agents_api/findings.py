@@ -91,7 +91,7 @@ def iter_drops(message: dict[str, Any]) -> Iterator[Loss]:
     kept = kept_text_fields(message)
     for key, value in message.items():
         if key not in MESSAGE_KEYS and key != "data":
-            yield Loss("omitted", key, "an envelope has no such member")
+            yield Loss("omitted", php.text_of(key), "an envelope has no such member")
         elif value is not None and key not in kept:
             yield from _drops_of(key, value, message, typed=typed)
 

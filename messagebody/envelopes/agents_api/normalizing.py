@@ -118,7 +118,7 @@ def normalize_each(
         except EnvelopeError as error:
             if php_compatible:
                 raise
-            raise EnvelopeError(f"messages[{key}]: {error.problem}") from error
+            raise EnvelopeError(f"messages[{php.shown_key(key)}]: {error.problem}") from error
     return done
 
 

@@ -69,7 +69,7 @@ def _shown(value: Any) -> str:
     if not isinstance(value, str):
         try:
             value = json.dumps(value, ensure_ascii=False)
-        except ValueError:  # an integer longer than the interpreter prints
+        except (TypeError, ValueError):  # no JSON, or an integer too long to print
             value = "(unprintable)"
     return _UNSAFE.sub(lambda match: _SHORT.get(match[0]) or escape(match[0]), value)
 

@@ -11,6 +11,9 @@ from messagebody.errors import EnvelopeError
 __all__ = ["evidence", "read_leniently"]
 
 
+_TEXT = (str, bytes, bytearray, memoryview)
+
+
 def read_leniently(message: Message) -> tuple[dict[str, Any], str | None]:
     """Return what can be read of a message, and what is wrong with it as JSON, None if nothing.
 
@@ -28,11 +31,15 @@ def read_leniently(message: Message) -> tuple[dict[str, Any], str | None]:
 
 def _lenient(message: Message) -> Any:
     try:
-        value = dict(message) if isinstance(message, Mapping) else json.loads(_text(message))
-        check_depth(value if isinstance(value, dict) else {})
+        value = json.loads(_text(message)) if isinstance(message, _TEXT) else _value(message)
+        check_depth(value)
     except (EnvelopeError, ValueError, RecursionError):
         return {}
     return value
+
+
+def _value(message: Any) -> Any:
+    return dict(message) if isinstance(message, Mapping) else message
 
 
 def _text(message: str | bytes | bytearray | memoryview) -> str:
@@ -52,9 +59,9 @@ def evidence(message: Message) -> bytes:
     """
     if isinstance(message, str):
         return message.encode("utf-8", "surrogatepass")
-    if not isinstance(message, Mapping):
+    if isinstance(message, bytes | bytearray | memoryview):
         return bytes(message)
-    value = dict(message)
+    value = _value(message)
     check_depth(value)
     try:
         text = json.dumps(value, ensure_ascii=False)
