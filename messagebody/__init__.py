@@ -19,6 +19,7 @@ if TYPE_CHECKING:
         ainline,
         aoffload,
         apresent,
+        fetch,
         inline,
         migrate,
         offload,
@@ -46,6 +47,7 @@ __all__ = [
     "aoffload",
     "apresent",
     "check",
+    "fetch",
     "inline",
     "migrate",
     "offload",
@@ -58,8 +60,8 @@ __all__ = [
 _LAZY = {
     **dict.fromkeys(("Compatibility", "Verdict", "check"), "messagebody.compatibility"),
     **dict.fromkeys(
-        ("ainline", "aoffload", "apresent", "inline", "migrate", "offload", "present", "sweep",
-         "verify"),
+        ("ainline", "aoffload", "apresent", "fetch", "inline", "migrate", "offload", "present",
+         "sweep", "verify"),
         "messagebody.offloading",
     ),
     "Resolver": "messagebody.resolving",

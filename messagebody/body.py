@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
 from messagebody.building import NOT_GIVEN, build_part
+from messagebody.content import Reference
 from messagebody.lazy_serializer import LazySerializer
 from messagebody.limits import DEFAULT_LIMITS, Limits
 from messagebody.part import Part
@@ -226,11 +227,31 @@ class MessageBody(PartSequence):
         Arguments:
             resolver: decides how references are read; the body's own, else the closed default.
         """
-        pinned = [(position, _pinned(part, resolver)) for position, part in enumerate(self)]
-        for position, part in pinned:
-            if part is not None:
-                self._parts.replace(position, part._record)
+        loose = [
+            (position, part.reference)
+            for position, part in enumerate(self)
+            if part.reference is not None and None in {part.size, part.digest}
+        ]
+        if loose:
+            self._pin(loose, resolver or self._resolver)
         return self
+
+    def _pin(
+        self, loose: builtins.list[tuple[int, Reference]], resolver: "Resolver | None"
+    ) -> None:
+        from messagebody.resolving import Resolver, measure_reference
+
+        resolver = resolver or Resolver()
+        budget = resolver.budget()
+        pinned = []
+        for position, reference in loose:
+            part = self[position]
+            size, digest = measure_reference(
+                reference, resolver=resolver, subject=part.label, budget=budget
+            )
+            pinned.append((position, part.evolve(size=size, digest=digest)))
+        for position, part in pinned:
+            self._parts.replace(position, part._record)
 
     # Views
 
@@ -346,17 +367,3 @@ def _of_type(
     pattern = content_type_pattern(content_type)
     wanted = {kind for kind in {types[position] for position in positions} if pattern.matches(kind)}
     return [position for position in positions if types[position] in wanted]
-
-
-def _pinned(part: Part, resolver: "Resolver | None") -> Part | None:
-    """Return a reference with size and digest read, None where nothing is missing."""
-    if not part.is_reference or (part.size is not None and part.digest is not None):
-        return None
-    import hashlib
-
-    size, found = 0, hashlib.sha256()
-    with part.open(resolver) as stream:
-        while chunk := stream.read(1 << 20):
-            size += len(chunk)
-            found.update(chunk)
-    return part.evolve(size=size, digest="sha256:" + found.hexdigest())

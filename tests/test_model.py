@@ -14,14 +14,17 @@ import pytest
 from messagebody import MessageBody, MessageBodySchema, Part, Resolver, check, offload
 from messagebody.errors import (
     DecodeError,
+    DigestMismatch,
     DigestUnknown,
     DuplicateName,
     InvalidContentType,
     InvalidPart,
+    LimitExceeded,
     LocalFileChanged,
     LocalFileNotSent,
     PartNotFound,
 )
+from messagebody.resolving import FetchLimits
 from messagebody.samples import EXAMPLES, example_body, example_schema_json, sample
 
 
@@ -236,6 +239,28 @@ class TestIdentity:
         loose = MessageBody([Part(url=small[0].url, content_type="text/plain")])
         assert loose.pin(Resolver(allow=[store])) is loose
         assert loose.digest == small.digest
+
+    def test_pin_where_digests_are_required(self, tmp_path: Path) -> None:
+        store = tmp_path / "store"
+        small = offload(MessageBody([Part("hello")]), store, threshold=0)
+        strict = Resolver(allow=[store], require_digest=True)
+        loose = MessageBody([Part(url=small[0].url, name="/a", content_type="text/plain")])
+        with pytest.raises(PermissionError, match="carries no digest"):
+            loose["/a"].read_text(strict)
+        assert loose.pin(strict)["/a"].read_text(strict) == "hello"
+        wrong = MessageBody([Part(url=small[0].url, size=4, content_type="text/plain")])
+        with pytest.raises(DigestMismatch, match="expected 4 bytes"):
+            wrong.pin(strict)
+        assert wrong[0].digest is None
+
+    def test_pin_counts_over_the_body(self, tmp_path: Path) -> None:
+        store = tmp_path / "store"
+        small = offload(MessageBody([Part("hello"), Part("cats!")]), store, threshold=0)
+        loose = MessageBody(Part(url=part.url, content_type="text/plain") for part in small)
+        tight = Resolver(allow=[store], limits=FetchLimits(body_bytes=9))
+        with pytest.raises(LimitExceeded, match="body_bytes"):
+            loose.pin(tight)
+        assert [part.digest for part in loose] == [None, None]
 
     def test_with_resolver(self, tmp_path: Path) -> None:
         store = tmp_path / "store"

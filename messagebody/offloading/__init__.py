@@ -1,6 +1,7 @@
 """Offloading: large parts to a store and back, and what a store needs in the long run."""
 
 from messagebody.offloading.asynchronous import ainline, aoffload, apresent
+from messagebody.offloading.fetching import fetch
 from messagebody.offloading.migrating import migrate
 from messagebody.offloading.presenting import present
 from messagebody.offloading.reading_back import inline
@@ -18,6 +19,7 @@ __all__ = [
     "ainline",
     "aoffload",
     "apresent",
+    "fetch",
     "inline",
     "migrate",
     "offload",

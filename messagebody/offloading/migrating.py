@@ -9,7 +9,7 @@ from messagebody.offloading.failures import raise_for
 from messagebody.offloading.reading_back import budget_for
 from messagebody.offloading.transfers import SpoolBlob, Verify, Watched, ensure
 from messagebody.offloading.uploading import subject_of
-from messagebody.offloading.working import Stop, run_all
+from messagebody.offloading.working import Stop, reporter, run_all
 from messagebody.part import Part
 from messagebody.resolving import Budget, Resolver
 from messagebody.stores import Store, open_store
@@ -21,10 +21,12 @@ def migrate(
     body: MessageBody,
     store: str | os.PathLike[str] | Store,
     *,
+    source: str | os.PathLike[str] | Store | None = None,
     resolver: Resolver | None = None,
     all: bool = False,  # noqa: A002 - reads as what it does
     storage_options: dict[str, Any] | None = None,
     verify: Verify | None = None,
+    callback: Any = None,
     stop: Stop | None = None,
 ) -> MessageBody:
     """Return a new body whose references point to copies in another store.
@@ -35,16 +37,35 @@ def migrate(
     Arguments:
         body: the body, which is not changed.
         store: where to: a store, its URL, or a directory's path.
-        resolver: decides which references are read; the body's own if None.
+        source: where from: only references below this store move, and it is allowed for it.
+        resolver: decides which references are read; without `source` the body's own if None.
         all: take references without a digest, too.
         storage_options: of `stores.open_store`, if `store` is no store yet.
         verify: as for `offload`.
+        callback: an fsspec `Callback`, told the bytes that are read.
         stop: cancels the work from another thread.
+
+    Raises:
+        UnsafeReference: the resolver refuses a reference.
+        DigestMismatch: the bytes are not the ones promised; nothing else is copied.
+        StoreError: a store failed for one part; its subclasses say more.
+        PartsFailed: several parts failed for different reasons.
+
+    Example:
+        >>> from messagebody import MessageBody, migrate, offload
+        >>> body = MessageBody()
+        >>> part = body.add("cats " * 1000, name="/notes.txt")
+        >>> small = offload(body, "memory://tests", threshold="1 KiB")
+        >>> moved = migrate(small, "memory://archive", source="memory://tests")
+        >>> moved["/notes.txt"].url[:24], moved.digest == body.digest
+        ('memory://archive/sha256/', True)
     """
     opened = open_store(store, **(storage_options or {}))
     verify = verify or ("digest" if opened.reads_back else None)
-    chosen = [(at, part) for at, part in enumerate(body) if _is_to_move(part, opened, all)]
-    budgets = budget_for(resolver)
+    below = None if source is None else Resolver(allow=source, public_https=False)
+    chosen = [(at, part) for at, part in enumerate(body) if _is_to_move(part, opened, below, all)]
+    progress = reporter(callback, sum(part.size or 0 for _, part in chosen))
+    budgets = budget_for(resolver or below, progress=progress)
     stop = stop or Stop()
     outcomes = run_all(
         [partial(_move, at, part, opened, verify, stop, *budgets(part)) for at, part in chosen],
@@ -65,8 +86,10 @@ def migrate(
     return result
 
 
-def _is_to_move(part: Part, store: Store, take_all: bool) -> bool:
+def _is_to_move(part: Part, store: Store, below: Resolver | None, take_all: bool) -> bool:
     if part.reference is None or part.reference.url.startswith(f"{store.url}/"):
+        return False
+    if below is not None and not below.allows(part.reference.url):
         return False
     return take_all or part.reference.digest is not None
 

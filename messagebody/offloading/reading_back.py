@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 import attrs
 
@@ -10,7 +11,7 @@ from messagebody.errors import LimitExceeded
 from messagebody.offloading.failures import raise_for
 from messagebody.offloading.policies import Selection
 from messagebody.offloading.uploading import subject_of
-from messagebody.offloading.working import Stop, run_all
+from messagebody.offloading.working import Stop, reporter, run_all
 from messagebody.part import Part
 from messagebody.resolving import Budget, Resolver, read_reference
 from messagebody.text import human_size
@@ -29,6 +30,7 @@ def inline(
     content_types: str = _EVERY_TYPE,
     all: bool = False,  # noqa: A002 - reads as what it does
     max_bytes: int | None = None,
+    callback: Any = None,
     stop: Stop | None = None,
 ) -> MessageBody:
     """Return a new body whose references and local files are read in, verified.
@@ -44,6 +46,7 @@ def inline(
         content_types: a glob; the references whose types match are read.
         all: read references without a digest, too.
         max_bytes: bytes to take in all.
+        callback: an fsspec `Callback`, told the bytes that arrive.
         stop: cancels the work from another thread.
 
     Raises:
@@ -63,7 +66,8 @@ def inline(
     wanted = _chooser(names, content_types, take_all=all)
     chosen = [(position, part) for position, part in enumerate(body) if wanted(part)]
     _check_total([part for _, part in chosen], max_bytes)
-    budgets = budget_for(resolver, max_bytes)
+    progress = reporter(callback, sum(p.size or 0 for _, p in chosen if p.is_reference))
+    budgets = budget_for(resolver, max_bytes, progress)
     work = [partial(_read_in, position, part, *budgets(part)) for position, part in chosen]
     outcomes = run_all(work, stop or Stop())
     raise_for(
@@ -111,7 +115,9 @@ def _read_in(position: int, part: Part, resolver: Resolver, budget: Budget) -> P
 
 
 def budget_for(
-    resolver: Resolver | None, max_bytes: int | None = None
+    resolver: Resolver | None,
+    max_bytes: int | None = None,
+    progress: Callable[[int], None] | None = None,
 ) -> Callable[[Part], tuple[Resolver, Budget]]:
     """Return what gives a part's resolver (given, bound or closed) and the budget it shares."""
     closed = Resolver()
@@ -123,7 +129,7 @@ def budget_for(
             limits = chosen.limits
             if max_bytes is not None:
                 limits = attrs.evolve(limits, body_bytes=min(limits.body_bytes, max_bytes))
-            budgets[chosen] = Budget(limits)
+            budgets[chosen] = Budget(limits, progress)
         return chosen, budgets[chosen]
 
     return pick

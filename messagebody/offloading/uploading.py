@@ -16,7 +16,7 @@ from messagebody.offloading.failures import raise_for
 from messagebody.offloading.policies import Policy, Selection, as_reference
 from messagebody.offloading.sizes import parse_size
 from messagebody.offloading.transfers import FileBlob, Verify, Watched, ensure, key_for
-from messagebody.offloading.working import Gate, Stop, run_all
+from messagebody.offloading.working import Gate, Stop, reporter, run_all
 from messagebody.part import Part
 from messagebody.stores import Blob, Bytes, Store, open_store
 
@@ -83,7 +83,8 @@ def offload(
     )
     chosen = policy.positions(body, lambda digest: opened.url_of(key_for(digest)))
     verify = verify or ("digest" if opened.reads_back else None)
-    sender = _Sender(opened, verify, stop or Stop(), _progress(callback, body, chosen))
+    progress = reporter(callback, sum(body[position].size or 0 for position in chosen))
+    sender = _Sender(opened, verify, stop or Stop(), progress)
     return sender.send(body, chosen)
 
 
@@ -176,16 +177,3 @@ class _Sender:
         key = ensure(self.store, digest, Watched(blob, self.stop, tell), content_type, self.verify)
         tell(blob.size)
         return key
-
-
-def _progress(callback: Any, body: MessageBody, chosen: set[int]) -> Callable[[int], None]:
-    if callback is None:
-        return lambda _: None
-    callback.set_size(sum(body[position].size or 0 for position in chosen))
-    lock = threading.Lock()
-
-    def tell(count: int) -> None:
-        with lock:
-            callback.relative_update(count)
-
-    return tell

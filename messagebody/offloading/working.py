@@ -4,11 +4,11 @@ import contextlib
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import attrs
 
-__all__ = ["Gate", "Interrupted", "Outcome", "Stop", "run_all"]
+__all__ = ["Gate", "Interrupted", "Outcome", "Stop", "reporter", "run_all"]
 
 _T = TypeVar("_T")
 _WORKERS = 16
@@ -49,6 +49,25 @@ class Gate:
             with self._changed:
                 self._free += size
                 self._changed.notify_all()
+
+
+def reporter(callback: Any, size: int) -> Callable[[int], None]:
+    """Return what tells an fsspec `Callback` of bytes, from any thread; nobody if it is None.
+
+    Arguments:
+        callback: the callback.
+        size: bytes there will be in all.
+    """
+    if callback is None:
+        return lambda _: None
+    callback.set_size(size)
+    lock = threading.Lock()
+
+    def report(count: int) -> None:
+        with lock:
+            callback.relative_update(count)
+
+    return report
 
 
 @attrs.frozen

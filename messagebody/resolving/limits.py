@@ -4,6 +4,7 @@ import socket
 import threading
 import time
 from collections import defaultdict
+from collections.abc import Callable
 from types import TracebackType
 from typing import Self
 
@@ -49,10 +50,16 @@ class FetchLimits:
 
 
 class Budget:
-    """What is left of the limits while one body is read; safe to share between threads."""
+    """What is left of the limits while one body is read; safe to share between threads.
 
-    def __init__(self, limits: FetchLimits) -> None:
+    Arguments:
+        limits: the limits.
+        progress: told the number of bytes whenever some arrive.
+    """
+
+    def __init__(self, limits: FetchLimits, progress: Callable[[int], None] | None = None) -> None:
         self.limits = limits
+        self._progress = progress
         self._lock = threading.Lock()
         self._bytes = 0
         self._fetches = 0
@@ -71,6 +78,8 @@ class Budget:
                 f"the body's references hold over {human_size(self.limits.body_bytes)} "
                 "(limit body_bytes)"
             )
+        if self._progress is not None:
+            self._progress(count)
 
     def take_fetch(self, host: str) -> threading.BoundedSemaphore:
         """Count a request, and return the slots of the host it goes to."""

@@ -55,17 +55,14 @@ def measure_reference(
     subject: str,
     budget: Budget | None = None,
 ) -> tuple[int, str]:
-    """Read a reference once and return its size and digest."""
-    resolver = resolver or _closed_default()
-    spool = resolver.fetch(
+    """Read a reference once and return its size and digest, stated or not."""
+    return (resolver or _closed_default()).measure(
         reference.url,
         size=reference.size,
         digest=reference.digest,
         subject=subject,
         budget=budget,
     )
-    spool.close()
-    return spool.size, spool.digest
 
 
 def open_reference(reference: "Reference", *, resolver: Resolver | None, subject: str) -> BinaryIO:

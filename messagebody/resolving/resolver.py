@@ -11,6 +11,7 @@ import ssl
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from messagebody.content import Reference
 from messagebody.data_urls import is_data_url
 from messagebody.errors import (
     DecodeError,
@@ -170,6 +171,31 @@ class Resolver:
         source = self.source(url, subject=subject)
         if digest is None and self.require_digest:
             raise UnsafeReference(subject, "carries no digest, which this resolver requires")
+        return self._read(source, Reference(url, size, digest), subject, budget)
+
+    def measure(
+        self,
+        url: str,
+        *,
+        size: int | None = None,
+        digest: str | None = None,
+        subject: str = "a reference",
+        budget: Budget | None = None,
+    ) -> tuple[int, str]:
+        """Read a reference to its end and return its size and digest; hand out nothing of it.
+
+        A reference without a digest is read under `require_digest` too: this is how it gets one.
+        Arguments and errors are those of `fetch`.
+        """
+        source = self.source(url, subject=subject)
+        spool = self._read(source, Reference(url, size, digest), subject, budget)
+        spool.close()
+        return spool.size, spool.digest
+
+    def _read(
+        self, source: Source, promised: Reference, subject: str, budget: Budget | None
+    ) -> Spool:
+        url, size, digest = promised.url, promised.size, promised.digest
         budget = budget or self.budget()
         with Spool.guarded() as spool, self._errors(url, subject):
             deadline = budget.part_deadline()

@@ -32,7 +32,8 @@ def large_body() -> MessageBody:
 
 CHILD = textwrap.dedent(
     """
-    import sys
+    import signal, sys
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # which a background job lacks
     from messagebody import MessageBody, Part, offload
     from messagebody.stores import open_store
     place, endpoint = sys.argv[1:]

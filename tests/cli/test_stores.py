@@ -1,0 +1,306 @@
+"""Commands that move content, against a directory and an S3 server."""
+
+import json
+import os
+import re
+from collections.abc import Callable
+from pathlib import Path
+from urllib.request import urlopen
+
+import pytest
+
+from messagebody import MessageBody, Part
+from messagebody.stores.s3 import S3Store
+from tests import servers
+from tests.cli.test_commands import Shell
+from tests.cli.test_processes import on_a_terminal
+from tests.s3_fixtures import *  # noqa: F403
+
+OLD = (1000, 1000)
+
+
+@pytest.fixture
+def shell(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Shell:
+    monkeypatch.chdir(tmp_path)
+    return Shell(monkeypatch)
+
+
+@pytest.fixture
+def s3(
+    moto_server: servers.Server, moto_store: S3Store, monkeypatch: pytest.MonkeyPatch,
+    as_client: Callable[[servers.Server], None],
+) -> str:  # fmt: skip
+    """A store on a server, which the command line finds as users have it: by the environment."""
+    as_client(moto_server)
+    monkeypatch.setenv("AWS_ENDPOINT_URL", moto_server.endpoint)
+    return moto_store.url
+
+
+@pytest.fixture(params=["directory", "s3"])
+def store(request: pytest.FixtureRequest) -> str:
+    return "./store" if request.param == "directory" else str(request.getfixturevalue("s3"))
+
+
+@pytest.fixture
+def body(tmp_path: Path) -> MessageBody:
+    body = MessageBody()
+    body.add("Cats are cute.", content_type="text/markdown")
+    body.add(b"\x89PNG\r\n\x1a\n" + bytes(3000), name="/charts/a.png")
+    body.add("x" * 5000, content_type="text/plain")
+    (tmp_path / "message.json").write_bytes(body.to_json_bytes())
+    return body
+
+
+@pytest.fixture
+def small(shell: Shell, body: MessageBody, store: str) -> str:
+    done = shell("offload", "message.json", "--to", store, "--threshold", "1 KiB", "-o", "small")
+    assert (done.code, done.err) == (0, "")
+    return "small"
+
+
+def read(path: str | Path) -> MessageBody:
+    return MessageBody.from_json(Path(path).read_bytes())
+
+
+class TestOffload:
+    @pytest.mark.parametrize("option", ["--threshold", "--fit"])
+    def test_a_size_that_is_none_is_wrong_usage(
+        self, shell: Shell, body: MessageBody, option: str
+    ) -> None:
+        done = shell("offload", "message.json", "--to", "store", option, "much")
+        assert done.code == 2
+        assert "'256 KiB', got 'much'" in done.err
+
+    def test_names_leave_out_what_has_none(self, shell: Shell, body: MessageBody) -> None:
+        options = ["--to", "store", "--threshold", "0", "--names", "charts/*"]
+        done = shell("offload", "message.json", *options)
+        assert [part.is_reference for part in MessageBody.from_json(done.out)] == [
+            False, True, False]  # fmt: skip
+
+    def test_fit(self, shell: Shell, body: MessageBody) -> None:
+        done = shell("offload", "message.json", "--to", "store", "--fit", "2000")
+        assert [part.is_reference for part in MessageBody.from_json(done.out)] == [
+            False, True, True]  # fmt: skip
+        assert shell("offload", "message.json", "--to", "store", "--fit", "10 B").code == 4
+
+    def test_no_such_bucket(self, shell: Shell, body: MessageBody, s3: str, tmp_path: Path) -> None:
+        options = ["--to", "s3://no-such-bucket/x", "--threshold", "1 KiB", "-o", "small.json"]
+        done = shell("offload", "message.json", *options)
+        assert done.code == 4
+        assert "there is no such bucket" in done.err
+        assert not (tmp_path / "small.json").exists()
+
+    def test_a_secret_in_a_store_is_not_shown(self, shell: Shell, body: MessageBody) -> None:
+        done = shell("offload", "message.json", "--to", "s3://key:s3cr3t@bucket/x")
+        assert done.code == 4
+        assert "s3cr3t" not in done.err
+
+    def test_progress_is_for_people(self, body: MessageBody, tmp_path: Path) -> None:
+        message, small = str(tmp_path / "message.json"), str(tmp_path / "small.json")
+        place = str(tmp_path / "store")
+        options = [message, "--to", place, "--threshold", "1 KiB", "-o", small]
+        code, shown = on_a_terminal("offload", *options)
+        assert (code, "100%" in shown, "2 parts moved" in shown) == (0, True, True)
+        code, shown = on_a_terminal("inline", small, "--allow", place, "-o", message)
+        assert (code, "reading" in shown, "100%" in shown) == (0, True, True)
+        other = str(tmp_path / "other")
+        code, shown = on_a_terminal("migrate", small, "--from", place, "--to", other, "-o", message)
+        assert (code, "100%" in shown, "2 parts copied" in shown) == (0, True, True)
+        assert on_a_terminal("-q", "offload", *options)[1] == ""
+
+
+class TestFetch:
+    def test_a_named_part(self, shell: Shell, small: str, store: str, tmp_path: Path) -> None:
+        done = shell("fetch", small, "charts/a.png", "--allow", store)
+        assert (done.code, done.out) == (0, "")
+        assert (tmp_path / "a.png").read_bytes() == b"\x89PNG\r\n\x1a\n" + bytes(3000)
+        again = shell("fetch", small, "charts/a.png", "--allow", store)
+        assert again.code == 2
+        assert "'a.png' exists" in again.err
+
+    def test_by_its_place(self, shell: Shell, small: str, store: str, tmp_path: Path) -> None:
+        for index in ("2", "-1"):
+            done = shell("fetch", small, "--index", index, "-o", "x.txt", "--allow", store)
+            assert done.code == 0
+            assert (tmp_path / "x.txt").read_text() == "x" * 5000
+
+    @pytest.mark.parametrize(
+        ("arguments", "problem"),
+        [
+            ([], "give either the NAME"),
+            (["charts/a.png", "--index", "1"], "give either the NAME"),
+            (["--index", "3"], "no part 3: the body has 3 parts"),
+            (["--index", "2"], "say where to write it"),
+            (["charts/b.png"], "did you mean '/charts/a.png'"),
+        ],
+    )
+    def test_wrong_usage(
+        self, shell: Shell, body: MessageBody, arguments: list[str], problem: str
+    ) -> None:
+        done = shell("fetch", "message.json", *arguments)
+        assert done.code == 2
+        assert problem in done.err
+
+    def test_what_is_refused_or_wrong_leaves_no_file(
+        self, shell: Shell, body: MessageBody, tmp_path: Path
+    ) -> None:
+        shell("offload", "message.json", "--to", "store", "--threshold", "1 KiB", "-o", "small")
+        refused = shell("fetch", "small", "charts/a.png")
+        assert (refused.code, "--allow URL" in refused.err) == (4, True)
+        for path in (tmp_path / "store" / "sha256").iterdir():
+            path.write_bytes(bytes(path.stat().st_size))
+        wrong = shell("fetch", "small", "charts/a.png", "--allow", "store")
+        assert (wrong.code, "expected sha256:" in wrong.err) == (4, True)
+        assert not (tmp_path / "a.png").exists()
+
+
+class TestVerify:
+    def test_json(self, shell: Shell, small: str, store: str) -> None:
+        done = shell("verify", small, "--allow", store, "--json")
+        assert (done.code, json.loads(done.out)) == (0, {"checked": 2, "findings": []})
+        refused = shell("verify", small, "--json")
+        assert refused.code == 1
+        findings = json.loads(refused.out)["findings"]
+        assert [(each["index"], each["name"], each["error"]) for each in findings] == [
+            (1, "/charts/a.png", "UnsafeReference"), (2, None, "UnsafeReference")]  # fmt: skip
+
+    def test_a_deleted_object(self, shell: Shell, small: str, s3: str, moto_store: S3Store) -> None:
+        if not read(small)[1].url.startswith("s3:"):  # type: ignore[union-attr]
+            return
+        moto_store.delete((read(small)[1].url or "").removeprefix(f"{s3}/"))
+        for options in ([], ["--size-only"]):
+            done = shell("verify", small, "--allow", s3, *options)
+            assert done.code == 1
+            assert "no such object, asked for part '/charts/a.png'" in done.out
+
+
+class TestPresent:
+    def test_links_are_signed(self, shell: Shell, body: MessageBody, s3: str) -> None:
+        shell("offload", "message.json", "--to", s3, "--threshold", "1 KiB", "-o", "small")
+        done = shell("present", "small", "--allow", s3, "--expires", "15m")
+        shown = MessageBody.from_json(done.out)
+        assert done.code == 0
+        assert shown.digest == body.digest
+        assert "X-Amz-Expires=900" in (shown[1].url or "")
+        with urlopen(shown[1].url or "") as answer:
+            assert answer.read() == body[1].read_bytes()
+        assert shell("present", "small", "--allow", s3, "-o", "page.json").out == ""
+        assert read("page.json")[1].url
+
+    def test_nothing_is_signed_that_is_not_allowed(
+        self, shell: Shell, body: MessageBody, s3: str
+    ) -> None:
+        shell("offload", "message.json", "--to", s3, "--threshold", "1 KiB", "-o", "small")
+        for options in ([], ["--allow", f"{s3}/other"]):
+            done = shell("present", "small", *options)
+            assert (done.code, done.out) == (4, "")
+
+    @pytest.mark.parametrize(("expires", "code"), [("8 days", 4), ("soon", 2), ("-5", 2)])
+    def test_times(self, shell: Shell, body: MessageBody, s3: str, expires: str, code: int) -> None:
+        shell("offload", "message.json", "--to", s3, "--threshold", "1 KiB", "-o", "small")
+        assert shell("present", "small", "--allow", s3, "--expires", expires).code == code
+
+
+class TestMigrate:
+    def test_there_and_back(
+        self, shell: Shell, body: MessageBody, small: str, store: str, tmp_path: Path
+    ) -> None:
+        done = shell("migrate", small, "--from", store, "--to", "archive", "-o", "moved")
+        assert (done.code, done.err) == (0, "")
+        moved = read("moved")
+        assert moved.digest == body.digest
+        archive = (tmp_path / "archive").as_uri()
+        assert [(p.url or "").startswith(archive) for p in moved] == [False, True, True]
+        assert shell("migrate", "moved", "--from", "archive", "--to", store, "-i").code == 0
+        assert read("moved") == read(small)
+        assert shell("inline", "moved", "--allow", store).data == body.to_json_bytes() + b"\n"
+
+    def test_only_what_is_below_the_source_moves(
+        self, shell: Shell, small: str, store: str
+    ) -> None:
+        before = read(small)
+        before.add(url="https://example.com/cats", name="/sources/1", digest=before[1].digest)
+        Path(small).write_bytes(before.to_json_bytes())
+        assert shell("migrate", small, "--from", "elsewhere", "--to", "new", "-i").code == 0
+        assert read(small) == before
+        assert shell("migrate", small, "--from", store, "--to", "new", "-i").code == 0
+        assert read(small)["/sources/1"] == before["/sources/1"]
+
+    def test_a_failure_leaves_the_message(self, shell: Shell, small: str, store: str) -> None:
+        before = Path(small).read_bytes()
+        options = ["--from", store, "--to", "s3://key:s3cr3t@new/x", "-i"]
+        done = shell("migrate", small, *options)
+        assert (done.code, "s3cr3t" in done.err) == (4, False)
+        assert Path(small).read_bytes() == before
+        assert shell("migrate", small, "--to", "new").code == 2
+
+
+class TestSweep:
+    @pytest.fixture
+    def old(self, shell: Shell, body: MessageBody, tmp_path: Path) -> str:
+        """A directory with one object in use, one of nobody, and a foreign file, all old."""
+        shell("offload", "message.json", "--to", "store", "--names", "/charts/*",
+              "--threshold", "1 KiB", "-o", "small")  # fmt: skip
+        (tmp_path / "gone").write_bytes(MessageBody([Part("gone" * 999)]).to_json_bytes())
+        shell("offload", "gone", "--to", "store", "--threshold", "1 KiB")
+        (tmp_path / "store" / "mine.txt").write_text("mine")
+        for path in (tmp_path / "store").rglob("*"):
+            os.utime(path, OLD)
+        return "store"
+
+    def test_a_dry_run_deletes_nothing(self, shell: Shell, old: str, tmp_path: Path) -> None:
+        before = sorted(tmp_path.rglob("*"))
+        done = shell("sweep", old, "small")
+        assert done.code == 1
+        assert done.out.endswith("\n1 object (3.9 KiB) and 0 unfinished uploads could be deleted\n")
+        assert re.match(r" +3\.9 KiB  sha256/[0-9a-f]{64}\n", done.out)
+        assert sorted(tmp_path.rglob("*")) == before
+
+    def test_delete(self, shell: Shell, old: str, body: MessageBody, tmp_path: Path) -> None:
+        report = json.loads(shell("sweep", old, "small", "--delete", "--json").out)
+        assert (report["deleted"], report["size"], len(report["objects"])) == (True, 3996, 1)
+        assert shell("sweep", old, "small").code == 0
+        assert len([*(tmp_path / "store" / "sha256").iterdir()]) == 1
+        assert (tmp_path / "store" / "mine.txt").read_text() == "mine"
+        back = shell("inline", "small", "--allow", "store")
+        assert back.data == body.to_json_bytes() + b"\n"
+
+    def test_bodies_come_from_directories_and_standard_input(
+        self, shell: Shell, old: str, tmp_path: Path
+    ) -> None:
+        (tmp_path / "messages" / "deep").mkdir(parents=True)
+        (tmp_path / "small").rename(tmp_path / "messages" / "deep" / "small")
+        done = shell("sweep", old, "messages", "--json")
+        assert len(json.loads(done.out)["objects"]) == 1
+        data = (tmp_path / "messages" / "deep" / "small").read_bytes()
+        done = shell("sweep", old, "-", "--json", stdin=data)
+        assert len(json.loads(done.out)["objects"]) == 1
+
+    @pytest.mark.parametrize("bodies", [[], ["empty"], ["small", "broken"], ["small", "missing"]])
+    def test_is_refused_without_every_body(
+        self, shell: Shell, old: str, bodies: list[str], tmp_path: Path
+    ) -> None:
+        (tmp_path / "empty").mkdir()
+        (tmp_path / "broken").write_text('[{"name":')
+        done = shell("sweep", old, *bodies, "--delete")
+        assert (done.code, done.out) == (2, "")
+        assert len([*(tmp_path / "store" / "sha256").iterdir()]) == 2
+
+    def test_grace(self, shell: Shell, small: str, store: str) -> None:
+        Path("other").write_bytes(b"[]")
+        assert shell("sweep", store, "other").code == 0
+        assert shell("sweep", store, "other", "--grace", "90 days", "--delete").err == ""
+        assert shell("sweep", store, "other", "--grace", "a while").code == 2
+        short = shell("sweep", store, "other", "--grace", "0s", "--delete", "--json")
+        assert "safe only while nobody offloads" in short.err
+        assert short.code == 0
+
+    def test_unfinished_uploads(
+        self, shell: Shell, s3: str, moto_store: S3Store, body: MessageBody
+    ) -> None:
+        key = f"tenant/sha256/{'a' * 64}"
+        moto_store.filesystem.client.create_multipart_upload(Bucket=moto_store.bucket, Key=key)
+        found = shell("sweep", s3, "message.json")  # moto says they were begun in 2010
+        assert (found.code, f"    upload  {key}\n" in found.out) == (1, True)
+        assert shell("sweep", s3, "message.json", "--delete").code == 0
+        assert list(moto_store.iter_uploads()) == []
