@@ -363,6 +363,30 @@ class TestOlympus:
 
 
 class TestSentient:
+    def test_received_offloaded_queried_and_back_with_its_evidence(self, tmp_path: Path) -> None:
+        """The whole way of a message: everything to a store, and home again, byte for byte."""
+        message = copy.deepcopy(MESSAGE)
+        message["resources"]["source_refs"][0]["url"] = "https://example.com/talk.mp4"
+        text = json.dumps(message, indent=1)
+        store = f"file://{tmp_path}"
+        away = offload(sentient.to_body(text).or_raise(), store, threshold=1)
+        sent = MessageBody.from_json(away.to_json())
+        assert all(part.is_reference for part in sent)
+        (talk,) = sent.list("/sources/*/*", content_type="video/*")
+        assert (talk.metadata or {})["ref_id"] == "src_1"
+        assert talk.url == "https://example.com/talk.mp4"
+        MessageBodySchema(
+            [
+                {"contentType": "application/json", "required": True},
+                {"name": "/sentient/message.json", "contentType": "application/json"},
+                {"name": "/sources/**", "contentType": "video/*", "required": True},
+                {"name": "/{storage,derived}/**", "contentType": "*/*"},
+            ]
+        ).validate(sent)
+        home = sentient.from_body(sent.with_resolver(Resolver(allow=[store]))).or_raise()
+        assert home == text
+        assert sentient.forward(str(home)).received == text.encode()
+
     def test_resources_become_positional_references(self) -> None:
         body = sentient.to_body(MESSAGE).or_raise()
         urls = {part.name: part.url for part in body if part.is_reference}
