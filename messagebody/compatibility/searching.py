@@ -114,10 +114,14 @@ def _meets(labels: int, need: Sequence[int]) -> bool:
 def _moves(
     pairs: Sequence[tuple[int, Language]], states: _States, budget: Budget
 ) -> Iterator[tuple[str, _States]]:
-    """Yield what each character that makes a difference leads to, and what all others do."""
+    """Yield what each character that makes a difference leads to, and one for all others.
+
+    The most pleasant come first: of those that lead to the same, the first is kept.
+    """
     rows = [(i, *pairs[i][1].row(here)) for i, here in states]
     told_apart = {character for _, reached, _ in rows for character in reached}
-    for character in sorted(told_apart, key=pleasant_order):
+    other = pairs[0][1].another(told_apart)
+    for character in sorted(told_apart | set(other), key=pleasant_order):
         budget.spend(len(rows))
         yield (
             character,
@@ -125,10 +129,6 @@ def _moves(
                 [(i, to) for i, reached, others in rows if (to := reached.get(character, others))]
             ),
         )
-    ordinary = tuple([(i, others) for i, _, others in rows if others])
-    other = pairs[0][1].another(told_apart) if ordinary else ""
-    if other:
-        yield other, ordinary
 
 
 class _Sides:
