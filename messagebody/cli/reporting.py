@@ -1,5 +1,6 @@
 """How the answer of a compatibility check is shown, and which exit code it has."""
 
+import os
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -8,10 +9,12 @@ import click
 from messagebody.cli.exit_codes import ExitCode
 from messagebody.cli.terminal import Terminal
 from messagebody.compatibility import Compatibility, Verdict
-from messagebody.rendering import listing, reports
+from messagebody.rendering import listing
+from messagebody.rendering.formats import FORMATS, Report
+from messagebody.rendering.reports import Subject, report_pair
 from messagebody.text import escape
 
-__all__ = ["answer", "format_option"]
+__all__ = ["answer", "format_option", "from_here", "show"]
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 _ROLES = {Verdict.ALWAYS: "yes", Verdict.UNDECIDED: "maybe"}
@@ -19,27 +22,40 @@ _ROLES = {Verdict.ALWAYS: "yes", Verdict.UNDECIDED: "maybe"}
 
 def format_option(function: _F) -> _F:
     """Add the option `--format`, and `--json` for the one most used."""
-    names = ["text", *sorted(reports.FORMATS)]
+    names = ["text", *sorted(FORMATS)]
     chosen = click.option(
-        "--format", "report", type=click.Choice(names), default="text", help="How to print it."
+        "--format", "form", type=click.Choice(names), default="text", help="How to print it."
     )
     as_json = click.option(
-        "--json", "report", flag_value="json", help="Print JSON; its members stay as they are."
+        "--json", "form", flag_value="json", help="Print JSON; its members stay as they are."
     )
     return chosen(as_json(function))
 
 
 def answer(
-    terminal: Terminal, result: Compatibility, report: str, subject: reports.Subject
+    terminal: Terminal, command: str, result: Compatibility, form: str, subject: Subject
 ) -> ExitCode:
     """Print the answer in the format asked for and return its exit code."""
-    if report == "text":
+    if form == "text":
         _explain(terminal, result)
     else:
-        click.echo(reports.FORMATS[report](result, subject))
+        show(report_pair(command, result, subject), form)
     if result.compatible is None:
         return ExitCode.UNDECIDED
     return ExitCode.YES if result.compatible else ExitCode.NO
+
+
+def show(report: Report, form: str) -> None:
+    """Print a report in a format for programs."""
+    click.echo(FORMATS[form](report))
+
+
+def from_here(path: str) -> str:
+    """Return a path as CI systems want it: from the working directory, if it lies below."""
+    if path == "-":
+        return path
+    shorter = os.path.relpath(path)
+    return path if shorter.startswith(os.pardir) else shorter
 
 
 def _explain(terminal: Terminal, result: Compatibility) -> None:

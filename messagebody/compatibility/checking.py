@@ -112,7 +112,10 @@ class Compatibility:
     @cached_property
     def reasons(self) -> tuple[Reason, ...]:
         """Why the verdict is what it is, as data; the text of each names the concrete part."""
-        return tuple(_reasons(self, self._question()))
+        found = tuple(_reasons(self, self._question()))
+        if self.verdict is Verdict.UNDECIDED and all(each.code != "undecided" for each in found):
+            found += (_ended(self.steps),)
+        return found
 
     def _question(self) -> Question:
         profiles = Profile.of(self.producer), Profile.of(self.consumer)
@@ -196,7 +199,7 @@ def _decide(producer: Profile, consumer: Profile, steps: int) -> tuple[Verdict, 
 def _reasons(result: Compatibility, question: Question) -> Iterator[Reason]:
     """Yield what decided first, then what else is worth knowing."""
     try:
-        if valid_body(question) is None:
+        if result.counterexample_types is None and valid_body(question) is None:
             yield Reason("producer-unsatisfiable", "no body is valid for the producer")
             return
         if result.verdict is not Verdict.ALWAYS:
@@ -207,8 +210,11 @@ def _reasons(result: Compatibility, question: Question) -> Iterator[Reason]:
                 text = f"no valid body has producer part {index} {part.label}"
                 yield Reason("dead-part", text, producer_index=index)
     except OutOfBudget:
-        text = f"the budget of {result.steps:,} steps ended before all was decided"
-        yield Reason("undecided", text)
+        yield _ended(result.steps)
+
+
+def _ended(steps: int) -> Reason:
+    return Reason("undecided", f"the budget of {steps:,} steps ended before all was decided")
 
 
 def _objections(result: Compatibility, question: Question) -> Iterator[Reason]:

@@ -1,26 +1,43 @@
-"""The answer of a compatibility check in the formats of programs: JSON, JUnit and the rest.
+"""The answers of `check`, `evolve` and `lint` as reports, which every format can write."""
 
-Every format escapes what it quotes by its own rules: names and patterns come from files that
-somebody else may have written.
-"""
-
-import hashlib
-import json
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
-from xml.sax.saxutils import quoteattr
 
 import attrs
 
+from messagebody.rendering.formats import Message, Outcome, Report
 from messagebody.text import escape
 
 if TYPE_CHECKING:
-    from messagebody.compatibility import Compatibility
+    from collections.abc import Sequence
 
-__all__ = ["FORMATS", "Subject"]
+    from messagebody.body import MessageBody
+    from messagebody.compatibility import Compatibility, Finding, Reason
+    from messagebody.schema import MessageBodySchema
 
-_TOOL: Final = "messagebody"
-_INFORMATION: Final = "https://messagebody.readthedocs.io"
+__all__ = ["Subject", "report_findings", "report_pair"]
+
+_LONGEST: Final = 2_000
+
+_FITS: Final = {
+    "never": "never fits",
+    "sometimes": "does not always fit",
+    "undecided": "may not fit",
+}
+_REMARKS: Final = {"dead-part", "only-empty-body-shared"}
+_RULES: Final = {
+    "part-not-accepted": "The producer may send a part that the consumer does not accept.",
+    "required-may-be-missing": "The producer may leave out what the consumer requires.",
+    "producer-unsatisfiable": "No body is valid for the producer.",
+    "consumer-unsatisfiable": "No body is valid for the consumer.",
+    "only-empty-body-shared": "Nothing but the empty body is valid for both.",
+    "undecided": "The budget ended before the answer was known.",
+    "unsatisfiable": "No body is valid for the schema.",
+    "dead-part": "No valid body has a part that this schema part accepts.",
+    "redundant-part": "Other schema parts accept all that this one does.",
+    "matches-nothing": "The pattern, or an alternative of it, matches nothing.",
+    "double-star": "Two stars beside other characters mean no more than one.",
+    "lone-suffix": "The pattern leaves out the type that its suffix is named for.",
+}
 
 
 @attrs.frozen
@@ -30,13 +47,28 @@ class Subject:
     Arguments:
         producer: path of what is sent.
         consumer: path of what takes it.
-        changed: path of the file whose change is judged, where findings are shown; without it,
-            they are shown at the file of the schema part they are about.
+        changed: path of the file whose change is judged, where findings are shown, for the other
+            one may lie anywhere; without it, they are shown at the file of the schema part they
+            are about.
     """
 
     producer: str
     consumer: str
     changed: str | None = None
+
+    @property
+    def sides(self) -> tuple[str, str]:
+        """What the two are called: by their paths, or as the old and the new of a change."""
+        if self.changed is None:
+            return self.producer, self.consumer
+        sides = "the new schema", "the old schema"
+        return sides if self.changed == self.producer else sides[::-1]
+
+    @property
+    def title(self) -> str:
+        """What was asked."""
+        asked = " fits ".join(self.sides)
+        return asked if self.changed is None else f"{self.changed}: {asked}"
 
     def path_of(self, producer_index: int | None) -> str:
         """Return the file at which a finding about this producer part, or none, is shown."""
@@ -45,43 +77,82 @@ class Subject:
         return self.consumer if producer_index is None else self.producer
 
 
-@attrs.frozen
-class _Message:
-    """One thing to report, with the file it belongs to."""
+def report_pair(command: str, result: "Compatibility", subject: Subject) -> Report:
+    """Return the answer to `check` as a report.
 
-    code: str
-    text: str
-    path: str
-    is_error: bool
-
-
-def _messages(result: "Compatibility", subject: Subject) -> list[_Message]:
-    """Return what stands against the pair; nothing where it fits."""
-    if result:
-        return []
-    undecided = result.compatible is None
-    return [
-        _Message(
-            reason.code,
-            escape(str(reason), limit=2000),
-            subject.path_of(reason.producer_index),
-            is_error=not undecided and reason.code != "dead-part",
-        )
-        for reason in result.reasons
-    ]
+    Arguments:
+        command: the command that asks.
+        result: the answer.
+        subject: the files.
+    """
+    outcomes: dict[bool | None, Outcome] = {True: "passed", False: "failed", None: "undecided"}
+    reasons = () if result else result.reasons
+    return Report(
+        command,
+        subject.title,
+        outcomes[result.compatible],
+        tuple(_on_pair(each, result, subject) for each in reasons),
+        _pair_data(result, subject),
+    )
 
 
-def _json(result: "Compatibility", subject: Subject) -> str:
-    def parts(body: Any) -> Any:
-        return None if body is None else body.to_dicts()
+def report_findings(
+    findings: "Sequence[Finding]", schema: "MessageBodySchema", path: str
+) -> Report:
+    """Return what `lint` found in a schema as a report.
 
-    report = {
+    Arguments:
+        findings: what was found.
+        schema: the schema.
+        path: the file it is in.
+    """
+    return Report(
+        "lint",
+        f"{path} means what it says",
+        "failed" if findings else "passed",
+        tuple(_on_finding(each, schema, path) for each in findings),
+        {"schema": path, "findings": [_finding_data(each) for each in findings]},
+    )
+
+
+def _on_pair(reason: "Reason", result: "Compatibility", subject: Subject) -> Message:
+    sender, taker = subject.sides
+    sent = _label(result.producer, reason.producer_index)
+    taken = _label(result.consumer, reason.consumer_index)
+    return Message(
+        reason.code,
+        _RULES[reason.code],
+        escape(f"{sender} {_FITS[result.verdict]} {taker}: {reason}", limit=_LONGEST),
+        subject.path_of(reason.producer_index),
+        is_error=result.compatible is False and reason.code not in _REMARKS,
+        identity=(sender, taker, sent, taken),
+    )
+
+
+def _on_finding(finding: "Finding", schema: "MessageBodySchema", path: str) -> Message:
+    return Message(
+        finding.code,
+        _RULES[finding.code],
+        escape(str(finding), limit=_LONGEST),
+        path,
+        is_error=finding.code == "unsatisfiable",
+        identity=(_label(schema, finding.schema_index),),
+    )
+
+
+def _label(schema: "MessageBodySchema", index: int | None) -> str:
+    """Return what a schema part says: it stays the same when others are put before it."""
+    return "" if index is None else schema[index].label
+
+
+def _pair_data(result: "Compatibility", subject: Subject) -> dict[str, Any]:
+    return {
         "producer": subject.producer,
         "consumer": subject.consumer,
         "verdict": result.verdict,
         "compatible": result.compatible,
-        "counterexample": parts(result.counterexample),
-        "example": parts(result.example),
+        "counterexample": _parts(result.counterexample),
+        "example": _parts(result.example),
         "reasons": [
             {
                 "code": reason.code,
@@ -92,117 +163,11 @@ def _json(result: "Compatibility", subject: Subject) -> str:
             for reason in result.reasons
         ],
     }
-    return json.dumps(report, indent=2)
 
 
-def _junit(result: "Compatibility", subject: Subject) -> str:
-    messages = _messages(result, subject)
-    failed, skipped = result.compatible is False, result.compatible is None
-    text = "\n".join(message.text for message in messages)
-    inner = ""
-    if failed:
-        inner = f"<failure type={_xml(str(result.verdict))} message={_xml(text)}/>"
-    elif skipped:
-        inner = f"<error type='undecided' message={_xml(text)}/>"
-    name = f"{subject.producer} fits {subject.consumer}"
-    return (
-        '<?xml version="1.0" encoding="UTF-8"?>\n'
-        f'<testsuite name="{_TOOL} check" tests="1" failures="{failed:d}" errors="{skipped:d}">'
-        f'<testcase classname="{_TOOL}.check" name={_xml(name)}>{inner}</testcase></testsuite>'
-    )
+def _parts(body: "MessageBody | None") -> list[dict[str, Any]] | None:
+    return None if body is None else body.to_dicts()
 
 
-def _xml(text: str) -> str:
-    return quoteattr(escape(text, keep="\n"))
-
-
-def _github(result: "Compatibility", subject: Subject) -> str:
-    lines = [
-        f"::{'error' if each.is_error else 'warning'} "
-        f"file={_github_property(each.path)},title={_TOOL} {each.code}::{_github_text(each.text)}"
-        for each in _messages(result, subject)
-    ]
-    return "\n".join(lines)
-
-
-def _github_text(text: str) -> str:
-    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
-
-
-def _github_property(text: str) -> str:
-    return _github_text(escape(text)).replace(":", "%3A").replace(",", "%2C")
-
-
-def _gitlab(result: "Compatibility", subject: Subject) -> str:
-    issues = [
-        {
-            "description": each.text,
-            "check_name": each.code,
-            "fingerprint": _fingerprint(each),
-            "severity": "major" if each.is_error else "minor",
-            "location": {"path": each.path, "lines": {"begin": 1}},
-        }
-        for each in _messages(result, subject)
-    ]
-    return json.dumps(issues, indent=2)
-
-
-def _fingerprint(message: _Message) -> str:
-    text = f"{message.code}\0{message.path}\0{message.text}"
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
-
-
-def _sarif(result: "Compatibility", subject: Subject) -> str:
-    messages = _messages(result, subject)
-    rules = sorted({each.code for each in messages})
-    report = {
-        "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
-        "version": "2.1.0",
-        "runs": [
-            {
-                "tool": {
-                    "driver": {
-                        "name": _TOOL,
-                        "informationUri": _INFORMATION,
-                        "rules": [{"id": code} for code in rules],
-                    }
-                },
-                "results": [_sarif_result(each, rules) for each in messages],
-            }
-        ],
-    }
-    return json.dumps(report, indent=2)
-
-
-def _sarif_result(message: _Message, rules: list[str]) -> dict[str, Any]:
-    return {
-        "ruleId": message.code,
-        "ruleIndex": rules.index(message.code),
-        "level": "error" if message.is_error else "warning",
-        "message": {"text": message.text},
-        "locations": [
-            {
-                "physicalLocation": {
-                    "artifactLocation": {"uri": _uri(message.path)},
-                    "region": {"startLine": 1},
-                }
-            }
-        ],
-        "partialFingerprints": {"messagebody/v1": _fingerprint(message)},
-    }
-
-
-def _uri(path: str) -> str:
-    from urllib.parse import quote
-
-    return quote(path, safe="/")
-
-
-FORMATS: Final[dict[str, Callable[["Compatibility", Subject], str]]] = {
-    "json": _json,
-    "junit": _junit,
-    "github": _github,
-    "gitlab": _gitlab,
-    "sarif": _sarif,
-}
-"""Functions that write a report, by the name of the format."""
+def _finding_data(finding: "Finding") -> dict[str, Any]:
+    return {"code": finding.code, "text": finding.text, "schemaIndex": finding.schema_index}

@@ -3,7 +3,7 @@
 import click
 
 from messagebody.cli.exit_codes import ExitCode
-from messagebody.cli.reporting import answer, format_option
+from messagebody.cli.reporting import answer, format_option, from_here
 from messagebody.cli.streams import read_body, read_schema
 from messagebody.cli.terminal import Terminal, pass_terminal
 from messagebody.compatibility import DEFAULT_STEPS, check
@@ -22,7 +22,7 @@ __all__ = ["command"]
 @format_option
 @pass_terminal
 def command(
-    terminal: Terminal, producer: str, consumer: str, report: str, steps: int, *,
+    terminal: Terminal, producer: str, consumer: str, form: str, steps: int, *,
     lenient: bool, infer: bool,
 ) -> ExitCode:  # fmt: skip
     """Is every message that is valid for PRODUCER valid for CONSUMER? Both are schema files.
@@ -39,4 +39,5 @@ def command(
         raise click.UsageError("producer and consumer can't both come from standard input")
     sent = MessageBodySchema.infer(read_body(producer)) if infer else read_schema(producer)
     result = check(sent, read_schema(consumer), lenient=lenient, steps=steps)
-    return answer(terminal, result, report, Subject(producer, consumer))
+    subject = Subject(from_here(producer), from_here(consumer))
+    return answer(terminal, "check", result, form, subject)

@@ -3,7 +3,7 @@
 import click
 
 from messagebody.cli.exit_codes import ExitCode
-from messagebody.cli.reporting import answer, format_option
+from messagebody.cli.reporting import answer, format_option, from_here
 from messagebody.cli.streams import read_schema
 from messagebody.cli.terminal import Terminal, pass_terminal
 from messagebody.compatibility import Evolution, evolution
@@ -26,14 +26,17 @@ __all__ = ["command"]
 @format_option
 @pass_terminal
 def command(
-    terminal: Terminal, old: str, new: str, mode: str, report: str, *, lenient: bool
+    terminal: Terminal, old: str, new: str, mode: str, form: str, *, lenient: bool
 ) -> ExitCode:
     """May a schema change from OLD to NEW?
 
     \b
       messagebody evolve v1.schema.json v2.schema.json --mode full
     """
+    if old == new == "-":
+        raise click.UsageError("old and new can't both come from standard input")
     before, after = read_schema(old), read_schema(new)
     result = evolution(before, after, mode, lenient=lenient)
-    sent, taken = (old, new) if result.producer is before else (new, old)
-    return answer(terminal, result, report, Subject(sent, taken, changed=new))
+    was, now = from_here(old), from_here(new)
+    sent, taken = (was, now) if result.producer is before else (now, was)
+    return answer(terminal, "evolve", result, form, Subject(sent, taken, changed=now))
