@@ -15,6 +15,7 @@ from messagebody.compatibility.deciding import (
     shared_body,
     shared_part,
     valid_body,
+    with_strays,
 )
 from messagebody.compatibility.explaining import Reason, missing_part, stray_part
 from messagebody.compatibility.languages import members
@@ -50,7 +51,7 @@ class Compatibility:
         consumer: the schema that is to accept them; a lenient one with what it ignores added.
         verdict: *always*, *sometimes*, *never*, or *undecided* if the budget ended first.
         counterexample_types: name and content type of each part of a body that is valid for the
-            producer only; None if there is none, or none was found.
+            producer only, the first that was found; None if there is none, or none was found.
         steps: the budget, which explaining may use once more.
     """
 
@@ -80,12 +81,21 @@ class Compatibility:
 
     @cached_property
     def counterexample(self) -> MessageBody | None:
-        """A body that is valid for the producer and not for the consumer, if one was found."""
-        if self.counterexample_types is None:
+        """A body that is valid for the producer and not for the consumer, if one was found.
+
+        It holds every part that a reason names.
+        """
+        if self._shown is None:
             return None
-        body = body_of(self.counterexample_types)
+        body = body_of(self._shown)
         _confirm(self.producer.is_valid(body) and not self.consumer.is_valid(body))
         return body
+
+    @cached_property
+    def _shown(self) -> Types | None:
+        """The counterexample with whatever else the consumer refuses added to it."""
+        types = self.counterexample_types
+        return None if types is None else with_strays(self._question(), types)
 
     @cached_property
     def example(self) -> MessageBody | None:
@@ -218,28 +228,29 @@ def _ended(steps: int) -> Reason:
 
 
 def _objections(result: Compatibility, question: Question) -> Iterator[Reason]:
-    """Explain the counterexample that is shown, then whatever else is wrong."""
-    shown = result.counterexample_types
-    seen = set()
-    for body in chain([] if shown is None else [list(shown)], iter_counterexamples(question)):
-        for reason in _objections_to(body, result, question):
-            key = reason.producer_index, reason.consumer_index
-            if key not in seen:
-                seen.add(key)
-                yield reason
+    """Explain the counterexample that is shown, then what else is wrong in other bodies."""
+    blamed, missed = 0, set()
+    others = iter_counterexamples(question)
+    for body in chain([] if result._shown is None else [result._shown], others):
+        strays = [part for part in body if not question.hits(part) & question.second]
+        for part in strays:
+            senders = question.hits(part) & question.first
+            if not senders & blamed:
+                is_shown = body is result._shown
+                yield stray_part(part, result.producer, result.consumer, is_shown=is_shown)
+                blamed |= senders
+        for index in [] if strays else _missing(body, question):
+            if index not in missed:
+                yield missing_part(index, result.producer, result.consumer)
+            missed.add(index)
 
 
-def _objections_to(body: Types, result: Compatibility, question: Question) -> Iterator[Reason]:
-    hits = [question.hits(part) & question.second for part in body]
-    strays = [part for part, hit in zip(body, hits, strict=True) if not hit]
-    for part in strays[:1]:
-        yield stray_part(part, result.producer, result.consumer)
-    if not strays:
-        wanted = question.required & question.second
-        for hit in hits:
-            wanted &= ~hit
-        for index in members(wanted >> len(result.producer)):
-            yield missing_part(index, result.producer, result.consumer)
+def _missing(body: Types, question: Question) -> list[int]:
+    """Return the consumer's schema parts that are required and that a body lacks."""
+    wanted = question.required & question.second
+    for part in body:
+        wanted &= ~question.hits(part)
+    return members(wanted >> len(question.producer))
 
 
 def _on_overlap(result: Compatibility, question: Question) -> Iterator[Reason]:

@@ -5,7 +5,7 @@ the producer at all, or every part that can occur is accepted, and no body can d
 the consumer requires. Each question below is answered by a body that proves the contrary.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 
 from messagebody.compatibility.budgets import Budget, OutOfBudget
@@ -21,6 +21,7 @@ __all__ = [
     "shared_body",
     "shared_part",
     "valid_body",
+    "with_strays",
 ]
 
 Types = list[PartType]
@@ -94,6 +95,28 @@ def iter_counterexamples(question: Question) -> Iterator[Types]:
         raise OutOfBudget
 
 
+def with_strays(question: Question, body: Iterable[PartType]) -> Types:
+    """Return a body of the producer with parts added that the consumer does not accept.
+
+    Afterwards no schema part of the producer is left of which such a part could be added; where
+    the budget ends first, some may be.
+    """
+    found = list(body)
+    strays = [part for part in found if not question.hits(part) & question.second]
+    for index in members(question.first):
+        if any(question.hits(part) >> index & 1 for part in strays):
+            continue
+        taken = [part.name for part in found if part.name is not None]
+        try:
+            part = _stray_part(question, taken, index)
+        except OutOfBudget:
+            break
+        if part is not None:
+            strays.append(part)
+            found.append(part)
+    return found
+
+
 def critical_names(question: Question) -> list[str]:
     """Return the names that required parts of the producer compete for."""
     return _producer(question).critical_names
@@ -103,7 +126,7 @@ def can_occur(question: Question, index: int) -> bool:
     """Tell whether some valid body of the producer has a part that its schema part accepts."""
     demand = _producer(question)
     alone = Question(question.producer, Profile((), (), ()), question.budget)
-    part = _stray_part(alone, demand, index)
+    part = _stray_part(alone, demand.critical_names, index)
     if part is not None:
         return demand.solve(part) is not None
     bit = 1 << index
@@ -130,7 +153,7 @@ def _producer(question: Question) -> Demand:
 
 
 def _with_stray_part(question: Question, demand: Demand, index: int) -> Types | None:
-    part = _stray_part(question, demand, index)
+    part = _stray_part(question, demand.critical_names, index)
     return None if part is None else demand.solve(part)
 
 
@@ -148,14 +171,15 @@ def _with_stray_type(question: Question, demand: Demand, name: str) -> Types | N
     return None
 
 
-def _stray_part(question: Question, demand: Demand, index: int) -> PartType | None:
+def _stray_part(question: Question, without: Iterable[str], index: int) -> PartType | None:
     """Return a part that this producer part accepts and the consumer does not.
 
-    Names that required parts compete for are left out: whether such a part can occur at all
-    depends on the rest of the body. Any other can.
+    Some names are left out. Those that required parts compete for: whether such a part can occur
+    at all depends on the rest of the body, which does not matter for any other. And those that
+    a body has already.
     """
     bit = 1 << index
-    critical = [name for name in demand.critical_names if question.matching_name(name) & bit]
+    excluded = [name for name in without if question.matching_name(name) & bit]
     is_unnamed = question.unnamed >> index & 1
     rivals = question.second & (question.unnamed if is_unnamed else ~question.unnamed)
     for types, kind in question.type_words(good=bit, bad=rivals, need=(bit,)):
@@ -164,7 +188,7 @@ def _stray_part(question: Question, demand: Demand, index: int) -> PartType | No
             if not against:
                 return PartType(None, kind)
             continue
-        words = question.name_words(good=bit, bad=against, need=(bit,), without=critical)
+        words = question.name_words(good=bit, bad=against, need=(bit,), without=excluded)
         name = next((name for names, name in words if not names & against), None)
         if name is not None:
             return PartType(name, kind)

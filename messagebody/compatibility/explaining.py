@@ -57,7 +57,7 @@ class Reason:
             `only-empty-body-shared`: nothing but the empty body is valid for both; `dead-part`:
             a producer part that no valid body can have; `undecided`: the budget ended first.
         text: the reason in words.
-        part: the message part concerned.
+        part: the message part concerned, if the counterexample has it.
         producer_index: the producer's schema part concerned.
         consumer_index: the consumer's schema part concerned.
         rejections: why each consumer part refuses the message part, nearest first.
@@ -87,22 +87,32 @@ def describe_part(part: PartType) -> str:
     return f"an unnamed {kind}" if part.name is None else f"{quote(part.name)} {kind}"
 
 
-def stray_part(part: PartType, producer: MessageBodySchema, consumer: MessageBodySchema) -> Reason:
-    """Explain a part that the producer may send and the consumer does not accept."""
+def stray_part(
+    part: PartType, producer: MessageBodySchema, consumer: MessageBodySchema, *, is_shown: bool
+) -> Reason:
+    """Explain a part that the producer may send and the consumer does not accept.
+
+    Arguments:
+        part: the message part.
+        producer: who may send it.
+        consumer: who does not accept it.
+        is_shown: whether the counterexample has it; only then the text names it.
+    """
     sender = next(i for i, each in enumerate(producer) if each.accepts(*part))
     rejections = sorted(
         (_rejection(index, each, part) for index, each in enumerate(consumer)),
         key=lambda rejection: _closeness(consumer[rejection.schema_index], part),
         reverse=True,
     )
-    text = (
-        f"part {describe_part(part)}, allowed by producer part {sender} "
-        f"{producer[sender].label}, is accepted by no consumer part{_listed(rejections)}"
-    )
+    allowed = f"producer part {sender} {producer[sender].label}"
+    if is_shown:
+        text = f"part {describe_part(part)}, allowed by {allowed}, is accepted by no consumer part"
+    else:
+        text = f"in other messages, {allowed} allows a part that no consumer part accepts"
     return Reason(
         "part-not-accepted",
-        text,
-        part=part,
+        text + _listed(rejections),
+        part=part if is_shown else None,
         producer_index=sender,
         rejections=tuple(rejections),
         hint=_did_you_mean(producer[sender], consumer),

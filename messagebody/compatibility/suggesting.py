@@ -13,7 +13,7 @@ from typing import Final, Literal
 import attrs
 
 from messagebody.compatibility.budgets import DEFAULT_STEPS
-from messagebody.compatibility.checking import check
+from messagebody.compatibility.checking import Compatibility, check
 from messagebody.compatibility.patterns import contains
 from messagebody.globs import content_type_pattern
 from messagebody.schema import MessageBodySchema, SchemaPart
@@ -123,7 +123,7 @@ def suggest(
     result = check(producer, consumer, lenient=lenient, steps=steps)
     if result:
         return []
-    strays = {reason.producer_index for reason in result.reasons if reason.part is not None}
+    strays = set(_senders(result))
     wanted = [
         consumer[reason.consumer_index]
         for reason in result.reasons
@@ -144,6 +144,15 @@ def suggest(
         if check(changed, consumer, lenient=lenient, steps=steps):
             found.append(Suggestion(edits, changed))
     return found
+
+
+def _senders(result: Compatibility) -> Iterator[int]:
+    """Yield the producer's schema parts that allow what the consumer does not accept."""
+    for reason in result.reasons:
+        if reason.code == "part-not-accepted" and reason.producer_index is not None:
+            yield reason.producer_index
+        if reason.part is not None:
+            yield from (i for i, each in enumerate(result.producer) if each.accepts(*reason.part))
 
 
 @attrs.frozen

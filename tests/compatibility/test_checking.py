@@ -9,6 +9,7 @@ import pytest
 
 from messagebody.body import MessageBody
 from messagebody.compatibility import Compatibility, PartType, Verdict, check
+from messagebody.compatibility.explaining import describe_part
 from messagebody.schema import MessageBodySchema
 from tests.compatibility import generators, oracle
 
@@ -282,3 +283,61 @@ class TestHardFamilies:
         long = "/" + "{a,bc}" * 250
         assert check(schema((long,)), schema(("/{a,bc}" + "{bc,a}" * 249,)))
         assert not check(schema((long,)), schema((long[:-6],)))
+
+
+class TestReasonsAndTheCounterexample:
+    """What a reason names is in the counterexample: a reader looks for it there."""
+
+    @pytest.mark.parametrize("seed", range(0, 600, 4))
+    def test_named_parts_are_shown(self, seed: int) -> None:
+        for number in range(seed, seed + 4):
+            a, b = generators.pair(number)
+            result = check(schema(*a), schema(*b))
+            shown = types(result.counterexample) or []
+            for reason in result.reasons:
+                if reason.part is not None:
+                    assert reason.part in shown, (a, b)
+                    assert describe_part(reason.part) in reason.text
+            assert result.compatible is not False or result.reasons
+            assert_all_is_explained(result)
+
+    def test_one_part_of_each_kind_refused(self) -> None:
+        """Both strays of one message, and each by the name it has there."""
+        producer = schema(("/photos/*", "image/png", True), ("/notes/*", "text/plain", True))
+        result = check(producer, schema())
+        assert [reason.part for reason in result.reasons] == [
+            ("/photos/a", "image/png"), ("/notes/b", "text/plain"),
+        ]  # fmt: skip
+        assert types(result.counterexample) == sorted(r.part for r in result.reasons if r.part)
+
+    def test_found_beside_the_first(self) -> None:
+        """What is optional is added to the message, under another name."""
+        result = check(schema(("/*", "image/png"), ("/*", "text/plain")), schema((None,)))
+        parts = [reason.part for reason in result.reasons if reason.part]
+        assert {part.content_type for part in parts} == {"image/png", "text/plain"}
+        assert sorted(parts) == sorted(types(result.counterexample) or [])
+
+    def test_what_no_message_can_hold_together(self) -> None:
+        """One name, two types: the second is told of without a part."""
+        result = check(schema(("/a", "image/png"), ("/a", "text/plain")), schema((None,)))
+        first, second = [r for r in result.reasons if r.code == "part-not-accepted"]
+        assert first.part == ("/a", "image/png")
+        assert second.part is None
+        assert second.producer_index == 1
+        assert second.text.startswith("in other messages, producer part 1 '/a' text/plain allows")
+
+
+def assert_all_is_explained(result: Compatibility) -> None:
+    """Every part that the consumer refuses is named by a reason, or its schema part is."""
+    refused = [
+        part
+        for part in types(result.counterexample) or []
+        if not any(each.accepts(*part) for each in result.consumer)
+    ]
+    named = [reason.part for reason in result.reasons if reason.part is not None]
+    senders = [
+        {i for i, each in enumerate(result.producer) if each.accepts(*part)} for part in named
+    ]
+    for part in refused:
+        mine = {i for i, each in enumerate(result.producer) if each.accepts(*part)}
+        assert any(mine & theirs for theirs in senders)
