@@ -79,7 +79,7 @@ def _junit(report: Report) -> str:
     suite = f"{_TOOL}.{report.command}"
     return (
         '<?xml version="1.0" encoding="UTF-8"?>\n'
-        f'<testsuites><testsuite name="{suite}" {counts}>\n'
+        f'<testsuites {counts}><testsuite name="{suite}" {counts}>\n'
         f'<testcase classname="{suite}" name={_attribute(report.title)}>{_trouble(report)}'
         "</testcase>\n</testsuite></testsuites>"
     )

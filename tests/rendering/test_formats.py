@@ -159,6 +159,7 @@ def junit_case(text: str) -> ET.Element:
     assert suite.attrib["name"]
     assert case.attrib.keys() == {"classname", "name"}
     counted = {name: int(suite.attrib[name]) for name in ("tests", "failures", "errors", "skipped")}
+    assert root.attrib == {name: str(count) for name, count in counted.items()}
     tags = [child.tag for child in case]
     assert counted == {
         "tests": 1, "failures": tags.count("failure"), "errors": tags.count("error"), "skipped": 0,
