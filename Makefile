@@ -25,13 +25,13 @@ $(VENV)/.%: $(VENV)/.core pyproject.toml
 demo: $(VENV)/.core ## Build, query, validate, check and offload a real message
 	@$(BIN)/messagebody demo
 
-test: $(VENV)/.test ## Run the tests, with coverage and its gate
+test: $(VENV)/.test $(VENV)/.integrations ## Run the tests, with coverage and its gate
 	$(PYTEST) -m "not slow" --cov --cov-report=term:skip-covered --cov-fail-under=95
 
-test-slow: $(VENV)/.test ## Run everything, the long fuzz and fault runs included
+test-slow: $(VENV)/.test $(VENV)/.integrations ## Run everything, the long fuzz and fault runs included
 	$(PYTEST)
 
-lint: $(VENV)/.test $(VENV)/.lint $(VENV)/.bench ## Check style and types
+lint: $(VENV)/.test $(VENV)/.integrations $(VENV)/.lint $(VENV)/.bench ## Check style and types
 	$(BIN)/ruff check $(SOURCES)
 	$(BIN)/ruff format --check $(SOURCES)
 	$(BIN)/mypy
