@@ -8,6 +8,7 @@ Slots, and what is worked out of them when it is first asked for, change under a
 of threads may read while one writes.
 """
 
+import contextlib
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
@@ -171,6 +172,20 @@ class PartList:
                     ]
                     found = index.listings[directory] = make(entries)
         return found
+
+    # Together
+
+    @contextlib.contextmanager
+    def all_or_nothing(self) -> Iterator[None]:
+        """Make several changes of which other threads see all or none; an error undoes them."""
+        with self._lock:
+            slots, holes = self._slots[:], self._holes
+            try:
+                yield
+            except BaseException:
+                self._slots, self._holes = slots, holes
+                self._slot_of = self._directories = self._columns = None
+                raise
 
     # Inside, under the lock
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from messagebody.filesystem.body_filesystem import MessageBodyFileSystem
+    from messagebody.part import Part
 
 __all__ = ["CompressingWriter", "PartWriter", "TextPartWriter"]
 
@@ -14,40 +15,65 @@ class PartWriter(io.BytesIO):
     """A file open for writing: its bytes become a part when it is closed.
 
     An exception inside `with` drops them and leaves the old content.
+
+    Arguments:
+        filesystem: whose body gets the part.
+        path: the name of the part.
+        mode: "wb", "xb" or "ab".
+        content_type: what the part is; kept or found if None.
+        autocommit: whether closing makes the part; else a transaction does.
     """
 
     def __init__(
         self,
         filesystem: "MessageBodyFileSystem",
         path: str,
-        old: bytes = b"",
+        mode: str,
         *,
         content_type: str | None = None,
         autocommit: bool = True,
     ) -> None:
-        super().__init__()
-        self.write(old)
         self._filesystem = filesystem
         self.path = path
+        self._is_new = mode == "xb"
+        self._is_appending = mode == "ab"
+        self._old: Part | None = filesystem._part(path) if self._is_appending else None
+        super().__init__(filesystem._content_of(self._old))
+        self._start = self.seek(0, io.SEEK_END)
         self._content_type = content_type
         self._autocommit = autocommit
         self._content: bytes | None = None
         self._discarded = False
+        self.closers: list[Callable[[], Any]] = [self.close]
+        """What closes the file and all that is wrapped around it, outermost last."""
+
+    def write(self, data: Any) -> int:
+        """Write some bytes; behind all others in a file that is appended to."""
+        if self._is_appending:
+            self.seek(0, io.SEEK_END)
+        return super().write(data)
 
     def close(self) -> None:
         """Keep what was written; in a transaction, until it is committed."""
         if self.closed:
             return
-        self._content = self.getvalue()
+        self._content = None if self._discarded else self.getvalue()
         super().close()
-        if self._autocommit and not self._discarded:
+        if self._autocommit:
             self.commit()
 
     def commit(self) -> None:
-        """Make the part."""
-        if self._content is not None:
-            self._filesystem._put(self.path, self._content, self._content_type)
-            self._content = None
+        """Make the part; a file still open is closed for it."""
+        if not self.closed:
+            self.closers[-1]()
+        if self._content is None:
+            return
+        content, self._content = self._content, None
+        self._filesystem._check_writable(self.path, is_new=self._is_new)
+        now = self._filesystem._part(self.path) if self._is_appending else self._old
+        if now != self._old:  # somebody else wrote since: what was written here goes behind it
+            content = self._filesystem._content_of(now) + content[self._start :]
+        self._filesystem._put(self.path, content, self._content_type)
 
     def discard(self) -> None:
         """Drop what was written."""
@@ -66,6 +92,8 @@ class CompressingWriter(io.BufferedIOBase):
     def __init__(self, target: PartWriter, compressor: Callable[..., Any]) -> None:
         self._target = target
         self._compressor = compressor(target, mode="w")
+        self.closers = target.closers
+        self.closers.append(self.close)
 
     def writable(self) -> bool:
         """Tell that it is open for writing."""
@@ -97,7 +125,12 @@ class CompressingWriter(io.BufferedIOBase):
 class TextPartWriter(io.TextIOWrapper):
     """Text on its way into a `PartWriter`."""
 
+    def __init__(self, target: "PartWriter | CompressingWriter", **options: Any) -> None:
+        super().__init__(target, **options)  # type: ignore[arg-type]
+        self._target = target
+        target.closers.append(self.close)
+
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        if kind is not None and isinstance(self.buffer, PartWriter | CompressingWriter):
-            self.buffer.discard()
+        if kind is not None:
+            self._target.discard()
         self.close()

@@ -1,0 +1,167 @@
+"""Transactions: all changes or none, whatever goes wrong, and nothing to see before."""
+
+import errno
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from messagebody import MessageBody, Part
+from messagebody.filesystem import MessageBodyFileSystem
+
+
+@pytest.fixture
+def body() -> MessageBody:
+    return MessageBody([Part("shown"), Part("one", name="/1.txt"), Part("two", name="/2.txt")])
+
+
+def failing(number: int, path: str) -> Any:
+    return pytest.raises(
+        OSError, check=lambda error: (error.errno, error.filename) == (number, path)
+    )
+
+
+CHANGES: dict[str, Callable[[MessageBodyFileSystem], Any]] = {
+    "pipe": lambda fs: fs.pipe_file("/new", b"x"),
+    "pipe many": lambda fs: fs.pipe({"/new": b"x", "/newer": b"y"}),
+    "touch": lambda fs: fs.touch("/1.txt"),
+    "copy": lambda fs: fs.cp("/1.txt", "/new"),
+    "move": lambda fs: fs.mv("/1.txt", "/new"),
+    "remove": lambda fs: fs.rm("/1.txt"),
+    "remove all": lambda fs: fs.rm("/", recursive=True),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
+def test_nothing_is_seen_before_the_commit(
+    body: MessageBody, change: Callable[[MessageBodyFileSystem], Any]
+) -> None:
+    fs, before = body.fs, body.copy()
+    with fs.transaction:
+        change(fs)
+        assert body == before
+    assert body != before
+
+
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
+def test_an_exception_forgets_every_change(
+    body: MessageBody, change: Callable[[MessageBodyFileSystem], Any]
+) -> None:
+    fs, before = body.fs, body.copy()
+    with pytest.raises(ZeroDivisionError), fs.transaction:  # noqa: PT012
+        change(fs)
+        raise ZeroDivisionError
+    assert body == before
+    fs.pipe_file("/after", b"at once")
+    assert "/after" in body
+
+
+def test_a_commit_that_fails_half_way_is_undone(body: MessageBody) -> None:
+    fs, before = body.fs, body.copy()
+    fs.ls("/")
+    with failing(errno.ENOTDIR, "/a/b"), fs.transaction:
+        fs.mv("/1.txt", "/moved")
+        fs.rm("/2.txt")
+        fs.pipe_file("/a", b"file")
+        fs.pipe_file("/a/b", b"below it")
+    assert body == before
+    assert fs.ls("/", detail=False) == ["/1.txt", "/2.txt"]
+    assert fs.find("/") == ["/1.txt", "/2.txt"]
+    fs.pipe_file("/after", b"at once")
+    assert body[-1].name == "/after"
+
+
+def test_what_others_did_meanwhile_counts_and_stays(body: MessageBody) -> None:
+    fs = body.fs
+    with failing(errno.ENOENT, "/1.txt"), fs.transaction:
+        fs.pipe_file("/new", b"")
+        fs.rm("/1.txt")
+        body.remove("/1.txt")
+        body.add("three", name="/3.txt")
+    assert body.names() == ["/2.txt", "/3.txt"]
+    with failing(errno.EEXIST, "/x"), fs.transaction:
+        with fs.open("/x", "xb") as file:
+            file.write(b"mine")
+        body.add("theirs", name="/x")
+    assert body["/x"].text == "theirs"
+
+
+def test_two_appends_in_one_transaction_are_both_there(body: MessageBody) -> None:
+    fs = body.fs
+    with fs.transaction:
+        for text in (b" and", b" more"):
+            with fs.open("/1.txt", "ab") as file:
+                assert file.tell() == 3
+                file.write(text)
+    assert body["/1.txt"].text == "one and more"
+
+
+@pytest.mark.parametrize("compression", [None, "gzip"])
+@pytest.mark.parametrize("mode", ["w", "wb"])
+def test_a_file_left_open_is_closed_by_the_commit(
+    body: MessageBody, mode: str, compression: str | None
+) -> None:
+    fs = body.fs
+    content: Any = "text" if mode == "w" else b"text"
+    with fs.transaction:
+        file = fs.open("/new", mode, compression=compression)
+        file.write(content)
+    assert file.closed
+    with fs.open("/new", compression=compression) as again:
+        assert again.read() == b"text"
+
+
+def test_another_thread_sees_all_or_nothing(body: MessageBody) -> None:
+    fs, seen, done = body.fs, set(), threading.Event()
+
+    def watch() -> None:
+        while not done.is_set():
+            names = body.names()
+            seen.add(sum(name.startswith("/new/") for name in names))
+
+    watcher = threading.Thread(target=watch)
+    watcher.start()
+    for _ in range(30):
+        with fs.transaction:
+            for number in range(20):
+                fs.pipe_file(f"/new/{number}", b"x")
+        with fs.transaction:
+            fs.rm("/new", recursive=True)
+    done.set()
+    watcher.join()
+    assert seen <= {0, 20}
+
+
+def test_without_with(body: MessageBody) -> None:
+    fs = body.fs
+    fs.start_transaction()
+    fs.pipe_file("/new", b"x")
+    assert "/new" not in body
+    fs.end_transaction()
+    assert "/new" in body
+
+
+class TestDocuments:
+    @pytest.fixture
+    def document(self, body: MessageBody, tmp_path: Path) -> Path:
+        path = tmp_path / "message.json"
+        path.write_bytes(body.to_json_bytes())
+        return path
+
+    def test_a_commit_that_fails_leaves_the_document(self, document: Path) -> None:
+        before = document.read_bytes()
+        fs = MessageBodyFileSystem(fo=str(document))
+        with failing(errno.ENOTDIR, "/a/b"), fs.transaction:
+            fs.pipe({"/a": b"", "/a/b": b""})
+        assert document.read_bytes() == before
+
+    def test_a_save_that_fails_undoes_the_commit(self, document: Path) -> None:
+        fs = MessageBodyFileSystem(fo=str(document))
+        before = fs.body.copy()
+        document.unlink()
+        document.parent.rmdir()
+        with pytest.raises(FileNotFoundError), fs.transaction:
+            fs.pipe_file("/new", b"")
+        assert fs.body == before
