@@ -19,6 +19,7 @@ from messagebody.filesystem.writing import CompressingWriter, PartWriter, TextPa
 from messagebody.names import ancestors, check_name
 from messagebody.part import Part
 from messagebody.resolving import Resolver
+from messagebody.text import redact_url
 
 __all__ = ["MessageBodyFileSystem"]
 
@@ -85,7 +86,7 @@ class MessageBodyFileSystem(ReadingFileSystem):
         if self.document is None:
             fail(errno.EINVAL, "/", "a live body has no document to save to")
         if self.read_only:
-            fail(errno.EROFS, self.document.url)
+            fail(errno.EROFS, redact_url(self.document.url))
         self.document.save(self.body)
 
     @property
@@ -127,7 +128,7 @@ class MessageBodyFileSystem(ReadingFileSystem):
             with concerning(path):
                 return part.open()
         if mode not in {"wb", "xb", "ab"}:
-            fail(errno.EINVAL, path, f"mode {mode!r} is not rb, wb, xb or ab")
+            raise ValueError(f"mode {mode!r} is not rb, wb, xb or ab")
         self._check_writable(path, is_new=mode == "xb")
         return PartWriter(self, path, mode, content_type=content_type, autocommit=autocommit)
 

@@ -1,11 +1,14 @@
 """The file a body came from: read whole, written whole or not at all."""
 
+import errno
+import os
 from typing import Any
 
 import fsspec
 from fsspec.implementations.local import LocalFileSystem
 
 from messagebody.body import MessageBody
+from messagebody.text import redact_url
 from messagebody.whole_file import replace_file
 
 __all__ = ["Document"]
@@ -29,9 +32,18 @@ class Document:
         return MessageBody.from_json(self._filesystem.cat_file(self._path))
 
     def save(self, body: MessageBody) -> None:
-        """Write the body; nobody ever sees half of it."""
+        """Write the body; nobody ever sees half of it.
+
+        Raises:
+            OSError: the document can't be written; `EROFS` where nothing there can be.
+        """
         data = body.to_json_bytes() + b"\n"
         if isinstance(self._filesystem, LocalFileSystem):
             replace_file(self._path, data)
-        else:
-            self._filesystem.pipe_file(self._path, data)
+            return
+        try:
+            # A transaction writes beside the document and puts it in its place at the end.
+            with self._filesystem.transaction:
+                self._filesystem.pipe_file(self._path, data)
+        except (NotImplementedError, ValueError) as error:  # what fsspec's read-only ones raise
+            raise OSError(errno.EROFS, os.strerror(errno.EROFS), redact_url(self.url)) from error

@@ -90,41 +90,6 @@ class TestListing:
         assert list(tmp_path.iterdir()) == []
 
 
-class TestErrors:
-    def test_missing(self, body: MessageBody) -> None:
-        for call in (body.fs.cat_file, body.fs.info, body.fs.rm, body.fs.open, body.fs.size):
-            with pytest.raises(FileNotFoundError):
-                call("/missing.txt")
-        with failing(errno.ENOENT, "/missing.txt"):
-            body.fs.cat_file("/missing.txt")
-
-    def test_a_directory_is_no_file(self, body: MessageBody) -> None:
-        for call in (body.fs.cat_file, body.fs.open):
-            with failing(errno.EISDIR, "/sources"):
-                call("/sources")
-        with failing(errno.EISDIR, "/sources"):
-            body.fs.pipe_file("/sources", b"")
-        with failing(errno.EISDIR, "/sources"):
-            body.fs.rm("/sources")
-
-    def test_below_a_file(self, body: MessageBody) -> None:
-        with failing(errno.ENOTDIR, "/sources/1.txt/x"):
-            body.fs.pipe_file("/sources/1.txt/x", b"")
-
-    @pytest.mark.parametrize("path", ["/a/../b", "/a//b", "/a b", "/."])
-    def test_names_that_are_none(self, body: MessageBody, path: str) -> None:
-        with failing(errno.EINVAL, path):
-            body.fs.pipe_file(path, b"")
-
-    def test_existing(self, body: MessageBody) -> None:
-        with failing(errno.EEXIST, "/sources/1.txt"):
-            body.fs.open("/sources/1.txt", "xb")
-        with failing(errno.EEXIST, "/sources/1.txt"):
-            body.fs.pipe_file("/sources/1.txt", b"", mode="create")
-        with failing(errno.ENOTEMPTY, "/sources"):
-            body.fs.rmdir("/sources")
-
-
 class TestWriting:
     def test_an_overwritten_part_keeps_place_and_type(self, body: MessageBody) -> None:
         body["/sources/2.txt"] = Part("x", content_type="text/markdown", metadata={"a": 1})

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import fsspec
 import pytest
 
 from messagebody import MessageBody, Part
@@ -165,3 +166,19 @@ class TestDocuments:
         with pytest.raises(FileNotFoundError), fs.transaction:
             fs.pipe_file("/new", b"")
         assert fs.body == before
+
+    @pytest.mark.parametrize(
+        "url", ["memory://saved/{name}.json", "dir://{name}.json::file://{root}"]
+    )
+    def test_documents_elsewhere(self, body: MessageBody, tmp_path: Path, url: str) -> None:
+        url = url.format(name=tmp_path.name, root=tmp_path)
+        with fsspec.open(url.replace("dir://", f"file://{tmp_path}/").split("::")[0], "wb") as file:
+            file.write(body.to_json_bytes())
+        fs = MessageBodyFileSystem(fo=url)
+        fs.pipe_file("/new", b"x")
+        assert MessageBodyFileSystem(fo=url).body == body
+        fs.save()
+        assert MessageBodyFileSystem(fo=url).body == fs.body
+        with fs.transaction:
+            fs.rm("/new")
+        assert MessageBodyFileSystem(fo=url).body == body
