@@ -389,11 +389,19 @@ class LossyConversion(MessageBodyError):
 
 
 class MissingDependency(MessageBodyError, ImportError):
-    """Report an optional dependency that is not installed, with the command that installs it."""
+    """Report an optional dependency that is not installed, with the command that installs it.
 
-    _fields = ("feature", "extra")
+    Arguments:
+        feature: what the caller wanted to do.
+        extra: the extra that has what is missing.
+        system: what is missing instead, where it is no package but part of the operating system.
+    """
 
-    def __init__(self, feature: str, extra: str) -> None:
+    _fields = ("feature", "extra", "system")
+
+    def __init__(self, feature: str, extra: str, system: str = "") -> None:
         self.feature = feature
         self.extra = extra
-        super().__init__(f"{feature} needs an extra: pip install 'messagebody[{extra}]'")
+        self.system = system
+        needed = system or f"an extra: pip install 'messagebody[{extra}]'"
+        super().__init__(f"{feature} needs {needed}")

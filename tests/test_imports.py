@@ -36,6 +36,7 @@ DOORS = {
     "boto3": {"stores/s3"},
     "botocore": {"stores/s3"},
     "click": {"cli"},
+    "fuse": {"filesystem/mounting.py"},
     "magic": {"sniffing.py"},
     "obstore": {"stores/s3"},
     "pybase64": {"base64_text.py"},

@@ -32,6 +32,7 @@ _COMMANDS = {
     "lint": "Say what a schema probably does not mean",
     "ls": "List parts",
     "migrate": "Move referenced content to another store",
+    "mount": "Show a body as a directory",
     "offload": "Move large parts to a store",
     "pack": "Make a body of a directory",
     "present": "Make a copy with signed links, for a browser or a model provider",

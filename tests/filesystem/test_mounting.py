@@ -1,0 +1,150 @@
+"""A body as a directory of the operating system: read by the system's own calls."""
+
+import contextlib
+import errno
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from messagebody import MessageBody, MessageBodyError, Part, Resolver
+from messagebody.errors import MissingDependency
+from messagebody.samples import sample
+
+try:
+    from messagebody.filesystem.mounting import mount
+except MissingDependency as missing:
+    mount = None  # type: ignore[assignment]
+    assert missing.system, "fusepy is installed with the tests"  # noqa: PT017
+
+needs_fuse = pytest.mark.skipif(
+    mount is None or not os.access("/dev/fuse", os.R_OK | os.W_OK) or not shutil.which("umount"),
+    reason="no FUSE on this system",
+)
+
+
+def wait_for(path: Path) -> None:
+    for _ in range(500):
+        if path.is_mount():
+            return
+        time.sleep(0.02)
+    raise AssertionError("not mounted within ten seconds")
+
+
+@contextlib.contextmanager
+def mounted(body: MessageBody, at: Path, resolver: Resolver | None = None) -> Iterator[Path]:
+    at.mkdir()
+    thread = threading.Thread(target=mount, args=(body.filesystem(resolver=resolver), at))
+    thread.start()
+    try:
+        wait_for(at)
+        yield at
+    finally:
+        subprocess.run(["umount", at], check=True)
+        thread.join(timeout=10)
+        assert not thread.is_alive()
+
+
+@needs_fuse
+class TestMounted:
+    def test_parts_are_files(self, tmp_path: Path) -> None:
+        body = MessageBody()
+        body.add("shown, not a file")
+        body.add(sample("chart.png"), name="/charts/rides.png")
+        body.add(sample("weather.md"), name="/sources/deep/weather.md")
+        with mounted(body, tmp_path / "m") as root:
+            found = sorted(
+                path.relative_to(root).as_posix() for path in root.rglob("*") if path.is_file()
+            )
+            assert found == ["charts/rides.png", "sources/deep/weather.md"]
+            assert (root / "charts" / "rides.png").read_bytes() == sample("chart.png")
+            assert (root / "charts" / "rides.png").stat().st_size == len(sample("chart.png"))
+            with (root / "charts" / "rides.png").open("rb") as file:
+                file.seek(1000)
+                assert file.read(10) == sample("chart.png")[1000:1010]
+
+    def test_nothing_can_be_written(self, tmp_path: Path) -> None:
+        body = MessageBody([Part("meow", name="/a.txt")])
+        with mounted(body, tmp_path / "m") as root:
+            for write in (
+                lambda: (root / "b.txt").write_text("x"),
+                lambda: (root / "a.txt").write_text("x"),
+                (root / "a.txt").unlink,
+                (root / "d").mkdir,
+            ):
+                with pytest.raises(OSError, match=f"Errno {errno.EROFS}"):
+                    write()
+            with pytest.raises(FileNotFoundError):
+                (root / "missing").read_text()
+        assert body.names() == ["/a.txt"]
+
+    def test_references_are_read_when_their_files_are(self, tmp_path: Path) -> None:
+        """Listing them asks nobody: what states no size shows as empty, and is read whole."""
+        store = tmp_path / "store"
+        store.mkdir()
+        (store / "a.bin").write_bytes(bytes(range(256)) * 2000)
+        body = MessageBody()
+        body.add(url=(store / "a.bin").as_uri(), name="/a.bin")
+        body.add(url="s3://private/key", name="/refused.bin", size=3)
+        body.add(url=(store / "gone.bin").as_uri(), name="/gone.bin")
+        with mounted(body, tmp_path / "m", Resolver(allow=[store])) as root:
+            assert [path.name for path in root.iterdir()] == ["a.bin", "refused.bin", "gone.bin"]
+            assert [path.stat().st_size for path in root.iterdir()] == [0, 3, 0]
+            assert (root / "a.bin").read_bytes() == bytes(range(256)) * 2000
+            with pytest.raises(PermissionError):
+                (root / "refused.bin").read_bytes()
+            with pytest.raises(FileNotFoundError):
+                (root / "gone.bin").read_bytes()
+
+    def test_the_command_unmounts_when_interrupted(self, tmp_path: Path) -> None:
+        message, root = tmp_path / "message.json", tmp_path / "m"
+        message.write_bytes(MessageBody([Part("meow", name="/a.txt")]).to_json_bytes())
+        root.mkdir()
+        words = [sys.executable, "-m", "messagebody", "mount", str(message), str(root)]
+        with subprocess.Popen(words) as running:
+            wait_for(root)
+            assert (root / "a.txt").read_text() == "meow"
+            running.send_signal(signal.SIGINT)
+            assert running.wait(timeout=20) == 0
+        assert not root.is_mount()
+
+    def test_a_directory_that_is_not_empty_is_refused(self, tmp_path: Path) -> None:
+        (tmp_path / "kept").write_text("x")
+        with pytest.raises(MessageBodyError, match=r"not empty \(1 entry\)"):
+            mount(MessageBody().fs, tmp_path)
+
+    def test_a_directory_that_is_missing_is_refused(self, tmp_path: Path) -> None:
+        with pytest.raises(MessageBodyError, match="No such file"):
+            mount(MessageBody().fs, tmp_path / "missing")
+
+    def test_a_name_can_not_be_file_and_directory(self, tmp_path: Path) -> None:
+        body = MessageBody([Part("x", name="/a"), Part("y", name="/a/b")])
+        with pytest.raises(MessageBodyError, match="'/a' would be both a file and a directory"):
+            mount(body.fs, tmp_path)
+
+
+BROKEN = {
+    "sys.modules['fuse'] = None": "pip install 'messagebody[mount]'",
+    "import ctypes.util; ctypes.util.find_library = lambda name: None": "apt install libfuse2",
+}
+
+
+@pytest.mark.parametrize("broken", BROKEN)
+def test_what_is_missing_is_said(broken: str, tmp_path: Path) -> None:
+    (tmp_path / "message.json").write_text("[]")
+    (tmp_path / "m").mkdir()
+    program = f"import sys; {broken}; sys.argv[1:] = ['mount', 'message.json', 'm']\n"
+    program += "from messagebody.cli import main; main()"
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=tmp_path, check=False, capture_output=True, text=True
+    )
+    assert done.returncode == 4
+    assert len(done.stderr.splitlines()) == 1
+    assert BROKEN[broken] in done.stderr
