@@ -4,9 +4,10 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 SOURCES := messagebody tests benchmarks conftest.py docs/tooling
 # One worker a core, whatever the machine has; the examples of a page share one.
+AZURITE := $(VENV)/azurite/node_modules/.bin/azurite-blob
 PYTEST := $(BIN)/python -m pytest -n auto --dist loadfile -q
 
-.PHONY: help demo test test-slow lint format bench docs pictures clean
+.PHONY: help demo test test-slow test-cloud lint format bench docs pictures clean
 
 help: ## Show the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -30,6 +31,15 @@ test: $(VENV)/.test $(VENV)/.integrations ## Run the tests, with coverage and it
 
 test-slow: $(VENV)/.test $(VENV)/.integrations ## Run everything, the long fuzz and fault runs included
 	$(PYTEST)
+
+test-cloud: $(VENV)/.test $(VENV)/.cloud $(AZURITE) ## Run the tests of Azure and Google stores (needs node)
+	$(BIN)/python -m pytest -q -n 0 -rs tests/stores/test_cloud_stores.py
+
+# Azure's emulator comes from npm's registry; no other target needs node.
+$(AZURITE):
+	mkdir -p $(VENV)/azurite
+	echo '{"private": true}' > $(VENV)/azurite/package.json
+	npm install --silent --no-fund --no-audit --prefix $(VENV)/azurite azurite@3
 
 lint: $(VENV)/.test $(VENV)/.integrations $(VENV)/.lint $(VENV)/.bench ## Check style and types
 	$(BIN)/ruff check $(SOURCES)

@@ -7,7 +7,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import attrs
@@ -57,8 +57,11 @@ def _binary(name: str) -> str:
 
 
 @contextlib.contextmanager
-def _running(command: list[str], port: int) -> Iterator[None]:
-    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+def running(command: list[str], port: int, env: Mapping[str, str] | None = None) -> Iterator[None]:
+    """Run a server until the block ends, which begins when it listens."""
+    with subprocess.Popen(
+        command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=env
+    ) as process:
         try:
             _wait_for(port, process)
             yield
@@ -80,7 +83,7 @@ def _wait_for(port: int, process: "subprocess.Popen[bytes]") -> None:
 def moto() -> Iterator[Server]:
     """Run a moto server: S3's semantics, any credentials."""
     port = free_port()
-    with _running([_binary("moto_server"), "-H", "127.0.0.1", "-p", str(port)], port):
+    with running([_binary("moto_server"), "-H", "127.0.0.1", "-p", str(port)], port):
         yield Server(f"http://127.0.0.1:{port}", "test", "test")
 
 
@@ -93,5 +96,5 @@ def rclone(directory: Path, port: int | None = None) -> Iterator[Server]:
         _binary("rclone"), "serve", "s3", "--addr", f"127.0.0.1:{port}",
         "--auth-key", ",".join(keys), "--config", os.devnull, str(directory),
     ]  # fmt: skip
-    with _running(command, port):
+    with running(command, port):
         yield Server(f"http://127.0.0.1:{port}", *keys, directory)

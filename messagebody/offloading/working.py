@@ -8,15 +8,13 @@ from typing import Any, TypeVar
 
 import attrs
 
+from messagebody.stores import Interrupted
+
 __all__ = ["Gate", "Interrupted", "Outcome", "Stop", "reporter", "run_all"]
 
 _T = TypeVar("_T")
 _WORKERS = 16
 _GATE = 64 * 1024 * 1024
-
-
-class Interrupted(Exception):
-    """The work was cancelled from outside."""
 
 
 class Stop(threading.Event):

@@ -9,10 +9,29 @@ import re
 from typing import Any
 
 from messagebody.errors import MissingDependency, StoreError
-from messagebody.stores.base import CHUNK, Blob, Bytes, Stat, Store, Upload, digest_of
+from messagebody.stores.base import (
+    CHUNK,
+    Blob,
+    Bytes,
+    Interrupted,
+    Stat,
+    Store,
+    Upload,
+    digest_of,
+)
 from messagebody.text import redact_url
 
-__all__ = ["CHUNK", "Blob", "Bytes", "Stat", "Store", "Upload", "digest_of", "open_store"]
+__all__ = [
+    "CHUNK",
+    "Blob",
+    "Bytes",
+    "Interrupted",
+    "Stat",
+    "Store",
+    "Upload",
+    "digest_of",
+    "open_store",
+]
 
 _URL = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://([A-Za-z0-9._-]*)((?:/[^?#\\\x00-\x20\x7f]*)?)")
 _EXTRAS = {"gs": "gcs", "gcs": "gcs", "abfs": "azure", "abfss": "azure", "az": "azure"}

@@ -8,12 +8,26 @@ from typing import Protocol
 import attrs
 
 from messagebody.errors import StoreError
-from messagebody.text import redact_url
+from messagebody.text import redact_url, redact_urls
 
-__all__ = ["CHUNK", "Blob", "Bytes", "Stat", "Store", "Upload", "digest_of"]
+__all__ = [
+    "CHUNK",
+    "Blob",
+    "Bytes",
+    "Interrupted",
+    "Stat",
+    "Store",
+    "Upload",
+    "digest_of",
+    "harmless_cause",
+]
 
 CHUNK = 1024 * 1024
 """Bytes moved at a time where nothing else decides."""
+
+
+class Interrupted(Exception):
+    """The work was cancelled from outside; it passes every store as it is."""
 
 
 class Blob(Protocol):
@@ -149,3 +163,10 @@ def digest_of(store: Store, key: str) -> tuple[int, str]:
         size += len(chunk)
         hasher.update(chunk)
     return size, "sha256:" + hasher.hexdigest()
+
+
+def harmless_cause(error: BaseException) -> BaseException:
+    """Return an exception as a cause; a stand-in if its text shows a signature or a password."""
+    if redact_urls(str(error)) == str(error):
+        return error
+    return RuntimeError(type(error).__name__)

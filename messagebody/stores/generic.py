@@ -1,14 +1,15 @@
 """Any fsspec filesystem as a store: memory, Google Cloud Storage, Azure, SFTP and what comes."""
 
 import contextlib
+import importlib
 import posixpath
 from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
 
 from messagebody.errors import AccessDenied, MessageBodyError, ObjectNotFound, StoreError
-from messagebody.stores.base import CHUNK, Blob, Stat, Store
-from messagebody.text import redact_urls
+from messagebody.stores.base import CHUNK, Blob, Interrupted, Stat, Store, harmless_cause
+from messagebody.text import escape, redact_urls
 
 __all__ = ["FilesystemStore"]
 
@@ -99,7 +100,13 @@ class FilesystemStore(Store):
 
     def _type(self, content_type: str) -> dict[str, Any]:
         """Return the option by which this filesystem takes a content type, if we know one."""
-        return {"content_type": content_type} if self._protocols() & {"gs", "gcs"} else {}
+        spoken = self._protocols()
+        if spoken & {"gs", "gcs"}:
+            return {"content_type": content_type}
+        if spoken & {"abfs", "abfss", "az"}:
+            settings = importlib.import_module("azure.storage.blob").ContentSettings
+            return {"content_settings": settings(content_type=content_type)}
+        return {}
 
     def _protocols(self) -> set[str]:
         spoken = self.filesystem.protocol
@@ -109,15 +116,19 @@ class FilesystemStore(Store):
     def _translated(self, key: str) -> Iterator[None]:
         try:
             yield
-        except MessageBodyError:
+        except (MessageBodyError, Interrupted):
             raise
         except FileNotFoundError as error:
-            raise ObjectNotFound(store=self.url, key=key) from error
+            raise ObjectNotFound(store=self.url, key=key) from harmless_cause(error)
         except PermissionError as error:
-            raise AccessDenied(store=self.url, key=key) from error
-        except OSError as error:
-            problem = error.strerror or redact_urls(str(error)) or type(error).__name__
-            raise StoreError(problem, self.url, key) from error
+            raise AccessDenied(store=self.url, key=key) from harmless_cause(error)
+        except Exception as error:  # noqa: BLE001 - each client has errors of its own
+            raise StoreError(_problem(error), self.url, key) from harmless_cause(error)
+
+
+def _problem(error: Exception) -> str:
+    said = getattr(error, "strerror", None) or redact_urls(str(error))
+    return escape(said, limit=300) or type(error).__name__
 
 
 def _modified(info: dict[str, Any]) -> float | None:

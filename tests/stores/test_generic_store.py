@@ -10,7 +10,7 @@ from fsspec.implementations.local import LocalFileSystem
 from fsspec.implementations.memory import MemoryFileSystem
 
 from messagebody.errors import AccessDenied, MissingDependency, ObjectNotFound, StoreError
-from messagebody.stores import Bytes, Store, open_store
+from messagebody.stores import Bytes, Interrupted, Store, open_store
 from tests.stores.test_file_store import Breaking
 
 KEY = "sha256/" + "a" * 64
@@ -74,6 +74,31 @@ def test_errors_are_translated(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(StoreError) as caught:
         store.read_range(KEY, 0, 1)
     assert "s3cr3t" not in str(caught.value)
+
+
+def test_no_exception_of_a_client_crosses_the_border(monkeypatch: pytest.MonkeyPatch) -> None:
+    store = open_store("memory://tests/a")
+
+    def fail(*_: object, **__: object) -> None:
+        raise RuntimeError("lost https://example.com/?sig=s3cr3t")
+
+    for name in ("pipe_file", "cat_file", "find", "rm_file"):
+        monkeypatch.setattr(MemoryFileSystem, name, fail)
+    for work in (
+        lambda: store.put(KEY, Bytes(b"x"), content_type="a/b"),
+        lambda: store.read_range(KEY, 0, 1),
+        lambda: list(store.iter_objects()),
+        lambda: store.delete(KEY),
+    ):
+        with pytest.raises(StoreError, match=r"lost https://example\.com/\?…") as caught:
+            work()
+        assert "s3cr3t" not in f"{caught.value} {caught.value.__cause__}"
+
+
+def test_a_cancelled_write_stays_cancelled(store: Store) -> None:
+    with pytest.raises(Interrupted):
+        store.put(KEY, Breaking(Interrupted()), content_type="a/b")
+    assert store.stat(KEY) is None
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ from botocore import exceptions as botocore
 from urllib3 import exceptions as urllib3
 
 from messagebody.errors import AccessDenied, ObjectNotFound, StoreError
+from messagebody.stores.base import harmless_cause
 from messagebody.text import escape, redact_urls
 
 __all__ = ["NativeFailure", "code_of", "status_of", "translate", "translated"]
@@ -114,15 +115,8 @@ def translated(store: str, key: str = "") -> Iterator[None]:
     try:
         yield
     except (botocore.BotoCoreError, botocore.ClientError, urllib3.HTTPError) as error:
-        raise translate(error, store, key) from _harmless(error)
+        raise translate(error, store, key) from harmless_cause(error)
     except (ConnectionError, TimeoutError) as error:
-        raise translate(error, store, key) from _harmless(error)
+        raise translate(error, store, key) from harmless_cause(error)
     except RecursionError as error:  # botocore follows a server that redirects every question
         raise StoreError("the server redirects without end", store, key) from error
-
-
-def _harmless(error: BaseException) -> BaseException | None:
-    """Return an exception as a cause, unless its text shows a signature or a password."""
-    if redact_urls(str(error)) == str(error):
-        return error
-    return RuntimeError(type(error).__name__)
