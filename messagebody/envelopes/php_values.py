@@ -25,6 +25,7 @@ __all__ = [
     "from_text",
     "is_array",
     "is_empty",
+    "key_of",
     "lower",
     "optional_text",
     "shown_key",
@@ -200,6 +201,16 @@ def string_keyed(array: Any) -> dict[str, Any]:
     if not isinstance(array, dict):
         return {}
     return {key: item for key, item in array.items() if not _is_integer_key(key)}
+
+
+def key_of(text: str) -> int | str:
+    """Return what a text becomes as the key of an array: an integer if it is spelled as one.
+
+    Example:
+        >>> key_of("12"), key_of("012"), key_of("call_12")
+        (12, '012', 'call_12')
+    """
+    return int(text) if _is_integer_key(text) else text
 
 
 def _is_integer_key(key: Any) -> bool:

@@ -500,7 +500,7 @@ class TestJsonRpc:
             "history": [{"role": "assistant", "content": "earlier"}],
             "session_id": "s-1",
             "run_id": "r-1",
-            "attachments": [{"uri": "https://e.com/a"}, {}],
+            "attachments": [{"uri": "https://e.com/a"}, []],
             "client_context": {
                 "source": "jsonrpc",
                 "url": "/x",
@@ -516,6 +516,37 @@ class TestJsonRpc:
         }
         assert tool_messages[1]["content"] == '{"url":"a\\/b"}'
         assert tool_messages[1]["payload"] == {"result": {"url": "a/b"}, "tool_name": "t"}
+
+    def test_ids_that_are_integers_to_php(self) -> None:
+        """A call's id is an array key on its way: text that spells an integer comes out as one."""
+        for call_id, expected in (("7", 7), ("07", "07"), (7, 7), ("-0", "-0"), ("c7", "c7")):
+            messages = self.read(
+                {"type": "data", "data": {"toolCallId": call_id, "toolId": "t", "arguments": {}}},
+                {"type": "data", "data": {"toolCallId": call_id, "result": 1}},
+            )["input_messages"]
+            assert [message["metadata"]["tool_call_id"] for message in messages] == [expected] * 2
+            assert [type(message["metadata"]["tool_call_id"]) for message in messages] == (
+                [type(expected)] * 2
+            )
+            assert messages[0]["payload"]["parameters"] == []
+
+    def test_clients_declare_no_tools(self) -> None:
+        """Only the server declares tools; what a client says of them goes no further."""
+        declared = {
+            "runtime_tools": {"shell": {}},
+            "runtime_tool_declarations": {},
+            "tool_declarations": [],
+            "runtime_tool_callback": "https://example.com",
+            "runtime_tool_timeout": 5,
+        }
+        said = {"clientContext": {**declared, "page": "/x"}}
+        read = self.read(TEXT, {"type": "data", "data": said}, metadata=declared)
+        assert read["client_context"] == {
+            "page": "/x",
+            "source": "jsonrpc",
+            "client_name": "jsonrpc-chat",
+            "metadata": declared,
+        }
 
     def test_token_streaming(self) -> None:
         """It is asked for by the request, with PHP's truth."""

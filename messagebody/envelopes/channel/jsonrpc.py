@@ -13,6 +13,14 @@ Map = dict[str, Any]
 
 _ROLES = {"user": "user", "agent": "assistant"}
 _DUPLICATES = {"call": "calls", "result": "results"}
+# Tools are declared by the server: what a client says of them is left out.
+_TOOL_DECLARATIONS = (
+    "runtime_tools",
+    "runtime_tool_declarations",
+    "tool_declarations",
+    "runtime_tool_callback",
+    "runtime_tool_timeout",
+)
 
 
 def jsonrpc_input(agent: str, params: Any, *, body: Any = None) -> Map:
@@ -20,7 +28,8 @@ def jsonrpc_input(agent: str, params: Any, *, body: Any = None) -> Map:
 
     Text parts become the message, file parts attachments, and data parts history, client context
     or pairs of tool call and result. Parts are told by their `type`; those with a `kind` instead
-    are not recognised.
+    are not recognised. Declarations of tools are dropped from the client context, as the reference
+    does: only the server declares tools.
 
     Arguments:
         agent: the slug of the agent.
@@ -92,16 +101,18 @@ def _history(parts: list[Map]) -> Iterator[Map]:
             yield {"role": _ROLES[role], "content": text}
 
 
-def _attachments(parts: list[Map]) -> Iterator[Map]:
+def _attachments(parts: list[Map]) -> Iterator[Map | list[Any]]:
     for part in parts:
         if part.get("type") == "file":
-            yield php.string_keyed(part.get("file"))
+            yield php.string_keyed(part.get("file")) or []
 
 
 def _context(parts: list[Map], metadata: Any) -> Map:
     context: Map = {}
     for data in _data(parts):
         context.update(php.string_keyed(data.get("clientContext")))
+    for name in _TOOL_DECLARATIONS:
+        context.pop(name, None)
     context.update(source="jsonrpc", client_name="jsonrpc-chat")
     if php.is_array(metadata):
         context["metadata"] = metadata
@@ -143,7 +154,7 @@ def _pair(call_id: str, call: Map, result: Map) -> Iterator[Map]:
         complaint = "Inbound tool call and result toolId values must match."
         raise _refused("tool_name_mismatch", complaint)
     given, outcome = call.get("arguments"), result["result"]
-    arguments = given if php.is_array(given) else []
+    arguments = (php.is_array(given) and given) or []  # PHP writes an empty object as []
     payload = {"tool_name": tool, "parameters": arguments, "turn": 0}
     yield _message("tool_call", "assistant", "", payload, call_id)
     payload = {"result": outcome, "tool_name": tool}
@@ -158,7 +169,7 @@ def _message(type_: str, role: str, content: str, payload: Map, call_id: str) ->
         "role": role,
         "content": content,
         "payload": payload,
-        "metadata": {"tool_call_id": call_id},
+        "metadata": {"tool_call_id": php.key_of(call_id)},
     }
 
 
