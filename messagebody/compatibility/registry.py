@@ -198,6 +198,33 @@ class Registry(Mapping[str, Agent]):
         graph.add_edges_from(self.pairs())
         return graph
 
+    def ranks(self) -> list[list[str]]:
+        """Return the agents in ranks: whoever sends stands before those who take it.
+
+        Agents that can send to each other, directly or by way of others, share a rank.
+
+        Raises:
+            MissingDependency: networkx is not installed.
+
+        Example:
+            >>> from messagebody.schema import MessageBodySchema
+            >>> text = MessageBodySchema([(None, "text/*", True)])
+            >>> image = MessageBodySchema([(None, "image/png", True)])
+            >>> sound = MessageBodySchema([(None, "audio/mpeg", True)])
+            >>> Registry([Agent("speaker", text, sound), Agent("captioner", image, text)]).ranks()
+            [['captioner'], ['speaker']]
+        """
+        nx = _networkx("the ranks of a registry")
+        order = {name: place for place, name in enumerate(self)}
+        loops = nx.condensation(self.graph())
+        members_of = loops.nodes(data="members")
+        return [
+            sorted(
+                (name for each in generation for name in members_of[each]), key=order.__getitem__
+            )
+            for generation in nx.topological_generations(loops)
+        ]
+
     def _around(self, name: str) -> Iterator[tuple[str, str]]:
         """Yield the pairs that fit and have an agent in them."""
         position, agent = self._position(name), self[name]

@@ -6,16 +6,14 @@ somebody else may have written, and a line that a CI system obeys must not be am
 
 import hashlib
 import json
-import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final, Literal
 from urllib.parse import quote
-from xml.sax.saxutils import escape as escape_xml
-from xml.sax.saxutils import quoteattr
 
 import attrs
 
+from messagebody.rendering.markup import attribute, content
 from messagebody.text import escape
 
 __all__ = ["FORMATS", "Message", "Outcome", "Report"]
@@ -24,8 +22,6 @@ Outcome = Literal["passed", "failed", "undecided"]
 
 _TOOL: Final = "messagebody"
 _INFORMATION: Final = "https://messagebody.readthedocs.io"
-# Characters that no XML 1.0 document may hold, not even as a reference.
-_NOT_XML: Final = re.compile("[\ufffe\uffff]")
 _SARIF_ESCAPES: Final = str.maketrans({"{": "{{", "}": "}}", "\\": "\\\\", "[": "\\[", "]": "\\]"})
 
 
@@ -80,7 +76,7 @@ def _junit(report: Report) -> str:
     return (
         '<?xml version="1.0" encoding="UTF-8"?>\n'
         f'<testsuites {counts}><testsuite name="{suite}" {counts}>\n'
-        f'<testcase classname="{suite}" name={_attribute(report.title)}>{_trouble(report)}'
+        f'<testcase classname="{suite}" name={attribute(report.title)}>{_trouble(report)}'
         "</testcase>\n</testsuite></testsuites>"
     )
 
@@ -91,16 +87,8 @@ def _trouble(report: Report) -> str:
         return ""
     tag = "failure" if report.outcome == "failed" else "error"
     first = report.messages[0]
-    text = escape_xml(_xml("\n".join(each.text for each in report.messages)))
-    return f"<{tag} type={_attribute(first.code)} message={_attribute(first.text)}>{text}</{tag}>"
-
-
-def _attribute(text: str) -> str:
-    return quoteattr(_xml(text))
-
-
-def _xml(text: str) -> str:
-    return _NOT_XML.sub(lambda found: f"\\u{ord(found[0]):04x}", escape(text, keep="\n"))
+    text = content("\n".join(each.text for each in report.messages))
+    return f"<{tag} type={attribute(first.code)} message={attribute(first.text)}>{text}</{tag}>"
 
 
 def _github(report: Report) -> str:

@@ -39,6 +39,40 @@ class TestRegistry:
         assert shell("registry", "pairs", agents).out == "painter → teller\n"
         assert '"painter" -> "teller";' in shell("registry", "pairs", agents, "--dot").out
 
+    def test_pairs_as_pictures(self, shell: Shell, agents: str, tmp_path: Path) -> None:
+        drawn = shell("registry", "pairs", agents, "--graph")
+        assert drawn.out == "painter ──●\nteller  ──◀\n"
+        assert shell("registry", "pairs", agents, "--svg", "agents.svg") == (0, "", "", b"")
+        written = (tmp_path / "agents.svg").read_bytes()
+        assert b"<title>painter \xe2\x86\x92 teller</title>" in written
+        assert shell("registry", "pairs", agents, "--svg", "-").data == written
+
+    def test_a_crowd_is_not_drawn_with_letters(self, shell: Shell, tmp_path: Path) -> None:
+        names = [{"name": f"agent-{number}"} for number in range(13)]
+        (tmp_path / "crowd").mkdir()
+        (tmp_path / "crowd" / "all.json").write_text(json.dumps(names))
+        done = shell("registry", "pairs", "crowd", "--graph")
+        assert (done.code, done.out) == (2, "")
+        assert "up to 12 agents, here are 13; --svg FILE and --dot" in done.err
+
+    def test_json(self, shell: Shell, agents: str) -> None:
+        def read(*arguments: str) -> object:
+            return json.loads(shell("registry", *arguments, "--json").out)
+
+        assert read("pairs", agents) == {
+            "agents": ["painter", "teller"], "pairs": [["painter", "teller"]],
+        }  # fmt: skip
+        assert read("who", agents, "--feeds", "teller") == ["painter"]
+        assert read("chain", agents, "text.json", "audio.json") == ["painter", "teller"]
+        assert read("chain", agents, "audio.json", "text.json") is None
+        assert read("impact", agents, "agents/painter.json") == {"lost": [], "gained": []}
+
+    def test_no_agents(self, shell: Shell, tmp_path: Path) -> None:
+        (tmp_path / "nobody").mkdir()
+        for form in ("--graph", "--dot", "--json"):
+            assert shell("registry", "pairs", "nobody", form).code == 0
+        assert "0 agents" in shell("registry", "pairs", "nobody", "--svg", "-").out
+
     def test_who(self, shell: Shell, agents: str) -> None:
         assert shell("registry", "who", agents, "--feeds", "teller").out == "painter\n"
         assert shell("registry", "who", agents, "--takes", "painter").out == "teller\n"
