@@ -149,26 +149,35 @@ def alternatives(pattern: Pattern) -> tuple[str, ...]:
     return tuple(before + each + after for each in inside.split(","))
 
 
-def contains(outer: Pattern, inner: Pattern) -> bool | None:
-    """Tell whether one pattern matches all that another of its kind matches; None: too hard."""
+def contains(outer: Pattern, inner: Pattern, budget: Budget | None = None) -> bool | None:
+    """Tell whether one pattern matches all that another of its kind matches; None: too hard.
+
+    What a search cost is taken from the budget each time, though it is remembered: what a caller
+    can afford is no matter of what others asked before.
+    """
     if outer.text == inner.text or outer.is_universal:
         return True
     if inner.literal is not None:
         return _accepts(outer, inner.literal)
-    return _contains_many(outer, inner)
+    verdict, cost = _contains_many(outer, inner)
+    if budget is not None:
+        budget.spend(cost)
+    return verdict
 
 
 @lru_cache(_PAIRS_CACHED)
-def _contains_many(outer: Pattern, inner: Pattern) -> bool | None:
+def _contains_many(outer: Pattern, inner: Pattern) -> tuple[bool | None, int]:
+    """Return the verdict, and the steps it took."""
     read = _contains_by_text(outer, inner)
     if read is not None:
-        return read
+        return read, 0
     languages = [(1, language_of(inner)), (2, language_of(outer))]
+    budget = Budget(_STEPS_OF_A_PAIR)
     try:
-        words = search(languages, Budget(_STEPS_OF_A_PAIR), good=1, bad=2, need=(1,))
-        return all(signature & 2 for signature, _ in words)
+        words = search(languages, budget, good=1, bad=2, need=(1,))
+        return all(signature & 2 for signature, _ in words), _STEPS_OF_A_PAIR - budget.left
     except OutOfBudget:
-        return None
+        return None, _STEPS_OF_A_PAIR
 
 
 def _contains_by_text(outer: Pattern, inner: Pattern) -> bool | None:
@@ -204,22 +213,33 @@ def _accepts(pattern: Pattern, word: str) -> bool:
     return matches_type(pattern, word)
 
 
+def are_disjoint(one: Pattern, other: Pattern, budget: Budget | None = None) -> bool | None:
+    """Tell whether no word matches both patterns, which are of one kind; None: too hard.
+
+    What it cost is taken from the budget as by `contains`.
+    """
+    verdict, cost = _are_disjoint(one, other)
+    if budget is not None:
+        budget.spend(cost)
+    return verdict
+
+
 @lru_cache(_PAIRS_CACHED)
-def are_disjoint(one: Pattern, other: Pattern) -> bool | None:
-    """Tell whether no word matches both patterns, which are of one kind; None: too hard."""
+def _are_disjoint(one: Pattern, other: Pattern) -> tuple[bool | None, int]:
     if one.literal is not None:
-        return not _accepts(other, one.literal)
+        return not _accepts(other, one.literal), 0
     if other.literal is not None:
-        return not _accepts(one, other.literal)
+        return not _accepts(one, other.literal), 0
     mine, theirs = _beginnings(one), _beginnings(other)
     if all(not a.startswith(b) and not b.startswith(a) for a, b in product(mine, theirs)):
-        return True
+        return True, 0
     languages = [(1, language_of(one)), (2, language_of(other))]
+    budget = Budget(_STEPS_OF_A_PAIR)
     try:
-        words = search(languages, Budget(_STEPS_OF_A_PAIR), good=3, bad=0, need=(1, 2))
-        return next(words, None) is None
+        words = search(languages, budget, good=3, bad=0, need=(1, 2))
+        return next(words, None) is None, _STEPS_OF_A_PAIR - budget.left
     except OutOfBudget:
-        return None
+        return None, _STEPS_OF_A_PAIR
 
 
 def _beginnings(pattern: Pattern) -> list[str]:

@@ -3,17 +3,20 @@
 A yes needs every producer part inside one consumer part and every requirement inside one; a no
 needs one body, tried on samples: a likely name for each schema part, and the well-known content
 types. Whatever neither settles is left open. All of it is sound, none of it complete: the search
-behind it is.
+behind it is. Work is counted here too, and past an allowance of its own all is left open.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cached_property
 from typing import Final
 
 import attrs
 
+from messagebody.compatibility.budgets import DEFAULT_STEPS, Budget, OutOfBudget
 from messagebody.compatibility.patterns import WELL_KNOWN, are_disjoint, contains, matches_type
 from messagebody.compatibility.profiles import PartType, Profile
-from messagebody.globs import ContentTypePattern
+from messagebody.globs import ContentTypePattern, NamePattern
 
 __all__ = ["NONE", "OPEN", "Answer", "Screening"]
 
@@ -36,14 +39,19 @@ class Answer:
 NONE: Final = Answer(None)
 OPEN: Final = Answer(None, is_settled=False)
 
+_FEW: Final = 1024
+"""Matches of a name with a pattern that are not worth counting, nor avoiding."""
+
+_PER_STEP: Final = 64
+"""Characters of patterns, once for every name, that cost as much as a step."""
+
 
 class _Side:
     """A schema with, for each part, the content types it matches among those tried, as bits."""
 
-    __slots__ = ("kinds", "profile")
-
-    def __init__(self, profile: Profile, odd_types: Sequence[str]) -> None:
+    def __init__(self, profile: Profile, odd_types: Sequence[str], budget: Budget) -> None:
         self.profile = profile
+        self.budget = budget
         self.kinds: Sequence[int] = profile.kinds
         if odd_types:
             self.kinds = [
@@ -62,10 +70,46 @@ class _Side:
         """Return for each name (None: no name) the parts whose name pattern it matches."""
         found: list[list[int]] = [[] for _ in names]
         unnamed = [position for position, name in enumerate(names) if name is None]
+        select = self._selecting(names, len(self.profile.names))
         for index, pattern in enumerate(self.profile.names):
-            for position in unnamed if pattern is None else pattern.select(names):
+            for position in unnamed if pattern is None else select(pattern):
                 found[position].append(index)
         return found
+
+    @cached_property
+    def accepting_samples(self) -> list[list[int]]:
+        """For each sample of the schema, the parts whose name pattern it matches."""
+        return self.accepting(self.profile.samples)
+
+    @cached_property
+    def select_samples(self) -> "_Select":
+        """Return the places of the samples that a pattern matches."""
+        samples = self.profile.samples
+        return self._selecting(samples, len(samples))
+
+    def _selecting(self, names: Sequence[str | None], times: int) -> "_Select":
+        if len(names) * times <= _FEW:
+            return lambda pattern: pattern.select(names)
+        return _Sorted(names, self.budget).select
+
+
+_Select = Callable[[NamePattern], list[int]]
+
+
+class _Sorted:
+    """Many names in order, so that a pattern looks only at those that begin as it does."""
+
+    def __init__(self, names: Sequence[str | None], budget: Budget) -> None:
+        order = sorted((name, place) for place, name in enumerate(names) if name)
+        self._names = [name for name, _ in order]
+        self._places = [place for _, place in order]
+        self._budget = budget
+
+    def select(self, pattern: NamePattern) -> list[int]:
+        first = bisect_left(self._names, pattern.prefix)
+        last = bisect_left(self._names, pattern.prefix + chr(0x7F), first)
+        self._budget.spend(1 + (last - first) * len(pattern.text) // _PER_STEP)
+        return [self._places[first + i] for i in pattern.select(self._names[first:last])]
 
 
 class Screening:
@@ -79,11 +123,25 @@ class Screening:
     def __init__(self, producer: Profile, consumer: Profile) -> None:
         odd = [kind for kind in producer.odd_types + consumer.odd_types if kind]
         self._odd_types = odd
-        self._producer = _Side(producer, odd)
-        self._consumer = _Side(consumer, odd)
+        self._budget = Budget(DEFAULT_STEPS)
+        self._producer = _Side(producer, odd, self._budget)
+        self._consumer = _Side(consumer, odd, self._budget)
 
     def counterexample(self) -> Answer:
         """Return a body that is valid for the producer only, or that there is none, or OPEN."""
+        try:
+            return self._counterexample()
+        except OutOfBudget:
+            return OPEN
+
+    def shared(self) -> Answer:
+        """Return a body that is valid for both, or that there is none, or OPEN."""
+        try:
+            return self._shared()
+        except OutOfBudget:
+            return OPEN
+
+    def _counterexample(self) -> Answer:
         mine, theirs = self._producer, self._consumer
         if not self._has_easy_body():
             return OPEN
@@ -101,8 +159,7 @@ class Screening:
         missing = self._missing(accepting)
         return missing if missing.body is not None or covered else OPEN
 
-    def shared(self) -> Answer:
-        """Return a body that is valid for both, or that there is none, or OPEN."""
+    def _shared(self) -> Answer:
         body: dict[str | int, PartType] = {}
         sides = self._producer, self._consumer
         for side, other in (sides, sides[::-1]):
@@ -187,11 +244,10 @@ class Screening:
         pattern = side.profile.names[index]
         if pattern is None or pattern.literal is not None:
             return None
-        names = [other.profile.samples[j] for j in pattern.select(other.profile.samples)]
-        for name, accepting in zip(names, other.accepting(names), strict=True):
-            both = side.kinds[index] & other.union(accepting)
+        for j in other.select_samples(pattern):
+            both = side.kinds[index] & other.union(other.accepting_samples[j])
             if both:
-                return self._part(name, both)
+                return self._part(other.profile.samples[j], both)
         return None
 
 
@@ -205,14 +261,16 @@ def _matching(pattern: ContentTypePattern, odd_types: Sequence[str]) -> int:
 
 def _is_inside(inner: _Side, i: int, outer: _Side, j: int) -> bool:
     """Tell whether one schema part surely accepts all that another accepts."""
+    budget = inner.budget
+    budget.spend(1)
     if inner.kinds[i] & ~outer.kinds[j]:
         return False
-    if not contains(outer.profile.types[j], inner.profile.types[i]):
+    if not contains(outer.profile.types[j], inner.profile.types[i], budget):
         return False
     mine, theirs = inner.profile.names[i], outer.profile.names[j]
     if mine is None or theirs is None:
         return mine is theirs
-    return bool(contains(theirs, mine))
+    return bool(contains(theirs, mine, budget))
 
 
 def _is_apart(side: _Side, index: int, other: _Side) -> bool:
@@ -221,12 +279,12 @@ def _is_apart(side: _Side, index: int, other: _Side) -> bool:
 
 
 def _are_apart(one: _Side, i: int, other: _Side, j: int) -> bool:
-    mine, theirs = one.profile.names[i], other.profile.names[j]
+    mine, theirs, budget = one.profile.names[i], other.profile.names[j], one.budget
     if mine is None or theirs is None:
         if mine is not theirs:
             return True
-    elif are_disjoint(mine, theirs):
+    elif are_disjoint(mine, theirs, budget):
         return True
     if one.kinds[i] & other.kinds[j]:
         return False
-    return bool(are_disjoint(one.profile.types[i], other.profile.types[j]))
+    return bool(are_disjoint(one.profile.types[i], other.profile.types[j], budget))
