@@ -400,6 +400,89 @@ def other(profile: str) -> str:
     return next(each for each in olympus.Profile if each != profile)
 
 
+# The published table, once more and in another shape: what each agent may be given, and a
+# message that may bring it.
+GIVEN = {
+    "project-manager": ("devops-engineer", "WATCH", "config persona_definition checkpoint"),
+    "devops-engineer": ("project-manager", "CANCEL", "config persona_definition checkpoint"),
+    "tech-lead": ("coder", "RESULT", "plan config persona_definition"),
+    "coder": ("tech-lead", "FEEDBACK", "plan config persona_definition source_file"),
+    "iac-engineer": ("tech-lead", "ASSIGN", "plan config persona_definition source_file"),
+    "validation-tester": (
+        "tech-lead", "ASSIGN", "config persona_definition source_file coder_result"
+    ),
+    "tdd-tester": ("tech-lead", "FEEDBACK", "config persona_definition source_file coder_result"),
+    "document-writer": (
+        "tech-lead", "CANCEL", "config persona_definition source_file documentation"
+    ),
+    "documentation-reviewer": ("tech-lead", "CANCEL", "config persona_definition documentation"),
+}  # fmt: skip
+FILES = {
+    "plan": ".artifacts/plans/42-x.md",
+    "config": "project.yaml",
+    "persona_definition": "governance/personas/agentic/coder.md",
+    "source_file": "src/main.py",
+    "documentation": "docs/a.md",
+    "coder_result": ".artifacts/state/r.json",
+    "checkpoint": ".artifacts/checkpoints/c.json",
+}
+ROUTES = {
+    "project-manager": {"devops-engineer": "AC", "tech-lead": "AC"},
+    "devops-engineer": {"project-manager": "SREW", "tech-lead": "AC"},
+    "tech-lead": {
+        "project-manager": "SRE", "devops-engineer": "SRE", "coder": "ACF", "iac-engineer": "ACF",
+        "tdd-tester": "ACF", "document-writer": "ACF", "validation-tester": "AC",
+        "documentation-reviewer": "AC",
+    },
+    "coder": {"tech-lead": "SRE"},
+    "iac-engineer": {"tech-lead": "SRE"},
+    "tdd-tester": {"tech-lead": "SRE"},
+    "document-writer": {"tech-lead": "SRE"},
+    "validation-tester": {"tech-lead": "FPBE"},
+    "documentation-reviewer": {"tech-lead": "FPBE"},
+}  # fmt: skip
+LETTERS = {
+    "A": "ASSIGN", "S": "STATUS", "R": "RESULT", "F": "FEEDBACK", "E": "ESCALATE", "P": "APPROVE",
+    "B": "BLOCK", "C": "CANCEL", "W": "WATCH",
+}  # fmt: skip
+
+
+def between(source: str, target: str, kind: str) -> dict[str, Any]:
+    return envelope(
+        envelope__source_agent=source,
+        envelope__target_agent=target,
+        authentication__sender_persona=source,
+        protocol_message__message_type=kind,
+        persona=f"governance/personas/agentic/{target}.md",
+        context_attachments=[],
+    )
+
+
+class TestPublishedTable:
+    @pytest.mark.parametrize("kind", FILES)
+    @pytest.mark.parametrize("target", GIVEN)
+    def test_attachments(self, target: str, kind: str) -> None:
+        source, message_type, allowed = GIVEN[target]
+        given_ = between(source, target, message_type)
+        given_["context_attachments"] = [{"type": kind, "path": FILES[kind]}]
+        refused = kind not in allowed.split()
+        found = [(f.check, f.path) for f in olympus.iter_boundary_findings(given_)]
+        assert found == [("attachment-type", "/context_attachments/0")] * refused
+        theirs = [str(violation) for violation in olympus.iter_upstream_violations(given_)]
+        assert theirs == ["unauthorized_context @ context_attachments"] * refused
+        assert olympus.upstream_stripped(given_) == [f"{kind}:{FILES[kind]}"] * refused
+        assert len(olympus.strip(given_).removed) == refused
+
+    @pytest.mark.parametrize("target", GIVEN)
+    @pytest.mark.parametrize("source", GIVEN)
+    def test_routes(self, source: str, target: str) -> None:
+        letters = ROUTES[source].get(target, "")
+        for letter, kind in LETTERS.items():
+            found = [f.check for f in olympus.iter_boundary_findings(between(source, target, kind))]
+            assert found == ["transition"] * (letter not in letters), kind
+            assert olympus.PUBLISHED.allows(source, target, kind) is (letter in letters)
+
+
 class TestBoundary:
     def test_unlisted_receiver_receives_nothing(self) -> None:
         value = envelope(envelope__target_agent="x")
