@@ -86,8 +86,8 @@ class Carrier:
             return self._put_together(body)
         if header is None:
             raise EnvelopeError(
-                f"the body has neither {self.exact} nor {self.meta}, so somebody must say who "
-                f"sends it to whom: from_body(body, header=…), {self.what} without its content"
+                f"the body has neither {self.exact} nor {self.meta}, so nobody says who sends it "
+                f"to whom; give a header: {self.what} without its content"
             )
         return Converted(self._with_content(dict(header), {_CARRIED: body.to_dicts()}))
 

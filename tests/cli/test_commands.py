@@ -257,9 +257,59 @@ class TestConverting:
         back = shell("convert", "-", "--from", "agents-api", stdin=done.data)
         assert "/sources/1.txt" in MessageBody.from_json(back.out).names()
 
+    def test_who_speaks_is_told_in_a_header(
+        self, shell: Shell, message: str, tmp_path: Path
+    ) -> None:
+        refused = shell("convert", message, "--to", "olympus")
+        assert (refused.code, "give a header" in refused.err) == (2, True)
+        header = {"envelope": {}, "persona": "a.md", "protocol_message": {"message_type": "RESULT"}}
+        (tmp_path / "header.json").write_text(json.dumps(header))
+        done = shell("convert", message, "--to", "olympus", "--header", "header.json")
+        assert json.loads(done.out)["persona"] == "a.md"
+        back = MessageBody.from_json(shell("convert", "--from", "olympus", stdin=done.data).out)
+        assert "/sources/1.txt" in back.names()
+        for content in ("[]", "{", '{"a": 1, "a": 2}'):
+            (tmp_path / "header.json").write_text(content)
+            done = shell("convert", message, "--to", "sentient", "--header", "header.json")
+            assert (done.code, "header 'header.json' is no JSON" in done.err) == (2, True)
+
+    def test_what_is_said_beside_the_body(self, shell: Shell) -> None:
+        body = b'[{"name":"/a.bin","contentType":"a/b","content":""}]'
+        options = ["--agent", "demo", "--session", "s-1", "--placeholder", "(a file)"]
+        done = shell("convert", "--to", "channel", *options, stdin=body)
+        chat = json.loads(done.out)
+        assert (chat["agent"], chat["session_id"], chat["message"]) == ("demo", "s-1", "(a file)")
+        done = shell("convert", "--to", "channel", "--kind", "output", stdin=body)
+        assert "reply" in json.loads(done.out)
+        done = shell("convert", "--to", "agents-api", "--role", "user", stdin=body)
+        assert json.loads(done.out)["role"] == "user"
+        for options in (["--to", "olympus", "--role", "x"], ["--session", "s-1"]):
+            done = shell("convert", *options, stdin=body)
+            assert (done.code, "says nothing in" in done.err) == (2, True)
+
+    def test_a_received_text_comes_back_byte_for_byte(self, shell: Shell, tmp_path: Path) -> None:
+        for received in (b' {"payload" : 1}', b'{"payload": 1}\n\n'):
+            body = shell("convert", "--from", "olympus", stdin=received).data
+            assert shell("convert", "--to", "olympus", stdin=body).data == received
+            assert shell("convert", "--to", "olympus", "-o", "back.json", stdin=body).code == 0
+            assert (tmp_path / "back.json").read_bytes() == received
+
+    def test_other_formats_are_recognised(self, shell: Shell) -> None:
+        message = b'{"role": "user", "content": "Hi"}'
+        done = shell("convert", stdin=message)
+        assert done.code == 2
+        assert "standard input is no body" in done.err
+        assert "it looks like agents-api: --from agents-api" in done.err
+        done = shell("convert", "--from", "sentient", stdin=message)
+        assert done.code == 0
+        assert "this looks like agents-api, not sentient" in done.err
+        assert shell("convert", "--from", "olympus", stdin=b"\xff").code == 2
+
     def test_detect(self, shell: Shell, message: str) -> None:
         assert shell("detect", message).out == "body\n"
-        assert shell("detect", "-", stdin=b"{}").code == 1
+        none = shell("detect", "-", stdin=b"{}")
+        assert (none.code, none.out) == (1, "")
+        assert "none of body, agents-api, " in none.err
         assert shell("detect", "-", stdin=b"{").code == 2
 
 

@@ -120,12 +120,56 @@ class TestEnvelope:
         assert done.code == 0
         assert "anybody may have changed: " in done.out
 
+    def test_detached(self, shell: Shell, secret: str) -> None:
+        unsigned = {name: value for name, value in ENVELOPE.items() if name != "authentication"}
+        options = ["-", "--secret-file", secret]
+        data = json.dumps(unsigned).encode()
+        refused = shell("envelope", "sign", *options, stdin=data)
+        assert (refused.code, "sign it detached" in refused.err) == (2, True)
+        signature = shell("envelope", "sign", *options, "--detached", stdin=data).out.strip()
+        assert len(signature) == 64
+        verify = ["envelope", "verify", *options, "--signature"]
+        assert shell(*verify, signature, stdin=data).out == "valid\n"
+        assert shell(*verify, signature[::-1], stdin=data).code == 1
+
+    def test_short_secrets_are_told_in_words(self, shell: Shell, tmp_path: Path) -> None:
+        (tmp_path / "short.key").write_bytes(b"short")
+        data = json.dumps(ENVELOPE).encode()
+        done = shell("envelope", "sign", "-", "--secret-file", "short.key", stdin=data)
+        assert done.code == 0
+        assert done.err.startswith("messagebody: a secret for jcs-full-hkdf should have")
+        assert ".py" not in done.err
+
     def test_check(self, shell: Shell) -> None:
         done = shell("envelope", "check", "-", "--format", "olympus", stdin=b"{}")
         assert done.code == 1
-        assert done.out
+        assert done.out.startswith("invalid olympus: 3 findings\n  the envelope: no member")
         assert shell("envelope", "check", "-", "--format", "sentient", stdin=b"[{}]").code == 1
         assert shell("envelope", "check", "-", "--format", "sentient", stdin=b"{").code == 2
+
+    @pytest.mark.parametrize(
+        ("message", "said"),
+        [
+            ({"role": "user", "content": "Hi"}, "valid agents-api\n"),
+            (
+                {"role": "user", "content": "Hi", "name": "bob"},
+                "invalid agents-api: 1 finding\n  omitted name: an envelope has no such member\n",
+            ),
+            ({"agent": "demo", "message": "Hi"}, "valid channel\n"),
+            (
+                {"agent": "demo", "message": "Hi", "run_id": 5},
+                "invalid channel: 1 finding\n  run_id: it is text or null\n",
+            ),
+        ],
+    )
+    def test_check_finds_the_format(self, shell: Shell, message: object, said: str) -> None:
+        done = shell("envelope", "check", "-", stdin=json.dumps(message).encode())
+        assert (done.code, done.out) == (0 if said.startswith("valid") else 1, said)
+
+    def test_check_of_what_is_nothing_known(self, shell: Shell) -> None:
+        for data in (b"[]", b"{}", b"7"):
+            done = shell("envelope", "check", "-", stdin=data)
+            assert (done.code, "--format agents-api, channel" in done.err) == (2, True)
 
     def test_log(self, shell: Shell, tmp_path: Path) -> None:
         done = shell("envelope", "log", "-", "--directory", "audit", stdin=b'{"a": 1}')

@@ -3,12 +3,11 @@
 import click
 
 from messagebody import strict_json
-from messagebody.body import MessageBody
 from messagebody.cli.exit_codes import ExitCode
+from messagebody.cli.formats import BODY, formats_of
 from messagebody.cli.streams import read_bytes
 from messagebody.cli.terminal import Terminal, pass_terminal
-from messagebody.envelopes.conversion import adapter, adapter_names
-from messagebody.errors import DecodeError
+from messagebody.envelopes.conversion import adapter_names
 from messagebody.limits import DEFAULT_LIMITS
 
 __all__ = ["command"]
@@ -24,20 +23,17 @@ def command(terminal: Terminal, message: str) -> ExitCode:
       messagebody detect received.json
     """
     data = read_bytes(message)
-    try:
-        value = strict_json.loads(data, depth=DEFAULT_LIMITS.depth)
-    except strict_json.InvalidJson as error:
-        raise click.UsageError(str(error)) from error
-    found = [name for name in adapter_names() if adapter(name).detect(value)]
-    if _is_body(data):
-        found.insert(0, "body")
+    found = formats_of(data)
     terminal.say(found)
+    if not found:
+        _check_json(data)
+        known = ", ".join([BODY, *adapter_names()])
+        click.echo(f"messagebody: this is none of {known}", err=True)
     return ExitCode.YES if found else ExitCode.NO
 
 
-def _is_body(data: bytes) -> bool:
+def _check_json(data: bytes) -> None:
     try:
-        MessageBody.from_json(data)
-    except DecodeError:
-        return False
-    return True
+        strict_json.loads(data, depth=DEFAULT_LIMITS.depth)
+    except strict_json.InvalidJson as error:
+        raise click.UsageError(str(error)) from error

@@ -149,7 +149,7 @@ def _resumed(body: MessageBody, sidecar: dict[str, Any], placeholder: str | None
 def _complaints(chat: Chat) -> list[Loss]:
     if "message" not in chat or php.optional_text(chat["message"]):
         return []
-    why = "the reference refuses a chat without text; from_body(placeholder=…) says something"
+    why = "the reference refuses a chat without text; a placeholder says something in its place"
     return [Loss("downgraded", "message", why)]
 
 

@@ -158,7 +158,7 @@ def signed(
     claims = value.get("authentication")
     if not isinstance(claims, dict):
         raise EnvelopeError(
-            "the envelope has no authentication to carry a signature; sign() gives a detached one"
+            "the envelope has no authentication to carry a signature; sign it detached"
         )
     signature = sign(value, secret, profile=profile)
     return {**value, "authentication": {**claims, "signature": signature}}
