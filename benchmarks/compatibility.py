@@ -231,7 +231,7 @@ def as_object(parts: list[Triple]) -> dict[str, Any] | None:
         return None
     overlapping = [
         (a, b) for a in names for b in names
-        if a < b and not patterns.are_disjoint(*map(glob_patterns.name_pattern, (a, b)))
+        if a < b and not _are_disjoint(a, b)
     ]  # fmt: skip
     several = [name for name, _, required in parts if required and len(properties[name or ""]) > 1]
     if overlapping or several:
@@ -246,6 +246,10 @@ def as_object(parts: list[Triple]) -> dict[str, Any] | None:
         "additionalProperties": False,
         **({"required": needed} if needed else {}),
     }
+
+
+def _are_disjoint(one: str, other: str) -> bool | None:
+    return patterns.are_disjoint(glob_patterns.name_pattern(one), glob_patterns.name_pattern(other))
 
 
 def as_item(parts: list[Triple]) -> dict[str, Any] | None:

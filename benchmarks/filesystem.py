@@ -1,0 +1,116 @@
+"""A body's filesystem beside fsspec's MemoryFileSystem: listing, looking up, reading."""
+
+import gc
+import math
+import statistics
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from fsspec.implementations.memory import MemoryFileSystem
+
+from benchmarks.harness import compare, machine, print_table, show_ratio, show_time
+from messagebody import MessageBody, Part
+
+CHILDREN = 20
+SIZES = (1_000, 10_000, 100_000)
+DIRECTORY, FILE = "/d0/e3", "/d0/e3/f5.txt"
+CALLS: dict[str, Callable[[Any], object]] = {
+    "ls, a directory of 20": lambda fs: fs.ls(DIRECTORY),
+    "ls, paths only": lambda fs: fs.ls(DIRECTORY, detail=False),
+    "info": lambda fs: fs.info(FILE),
+    "exists": lambda fs: fs.exists(FILE),
+    "cat_file, 1 KiB": lambda fs: fs.cat_file(FILE),
+    "open and read, 1 KiB": lambda fs: fs.open(FILE, "rb").read(),
+    "find": lambda fs: fs.find("/"),
+    "glob": lambda fs: fs.glob("/d0/*/f5.txt"),
+    "walk": lambda fs: sum(len(files) for _, _, files in fs.walk("/")),
+}
+TOO_LONG = {("walk", 100_000)}  # theirs lists everything in every directory: half a minute a call
+
+
+def names(count: int) -> list[str]:
+    """Return names in directories of twenty files, fifty directories in each one above."""
+    return [
+        f"/d{number // (CHILDREN * 50)}/e{number // CHILDREN % 50}/f{number % CHILDREN}.txt"
+        for number in range(count)
+    ]
+
+
+def filesystems(count: int) -> tuple[MessageBody, MemoryFileSystem]:
+    """Return a body and a memory filesystem of the same files."""
+    content = "x" * 1024
+    body = MessageBody([Part(content, name=name) for name in names(count)])
+    memory = type("OneOfItsOwn", (MemoryFileSystem,), {"store": {}, "pseudo_dirs": [""]})(
+        skip_instance_cache=True
+    )
+    for name in body.names():
+        memory.pipe_file(name, content.encode())
+    assert [*memory.find("/")] == sorted(body.fs.find("/"))
+    return body, memory
+
+
+def calls() -> None:
+    """Compare every kind of call, the body's index standing."""
+    rows: list[Sequence[object]] = []
+    for count in SIZES[1:]:
+        body, memory = filesystems(count)
+        ours = body.fs
+        ours.ls(DIRECTORY)
+        for what, call in CALLS.items():
+            if (what, count) in TOO_LONG:
+                continue
+            taken = compare(
+                {"ours": lambda: call(ours), "memory": lambda: call(memory)},  # noqa: B023
+                seconds=0.5,
+            )
+            ratio = show_ratio(taken["memory"] / taken["ours"])
+            rows.append(
+                (what, f"{count:,}", show_time(taken["ours"]), show_time(taken["memory"]), ratio)
+            )
+    columns = ("call", "parts", "messagebody", "MemoryFileSystem", "by")
+    print_table("Calls, the index standing", columns, sorted(rows, key=_in_order))
+
+
+def _in_order(row: Sequence[object]) -> int:
+    return [*CALLS].index(str(row[0]))
+
+
+def first_listing() -> None:
+    """Compare the first `ls` of a body, which makes the index, with one `ls` of theirs."""
+    rows, warm = [], []
+    for count in SIZES:
+        body, memory = filesystems(count)
+        directory = body.names()[-1].rpartition("/")[0]
+        first, theirs = [], []
+        for _ in range(9):
+            fresh = body.copy().fs
+            first.append(_cpu(lambda: fresh.ls(directory)))  # noqa: B023
+            theirs.append(_cpu(lambda: memory.ls(directory)))  # noqa: B023
+        kept = body.fs
+        kept.ls(directory)
+        warm.append(compare({"ls": lambda: kept.ls(directory)}, seconds=0.5)["ls"])  # noqa: B023
+        one, other = statistics.median(first), statistics.median(theirs)
+        rows.append((f"{count:,}", show_time(one), show_time(other), show_ratio(one / other)))
+    columns = ("parts", "messagebody, first ls", "MemoryFileSystem.ls", "of theirs")
+    print_table("The first listing of a body", columns, rows)
+    growth = math.log(warm[-1] / warm[0]) / math.log(SIZES[-1] / SIZES[0])
+    print(f"\nA listing of {CHILDREN} files grows with the number of parts as n^{growth:.2f}.")
+
+
+def _cpu(run: Callable[[], object]) -> float:
+    gc.collect()
+    start = time.process_time()
+    run()
+    return time.process_time() - start
+
+
+def main() -> None:
+    """Print all tables."""
+    print(machine("fsspec"))
+    calls()
+    first_listing()
+
+
+if __name__ == "__main__":
+    main()
