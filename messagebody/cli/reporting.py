@@ -1,14 +1,14 @@
 """How the answer of a compatibility check is shown, and which exit code it has."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 import click
 
 from messagebody.cli.exit_codes import ExitCode
 from messagebody.cli.terminal import Terminal
-from messagebody.compatibility import Compatibility, Verdict
+from messagebody.compatibility import Compatibility, Suggestion, Verdict
 from messagebody.rendering import listing
 from messagebody.rendering.formats import FORMATS, Report
 from messagebody.rendering.reports import Subject, report_pair
@@ -33,13 +33,28 @@ def format_option(function: _F) -> _F:
 
 
 def answer(
-    terminal: Terminal, command: str, result: Compatibility, form: str, subject: Subject
+    terminal: Terminal,
+    command: str,
+    result: Compatibility,
+    form: str,
+    subject: Subject,
+    changes: Sequence[Suggestion] | None = None,
 ) -> ExitCode:
-    """Print the answer in the format asked for and return its exit code."""
+    """Print the answer in the format asked for and return its exit code.
+
+    Arguments:
+        terminal: where to print it.
+        command: the command that asks.
+        result: the answer.
+        form: the format.
+        subject: the files.
+        changes: what would make the pair fit; None if nobody asked.
+    """
     if form == "text":
         _explain(terminal, result)
+        _advise(terminal, result, changes)
     else:
-        show(report_pair(command, result, subject), form)
+        show(report_pair(command, result, subject, changes), form)
     if result.compatible is None:
         return ExitCode.UNDECIDED
     return ExitCode.YES if result.compatible else ExitCode.NO
@@ -66,3 +81,16 @@ def _explain(terminal: Terminal, result: Compatibility) -> None:
     if result.counterexample is not None:
         terminal.say("a message the producer may send and the consumer refuses:")
         terminal.say("  " + line for line in listing(result.counterexample, palette=paint))
+
+
+def _advise(
+    terminal: Terminal, result: Compatibility, changes: Sequence[Suggestion] | None
+) -> None:
+    if result or changes is None:
+        return
+    if not changes:
+        terminal.say("no small change of the producer is known that makes it fit")
+        return
+    terminal.say("what makes it fit, the least change first:")
+    for number, change in enumerate(changes, 1):
+        terminal.say(f"  {number}. {escape(str(change), limit=2000)}")

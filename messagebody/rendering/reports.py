@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from messagebody.body import MessageBody
-    from messagebody.compatibility import Compatibility, Finding, Reason
+    from messagebody.compatibility import Compatibility, Finding, Reason, Suggestion
     from messagebody.schema import MessageBodySchema
 
 __all__ = ["Subject", "report_findings", "report_pair"]
@@ -77,13 +77,19 @@ class Subject:
         return self.consumer if producer_index is None else self.producer
 
 
-def report_pair(command: str, result: "Compatibility", subject: Subject) -> Report:
+def report_pair(
+    command: str,
+    result: "Compatibility",
+    subject: Subject,
+    changes: "Sequence[Suggestion] | None" = None,
+) -> Report:
     """Return the answer to `check` as a report.
 
     Arguments:
         command: the command that asks.
         result: the answer.
         subject: the files.
+        changes: what would make the pair fit; None if nobody asked.
     """
     outcomes: dict[bool | None, Outcome] = {True: "passed", False: "failed", None: "undecided"}
     reasons = () if result else result.reasons
@@ -92,7 +98,7 @@ def report_pair(command: str, result: "Compatibility", subject: Subject) -> Repo
         subject.title,
         outcomes[result.compatible],
         tuple(_on_pair(each, result, subject) for each in reasons),
-        _pair_data(result, subject),
+        _pair_data(result, subject, changes),
     )
 
 
@@ -145,7 +151,9 @@ def _label(schema: "MessageBodySchema", index: int | None) -> str:
     return "" if index is None else schema[index].label
 
 
-def _pair_data(result: "Compatibility", subject: Subject) -> dict[str, Any]:
+def _pair_data(
+    result: "Compatibility", subject: Subject, changes: "Sequence[Suggestion] | None"
+) -> dict[str, Any]:
     return {
         "producer": subject.producer,
         "consumer": subject.consumer,
@@ -162,7 +170,15 @@ def _pair_data(result: "Compatibility", subject: Subject) -> dict[str, Any]:
             }
             for reason in result.reasons
         ],
+        "suggestions": None if changes is None else [_suggestion_data(each) for each in changes],
     }
+
+
+def _suggestion_data(change: "Suggestion") -> dict[str, Any]:
+    edits = [
+        {"kind": edit.kind, "producerIndex": edit.index, "text": str(edit)} for edit in change.edits
+    ]
+    return {"edits": edits, "producer": change.producer.to_dicts()}
 
 
 def _parts(body: "MessageBody | None") -> list[dict[str, Any]] | None:

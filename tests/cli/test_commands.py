@@ -197,6 +197,35 @@ class TestJudging:
     def test_check_of_a_body(self, shell: Shell) -> None:
         assert shell("check", "chat.body.json", "multimodal.json", "--infer").code == 0
 
+    def test_suggestions(self, shell: Shell, tmp_path: Path) -> None:
+        """The least change first, at most three; applied, the pair fits."""
+        sent = [{"contentType": "text/markdown", "required": True}, {"name": "/source/*"}]
+        taken = [{"contentType": "text/*", "required": True}, {"name": "/sources/*"}]
+        for name, schema in (("out", sent), ("in", taken)):
+            (tmp_path / f"{name}.json").write_text(json.dumps(schema))
+        done = shell("check", "out.json", "in.json", "--suggest")
+        lines = done.out.partition("what makes it fit, the least change first:\n")[2].splitlines()
+        assert done.code == 1
+        assert lines[0] == "  1. rename producer part 1 '/source/*' */* to '/sources/*'"
+        assert 1 < len(lines) <= 3
+        report = json.loads(shell("check", "out.json", "in.json", "--suggest", "--json").out)
+        [edit] = report["suggestions"][0]["edits"]
+        assert (edit["kind"], edit["producerIndex"]) == ("rename", 1)
+        assert lines[0].endswith(edit["text"])
+        for change in report["suggestions"]:
+            (tmp_path / "changed.json").write_text(json.dumps(change["producer"]))
+            assert shell("check", "changed.json", "in.json").code == 0
+
+    def test_suggestions_where_there_are_none(self, shell: Shell, tmp_path: Path) -> None:
+        assert shell("check", "chat.json", "multimodal.json", "--suggest").out == "always\n"
+        clash = [{"name": "/a", "contentType": f"a/{x}", "required": True} for x in "bc"]
+        (tmp_path / "clash.json").write_text(json.dumps(clash))
+        done = shell("check", "chat.json", "clash.json", "--suggest")
+        assert done.out.endswith("no small change of the producer is known that makes it fit\n")
+        plain = json.loads(shell("check", "chat.json", "clash.json", "--json").out)
+        assert plain["suggestions"] is None
+        assert shell("check", "chat.json", "clash.json", "--suggest", "--format", "sarif").code == 2
+
     def test_undecided(self, shell: Shell, tmp_path: Path) -> None:
         hard = [{"name": "/{a,b}*c*"}]
         (tmp_path / "hard.json").write_text(json.dumps(hard))
