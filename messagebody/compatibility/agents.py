@@ -36,8 +36,9 @@ class Agent:
     def from_dict(cls, data: Any, *, name: str = "", limits: Limits = DEFAULT_LIMITS) -> Self:
         """Read an agent from parsed JSON: `{"name", "input", "output"}`, or an A2A agent card.
 
-        The input and output modes of a card, those of its skills included, are content types of
-        unnamed parts; none is required.
+        One of `input` and `output` may be missing: such an agent takes, or sends, nothing but
+        empty bodies. The input and output modes of a card, those of its skills included, are
+        content types of unnamed parts; none is required.
 
         Arguments:
             data: the object.
@@ -64,6 +65,9 @@ class Agent:
             if unknown := sorted(data.keys() - _MEMBERS, key=str):
                 known = ", ".join(sorted(_MEMBERS))
                 raise InvalidSchema(f"unknown members {quote(unknown)}; an agent has {known}")
+            if not data.keys() & {"input", "output"}:
+                # A schema part has a name too: read as an agent, it would fit everybody.
+                raise InvalidSchema("an agent has an input, an output or both; here is neither")
             sides = (data.get(way, ()) for way in ("input", "output"))
             schemas = [MessageBodySchema.from_dicts(side or [], limits=limits) for side in sides]
             return cls(stated, *schemas)

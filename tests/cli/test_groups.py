@@ -48,7 +48,7 @@ class TestRegistry:
         assert shell("registry", "pairs", agents, "--svg", "-").data == written
 
     def test_a_crowd_is_not_drawn_with_letters(self, shell: Shell, tmp_path: Path) -> None:
-        names = [{"name": f"agent-{number}"} for number in range(13)]
+        names = [{"name": f"agent-{number}", "input": []} for number in range(13)]
         (tmp_path / "crowd").mkdir()
         (tmp_path / "crowd" / "all.json").write_text(json.dumps(names))
         done = shell("registry", "pairs", "crowd", "--graph")

@@ -151,7 +151,12 @@ class TestFiles:
             "skills": [{"id": "svg", "outputModes": ["image/svg+xml"]}, {"id": "plain"}],
         }
         own = {"input": [{"contentType": "image/*"}], "output": {"parts": []}}
-        self.write(tmp_path, card=card, viewer=own, many=[{"name": "x"}, {"name": "y"}])
+        self.write(
+            tmp_path,
+            card=card,
+            viewer=own,
+            many=[{"name": "x", "input": []}, {"name": "y", "output": None}],
+        )
         registry = Registry.from_directory(tmp_path)
         assert list(registry) == ["painter", "x", "y", "viewer"]
         assert registry["painter"].input == schema((None, "text/plain"))
@@ -163,6 +168,7 @@ class TestFiles:
         [
             ([1], "bad.json: an agent is an object, got 1 (int)"),
             ({"name": 3}, "bad.json: an agent's name is text, got 3 (int)"),
+            ({"name": "/a"}, "bad.json: agent '/a': an agent has an input, an output or both"),
             ({"inputs": []}, "bad.json: agent 'bad': unknown members"),
             ({"input": [{"name": "x"}]}, "bad.json: agent 'bad': schema part 0: "),
             (

@@ -1,0 +1,153 @@
+"""The exit codes of verdicts in every format: what could not be read never looks like a yes."""
+
+import json
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+import pytest
+
+from messagebody.rendering.formats import FORMATS
+from tests.cli.test_commands import Done, Shell
+
+ALL_FORMATS = ["text", *FORMATS]
+TEXT = [{"contentType": "text/plain", "required": True}]
+WIDER = [{"contentType": "text/*", "required": True}]
+CLASH = [{"name": "/a", "contentType": f"a/{x}", "required": True} for x in "bc"]
+# Decided by a search alone, which a budget can end.
+HARD = [{"name": "/{a,b}*c*"}]
+HARD_TAKER = [{"name": "/a*"}, {"name": "/b*c"}, {"name": "/b*c*d"}]
+BAD = {
+    "nothing": b"",
+    "no-json": b"{",
+    "not-utf-8": b'[{"name":"\xff"}]',
+    "no-schema": b'"text/plain"',
+    "null": b"null",
+    "misspelt": b'[{"requierd":true}]',
+    "wrong-type": b'[{"required":"yes"}]',
+    "bad-pattern": b'[{"name":"/a["}]',
+    "bad-type": b'[{"contentType":"text"}]',
+    "a-body": b'[{"contentType":"text/plain","content":"Hello!"}]',
+    "equal-members": b'[{"name":"/a","name":"/b"}]',
+    "deep": b"[" * 100_000,
+    "two-documents": b"[] []",
+}
+
+
+@pytest.fixture
+def shell(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Shell:
+    monkeypatch.chdir(tmp_path)
+    named = {"text": TEXT, "wider": WIDER, "clash": CLASH, "hard": HARD, "taker": HARD_TAKER}
+    for name, schema in named.items():
+        (tmp_path / f"{name}.json").write_text(json.dumps(schema))
+    for name, data in BAD.items():
+        (tmp_path / f"{name}.json").write_bytes(data)
+    (tmp_path / "directory.json").mkdir()
+    (tmp_path / "body.json").write_text('[{"contentType":"text/plain","content":"Hello!"}]')
+    return Shell(monkeypatch)
+
+
+def assert_refused(done: Done) -> None:
+    """Bad input: the code for it, nothing on standard output, one line that says what is wrong."""
+    assert (done.code, done.out) == (2, "")
+    assert done.err.startswith("messagebody: ")
+    assert done.err.count("\n") == 1
+
+
+@pytest.mark.parametrize("form", ALL_FORMATS)
+@pytest.mark.parametrize("name", [*BAD, "missing", "directory"])
+class TestBadInput:
+    def test_check(self, shell: Shell, form: str, name: str) -> None:
+        bad = f"{name}.json"
+        assert_refused(shell("check", bad, "wider.json", "--format", form))
+        assert_refused(shell("check", "text.json", bad, "--format", form))
+        assert_refused(shell("check", bad, bad, "--format", form))
+
+    def test_infer(self, shell: Shell, form: str, name: str) -> None:
+        bad = f"{name}.json"
+        if name != "a-body":
+            assert_refused(shell("check", bad, "wider.json", "--infer", "--format", form))
+        assert_refused(shell("check", "body.json", bad, "--infer", "--format", form))
+
+    def test_evolve(self, shell: Shell, form: str, name: str) -> None:
+        bad = f"{name}.json"
+        for mode in ("backward", "forward", "full"):
+            options = ["--mode", mode, "--format", form]
+            assert_refused(shell("evolve", bad, "wider.json", *options))
+            assert_refused(shell("evolve", "text.json", bad, *options))
+
+    def test_lint(self, shell: Shell, form: str, name: str) -> None:
+        assert_refused(shell("lint", f"{name}.json", "--format", form))
+
+
+@pytest.mark.parametrize("form", ALL_FORMATS)
+class TestAnswers:
+    def test_yes(self, shell: Shell, form: str) -> None:
+        assert shell("check", "text.json", "wider.json", "--format", form).code == 0
+        assert shell("check", "body.json", "wider.json", "--infer", "--format", form).code == 0
+        assert shell("evolve", "text.json", "wider.json", "--format", form).code == 0
+        assert shell("lint", "text.json", "--format", form).code == 0
+
+    def test_no(self, shell: Shell, form: str) -> None:
+        for arguments in (
+            ["check", "wider.json", "text.json"],
+            ["check", "body.json", "clash.json", "--infer"],
+            ["evolve", "wider.json", "text.json"],
+            ["evolve", "text.json", "wider.json", "--mode", "forward"],
+            ["lint", "clash.json"],
+        ):
+            done = shell(*arguments, "--format", form)
+            assert done.code == 1
+            assert done.out.strip()
+
+    def test_undecided(self, shell: Shell, form: str) -> None:
+        for command in ("check", "evolve"):
+            done = shell(command, "hard.json", "taker.json", "--steps", "1", "--format", form)
+            assert done.code == 3
+            assert "budget of 1 steps ended" in done.out
+
+    def test_usage(self, shell: Shell, form: str) -> None:
+        for arguments in (
+            ["check", "text.json"],
+            ["check", "-", "-"],
+            ["check", "text.json", "wider.json", "--steps", "few"],
+            ["evolve", "-", "-"],
+            ["evolve", "text.json", "wider.json", "--mode", "sideways"],
+            ["lint", "text.json", "wider.json"],
+        ):
+            done = shell(*arguments, "--format", form)
+            assert (done.code, done.out) == (2, "")
+
+    def test_a_file_that_cannot_be_read(self, shell: Shell, form: str, tmp_path: Path) -> None:
+        (tmp_path / "loop.json").symlink_to("loop.json")
+        assert_refused(shell("check", "loop.json", "wider.json", "--format", form))
+
+
+def test_no_format_of_that_name(shell: Shell) -> None:
+    assert shell("check", "text.json", "wider.json", "--format", "xml").code == 2
+
+
+def test_reports_say_what_the_code_says(shell: Shell) -> None:
+    """A failure in JUnit for a no, an error for undecided, neither for a yes."""
+    for arguments, tags in (
+        (["text.json", "wider.json"], []),
+        (["wider.json", "text.json"], ["failure"]),
+        (["hard.json", "taker.json", "--steps", "1"], ["error"]),
+    ):
+        [case] = ET.fromstring(shell("check", *arguments, "--format", "junit").out).iter("testcase")
+        assert [child.tag for child in case] == tags
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_registry(shell: Shell, tmp_path: Path, name: str) -> None:
+    """One file that is no agent: no answer about the others."""
+    (tmp_path / "agents").mkdir()
+    (tmp_path / "agents" / "good.json").write_text(json.dumps({"name": "x", "input": TEXT}))
+    (tmp_path / "agents" / "bad.json").write_bytes(BAD[name])
+    for arguments in (
+        ["pairs", "agents"], ["pairs", "agents", "--graph"], ["pairs", "agents", "--json"],
+        ["pairs", "agents", "--svg", "-"], ["who", "agents", "--feeds", "x"],
+        ["chain", "agents", "text.json", "wider.json"], ["impact", "agents", "agents/good.json"],
+    ):  # fmt: skip
+        done = shell("registry", *arguments)
+        assert (done.code, done.out) == (2, ""), arguments
+        assert "bad.json" in done.err
