@@ -80,10 +80,12 @@ def _wait_for(port: int, process: "subprocess.Popen[bytes]") -> None:
 
 
 @contextlib.contextmanager
-def moto() -> Iterator[Server]:
-    """Run a moto server: S3's semantics, any credentials."""
+def moto(smallest_part: int = 5 * 1024 * 1024) -> Iterator[Server]:
+    """Run a moto server: S3's semantics, any credentials; parts as small as you like."""
     port = free_port()
-    with running([_binary("moto_server"), "-H", "127.0.0.1", "-p", str(port)], port):
+    command = [_binary("moto_server"), "-H", "127.0.0.1", "-p", str(port)]
+    settings = os.environ | {"S3_UPLOAD_PART_MIN_SIZE": str(smallest_part)}
+    with running(command, port, env=settings):
         yield Server(f"http://127.0.0.1:{port}", "test", "test")
 
 

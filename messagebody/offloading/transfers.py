@@ -8,7 +8,7 @@ from typing import Literal
 import attrs
 
 from messagebody.content import sha256_of
-from messagebody.errors import DigestMismatch, LocalFileChanged
+from messagebody.errors import DigestMismatch, LocalFileChanged, ObjectNotFound
 from messagebody.offloading.working import Stop
 from messagebody.part import LocalFile
 from messagebody.resolving import Spool
@@ -162,6 +162,9 @@ def _wanted(blob: Blob, digest: str, verify: Verify) -> str:
 
 def _found(store: Store, key: str, verify: Verify) -> str:
     if verify == "digest":
-        return digest_of(store, key)[1]
+        try:
+            return digest_of(store, key)[1]
+        except ObjectNotFound:
+            return "nothing"
     found = store.stat(key)
     return "nothing" if found is None else f"{found.size:,} bytes"

@@ -67,6 +67,7 @@ class Proxy:
         self.operations: list[str] = []
         self._upstream = ("127.0.0.1", port)
         self._faults: dict[str, tuple[Wreck, range]] = {}
+        self._deaf: dict[str, Callable[[int], int]] = {}
         self._lock = threading.Lock()
         self._listener = socket.create_server(("127.0.0.1", 0))
         self.endpoint = f"http://127.0.0.1:{self._listener.getsockname()[1]}"
@@ -76,8 +77,14 @@ class Proxy:
         """Have a fault happen to some requests of an operation, counted from 0."""
         self._faults[operation] = (wreck, range(first, first + times))
 
+    def spoil_request(self, operation: str, wreck: Wreck, position: Callable[[int], int]) -> None:
+        """Have a fault happen to every request of an operation when some of its body is there."""
+        self._deaf[operation] = position
+        self.spoil(operation, wreck)
+
     def heal(self) -> None:
         self._faults.clear()
+        self._deaf.clear()
         self.operations.clear()
 
     def close(self) -> None:
@@ -118,12 +125,15 @@ class Proxy:
             client.sendall(b"HTTP/1.1 100 Continue\r\n\r\n")
         length = re.search(rb"(?mi)^Content-Length: *(\d+)", head)
         wanted = int(length[1]) if length else 0
+        operation = operation_of(head)
+        if operation in self._deaf:
+            wanted = self._deaf[operation](wanted)
         while len(body) < wanted:
             chunk = client.recv(1 << 20)
             if not chunk:
                 return None
             body += chunk
-        return Exchange(operation_of(head), head + b"\r\n\r\n", body, client, self._upstream)
+        return Exchange(operation, head + b"\r\n\r\n", body, client, self._upstream)
 
 
 # What a fault does
@@ -144,6 +154,22 @@ def stall(exchange: Exchange) -> None:
     """The server does the work and says nothing for longer than the client waits."""
     exchange.forward()
     time.sleep(1.5)
+
+
+def nothing(exchange: Exchange) -> None:
+    """Say nothing for longer than the client waits, and do nothing."""
+    time.sleep(1.5)
+
+
+def stall_at(position: Callable[[int], int], seconds: float = 1.5) -> Wreck:
+    """The answer stops at some byte of its body for longer than the client waits."""
+
+    def wreck(exchange: Exchange) -> None:
+        head, body = _apart(exchange.forward())
+        exchange.send(head + body[: position(len(body))])
+        time.sleep(seconds)
+
+    return wreck
 
 
 def status(code: int, name: str) -> Wreck:

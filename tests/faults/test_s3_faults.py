@@ -11,12 +11,14 @@ import re
 import types
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from email.utils import formatdate
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from messagebody import MessageBody, Part, Resolver, inline, migrate, offload, sweep, verify
+from messagebody import verify as verify_references
 from messagebody.errors import (
     AccessDenied,
     DigestMismatch,
@@ -249,19 +251,47 @@ def test_a_head_that_lies_costs_a_write_at_most(
     assert offload_through(store, moto_store, body)
 
 
+def test_a_head_that_denies_costs_a_write_at_most(
+    proxy: Proxy, store: S3Store, moto_store: S3Store
+) -> None:
+    body = large_body()
+    offload(body, moto_store)
+    proxy.spoil("head", faults.status(404, "NotFound"))
+    assert offload_through(store, moto_store, body)
+
+
+@pytest.mark.parametrize("verify", ["size", "digest", None])
+def test_a_head_that_invents_objects_is_found_out(
+    verify: Any, proxy: Proxy, store: S3Store, moto_store: S3Store
+) -> None:
+    """Reading back finds it out and sends the part; who does not look again believes the server."""
+    body = large_body()
+    size = body[0].size
+    head = f"HTTP/1.1 200 OK\r\nContent-Length: {size}\r\nConnection: close\r\n"
+    head += f"Last-Modified: {formatdate(usegmt=True)}\r\n\r\n"
+    proxy.spoil("head", lambda exchange: exchange.send(head.encode()))
+    small = offload(body, store, verify=verify)
+    is_there = bool(verify_references(small, resolver=Resolver(allow=moto_store)))
+    assert is_there is (verify == "digest")
+    check_nothing_is_half_there(moto_store)
+
+
+@pytest.mark.parametrize("code", ["301 Moved Permanently", "307 Temporary Redirect"])
 def test_a_redirect_takes_no_credentials_to_another_host(
-    proxy: Proxy, store: S3Store, moto_server: servers.Server
+    code: str, proxy: Proxy, store: S3Store, moto_server: servers.Server
 ) -> None:
     stranger = Proxy(int(moto_server.endpoint.rsplit(":", 1)[1]))
 
     def elsewhere(exchange: faults.Exchange) -> None:
-        head = f"HTTP/1.1 307 Temporary Redirect\r\nLocation: {stranger.endpoint}/x\r\n"
+        head = f"HTTP/1.1 {code}\r\nLocation: {stranger.endpoint}/x\r\n"
         exchange.send(head.encode() + b"Content-Length: 0\r\nConnection: close\r\n\r\n")
 
-    for operation in ("put", "get", "head"):
+    for operation in ("put", "get", "head", "create", "part", "complete"):
         proxy.spoil(operation, elsewhere)
     with pytest.raises(StoreError):
         offload(small_body(), store)
+    with pytest.raises(StoreError):
+        offload(large_body(), store)
     with pytest.raises(StoreError):
         list(store.stream("x"))
     assert stranger.operations == []

@@ -1,5 +1,6 @@
 """S3: semantics on moto, signatures on rclone, errors on both."""
 
+import itertools
 import multiprocessing
 import os
 import pickle
@@ -8,6 +9,7 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +25,7 @@ from tests import servers
 
 KEY = "sha256/" + "a" * 64
 MIB = 1024 * 1024
+NOW = datetime.now(UTC)
 
 
 @pytest.fixture(params=["moto", "rclone"])
@@ -341,17 +344,33 @@ class TestErrors:
         assert words in str(caught.value)
         assert caught.value.key == f"tenant/{KEY}"
 
-    def test_a_listing_that_repeats_ends(self, moto_store: S3Store, monkeypatch: Any) -> None:
-        page = {"Contents": [{"Key": "tenant/a", "Size": 1, "LastModified": None}]}
-
+    @pytest.mark.parametrize(
+        ("pages", "problem"),
+        [
+            ([{"Contents": [{"Key": "t/a", "Size": 1, "LastModified": None}]}], "repeats"),
+            ([{"CommonPrefixes": [{"Prefix": "t/a/"}]}, {}], "repeats"),
+            ([{"Uploads": [{"Key": "t/a", "UploadId": "1", "Initiated": NOW}]},
+              {"Uploads": [{"Key": "t/a", "UploadId": "2", "Initiated": NOW}]}], "repeats"),
+            ([{}], "has no end"),
+            ([{"Contents": []}], "has no end"),
+        ],
+    )  # fmt: skip
+    @pytest.mark.parametrize("what", ["objects", "uploads"])
+    def test_a_listing_that_repeats_or_never_ends_is_an_error(
+        self, pages: list[Any], problem: str, what: str, moto_store: S3Store, monkeypatch: Any
+    ) -> None:
         class Paginator:
             def paginate(self, **_: Any) -> Iterator[Any]:
-                while True:
-                    yield page
+                return itertools.cycle(pages)
 
         monkeypatch.setattr(moto_store.filesystem.client, "get_paginator", lambda _: Paginator())
-        with pytest.raises(StoreError, match="repeats"):
-            list(moto_store.filesystem._list(moto_store.bucket, "tenant/"))
+        entries: Any = moto_store.filesystem._list(moto_store.bucket, "t/")
+        if what == "uploads":
+            entries = moto_store.iter_uploads()
+        if ("Uploads" in pages[0]) is not (what == "uploads"):
+            problem = "has no end" if pages[0] else problem
+        with pytest.raises(StoreError, match=problem):
+            list(entries)
 
 
 class TestSecrets:

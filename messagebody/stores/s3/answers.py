@@ -2,12 +2,13 @@
 
 import io
 import re
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from messagebody.errors import StoreError
 from messagebody.stores.base import CHUNK
 
-__all__ = ["cut", "directory_info", "file_info", "first_byte"]
+__all__ = ["cut", "directory_info", "file_info", "first_byte", "listed"]
 
 
 def directory_info(path: str) -> dict[str, Any]:
@@ -24,6 +25,31 @@ def file_info(bucket: str, item: Any) -> dict[str, Any]:
         "LastModified": item["LastModified"],
         "ETag": item.get("ETag"),
     }
+
+
+_EMPTY_PAGES = 100
+"""Pages with nothing in them, one after another, that are taken for a listing without end."""
+
+
+def listed(pages: Iterable[Any], members: tuple[str, ...], store: str, key: str) -> Iterator[Any]:
+    """Yield the pages of a listing; one that repeats or never ends is an error, not a loop.
+
+    Arguments:
+        pages: the pages.
+        members: what holds entries in a page.
+        store: where, for the error.
+        key: the prefix that was listed.
+    """
+    seen, empty = set[str](), 0
+    for page in pages:
+        first = next((str(entry) for name in members for entry in page.get(name, [])), None)
+        empty = empty + 1 if first is None else 0
+        if first in seen or empty > _EMPTY_PAGES:
+            problem = "repeats" if first in seen else "has no end"
+            raise StoreError(f"the server's listing {problem}", store, key)
+        if first is not None:
+            seen.add(first)
+        yield page
 
 
 def first_byte(answer: Any, start: int, store: str, key: str) -> int:

@@ -15,7 +15,7 @@ from fsspec import AbstractFileSystem
 from messagebody.errors import LimitExceeded, ObjectNotFound, StoreError
 from messagebody.stores.base import CHUNK, Blob, Bytes, Upload
 from messagebody.stores.s3 import uploads
-from messagebody.stores.s3.answers import cut, directory_info, file_info, first_byte
+from messagebody.stores.s3.answers import cut, directory_info, file_info, first_byte, listed
 from messagebody.stores.s3.client import Clients, Session, Settings
 from messagebody.stores.s3.faults import NativeFailure, code_of, status_of, translated
 from messagebody.stores.s3.files import S3File
@@ -244,22 +244,16 @@ class S3FileSystem(AbstractFileSystem):  # type: ignore[misc]
     def _list(
         self, bucket: str, prefix: str, delimiter: str = "", limit: int | None = None
     ) -> Iterator[dict[str, Any]]:
-        """Yield what a listing holds; a server that repeats its pages is an error, not a loop."""
-        last = ""
+        """Yield what a listing holds."""
         request: dict[str, Any] = {"Bucket": bucket, "Prefix": prefix, "Delimiter": delimiter}
         with self._translated(f"{bucket}/{prefix}"):
             pages = self.client.get_paginator("list_objects_v2").paginate(
                 **request, PaginationConfig={"MaxItems": limit} if limit else {}
             )
-            for page in pages:
-                contents = page.get("Contents", [])
-                if contents:
-                    if contents[-1]["Key"] <= last:
-                        raise StoreError("the server's listing repeats", f"s3://{bucket}", prefix)
-                    last = contents[-1]["Key"]
+            for page in listed(pages, ("Contents", "CommonPrefixes"), f"s3://{bucket}", prefix):
                 for each in page.get("CommonPrefixes", []):
                     yield directory_info(f"{bucket}/{each['Prefix'].rstrip('/')}")
-                for item in contents:
+                for item in page.get("Contents", []):
                     yield file_info(bucket, item)
 
     def cat_file(
@@ -369,7 +363,7 @@ class S3FileSystem(AbstractFileSystem):  # type: ignore[misc]
             pages = self.client.get_paginator("list_multipart_uploads").paginate(
                 Bucket=bucket, Prefix=prefix
             )
-            for page in pages:
+            for page in listed(pages, ("Uploads",), f"s3://{bucket}", prefix):
                 for each in page.get("Uploads", []):
                     yield Upload(each["Key"], each["UploadId"], each["Initiated"].timestamp())
 
