@@ -53,17 +53,17 @@ class PartList:
         return (record for record in self._slots if record is not None)
 
     def records(self) -> list[PartRecord]:
-        """Return all records in order; the list is the storage itself and not to be changed."""
+        """Return all records in order, as they are now."""
         with self._lock:
             self._close_holes()
-            return self._slots  # type: ignore[return-value]
+            return [*self._slots]  # type: ignore[list-item]
 
     def columns(self) -> Columns:
         """Return all parts, names and content types, in order. Kept until the next change."""
         columns = self._columns
         if columns is None:
             with self._lock:
-                records = self.records()[:]
+                records = self.records()
                 columns = self._columns = Columns(
                     records,
                     [record.name for record in records],
@@ -75,7 +75,9 @@ class PartList:
 
     def at(self, position: int) -> PartRecord:
         """Return the part at a position from 0 to the length less one."""
-        return self.records()[position]
+        with self._lock:
+            self._close_holes()
+            return self._slots[position]  # type: ignore[return-value]
 
     def insert(self, position: int, part: PartRecord) -> None:
         """Put a part before a position."""

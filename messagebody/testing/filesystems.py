@@ -34,16 +34,27 @@ class FilesystemContract(abc.ABC):
 
     def test_a_missing_file_says_so(self, fs: AbstractFileSystem) -> None:
         """With errno and filename, as local files do."""
-        for call in (fs.cat_file, fs.rm_file, fs.info):
+        for call in (fs.cat_file, fs.open, fs.info, fs.size, fs.ls, fs.rm_file, fs.rm):
             with pytest.raises(FileNotFoundError) as caught:
                 call("/missing.txt")
             assert (caught.value.errno, caught.value.filename) == (errno.ENOENT, "/missing.txt")
 
     def test_a_directory_is_no_empty_file(self, fs: AbstractFileSystem) -> None:
-        """Reading one is refused."""
+        """Reading one is refused, and so is writing one."""
         fs.pipe_file("/sources/1.txt", b"one")
+        for call in (fs.cat_file, fs.open):
+            with pytest.raises(IsADirectoryError):
+                call("/sources")
         with pytest.raises(IsADirectoryError):
-            fs.cat_file("/sources")
+            fs.pipe_file("/sources", b"")
+
+    def test_nothing_lies_below_a_file(self, fs: AbstractFileSystem) -> None:
+        """A file is no directory."""
+        fs.pipe_file("/a", b"file")
+        with pytest.raises(NotADirectoryError) as caught:
+            fs.pipe_file("/a/b", b"below")
+        assert (caught.value.errno, caught.value.filename) == (errno.ENOTDIR, "/a/b")
+        assert fs.find("/") == ["/a"]
 
     def test_sizes_are_known(self, fs: AbstractFileSystem) -> None:
         """Of what is there: in listings too."""
@@ -71,3 +82,32 @@ class FilesystemContract(abc.ABC):
         fs.pipe_file("/a", b"new")
         assert fs.find("/") == ["/b", "/a", "/c"]
         assert fs.ls("/", detail=False) == ["/b", "/a", "/c"]
+
+    def test_a_moved_file_keeps_its_place(self, fs: AbstractFileSystem) -> None:
+        """A directory's files too."""
+        fs.pipe({"/d/1": b"1", "/d/2": b"2", "/last": b"3"})
+        fs.mv("/d/1", "/d/0")
+        assert fs.find("/") == ["/d/0", "/d/2", "/last"]
+        fs.mv("/d", "/e", recursive=True)
+        assert fs.find("/") == ["/e/0", "/e/2", "/last"]
+
+    def test_a_write_that_fails_leaves_the_old_content(self, fs: AbstractFileSystem) -> None:
+        """An exception inside `with` drops what was written."""
+        fs.pipe_file("/a", b"old")
+        with pytest.raises(ZeroDivisionError), fs.open("/a", "wb") as file:  # noqa: PT012
+            file.write(b"half")
+            raise ZeroDivisionError
+        assert fs.cat_file("/a") == b"old"
+
+    def test_a_transaction_is_all_or_nothing(self, fs: AbstractFileSystem) -> None:
+        """Nothing is seen before the commit, and nothing stays of one that fails."""
+        fs.pipe_file("/old", b"old")
+        with fs.transaction:
+            fs.pipe_file("/new", b"new")
+            assert not fs.exists("/new")
+        assert fs.cat_file("/new") == b"new"
+        with pytest.raises(NotADirectoryError), fs.transaction:  # noqa: PT012
+            fs.rm("/old")
+            fs.pipe_file("/a", b"file")
+            fs.pipe_file("/a/b", b"below it")
+        assert fs.find("/") == ["/old", "/new"]

@@ -3,7 +3,6 @@
 import errno
 import json
 import pickle
-import threading
 from pathlib import Path
 from typing import Any
 
@@ -267,26 +266,3 @@ class TestPaths:
         path = tmp_path / "message.json"
         path.write_bytes(body.to_json_bytes())
         assert UPath("messagebody:///sources/1.txt", fo=str(path)).read_text() == "one"
-
-
-def test_readers_and_a_writer(body: MessageBody) -> None:
-    fs, problems = body.fs, []
-
-    def read() -> None:
-        for _ in range(20):
-            try:
-                assert fs.cat_file("/sources/1.txt") == b"one"
-                assert "/sources/1.txt" in fs.find("/")
-            except Exception as error:  # noqa: BLE001 - whatever goes wrong is the finding
-                problems.append(error)
-                return
-
-    readers = [threading.Thread(target=read) for _ in range(64)]
-    for reader in readers:
-        reader.start()
-    for number in range(200):
-        fs.pipe_file(f"/new/{number}", b"x")
-    for reader in readers:
-        reader.join()
-    assert problems == []
-    assert len(fs.ls("/new")) == 200

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from fsspec import AbstractFileSystem
+from fsspec.transaction import Transaction
 
 from messagebody import MessageBody
 from messagebody.filesystem import MessageBodyFileSystem
@@ -72,8 +73,47 @@ class NoDirectories(MessageBodyFileSystem):
 
 
 class EmptyDirectoriesStay(MessageBodyFileSystem):
+    left = ""
+
+    def rm_file(self, path: str) -> None:
+        self.left = self._parent(path)
+        super().rm_file(path)
+
     def exists(self, path: str, **_: Any) -> bool:
-        return True
+        return path == self.left or super().exists(path)
+
+
+class BelowFiles(MessageBodyFileSystem):
+    def _check_writable(self, path: str, *, is_new: bool = False) -> None:
+        pass
+
+
+class Sorted(MessageBodyFileSystem):
+    def find(self, path: str, *args: Any, **options: Any) -> Any:
+        return sorted(super().find(path, *args, **options))
+
+
+class MovesByCopying(MessageBodyFileSystem):
+    def mv(self, path1: Any, path2: Any, recursive: bool = False, *_: Any, **__: Any) -> None:
+        self.cp(path1, path2, recursive=recursive)
+        self.rm(path1, recursive=recursive)
+
+
+class HalfAFile(MessageBodyFileSystem):
+    def _open(self, path: str, mode: str = "rb", *args: Any, **options: Any) -> Any:
+        file = super()._open(path, mode, *args, **options)
+        if mode != "rb":
+            file.discard = lambda: None
+        return file
+
+
+class FileByFile(MessageBodyFileSystem):
+    transaction_type = Transaction
+
+
+class AtOnce(MessageBodyFileSystem):
+    def pipe_file(self, path: str, value: bytes, mode: str = "overwrite", **options: Any) -> None:
+        self._put(path, value, None)
 
 
 BREAKAGES = {
@@ -85,6 +125,12 @@ BREAKAGES = {
     Overwrites: "test_create_does_not_overwrite",
     NoDirectories: "test_directories_are_implied",
     EmptyDirectoriesStay: "test_an_empty_directory_does_not_stay",
+    BelowFiles: "test_nothing_lies_below_a_file",
+    Sorted: "test_order_is_the_order_of_writing",
+    MovesByCopying: "test_a_moved_file_keeps_its_place",
+    HalfAFile: "test_a_write_that_fails_leaves_the_old_content",
+    FileByFile: "test_a_transaction_is_all_or_nothing",
+    AtOnce: "test_a_transaction_is_all_or_nothing",
 }
 
 
