@@ -12,10 +12,11 @@ __all__ = ["iter_mention_problems"]
 
 _MENTION = re.compile(
     r"(?<![A-Za-z0-9_])(?P<id>(?:src|store|derived)_[0-9]+)(?![A-Za-z0-9_])"
-    r"(?P<stated>\s*\(acquired from (?P<source>[^()]*)\))?"
+    r"(?P<stated>[`*]*\s*\(acquired\s+from\s+(?P<source>[^()]*)\))?"
 )
+_ASIDE = re.compile(r"\([^()]*\)")
 _COUNTED = re.compile(
-    r"(?<![0-9])([0-9]++)(?:\s++[^\W\d]\S*+){0,3}?\s++(?:sub-?)?goals?\b"
+    r"(?<![0-9])([0-9]++)(?:(?:\s++[^\W\d]\S*+){0,3}?\s++|-?)(?:sub-?)?goals?\b"
     r"|\bgoals?\W{1,3}([0-9]++)",
     re.IGNORECASE,
 )
@@ -59,7 +60,7 @@ def _count(message: dict[str, Any], goals: int) -> Iterator[Problem]:
     numbers = [first or second for first, second in _COUNTED.findall(stated)]
     if not numbers:
         yield "O001", "/status/message", f"it states no number of goals; there are {goals}"
-    elif any(number.lstrip("0") != str(goals or "") for number in numbers):
+    elif all(number.lstrip("0") != str(goals or "") for number in numbers):
         yield "O001", "/status/message", f"it states {numbers[0]} goals; there are {goals}"
 
 
@@ -68,8 +69,9 @@ def _scope(
 ) -> Iterator[Problem]:
     """Check the mentions in one scope, in order.
 
-    A text that fetches a store from its source needs no provenance: it says it. For goals that
-    is the first mention; objectives want another one, in the first that analyses.
+    A text that fetches a store from its source, named outside of parentheses, needs no provenance:
+    it says it. For goals that is the first mention; objectives want another one, in the first that
+    analyses.
     """
     sources = {
         text_of(each, "ref_id"): text_of(each, "source_ref_id")
@@ -79,9 +81,8 @@ def _scope(
     mentioned: set[str] = set()
     for path, text in texts:
         yield from _undeclared(path, text, declared)
-        found = [*_MENTION.finditer(text)]
-        bare = {match["id"] for match in found if not match["stated"]}
-        for match in found:
+        bare = {match["id"] for match in _MENTION.finditer(_ASIDE.sub("", text))}
+        for match in _MENTION.finditer(text):
             store = match["id"]
             if store not in sources:
                 continue
