@@ -161,7 +161,7 @@ def _message_in(line: bytes) -> str | bytes | None:
         if "received" in entry:
             return str(entry["received"])
         return base64.b64decode(entry["receivedBase64"], validate=True)
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, RecursionError):
         return None
 
 
@@ -180,7 +180,7 @@ def _broken_links(lines: list[bytes]) -> Iterator[Flaw]:
         stated: Any = None
         try:
             stated = json.loads(line)["previous"]
-        except (ValueError, KeyError, TypeError):
+        except (ValueError, KeyError, TypeError, RecursionError):
             yield Flaw(number, "it is no entry")
         else:
             if stated != previous:
