@@ -274,7 +274,7 @@ class TestRecord:
 
     @pytest.mark.parametrize(
         "line", [b"{}", b"[]", b"7", b'{"previous": 7, "received": "x"}', b"\xff",
-                 b'{"previous": "x", "receivedBase64": "%"}']
+                 b'{"previous": "x", "receivedBase64": "%"}', b"[" * 100_000]
     )  # fmt: skip
     def test_foreign_lines_are_told(
         self, log: sentient.AuditLog, record: Path, line: bytes
