@@ -97,6 +97,10 @@ class MessageBodyFileSystem(ReadingFileSystem):
         """Return the filesystem as a JSON value; only one over `fo=` is one."""
         if self.document is None:
             raise TypeError("a filesystem over a live body is no JSON value; pickle it, or use fo=")
+        if self.storage_options.get("resolver") is not None:
+            raise TypeError(
+                "a filesystem with resolver= is no JSON value; pickle it, or use allow="
+            )
         result: dict[str, Any] = super().to_dict(include_password=include_password)
         return result
 

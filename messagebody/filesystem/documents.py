@@ -8,6 +8,7 @@ import fsspec
 from fsspec.implementations.local import LocalFileSystem
 
 from messagebody.body import MessageBody
+from messagebody.errors import DecodeError
 from messagebody.text import redact_url
 from messagebody.whole_file import replace_file
 
@@ -28,8 +29,17 @@ class Document:
         self._filesystem, self._path = fsspec.core.url_to_fs(url, **options)
 
     def load(self) -> MessageBody:
-        """Read and decode the body."""
-        return MessageBody.from_json(self._filesystem.cat_file(self._path))
+        """Read and decode the body.
+
+        Raises:
+            DecodeError: the document is no body; a note says which document.
+        """
+        data = self._filesystem.cat_file(self._path)
+        try:
+            return MessageBody.from_json(data)
+        except DecodeError as error:
+            error.add_note(f"in {redact_url(self.url)}")
+            raise
 
     def save(self, body: MessageBody) -> None:
         """Write the body; nobody ever sees half of it.

@@ -10,7 +10,8 @@ import fsspec
 import pytest
 from upath import UPath
 
-from messagebody import MessageBody, MessageBodyError, Part, Resolver, offload
+from messagebody import MessageBody, Part, Resolver, offload
+from messagebody.errors import DecodeError
 from messagebody.filesystem import MessageBodyFileSystem
 
 
@@ -80,12 +81,22 @@ class TestListing:
         assert sorted(fs.find("/")) == ["/a", "/a/b"]
         assert fs.glob("/**") == ["/a", "/a/b"]
 
-    def test_get_refuses_a_clash_before_writing(self, tmp_path: Path) -> None:
+        assert [(each["name"], each["type"]) for each in fs.ls("/")] == [
+            ("/a", "file"), ("/a", "directory"),
+        ]  # fmt: skip
+        assert fs.ls("/a", detail=False) == ["/a/b"]
+        assert [fs.info(name)["size"] for name in fs.glob("/**")] == [4, 5]
+        assert fs.open("/a").read() + fs.open("/a/b").read() == b"filebelow"
+        fs.rm("/a")
+        assert body.names() == ["/a/b"]
+
+    @pytest.mark.parametrize("path", ["/", "/a", "/a/", "/*", ["/0", "/a"]])
+    def test_get_refuses_a_clash_before_writing(self, path: Any, tmp_path: Path) -> None:
         body = MessageBody(
             [Part("z", name="/0"), Part("file", name="/a"), Part("below", name="/a/b")]
         )
-        with failing(errno.ENOTDIR, "/"):
-            body.fs.get("/", str(tmp_path / "out"), recursive=True)
+        with pytest.raises(NotADirectoryError, match="/a: both a file and a directory"):
+            body.fs.get(path, str(tmp_path / "out"), recursive=True)
         assert list(tmp_path.iterdir()) == []
 
 
@@ -235,12 +246,19 @@ class TestDocuments:
         assert again.cat_file("/sources/1.txt") == b"one"
         assert json.loads(fs.to_json())["allow"] == ["s3://bucket/"]
         assert pickle.loads(pickle.dumps(fs)).body == fs.body
+        with pytest.raises(TypeError, match="allow="):
+            MessageBodyFileSystem(fo=str(document), resolver=Resolver()).to_json()
 
     def test_what_is_no_body(self, tmp_path: Path) -> None:
         path = tmp_path / "message.json"
         path.write_text('[{"name": "a"}]')
-        with pytest.raises(MessageBodyError, match="part 0 'a'"):
+        with pytest.raises(DecodeError, match="part 0 'a'") as caught:
             MessageBodyFileSystem(fo=str(path))
+        assert (caught.value.index, caught.value.name) == (0, "a")
+        assert caught.value.__notes__ == [f"in {path}"]
+        path.write_bytes(b"{")
+        with pytest.raises(DecodeError, match="byte 1"):
+            fsspec.open(f"messagebody:///a::file://{path}").open()
 
     def test_a_live_body_has_none(self, body: MessageBody) -> None:
         with failing(errno.EINVAL, "/"):
