@@ -117,9 +117,7 @@ def take_part(attachment: Any, directory: str) -> Taken | None:
     name = safe_name(filename[1] if filename else "", directory=directory)
     content_type = content_type_of(attachment)
     url, data = first_text(attachment, "url"), first_text(attachment, "data")
-    if url is not None:
-        if not is_absolute_url(url[1]):
-            return None
+    if url is not None and is_absolute_url(url[1]):
         part = Part(name=name, content_type=content_type, url=url[1], size=_size_of(attachment))
         return Taken(part, {**attachment, url[0]: None}, url[0])
     content = None if data is None else _decoded(data[1])
