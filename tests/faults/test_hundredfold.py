@@ -31,6 +31,8 @@ class Rig:
     proxy: Proxy
     near: S3FileSystem
     far: S3FileSystem
+    told: set[str] = attrs.Factory(set)
+    """The uploads that a client was told of, which it has to end."""
 
     def heal(self) -> None:
         self.proxy.heal()
@@ -52,7 +54,16 @@ def rig(small_parts: servers.Server) -> Iterator[Rig]:
             connect_timeout=5, **sizes,
         )  # fmt: skip
         near.client.create_bucket(Bucket=BUCKET)
-        yield Rig(proxy, near, far)
+        rig = Rig(proxy, near, far)
+        beginning = far.client.create_multipart_upload
+
+        def begin(**request: Any) -> Any:
+            answer = beginning(**request)
+            rig.told.add(answer["UploadId"])
+            return answer
+
+        patch.setattr(far.client, "create_multipart_upload", begin)
+        yield rig
         proxy.close()
 
 
@@ -92,15 +103,14 @@ def body_for(operation: str, seed: int) -> MessageBody:
     return MessageBody([Part(random.Random(seed).randbytes(size), name="/a")])
 
 
-def count_harm(store: S3Store, operation: str, count: Counter[str]) -> None:
+def count_harm(store: S3Store, told: set[str], count: Counter[str]) -> None:
     for found in store.iter_objects():
         data = b"".join(store.stream(found.key))
         count["half-published objects"] += found.key != (
             "sha256/" + hashlib.sha256(data).hexdigest())  # fmt: skip
     for upload in list(store.iter_uploads()):
         # An upload whose beginning was acknowledged to nobody: only sweep can know of it.
-        kind = "uploads nobody was told of" if operation == "create" else "leaked uploads"
-        count[kind] += 1
+        count["leaked uploads" if upload.id in told else "uploads nobody was told of"] += 1
         store.abort_upload(upload)
 
 
@@ -141,7 +151,7 @@ def test_writing(operation: str, fault: str, rig: Rig, ledger: Counter[str]) -> 
         spoil(rig.proxy, operation, fault, random.Random(f"{operation}{fault}{seed}"))
         attempt(body, far, near, count)
         rig.heal()
-        count_harm(near, operation, count)
+        count_harm(near, rig.told, count)
         count["failed retries"] += not attempt(body, near, near, count)
         count["spoilt writes"] += 1
     ledger.update(count)
