@@ -1,11 +1,21 @@
 """Many parts, one error."""
 
 from collections.abc import Sequence
+from typing import Any
 
-from messagebody.errors import PartsFailed, UnsafeReference
+from messagebody.errors import PartsFailed, StoreError, UnsafeReference
 from messagebody.text import count_of
 
-__all__ = ["raise_for"]
+__all__ = ["about", "raise_for"]
+
+
+def about(error: StoreError, subject: str) -> StoreError:
+    """Return a store's error that also names the part whose content was on its way there."""
+    kind: Any = type(error)
+    named: StoreError = kind(f"{error.problem}, storing {subject}", error.store, error.key)
+    for note in getattr(error, "__notes__", ()):
+        named.add_note(note)
+    return named
 
 
 def raise_for(failures: Sequence[tuple[str, Exception]], action: str) -> None:

@@ -5,7 +5,8 @@ from functools import partial
 from typing import Any
 
 from messagebody.body import MessageBody
-from messagebody.offloading.failures import raise_for
+from messagebody.errors import StoreError
+from messagebody.offloading.failures import about, raise_for
 from messagebody.offloading.reading_back import budget_for
 from messagebody.offloading.transfers import SpoolBlob, Verify, Watched, ensure
 from messagebody.offloading.uploading import subject_of
@@ -116,6 +117,8 @@ def _move(
     try:
         blob = Watched(SpoolBlob(spool), stop, lambda _: None)
         key = ensure(store, spool.digest, blob, part.content_type, verify)
+    except StoreError as error:
+        raise about(error, subject_of(position, part)) from error.__cause__
     finally:
         spool.close()
     return part.evolve(url=store.url_of(key), size=spool.size, digest=spool.digest)

@@ -11,8 +11,8 @@ import attrs
 
 from messagebody.body import MessageBody
 from messagebody.content import sha256_of
-from messagebody.errors import MessageBodyError
-from messagebody.offloading.failures import raise_for
+from messagebody.errors import StoreError
+from messagebody.offloading.failures import about, raise_for
 from messagebody.offloading.policies import Policy, Selection, as_reference
 from messagebody.offloading.sizes import parse_size
 from messagebody.offloading.transfers import FileBlob, Verify, Watched, ensure, key_for
@@ -134,9 +134,8 @@ class _Sender:
                 return part.evolve(content=part.read_bytes())
             digest, key = self._store(part)
             return as_reference(part, self.store.url_of(key), digest)
-        except MessageBodyError as error:
-            error.add_note(f"while {subject_of(position, part)} was offloaded")
-            raise
+        except StoreError as error:
+            raise about(error, subject_of(position, part)) from error.__cause__
 
     def _store(self, part: Part) -> tuple[str, str]:
         """Read a part, hash it, and send it: from memory while that is small enough."""

@@ -185,7 +185,7 @@ def test_the_error_says_which(fault: str, kind: type, proxy: Proxy, store: S3Sto
         offload(small_body(), store)
     assert type(caught.value) is kind
     assert caught.value.store == f"s3://{store.bucket}"
-    assert "part '/small'" in "".join(caught.value.__notes__)
+    assert "part '/small'" in str(caught.value)
 
 
 def flip(data: bytes) -> bytes:

@@ -110,25 +110,37 @@ class TestRoundTrip:
 
     @given(
         contents=st.lists(st.binary(max_size=3000) | st.text(max_size=1000), max_size=6),
+        kinds=st.lists(st.sampled_from(["text/plain", "image/png", None]), min_size=6, max_size=6),
+        elsewhere=st.sets(st.integers(0, 5)),
         threshold=st.integers(0, 2000),
         names=st.sampled_from(["/**", "/a/*", "/b/**"]),
+        content_types=st.sampled_from(["*/*", "text/*", "image/png"]),
         fit=st.none() | st.just(3000),
         unnamed=st.booleans(),
     )
     @settings(max_examples=60, deadline=None,
               suppress_health_check=[HealthCheck.function_scoped_fixture])  # fmt: skip
     def test_the_digest_is_the_same_whatever_is_done(
-        self, tmp_path: Path, contents: list[Any], threshold: int, names: str, fit: int | None,
-        unnamed: bool,
+        self, tmp_path: Path, contents: list[Any], kinds: list[str | None], elsewhere: set[int],
+        threshold: int, names: str, content_types: str, fit: int | None, unnamed: bool,
     ) -> None:  # fmt: skip
         places = ["/a/x", None, "/b/c/y", "/a/z", None, "/q"]
-        body = MessageBody(
-            Part(content, name=name) for content, name in zip(contents, places, strict=False)
+        whole = MessageBody(
+            Part(content, name=name, content_type=kind, metadata={"at": name})
+            for content, name, kind in zip(contents, places, kinds, strict=False)
         )
         store, other = open_store(tmp_path / "one"), open_store(tmp_path / "two")
-        both = Resolver(allow=[store, other])
+        third = open_store(tmp_path / "three")
+        both = Resolver(allow=[store, other, third])
+        # Some parts come as references with a digest already.
+        away = offload(whole, third, threshold=0)
+        body = MessageBody(away[at] if at in elsewhere else part for at, part in enumerate(whole))
+        assert body.digest == whole.digest
         try:
-            small = offload(body, store, threshold=threshold, names=names, fit=fit, unnamed=unnamed)
+            small = offload(
+                body, store, threshold=threshold, names=names, content_types=content_types,
+                fit=fit, unnamed=unnamed,
+            )  # fmt: skip
         except LimitExceeded:
             assert fit is not None
             return
@@ -136,9 +148,12 @@ class TestRoundTrip:
             assert len(small.to_json_bytes()) <= fit
         moved = migrate(small, other, resolver=both)
         assert body.digest == small.digest == moved.digest
-        assert inline(small, resolver=both) == body == inline(moved, resolver=both)
+        back = inline(moved, resolver=both)
+        assert inline(small, resolver=both) == whole == back
+        assert back.digest == body.digest
+        assert offload(back, other, threshold=0).digest == body.digest
         assert verify(small, resolver=both)
-        assert not any((p.url or "").startswith(store.url) for p in moved)
+        assert all(p.url is None or p.url.startswith(other.url) for p in moved)
 
 
 class TestPolicies:
