@@ -2,7 +2,7 @@
 
 import re
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -50,7 +50,10 @@ class Servers:
 
     def seen(self, **options: Any) -> S3Store:
         """The bucket with other settings; through the proxy unless they say otherwise."""
-        chosen = {"session": self.moto.session(), "endpoint_url": self.proxy.endpoint} | options
+        chosen: dict[str, Any] = {
+            "session": self.moto.session(),
+            "endpoint_url": self.proxy.endpoint,
+        } | options
         filesystem = S3FileSystem(attempts=1, read_timeout=5, connect_timeout=5, **chosen)
         return S3Store(filesystem, self.bucket.bucket, "tenant")
 
@@ -58,11 +61,10 @@ class Servers:
 @pytest.fixture
 def at(
     moto_server: servers.Server, rclone_server: servers.Server, moto_store: S3Store,
-    request: pytest.FixtureRequest,
-) -> Servers:  # fmt: skip
+) -> Iterator[Servers]:  # fmt: skip
     proxy = Proxy(int(moto_server.endpoint.rsplit(":", 1)[1]))
-    request.addfinalizer(proxy.close)
-    return Servers(moto_server, rclone_server, moto_store, proxy)
+    yield Servers(moto_server, rclone_server, moto_store, proxy)
+    proxy.close()
 
 
 def refused(code: int, name: str) -> Callable[[Servers], S3Store]:
@@ -175,7 +177,7 @@ class TestStores:
 @pytest.mark.parametrize(
     "use",
     [
-        lambda place: open_store(place),
+        open_store,
         lambda place: offload(a_body(), place),
         lambda place: migrate(MessageBody(), place),
         lambda place: sweep(place, [MessageBody()]),
@@ -188,11 +190,10 @@ class TestStores:
 def test_a_url_with_secrets_in_it(place: str, use: Callable[[str], Any]) -> None:
     try:
         use(place)
-    except (MessageBodyError, ValueError) as error:
-        assert isinstance(error, MessageBodyError)  # noqa: PT017 - present leaves https as it is
-        assert "s3cr3t" not in shown(error)
+    except MessageBodyError as error:
+        assert "s3cr3t" not in shown(error)  # noqa: PT017 - one of them is no error
     else:
-        assert place.startswith("https:")
+        assert place.startswith("https:")  # which `present` leaves as it is
 
 
 class TestObjects:
@@ -242,9 +243,7 @@ class TestObjects:
         assert not verify(small, resolver=resolver)
 
 
-@pytest.mark.parametrize(
-    "error", [OSError(28, "No space left on device"), OSError(30, "Read-only")]
-)
+@pytest.mark.parametrize("error", [OSError(28, "No space left"), OSError(30, "Read-only")])
 def test_a_file_that_can_not_be_written(
     error: OSError, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
