@@ -10,7 +10,7 @@ from itertools import product
 from typing import Final
 
 from messagebody.compatibility.budgets import Budget, OutOfBudget
-from messagebody.compatibility.languages import Language, members
+from messagebody.compatibility.languages import Language
 from messagebody.compatibility.searching import search
 from messagebody.globs import ContentTypePattern, NamePattern
 from messagebody.names import is_name
@@ -51,15 +51,12 @@ _PAIRS_CACHED: Final = 131_072
 _ALTERNATIVES: Final = 64
 _STEPS_OF_A_PAIR: Final = 20_000
 _TYPE: Final = re.compile("[a-z0-9][^*/]*/[a-z0-9][^*/]*")
-_OF_TYPE: Final = {
-    each[: each.index("/") + 1]: sum(
-        1 << i
-        for i, known in enumerate(WELL_KNOWN)
-        if known.startswith(each[: each.index("/") + 1])
-    )
-    for each in WELL_KNOWN
+_BIT: Final = {known: 1 << i for i, known in enumerate(WELL_KNOWN)}
+_LISTED: Final = {
+    kind: [(bit, known) for known, bit in _BIT.items() if known.startswith(kind)]
+    for kind in {known[: known.index("/") + 1] for known in WELL_KNOWN}
 }
-_NUMBER: Final = {known: i for i, known in enumerate(WELL_KNOWN)}
+_OF_TYPE: Final = {kind: sum(bit for bit, _ in listed) for kind, listed in _LISTED.items()}
 
 
 @lru_cache(_CACHED)
@@ -73,30 +70,30 @@ def known_types(pattern: ContentTypePattern) -> int:
     if pattern.is_universal:
         return EVERY_TYPE
     if pattern.literal is not None:
-        return 1 << _NUMBER[pattern.literal] if pattern.literal in _NUMBER else 0
+        return _BIT.get(pattern.literal, 0)
+    if pattern.text.endswith("/*") and len(pattern.prefix) == len(pattern.text) - 1:
+        return _OF_TYPE.get(pattern.prefix, 0)
     return _known_of_many(pattern)
 
 
 @lru_cache(_CACHED)
 def _known_of_many(pattern: ContentTypePattern) -> int:
-    known = 0
-    for first, last in _affixes(pattern) or ():
-        if last is None:
-            known |= 1 << _NUMBER[first] if first in _NUMBER else 0
-        elif first.endswith("/") and not last:
-            known |= _OF_TYPE.get(first, 0)
-        else:
-            known |= _matching(first, last)
-    if known or _affixes(pattern):
-        return known
-    matches = pattern.matches_essence
-    return sum(1 << i for i, kind in enumerate(WELL_KNOWN) if matches(kind))
+    affixes = _affixes(pattern)
+    if affixes is None:
+        matches = pattern.matches_essence
+        return sum(bit for known, bit in _BIT.items() if matches(known))
+    found = 0
+    for first, last in affixes:
+        found |= _BIT.get(first, 0) if last is None else _matching(first, last)
+    return found
 
 
 def matches_type(pattern: ContentTypePattern, kind: str) -> bool:
     """Tell whether a pattern matches a lower-case `type/subtype`, by its text if that is simple."""
-    if pattern.is_universal or pattern.literal is not None:
-        return pattern.literal in {None, kind}
+    if pattern.is_universal or not kind.startswith(pattern.prefix):
+        return pattern.is_universal
+    if pattern.literal is not None:
+        return pattern.literal == kind
     affixes = _affixes(pattern)
     if affixes is None:
         return pattern.matches_essence(kind)
@@ -126,10 +123,12 @@ def _affixes(pattern: ContentTypePattern) -> tuple[tuple[str, str | None], ...] 
 
 def _matching(first: str, last: str) -> int:
     kind = first[: first.index("/") + 1]
+    if kind == first and not last:
+        return _OF_TYPE.get(kind, 0)
     return sum(
-        1 << i
-        for i in members(_OF_TYPE.get(kind, 0))
-        if WELL_KNOWN[i].startswith(first) and WELL_KNOWN[i].endswith(last, len(first))
+        bit
+        for bit, known in _LISTED.get(kind, ())
+        if known.startswith(first) and known.endswith(last, len(first))
     )
 
 
@@ -257,6 +256,9 @@ def instance(pattern: Pattern, filler: str) -> str:
         >>> instance(name_pattern("/sources/**/*.{md,txt}"), "a")
         '/sources/a/a.md'
     """
+    if "{" not in pattern.text:
+        # A globstar is a star here: one segment is one of the numbers of segments it matches.
+        return pattern.text.replace("**", "*").replace("*", filler)
     written: list[str] = []
     depth, skipping = 0, 0  # skipping: the depth of the brace whose other alternatives are left out
     for token in pattern.syntax.tokens:

@@ -11,6 +11,7 @@ from messagebody.compatibility.patterns import (
     language_of,
 )
 from messagebody.globs import ContentTypePattern, NamePattern
+from messagebody.names import is_name
 from messagebody.schema import MessageBodySchema
 
 __all__ = ["PartType", "Profile", "sample_type"]
@@ -78,7 +79,7 @@ def _sample(pattern: NamePattern | None, place: int) -> str | None:
     if pattern.literal is not None:
         return pattern.literal
     name = instance(pattern, chr(ord("a") + place % 26))
-    if is_word(pattern, name):
+    if is_name(name):
         return name
     return language_of(pattern).first or ""
 

@@ -16,7 +16,7 @@ import attrs
 from messagebody.compatibility.budgets import DEFAULT_STEPS, Budget, OutOfBudget
 from messagebody.compatibility.patterns import WELL_KNOWN, are_disjoint, contains, matches_type
 from messagebody.compatibility.profiles import PartType, Profile
-from messagebody.globs import ContentTypePattern, NamePattern
+from messagebody.globs import NamePattern
 
 __all__ = ["NONE", "OPEN", "Answer", "Screening"]
 
@@ -52,12 +52,12 @@ class _Side:
     def __init__(self, profile: Profile, odd_types: Sequence[str], budget: Budget) -> None:
         self.profile = profile
         self.budget = budget
-        self.kinds: Sequence[int] = profile.kinds
-        if odd_types:
-            self.kinds = [
-                kinds | _matching(pattern, odd_types)
-                for kinds, pattern in zip(profile.kinds, profile.types, strict=True)
-            ]
+        self.kinds = [*profile.kinds]
+        for number, kind in enumerate(odd_types, len(WELL_KNOWN)):
+            for index, pattern in enumerate(profile.types):
+                # Most patterns begin otherwise, which is asked here to save the call.
+                if kind.startswith(pattern.prefix) and matches_type(pattern, kind):
+                    self.kinds[index] |= 1 << number
 
     def union(self, chosen: Iterable[int]) -> int:
         """Return the content types that any of some parts matches."""
@@ -70,7 +70,9 @@ class _Side:
         """Return for each name (None: no name) the parts whose name pattern it matches."""
         found: list[list[int]] = [[] for _ in names]
         unnamed = [position for position, name in enumerate(names) if name is None]
-        select = self._selecting(names, len(self.profile.names))
+        # No pattern matches "", and texts alone are looked through faster.
+        words = [name or "" for name in names] if unnamed else names
+        select = self._selecting(words, len(self.profile.names))
         for index, pattern in enumerate(self.profile.names):
             for position in unnamed if pattern is None else select(pattern):
                 found[position].append(index)
@@ -121,7 +123,7 @@ class Screening:
     """
 
     def __init__(self, producer: Profile, consumer: Profile) -> None:
-        odd = [kind for kind in producer.odd_types + consumer.odd_types if kind]
+        odd = [kind for kind in dict.fromkeys(producer.odd_types + consumer.odd_types) if kind]
         self._odd_types = odd
         self._budget = Budget(DEFAULT_STEPS)
         self._producer = _Side(producer, odd, self._budget)
@@ -249,14 +251,6 @@ class Screening:
             if both:
                 return self._part(other.profile.samples[j], both)
         return None
-
-
-def _matching(pattern: ContentTypePattern, odd_types: Sequence[str]) -> int:
-    found = 0
-    for number, kind in enumerate(odd_types, len(WELL_KNOWN)):
-        if matches_type(pattern, kind):
-            found |= 1 << number
-    return found
 
 
 def _is_inside(inner: _Side, i: int, outer: _Side, j: int) -> bool:
