@@ -217,9 +217,11 @@ class MessageBodyFileSystem(ReadingFileSystem):
         self._change(partial(self._check_copy, source, target), partial(self._mv, source, target))
 
     def _mv(self, source: str, target: str) -> None:
+        if target == source or target not in self.body:
+            self.body.move(source, target)
+            return
         with self.body._parts.all_or_nothing():
-            if target in self.body and target != source:
-                del self.body[target]
+            del self.body[target]
             self.body.move(source, target)
 
     def mv(

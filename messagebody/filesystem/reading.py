@@ -137,26 +137,20 @@ class ReadingFileSystem(AbstractFileSystem):  # type: ignore[misc]
         if maxdepth is not None and maxdepth < 1:
             raise ValueError("maxdepth must be at least 1")
         prefix = _with_slash(path)
-        names = [name for name in self.body.names() if name.startswith(prefix)]
-        found = [path] if path in self.body else []
-        found += [name for name in names if _within(name[len(prefix) :], maxdepth)]
-        if not (detail or withdirs):
-            return found
-        infos = {name: _described(part) for name in found if (part := self.body.get(name))}
+        records, names, _types = self.body._parts.columns()
+        found = [each for each in names if each and (each.startswith(prefix) or each == path)]
         if withdirs:
-            infos = {**self._directories_below(path, prefix, names, maxdepth), **infos}
-        return infos if detail else sorted(infos)
-
-    def _directories_below(
-        self, path: str, prefix: str, names: list[str], maxdepth: int | None
-    ) -> dict[str, dict[str, Any]]:
-        above = {directory: None for name in names for directory in ancestors(name)}
-        found = {
-            directory: _directory(directory)
-            for directory in above
-            if directory.startswith(prefix) and _within(directory[len(prefix) :], maxdepth)
+            found = _with_directories(found)
+            found = [each for each in found if each.startswith(prefix) or each == path]
+        if maxdepth is not None:
+            found = [each for each in found if each[len(prefix) :].count("/") < maxdepth]
+        if not detail:
+            return found
+        named = dict(zip(names, records, strict=True))
+        return {
+            each: _described(Part._of(named[each])) if each in named else _directory(each)
+            for each in found
         }
-        return {path: _directory(path), **found} if names and path != "/" else found
 
     def expand_path(self, path: Any, *args: Any, **options: Any) -> list[str]:
         """Return the paths that patterns and directories stand for; see fsspec."""
@@ -244,8 +238,13 @@ def _with_slash(path: str) -> str:
     return path if path.endswith("/") else path + "/"
 
 
-def _within(below: str, maxdepth: int | None) -> bool:
-    return maxdepth is None or below.count("/") < maxdepth
+def _with_directories(names: list[str]) -> list[str]:
+    """Return names, and every directory before the first name in it."""
+    found: dict[str, None] = {}
+    for name in names:
+        found |= dict.fromkeys(reversed([*ancestors(name)]))
+        found[name] = None
+    return [*found]
 
 
 def _directory(path: str) -> dict[str, Any]:

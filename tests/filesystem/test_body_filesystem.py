@@ -11,6 +11,7 @@ import pytest
 from upath import UPath
 
 from messagebody import MessageBody, Part, Resolver, offload
+from messagebody.directories import Directories
 from messagebody.errors import DecodeError
 from messagebody.filesystem import MessageBodyFileSystem
 
@@ -43,6 +44,46 @@ class TestListing:
             "/charts",
             "/charts/deep",
         ]
+
+    def test_directories_come_before_what_is_in_them(self, body: MessageBody) -> None:
+        found = body.fs.find("/", withdirs=True, detail=True)
+        assert [(path, info["type"]) for path, info in found.items()] == [
+            ("/sources", "directory"), ("/sources/2.txt", "file"), ("/sources/1.txt", "file"),
+            ("/charts", "directory"), ("/charts/deep", "directory"), ("/charts/deep/a.png", "file"),
+        ]  # fmt: skip
+        assert body.fs.find("/charts", withdirs=True, maxdepth=1) == ["/charts", "/charts/deep"]
+        with pytest.raises(ValueError, match="maxdepth"):
+            body.fs.find("/", maxdepth=0)
+
+    def test_the_index_is_made_once(
+        self, body: MessageBody, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        made, init = [], Directories.__init__
+
+        def count(self: Directories, names: Any) -> None:
+            made.append(names)
+            init(self, names)
+
+        monkeypatch.setattr(Directories, "__init__", count)
+        body.extend(Part("", name=f"/many/{number}") for number in range(100))
+        body.fs.ls("/many")
+        body.fs.pipe_file("/many/new", b"")
+        body.fs.rm("/many/1")
+        body.fs.mv("/many/2", "/sources/new")
+        body["/many/3"] = "changed"
+        assert body[-1].name == "/many/new"
+        body.index("/many/5")
+        assert len(body.fs.ls("/many")) == 99
+        assert [each["size"] for each in body.fs.ls("/many")][:3] == [0, 7, 0]
+        assert len(made) == 1
+
+    def test_what_callers_do_to_a_listing_stays_theirs(self, body: MessageBody) -> None:
+        listing = body.fs.ls("/sources")
+        listing[0]["name"] = "spoilt"
+        listing.clear()
+        assert [each["name"] for each in body.fs.ls("/sources")] == [
+            "/sources/2.txt", "/sources/1.txt",
+        ]  # fmt: skip
 
     def test_unnamed_parts_are_not_shown(self, body: MessageBody) -> None:
         assert len(body.fs.find("/")) == len(body) - 1
