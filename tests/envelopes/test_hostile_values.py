@@ -19,6 +19,7 @@ from messagebody.errors import EnvelopeError, MessageBodyError
 from tests.envelopes.shapes import JSON
 
 DEEP = 10_000
+DEEPER_THAN_THE_STACK = 1_500  # at every place: 10,000 levels each would take a minute
 SECRET = bytes(range(32))
 VECTORS = Path(__file__).parent.parent / "vectors"
 
@@ -27,7 +28,7 @@ Reader = Callable[[Any], object]
 
 def nested(opening: Any) -> Any:
     value: Any = 1
-    for _ in range(DEEP):
+    for _ in range(DEEPER_THAN_THE_STACK):
         value = {"type": value} if opening == {} else [value]
     return value
 
