@@ -8,7 +8,6 @@ from typing import Any
 
 import fsspec
 import pytest
-from upath import UPath
 
 from messagebody import MessageBody, Part, Resolver, offload
 from messagebody.directories import Directories
@@ -306,22 +305,3 @@ class TestDocuments:
             body.fs.save()
         with pytest.raises(ValueError, match="not both"):
             MessageBodyFileSystem(fo="x", body=body)
-
-
-class TestPaths:
-    def test_upath(self, body: MessageBody) -> None:
-        root = body.path()
-        assert [path.path for path in (root / "sources").iterdir()] == [
-            "/sources/2.txt", "/sources/1.txt",
-        ]  # fmt: skip
-        (root / "notes" / "new.md").write_text("# New")
-        assert body["/notes/new.md"].content_type == "text/markdown"
-        assert sorted(path.name for path in root.glob("**/*.txt")) == ["1.txt", "2.txt"]
-        assert (root / "sources").is_dir()
-        (root / "notes" / "new.md").unlink()
-        assert "/notes/new.md" not in body
-
-    def test_upath_over_a_document(self, body: MessageBody, tmp_path: Path) -> None:
-        path = tmp_path / "message.json"
-        path.write_bytes(body.to_json_bytes())
-        assert UPath("messagebody:///sources/1.txt", fo=str(path)).read_text() == "one"
