@@ -51,7 +51,7 @@ def answer(
         changes: what would make the pair fit; None if nobody asked.
     """
     if form == "text":
-        _explain(terminal, result)
+        _explain(terminal, result, subject)
         _advise(terminal, result, changes)
     else:
         show(report_pair(command, result, subject, changes), form)
@@ -73,9 +73,12 @@ def from_here(path: str) -> str:
     return path if shorter.startswith(os.pardir) else shorter
 
 
-def _explain(terminal: Terminal, result: Compatibility) -> None:
+def _explain(terminal: Terminal, result: Compatibility, subject: Subject) -> None:
     paint = terminal.palette
     terminal.say(paint(str(result.verdict), _ROLES.get(result.verdict, "no")))
+    if subject.changed is not None and not result:
+        # A change is judged in two directions; reasons speak of producer and consumer only.
+        terminal.say("  producer: {}, consumer: {}".format(*subject.sides))
     for reason in result.reasons:
         terminal.say(f"  {escape(str(reason), limit=2000)}")
     if result.counterexample is not None:

@@ -237,6 +237,9 @@ class TestJudging:
     def test_evolve(self, shell: Shell) -> None:
         assert shell("evolve", "chat.json", "multimodal.json").code == 0
         assert shell("evolve", "chat.json", "multimodal.json", "--mode", "full").code == 1
+        full = shell("evolve", "chat.json", "multimodal.json", "--mode", "full").out.splitlines()
+        assert full[:2] == ["sometimes", "  producer: the new schema, consumer: the old schema"]
+        assert shell("evolve", "chat.json", "multimodal.json").out == "always\n"
         forward = shell("evolve", "chat.json", "multimodal.json", "--mode", "forward", "--json")
         report = json.loads(forward.out)
         assert (report["producer"], report["consumer"]) == ("multimodal.json", "chat.json")

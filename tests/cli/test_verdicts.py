@@ -122,6 +122,20 @@ class TestAnswers:
         assert_refused(shell("check", "loop.json", "wider.json", "--format", form))
 
 
+def test_paths_are_those_of_a_repository(shell: Shell, tmp_path: Path) -> None:
+    """Below the working directory as from there; standard input and what lies elsewhere as given."""
+
+    def paths(producer: str, consumer: str) -> tuple[str, str]:
+        stdin = json.dumps(TEXT).encode()
+        report = json.loads(shell("check", producer, consumer, "--json", stdin=stdin).out)
+        return report["producer"], report["consumer"]
+
+    assert paths("./text.json", str(tmp_path / "wider.json")) == ("text.json", "wider.json")
+    outside = tmp_path.parent / "outside.json"
+    outside.write_text(json.dumps(WIDER))
+    assert paths("-", str(outside)) == ("-", str(outside))
+
+
 def test_no_format_of_that_name(shell: Shell) -> None:
     assert shell("check", "text.json", "wider.json", "--format", "xml").code == 2
 
