@@ -123,7 +123,7 @@ class TestAnswers:
 
 
 def test_paths_are_those_of_a_repository(shell: Shell, tmp_path: Path) -> None:
-    """Below the working directory as from there; standard input and what lies elsewhere as given."""
+    """Below the working directory as from there; anything else as it was given."""
 
     def paths(producer: str, consumer: str) -> tuple[str, str]:
         stdin = json.dumps(TEXT).encode()
