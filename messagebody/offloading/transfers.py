@@ -78,6 +78,11 @@ class SpoolBlob:
         """Bytes of the content."""
         return self.spool.size
 
+    @property
+    def digest(self) -> str:
+        """The digest it was verified by."""
+        return self.spool.digest
+
     def read(self) -> bytes:
         """Return everything."""
         return self.spool.stream().read()
@@ -101,6 +106,11 @@ class Watched:
     def size(self) -> int:
         """Bytes of the content."""
         return self.blob.size
+
+    @property
+    def digest(self) -> str | None:
+        """The digest of the content."""
+        return self.blob.digest
 
     def read(self) -> bytes:
         """Return everything."""

@@ -147,7 +147,7 @@ class _Sender:
         with self.gate.hold(part.size or 0):
             data = part.read_bytes()
             digest = sha256_of(data)
-            return digest, self._once(digest, Bytes(data), part.content_type)
+            return digest, self._once(digest, Bytes(data, digest), part.content_type)
 
     def _once(self, digest: str, blob: Blob, content_type: str) -> str:
         """Send content unless another part with the same is being sent, or was."""

@@ -37,6 +37,10 @@ class Blob(Protocol):
     def size(self) -> int:
         """Bytes in all."""
 
+    @property
+    def digest(self) -> str | None:
+        """The digest of the bytes, where somebody knows it."""
+
     def read(self) -> bytes:
         """Return everything."""
 
@@ -46,9 +50,15 @@ class Blob(Protocol):
 
 @attrs.frozen
 class Bytes:
-    """A blob in memory."""
+    """A blob in memory.
+
+    Arguments:
+        data: the bytes.
+        digest: theirs, for stores that send it along; None if nobody has hashed them.
+    """
 
     data: bytes = attrs.field(repr=False)
+    digest: str | None = None
 
     @property
     def size(self) -> int:

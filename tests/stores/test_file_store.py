@@ -20,6 +20,7 @@ class Breaking:
 
     error: BaseException
     size: int = 3_000_000
+    digest: str | None = None
 
     def read(self) -> bytes:
         raise self.error

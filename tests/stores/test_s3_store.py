@@ -8,6 +8,7 @@ import threading
 import time
 import urllib.error
 import urllib.request
+from base64 import b64decode
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -18,6 +19,7 @@ import boto3
 import pytest
 from botocore.exceptions import ClientError
 
+from messagebody.content import sha256_of
 from messagebody.errors import AccessDenied, LimitExceeded, ObjectNotFound, StoreError
 from messagebody.stores import Bytes, Store, open_store
 from messagebody.stores.s3 import S3FileSystem, S3Store, uploads
@@ -47,6 +49,7 @@ class Numbers:
 
     size: int
     fails_at: int | None = None
+    digest: str | None = None
 
     def read(self) -> bytes:
         return b"".join(self.buffers(MIB))
@@ -98,6 +101,53 @@ class TestContract:
         store.put(KEY, Bytes(b"x"), content_type="a/b")
         assert list(other.iter_objects()) == []
         assert other.stat(KEY) is None
+
+
+class TestChecksums:
+    """What a request says of its bytes, under a header that the signature covers."""
+
+    @staticmethod
+    def headers_of_a_put(store: S3Store, blob: Bytes) -> dict[str, str]:
+        seen: list[dict[str, str]] = []
+
+        def look(request: Any, **_: Any) -> None:
+            headers = request.headers.items()
+            seen.append(
+                {n.lower(): v.decode() if isinstance(v, bytes) else str(v) for n, v in headers}
+            )
+
+        events = store.filesystem.client.meta.events
+        events.register("before-send.s3.PutObject", look)
+        try:
+            assert store.put(KEY, blob, content_type="a/b")
+        finally:
+            events.unregister("before-send.s3.PutObject", look)
+        return seen[-1]
+
+    def test_a_known_digest_goes_along(self, store: S3Store) -> None:
+        blob = Bytes(b"meow", sha256_of(b"meow"))
+        found = self.headers_of_a_put(store, blob)
+        assert b64decode(found["x-amz-checksum-sha256"]).hex() == blob.digest[7:]  # type: ignore[index]
+        assert "x-amz-checksum-sha256" in found["authorization"]
+        assert "x-amz-checksum-crc32" not in found
+
+    def test_other_bytes_get_a_checksum_of_the_clients(self, store: S3Store) -> None:
+        found = self.headers_of_a_put(store, Bytes(b"meow"))
+        assert "x-amz-checksum-crc32" in found["authorization"]
+
+    def test_servers_that_refuse_checksums_get_none(self, moto_server: servers.Server) -> None:
+        """The signature then covers the payload itself."""
+        filesystem = S3FileSystem(
+            session=moto_server.session(),
+            endpoint_url=moto_server.endpoint,
+            request_checksum_calculation="when_required",
+        )
+        filesystem.client.create_bucket(Bucket="without-checksums")
+        store = S3Store(filesystem, "without-checksums", "tenant")
+        blob = Bytes(b"meow", sha256_of(b"meow"))
+        found = self.headers_of_a_put(store, blob)
+        assert not any(name.startswith("x-amz-checksum") for name in found)
+        assert found["x-amz-content-sha256"] == blob.digest[7:]  # type: ignore[index]
 
 
 class TestPutIfAbsent:

@@ -16,7 +16,7 @@ from messagebody.text import redact_url
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
 
-__all__ = ["Clients", "Session", "Settings"]
+__all__ = ["Clients", "Session", "Settings", "sends_checksums"]
 
 Checksums = Literal["when_supported", "when_required"]
 
@@ -47,7 +47,7 @@ class Settings:
         multipart_threshold: bytes from which on an object is sent in parts.
         part_size: bytes a part; more for objects of over 10,000 parts. Four are held at a time.
         request_checksum_calculation: "when_required" for servers that refuse or store the
-            trailing checksums boto3 sends by default.
+            checksums sent by default; those of whole objects are the SHA-256 that names them.
         response_checksum_validation: "when_required" for servers that answer a range with the
             checksum of the whole object.
     """
@@ -131,4 +131,23 @@ class Clients:
         if self.settings.region is not None:
             arguments["region_name"] = self.settings.region
         with translated("s3"):
-            return self.session().client("s3", **arguments)
+            client = self.session().client("s3", **arguments)
+        _sign_checksums_only(client)
+        return client
+
+
+def sends_checksums(client: "S3Client") -> bool:
+    """Tell whether requests carry checksums: not to servers that refuse or store them."""
+    config: Any = client.meta.config
+    return bool(config.request_checksum_calculation != "when_required")
+
+
+def _sign_checksums_only(client: "S3Client") -> None:
+    """Let signatures cover the checksum of a payload, where requests carry one.
+
+    The header is signed and the server holds the payload against it. To plain http endpoints
+    botocore would hash every payload once more for the signature, which tells nothing new.
+    """
+    if sends_checksums(client):
+        config: Any = client.meta.config
+        config.s3 = {**(config.s3 or {}), "payload_signing_enabled": False}

@@ -7,6 +7,7 @@ here.
 
 import hashlib
 import time
+from base64 import b64encode
 from collections import deque
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -16,6 +17,7 @@ import attrs
 from botocore.exceptions import BotoCoreError, ClientError
 
 from messagebody.stores.base import Blob
+from messagebody.stores.s3.client import sends_checksums
 from messagebody.stores.s3.faults import code_of, status_of
 
 if TYPE_CHECKING:
@@ -81,7 +83,7 @@ def put(
     for attempt in range(_CONFLICTS):
         try:
             if blob.size < threshold:
-                client.put_object(**target.described, Body=blob.read(), **condition)
+                _put_whole(client, target, blob, condition)
             else:
                 _put_parts(client, target, blob, condition, part_size)
         except ClientError as error:
@@ -93,6 +95,15 @@ def put(
         else:
             return True
     raise AssertionError("the last attempt returns or raises")
+
+
+def _put_whole(client: "S3Client", target: Target, blob: Blob, condition: dict[str, Any]) -> None:
+    checksum: dict[str, Any] = {}
+    if blob.digest is not None and sends_checksums(client):
+        # The server refuses bytes that are others, and botocore computes no checksum of its own.
+        hashed = bytes.fromhex(blob.digest.removeprefix("sha256:"))
+        checksum = {"ChecksumSHA256": b64encode(hashed).decode()}
+    client.put_object(**target.described, Body=blob.read(), **checksum, **condition)
 
 
 def _is_conflict(error: Exception) -> bool:
