@@ -137,20 +137,25 @@ class ReadingFileSystem(AbstractFileSystem):  # type: ignore[misc]
         if maxdepth is not None and maxdepth < 1:
             raise ValueError("maxdepth must be at least 1")
         prefix = _with_slash(path)
-        records, names, _types = self.body._parts.columns()
-        found = [each for each in names if each and (each.startswith(prefix) or each == path)]
+        files = [each for each in self.body.names() if each.startswith(prefix) or each == path]
+        found = files
         if withdirs:
-            found = _with_directories(found)
+            found = _with_directories(files)
             found = [each for each in found if each.startswith(prefix) or each == path]
         if maxdepth is not None:
             found = [each for each in found if each[len(prefix) :].count("/") < maxdepth]
         if not detail:
             return found
-        named = dict(zip(names, records, strict=True))
-        return {
-            each: _described(Part._of(named[each])) if each in named else _directory(each)
-            for each in found
-        }
+        return self._infos(found, set(files))
+
+    def _infos(self, paths: list[str], files: set[str]) -> dict[str, dict[str, Any]]:
+        infos = {}
+        for path in paths:
+            if path not in files:
+                infos[path] = _directory(path)
+            elif part := self.body.get(path):  # else another thread removed it just now
+                infos[path] = _described(part)
+        return infos
 
     def expand_path(self, path: Any, *args: Any, **options: Any) -> list[str]:
         """Return the paths that patterns and directories stand for; see fsspec."""
