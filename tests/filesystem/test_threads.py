@@ -96,7 +96,7 @@ def write(body: MessageBody, number: int, expected: dict[str, str]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("others", "writes"), [(2, 100), pytest.param(100, 300, marks=pytest.mark.slow)]
+    ("others", "writes"), [(2, 100), pytest.param(100, 150, marks=pytest.mark.slow)]
 )
 def test_readers_and_a_writer(others: int, writes: int) -> None:
     body = steady_body(others)
