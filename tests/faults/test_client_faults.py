@@ -99,14 +99,17 @@ class TestDisks:
 
 def _change(path: Path, how: str) -> None:
     data = path.read_bytes()
-    changed = {"grows": data + b"x", "shrinks": data[:-1], "changes": b"b" + data[1:]}
+    changed = {"grows": data + b"x", "shrinks": data[:-1], "changes": data[:-1] + b"b"}
+    times = path.stat()
     if how == "vanishes":
         path.unlink()
-    else:
-        path.write_bytes(changed[how])
+        return
+    path.write_bytes(changed[how.removesuffix(", unseen")])
+    if how.endswith(", unseen"):
+        os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
 
 
-@pytest.mark.parametrize("how", ["grows", "shrinks", "changes", "vanishes"])
+@pytest.mark.parametrize("how", ["grows", "shrinks", "changes", "changes, unseen", "vanishes"])
 @pytest.mark.parametrize("when", ["between the passes", "while it is sent"])
 def test_a_file_sent_in_parts(
     how: str, when: str, in_parts: S3Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -171,7 +174,9 @@ def test_cancelling_at_every_step(
 
     asyncio.run(work())
     assert [*in_parts.iter_uploads()] == []
-    for found in in_parts.iter_objects():
+    objects = [*in_parts.iter_objects()]
+    assert len(objects) < len(body)
+    for found in objects:
         data = b"".join(in_parts.stream(found.key))
         assert found.key == "sha256/" + hashlib.sha256(data).hexdigest()
     assert inline(offload(body, in_parts), resolver=Resolver(allow=in_parts)) == body

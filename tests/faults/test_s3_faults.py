@@ -233,6 +233,41 @@ def test_reading(fault: str, which: str, proxy: Proxy, store: S3Store, moto_stor
     assert inline(small, resolver=resolver) == body
 
 
+def _send(store: S3Store, body: MessageBody) -> MessageBody:
+    return offload(body, store)
+
+
+def without(name: bytes) -> faults.Wreck:
+    return faults.header(rb"(?mi)^" + name + rb":.*\r\n", b"")
+
+
+@pytest.mark.parametrize(
+    ("operation", "wreck"),
+    [
+        ("create", faults.replace(lambda _: b"")),
+        ("create", faults.replace(lambda _: b"<InitiateMultipartUploadResult/>")),
+        ("part", without(b"ETag")),
+        ("head", without(b"Last-Modified")),
+        ("list", faults.replace(lambda body: re.sub(rb"<Size>.*?</Size>", b"", body))),
+        ("list", faults.replace(lambda body: re.sub(rb"<Key>.*?</Key>", b"", body))),
+    ],
+    ids=["nothing", "no upload", "no tag", "no age", "no size", "no key"],
+)
+def test_an_answer_that_lacks_something_is_a_store_error(
+    operation: str, wreck: faults.Wreck, proxy: Proxy, store: S3Store, moto_store: S3Store
+) -> None:
+    if operation in {"head", "list"}:
+        offload(large_body(), moto_store)
+    proxy.spoil(operation, wreck)
+    work: Any = (sweep, [MessageBody()]) if operation == "list" else (_send, large_body())
+    with pytest.raises(StoreError, match="answer lacks '"):
+        work[0](store, work[1])
+    check_no_upload_is_open(moto_store, operation)
+    check_nothing_is_half_there(moto_store)
+    proxy.heal()
+    assert offload_through(store, moto_store, large_body())
+
+
 def test_a_wrong_range_is_refused(proxy: Proxy, store: S3Store, moto_store: S3Store) -> None:
     small = offload(small_body(), moto_store)
     proxy.spoil("get", faults.header(rb"(?i)Content-Range: bytes \d+", b"Content-Range: bytes 7"))

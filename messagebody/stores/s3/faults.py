@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from botocore import exceptions as botocore
 from urllib3 import exceptions as urllib3
 
-from messagebody.errors import AccessDenied, ObjectNotFound, StoreError
+from messagebody.errors import AccessDenied, MessageBodyError, ObjectNotFound, StoreError
 from messagebody.stores.base import harmless_cause
 from messagebody.text import escape, redact_urls
 
@@ -118,5 +118,9 @@ def translated(store: str, key: str = "") -> Iterator[None]:
         raise translate(error, store, key) from harmless_cause(error)
     except (ConnectionError, TimeoutError) as error:
         raise translate(error, store, key) from harmless_cause(error)
+    except KeyError as error:
+        if isinstance(error, MessageBodyError):
+            raise
+        raise StoreError(f"the server's answer lacks {error}", store, key) from error
     except RecursionError as error:  # botocore follows a server that redirects every question
         raise StoreError("the server redirects without end", store, key) from error

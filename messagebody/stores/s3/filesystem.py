@@ -199,16 +199,16 @@ class S3FileSystem(AbstractFileSystem):  # type: ignore[misc]
         try:
             with self._translated(f"{bucket}/{key}"):
                 answer = self.client.head_object(Bucket=bucket, Key=key)
+                return {
+                    "name": f"{bucket}/{key}",
+                    "size": answer["ContentLength"],
+                    "type": "file",
+                    "ContentType": answer.get("ContentType"),
+                    "LastModified": answer["LastModified"],
+                    "ETag": answer.get("ETag"),
+                }
         except ObjectNotFound:
             return None
-        return {
-            "name": f"{bucket}/{key}",
-            "size": answer["ContentLength"],
-            "type": "file",
-            "ContentType": answer.get("ContentType"),
-            "LastModified": answer["LastModified"],
-            "ETag": answer.get("ETag"),
-        }
 
     def ls(self, path: str, detail: bool = True, **kwargs: Any) -> list[Any]:
         """List a directory."""
