@@ -104,7 +104,9 @@ def check_depth(value: Any) -> None:
         if len(pending) > DEPTH:
             raise EnvelopeError(f"nested more than {DEPTH} levels deep")
         children = item.values() if isinstance(item, dict) else item
-        pending.append([child for child in children if isinstance(child, _NESTED)])
+        below = [child for child in children if isinstance(child, _NESTED)]
+        if below:
+            pending.append(below)
 
 
 def member(value: Any, *keys: str) -> Any:
