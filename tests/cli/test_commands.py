@@ -326,6 +326,15 @@ class TestConverting:
             assert shell("convert", "--to", "olympus", "-o", "back.json", stdin=body).code == 0
             assert (tmp_path / "back.json").read_bytes() == received
 
+    def test_a_loss_is_a_failure_where_none_is_taken(self, shell: Shell) -> None:
+        message = b'{"role": "user", "content": "Hi", "name": "bob"}'
+        for options in (["--from", "agents-api"], ["--from", "agents-api", "--to", "channel"]):
+            lenient = shell("convert", *options, stdin=message)
+            assert (lenient.code, "omitted name" in lenient.err) == (0, True)
+            strict = shell("convert", *options, "--strict", stdin=message)
+            assert (strict.code, strict.out) == (1, "")
+            assert "omitted name" in strict.err
+
     def test_other_formats_are_recognised(self, shell: Shell) -> None:
         message = b'{"role": "user", "content": "Hi"}'
         done = shell("convert", stdin=message)
