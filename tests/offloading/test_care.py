@@ -341,3 +341,28 @@ class TestVerification:
         for digest in (True, False):
             with pytest.raises(DigestUnknown):
                 raise verify(unknown, resolver=resolver, digest=digest).findings[0].error
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="counts sockets as Linux shows them")
+def test_a_thousand_offloads_to_s3_at_once_share_few_connections(moto_store: S3Store) -> None:
+    most = 0
+
+    async def one(number: int) -> MessageBody:
+        nonlocal most
+        body = MessageBody([Part(f"{number}:" * 400, name="/a")])
+        small = await aoffload(body, moto_store, threshold=100)
+        most = max(most, _sockets())
+        return small
+
+    async def work() -> list[MessageBody]:
+        return await asyncio.gather(*map(one, range(1000)))
+
+    before = _sockets()
+    assert len({body[0].url for body in asyncio.run(work())}) == 1000
+    assert most - before < 60
+
+
+def _sockets() -> int:
+    """Return how many sockets this process has open."""
+    return sum(each.is_socket() for each in Path("/proc/self/fd").iterdir())
