@@ -33,7 +33,7 @@ class MessageBody(PartSequence):
     Raises:
         DuplicateName: two parts have one name.
 
-    Example:
+    Examples:
         >>> body = MessageBody()
         >>> _ = body.add("Cats are [cute](source:1).", content_type="text/markdown")
         >>> _ = body.add(url="https://example.com/cats", name="/sources/1")
@@ -64,7 +64,7 @@ class MessageBody(PartSequence):
         Raises:
             DecodeError: the document is no body; says where, what was expected and what was got.
 
-        Example:
+        Examples:
             >>> MessageBody.from_json('[{"contentType":"text/plain","content":"Hello!"}]')[0].text
             'Hello!'
         """
@@ -135,7 +135,7 @@ class MessageBody(PartSequence):
             DuplicateName: the name is taken.
             InvalidName, InvalidContentType, InvalidPart: an argument breaks the rules.
 
-        Example:
+        Examples:
             >>> MessageBody().add({"rows": 3}, name="/data/summary.json")
             Part('/data/summary.json', application/json, '{"rows":3}', 10 B)
         """
@@ -171,7 +171,7 @@ class MessageBody(PartSequence):
         Raises:
             InvalidPattern: a pattern breaks the rules.
 
-        Example:
+        Examples:
             >>> body = MessageBody.from_dicts([{"name": "/sources/1", "content": "a cat"}])
             >>> body.list("/sources/*")
             [Part('/sources/1', text/plain, 'a cat', 5 B)]
@@ -292,7 +292,7 @@ class MessageBody(PartSequence):
         Raises:
             UnsafeReference: the resolver does not allow a URL, or the URL is a template.
 
-        Example:
+        Examples:
             >>> MessageBody([Part("meow", name="/sources/1.txt")]).to_references()
             {'sources/1.txt': 'meow'}
         """
@@ -309,7 +309,7 @@ class MessageBody(PartSequence):
         Raises:
             RefusedPaths: references that make no parts, all of them.
 
-        Example:
+        Examples:
             >>> MessageBody.from_references({"sources/1.txt": "meow"})["/sources/1.txt"].text
             'meow'
         """

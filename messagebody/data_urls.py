@@ -38,7 +38,7 @@ def decode(url: str, *, max_bytes: int = DEFAULT_LIMITS.part_bytes) -> tuple[str
         DecodeError: the URL breaks RFC 2397.
         LimitExceeded: it holds more.
 
-    Example:
+    Examples:
         >>> decode("data:text/plain;base64,aGVsbG8=")
         ('text/plain', b'hello')
         >>> decode("data:,a%20b")

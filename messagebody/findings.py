@@ -42,7 +42,7 @@ def iter_findings(parts: Iterable[Part]) -> Iterator[Finding]:
 
     Local files are read for their first bytes; a text that is a path is never opened.
 
-    Example:
+    Examples:
         >>> from messagebody import MessageBody, Part
         >>> body = MessageBody([Part(b"%PDF-1.7 ...", name="/a.png", content_type="image/png")])
         >>> print(*iter_findings(body))

@@ -22,7 +22,7 @@ class Limits:
         schema_parts: parts in one schema.
         pattern_length: characters of one pattern.
 
-    Example:
+    Examples:
         >>> Limits(parts=10).parts
         10
     """

@@ -57,7 +57,7 @@ def parse_content_type(text: str) -> ContentType:
     Raises:
         InvalidContentType: it breaks the rules above.
 
-    Example:
+    Examples:
         >>> parse_content_type('Text/HTML; charset="utf-8"')
         ContentType(essence='text/html', parameters=mappingproxy({'charset': 'utf-8'}))
     """
@@ -114,7 +114,7 @@ def check_content_type(text: str) -> str:
 def essence(text: str) -> str:
     """Return the lower-cased `type/subtype`, what content types are compared by.
 
-    Example:
+    Examples:
         >>> essence("Text/Plain; charset=utf-8")
         'text/plain'
     """
@@ -124,7 +124,7 @@ def essence(text: str) -> str:
 def is_textual(text: str) -> bool:
     """Tell whether content of this type is written as text where its bytes are UTF-8.
 
-    Example:
+    Examples:
         >>> is_textual("text/csv"), is_textual("application/ld+json"), is_textual("image/png")
         (True, True, False)
     """

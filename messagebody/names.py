@@ -28,7 +28,7 @@ _SAFE_LENGTH = 100
 def is_name(text: str) -> bool:
     """Tell whether `text` is a legal part name.
 
-    Example:
+    Examples:
         >>> is_name("/sources/1"), is_name("sources/1"), is_name("/a/../b")
         (True, False, False)
     """
@@ -58,7 +58,7 @@ def check_name(name: str) -> str:
     Raises:
         InvalidName: it is not; the text says which rule it breaks and what would be legal.
 
-    Example:
+    Examples:
         >>> check_name("/charts/sales.png")
         '/charts/sales.png'
     """
@@ -103,7 +103,7 @@ def _legal_relative(name: str) -> str:
 def parent(name: str) -> str:
     """Return the directory a name lies in; "/" at the top.
 
-    Example:
+    Examples:
         >>> parent("/sources/1"), parent("/a")
         ('/sources', '/')
     """
@@ -113,7 +113,7 @@ def parent(name: str) -> str:
 def ancestors(name: str) -> Iterator[str]:
     """Yield the directories above a name, nearest first, without the root.
 
-    Example:
+    Examples:
         >>> list(ancestors("/a/b/c"))
         ['/a/b', '/a']
     """
@@ -137,7 +137,7 @@ def safe_name(original: str, *, directory: str = "/", taken: Container[Any] = ()
     Raises:
         InvalidName: `directory` is neither "/" nor a legal name.
 
-    Example:
+    Examples:
         >>> safe_name("Q3 report (final).pdf", directory="/files")
         '/files/Q3_report_final.pdf'
         >>> safe_name("a.txt", taken={"/a.txt"})

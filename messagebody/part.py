@@ -61,7 +61,7 @@ class Part:
     Raises:
         InvalidName, InvalidContentType, InvalidPart: an argument breaks the format's rules.
 
-    Example:
+    Examples:
         >>> part = Part("Cats are cute.", content_type="text/markdown")
         >>> part.size, part.read_text()
         (14, 'Cats are cute.')
@@ -176,7 +176,7 @@ class Part:
                 replaces a URL, a new URL replaces content, and either forgets the old size and
                 digest.
 
-        Example:
+        Examples:
             >>> Part("a", name="/a").evolve(name="/b").name
             '/b'
         """

@@ -105,7 +105,7 @@ def content_type(head: bytes, name: str | None = None) -> str:
         head: the first bytes; `HEAD` of them are enough.
         name: a part name or file name, for its extension.
 
-    Example:
+    Examples:
         >>> content_type(b"%PDF-1.7 ...", "/report.pdf")
         'application/pdf'
         >>> content_type(b"# Cats", "/notes.md")
@@ -136,7 +136,7 @@ def from_name(name: str) -> str | None:
 def agree(declared: str, sniffed: str) -> bool:
     """Tell whether a declared content type can be true of content sniffed as `sniffed`.
 
-    Example:
+    Examples:
         >>> agree("text/markdown", "text/plain"), agree("image/png", "image/jpeg")
         (True, False)
     """

@@ -31,7 +31,7 @@ def escape(text: str, *, limit: int | None = None, keep: str = "") -> str:
         limit: characters to keep; a longer text is cut and ends in "…".
         keep: characters to leave alone, such as a newline and a tab.
 
-    Example:
+    Examples:
         >>> escape("a\x1b[31mb\u202ec")
         'a\\x1b[31mb\\u202ec'
     """
@@ -56,7 +56,7 @@ def quote(value: object, *, limit: int = _CUT) -> str:
 
     A value that is no string is shown as its type and value.
 
-    Example:
+    Examples:
         >>> quote("report.pdf"), quote(3)
         ("'report.pdf'", '3 (int)')
     """
@@ -77,7 +77,7 @@ def redact_url(url: str, *, limit: int = _CUT) -> str:
 
     A signed URL is a credential, so no query ever reaches a log, a repr or an error.
 
-    Example:
+    Examples:
         >>> redact_url("https://user:pw@example.com/a.png?X-Amz-Signature=abc")
         'https://…@example.com/a.png?…'
     """
@@ -103,7 +103,7 @@ def redact_urls(text: str) -> str:
 def plain_text(text: str) -> str:
     """Return a string of the type `str` itself: writers of JSON refuse subclasses.
 
-    Example:
+    Examples:
         >>> from enum import StrEnum
         >>> plain_text(StrEnum("Color", {"RED": "red"}).RED)
         'red'
@@ -114,7 +114,7 @@ def plain_text(text: str) -> str:
 def human_size(size: int | None) -> str:
     """Return a number of bytes as a person reads it.
 
-    Example:
+    Examples:
         >>> human_size(512), human_size(262_144), human_size(None)
         ('512 B', '256 KiB', 'unknown size')
     """
@@ -132,7 +132,7 @@ def human_size(size: int | None) -> str:
 def count_of(number: int, noun: str, plural: str | None = None) -> str:
     """Return a number with its noun in the right form.
 
-    Example:
+    Examples:
         >>> count_of(1, "part"), count_of(3, "part")
         ('1 part', '3 parts')
     """

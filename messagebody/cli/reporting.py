@@ -1,22 +1,25 @@
 """How the answer of a compatibility check is shown, and which exit code it has."""
 
 import os
-from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Final, TypeVar
 
 import click
 
 from messagebody.cli.exit_codes import ExitCode
 from messagebody.cli.terminal import Terminal
-from messagebody.compatibility import Compatibility, Suggestion, Verdict
-from messagebody.rendering import listing
+from messagebody.compatibility import Compatibility, Reason, Suggestion, Verdict
+from messagebody.rendering import Palette, listing
+from messagebody.rendering.columns import Cell, align
 from messagebody.rendering.formats import FORMATS, Report
 from messagebody.rendering.reports import Subject, report_pair
-from messagebody.text import escape
+from messagebody.text import count_of, escape
 
 __all__ = ["answer", "format_option", "from_here", "show"]
 
 _F = TypeVar("_F", bound=Callable[..., Any])
+# Consumer parts of which a person reads why each refuses.
+_REJECTIONS: Final = 10
 _ROLES = {Verdict.ALWAYS: "yes", Verdict.UNDECIDED: "maybe"}
 
 
@@ -80,10 +83,28 @@ def _explain(terminal: Terminal, result: Compatibility, subject: Subject) -> Non
         # A change is judged in two directions; reasons speak of producer and consumer only.
         terminal.say("  producer: {}, consumer: {}".format(*subject.sides))
     for reason in result.reasons:
-        terminal.say(f"  {escape(str(reason), limit=2000)}")
+        terminal.say(_reason_lines(reason, paint))
     if result.counterexample is not None:
         terminal.say("a message the producer may send and the consumer refuses:")
         terminal.say("  " + line for line in listing(result.counterexample, palette=paint))
+
+
+def _reason_lines(reason: Reason, paint: Palette) -> Iterator[str]:
+    """Yield a reason, a line for each consumer part that refuses, and what may be meant."""
+    yield f"  {escape(reason.summary, limit=2000)}" + (":" if reason.rejections else "")
+    rows = [
+        [
+            Cell(f"{each.schema_index}", "dim", right=True),
+            Cell(each.label),
+            Cell(f"other {each.differs}", "no"),
+        ]
+        for each in reason.rejections[:_REJECTIONS]
+    ]
+    yield from ("    " + line for line in align(rows, palette=paint))
+    if len(reason.rejections) > _REJECTIONS:
+        yield f"    and {count_of(len(reason.rejections) - _REJECTIONS, 'more part')}"
+    if reason.hint:
+        yield paint(f"    {escape(reason.hint, limit=2000)}", "maybe")
 
 
 def _advise(

@@ -48,7 +48,7 @@ class Agent:
         Raises:
             InvalidSchema: it is neither, or a schema in it breaks the rules.
 
-        Example:
+        Examples:
             >>> card = {"name": "painter", "defaultInputModes": ["text/plain"],
             ...         "defaultOutputModes": ["image/png"], "skills": []}
             >>> Agent.from_dict(card).output

@@ -32,7 +32,7 @@ def meet(one: MessageBodySchema, other: MessageBodySchema) -> MessageBodySchema 
     Returns:
         The schema, or None if no union of names and types that schemas can write says it.
 
-    Example:
+    Examples:
         >>> from messagebody.schema import MessageBodySchema
         >>> text = MessageBodySchema([(None, "text/*", True), ("/files/**", "*/*")])
         >>> files = MessageBodySchema([(None, "*/*"), ("/files/*", "image/*")])
@@ -101,7 +101,7 @@ def _common(a: _P, b: _P, read: Callable[[str], _P]) -> list[str] | None:
 def _union(patterns: Iterable[str]) -> str:
     """Write the union of patterns as one.
 
-    Example:
+    Examples:
         >>> _union(["text/*", "image/png"]), _union(["/a/b", "/a/c/*"])
         ('{text/*,image/png}', '/a/{b,c/*}')
     """
@@ -119,7 +119,7 @@ def join(one: MessageBodySchema, other: MessageBodySchema) -> MessageBodySchema:
     Its parts are those of both. It requires what both require: for two requirements, the part
     that holds both, if that accepts nothing new.
 
-    Example:
+    Examples:
         >>> from messagebody.schema import MessageBodySchema
         >>> a = MessageBodySchema([(None, "text/plain", True)])
         >>> b = MessageBodySchema([(None, "text/html", True), ("/data", "text/csv")])
@@ -150,7 +150,7 @@ def simplify(schema: MessageBodySchema) -> MessageBodySchema:
     Parts that can never occur, optional parts that others cover and requirements that follow
     from others are left out, each only where that is proved to change nothing. Descriptions go.
 
-    Example:
+    Examples:
         >>> from messagebody.schema import MessageBodySchema
         >>> simplify(MessageBodySchema([("/a", "Text/*"), ("/b", "text/plain"), ("/*", "text/*")]))
         MessageBodySchema(1 part: '/*' text/*)

@@ -152,7 +152,7 @@ def check(
         steps: the work that may be done, counted so that it is the same everywhere; a step is
             about half a microsecond.
 
-    Example:
+    Examples:
         >>> from messagebody.schema import MessageBodySchema
         >>> agent = MessageBodySchema([(None, "text/markdown", True), ("/sources/*", "text/*")])
         >>> reader = MessageBodySchema([(None, "text/*", True)])

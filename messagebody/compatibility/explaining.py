@@ -56,7 +56,7 @@ class Reason:
             `producer-unsatisfiable`, `consumer-unsatisfiable`: no body is valid at all;
             `only-empty-body-shared`: nothing but the empty body is valid for both; `dead-part`:
             a producer part that no valid body can have; `undecided`: the budget ended first.
-        text: the reason in words.
+        summary: the reason in words; `text` adds the rejections, and `str` the hint.
         part: the message part concerned, if the counterexample has it.
         producer_index: the producer's schema part concerned.
         consumer_index: the consumer's schema part concerned.
@@ -65,12 +65,19 @@ class Reason:
     """
 
     code: Code
-    text: str
+    summary: str
     part: PartType | None = None
     producer_index: int | None = None
     consumer_index: int | None = None
     rejections: tuple[Rejection, ...] = ()
     hint: str = ""
+
+    @property
+    def text(self) -> str:
+        """The reason in words, with why each consumer part refuses."""
+        if not self.rejections:
+            return self.summary
+        return f"{self.summary}: {_listed(self.rejections)}"
 
     def __str__(self) -> str:
         return f"{self.text}; {self.hint}" if self.hint else self.text
@@ -79,7 +86,7 @@ class Reason:
 def describe_part(part: PartType) -> str:
     """Return a message part in words.
 
-    Example:
+    Examples:
         >>> describe_part(PartType("/a", "text/plain")), describe_part(PartType(None, "image/png"))
         ("'/a' text/plain", 'an unnamed image/png')
     """
@@ -109,9 +116,11 @@ def stray_part(
         text = f"part {describe_part(part)}, allowed by {allowed}, is accepted by no consumer part"
     else:
         text = f"in other messages, {allowed} allows a part that no consumer part accepts"
+    if not rejections:
+        text += ": it accepts only the empty body"
     return Reason(
         "part-not-accepted",
-        text + _listed(rejections),
+        text,
         part=part if is_shown else None,
         producer_index=sender,
         rejections=tuple(rejections),
@@ -139,12 +148,10 @@ def missing_part(wanted: int, producer: MessageBodySchema, consumer: MessageBody
 
 
 def _listed(rejections: Sequence[Rejection]) -> str:
-    if not rejections:
-        return ": it accepts only the empty body"
     more = len(rejections) - _LISTED
     shown = [str(rejection) for rejection in rejections[:_LISTED]]
     shown += [f"and {count_of(more, 'more part')}"] if more > 0 else []
-    return ": " + ", ".join(shown)
+    return ", ".join(shown)
 
 
 def _rejection(index: int, schema_part: SchemaPart, part: PartType) -> Rejection:

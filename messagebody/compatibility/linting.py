@@ -38,7 +38,7 @@ def lint(schema: MessageBodySchema) -> list[Finding]:
 
     Only what is proved is reported.
 
-    Example:
+    Examples:
         >>> from messagebody.schema import MessageBodySchema
         >>> for finding in lint(MessageBodySchema([(None, "text/*"), (None, "text/plain")])):
         ...     print(finding)

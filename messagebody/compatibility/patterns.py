@@ -251,7 +251,7 @@ def instance(pattern: Pattern, filler: str) -> str:
 
     It may be illegal (`/.`), which the caller has to find out.
 
-    Example:
+    Examples:
         >>> from messagebody.globs import name_pattern
         >>> instance(name_pattern("/sources/**/*.{md,txt}"), "a")
         '/sources/a/a.md'

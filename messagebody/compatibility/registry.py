@@ -58,7 +58,7 @@ class Registry(Mapping[str, Agent]):
     Raises:
         InvalidSchema: two agents have one name.
 
-    Example:
+    Examples:
         >>> from messagebody.schema import MessageBodySchema
         >>> text = MessageBodySchema([(None, "text/*", True)])
         >>> image = MessageBodySchema([(None, "image/png", True)])
@@ -206,7 +206,7 @@ class Registry(Mapping[str, Agent]):
         Raises:
             MissingDependency: networkx is not installed.
 
-        Example:
+        Examples:
             >>> from messagebody.schema import MessageBodySchema
             >>> text = MessageBodySchema([(None, "text/*", True)])
             >>> image = MessageBodySchema([(None, "image/png", True)])

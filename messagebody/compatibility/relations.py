@@ -48,7 +48,7 @@ _UNDECIDED = Relation(None)
 def satisfiable(schema: MessageBodySchema, *, steps: int = DEFAULT_STEPS) -> Relation:
     """Tell whether any body is valid; the witness is one.
 
-    Example:
+    Examples:
         >>> from messagebody.schema import MessageBodySchema
         >>> clash = MessageBodySchema([("/a", "text/plain", True), ("/a", "image/png", True)])
         >>> satisfiable(clash).value
@@ -66,7 +66,7 @@ def disjoint(
 ) -> Relation:
     """Tell whether no body is valid for both; the witness is one that is.
 
-    Example:
+    Examples:
         >>> from messagebody.schema import MessageBodySchema
         >>> text = MessageBodySchema([(None, "text/*", True)])
         >>> image = MessageBodySchema([(None, "image/*", True)])
@@ -85,7 +85,7 @@ def equivalent(
 ) -> Relation:
     """Tell whether the same bodies are valid for both; the witness is valid for one only.
 
-    Example:
+    Examples:
         >>> from messagebody.schema import MessageBodySchema
         >>> braces = MessageBodySchema([("/{a,b}", "text/*")])
         >>> equivalent(braces, MessageBodySchema([("/a", "text/*"), ("/b", "text/*")])).value
@@ -133,7 +133,7 @@ def evolution(
     Raises:
         ValueError: there is no such mode.
 
-    Example:
+    Examples:
         >>> from messagebody.schema import MessageBodySchema
         >>> old = MessageBodySchema([(None, "text/plain", True)])
         >>> new = MessageBodySchema([(None, "text/*", True)])
@@ -189,7 +189,7 @@ def upgrade(
 def dead_parts(schema: MessageBodySchema, *, steps: int = DEFAULT_STEPS) -> list[int]:
     """Return the indexes of schema parts that surely no part of any valid body can match.
 
-    Example:
+    Examples:
         >>> from messagebody.schema import MessageBodySchema
         >>> dead_parts(MessageBodySchema([("/a", "text/plain", True), ("/a", "text/html")]))
         [1]

@@ -32,7 +32,7 @@ class Status(str):
         exact: False if the budget ended before it was known whether there still is a way.
         missing: the indexes of the required schema parts that no part has matched yet.
 
-    Example:
+    Examples:
         >>> Status("waiting", missing=(1,)) == "waiting", bool(Status("waiting"))
         (True, False)
     """
@@ -77,7 +77,7 @@ class Stream:
         schema: what the message is to keep.
         steps: the work that may be done after a part to find out whether there still is a way.
 
-    Example:
+    Examples:
         >>> from messagebody.part import Part
         >>> from messagebody.schema import MessageBodySchema
         >>> stream = Stream(MessageBodySchema([("/a", "image/*", True), ("/**", "text/*")]))

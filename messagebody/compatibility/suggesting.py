@@ -111,7 +111,7 @@ def suggest(
     Returns:
         Suggestions, each proved; none if the pair fits already or nothing of the kind helps.
 
-    Example:
+    Examples:
         >>> from messagebody.schema import MessageBodySchema
         >>> agent = MessageBodySchema([(None, "text/markdown", True), ("/source/*", "text/*")])
         >>> reader = MessageBodySchema([(None, "text/html", True), ("/sources/*", "text/*")])

@@ -45,7 +45,7 @@ class Loss:
         where: the place in the source, such as "metadata.attachments[0].data" or "part 2".
         why: one clause; for a person.
 
-    Example:
+    Examples:
         >>> str(Loss("omitted", "tool_calls", "the envelope has no such member"))
         'omitted tool_calls: the envelope has no such member'
     """
@@ -70,7 +70,7 @@ class Converted(_Converted[T]):
         value: the result.
         losses: every `Loss`, in the order of the source.
 
-    Example:
+    Examples:
         >>> value, losses = Converted("a body")
         >>> losses
         ()
@@ -138,7 +138,7 @@ def register(name: str, adapter: str | Adapter) -> None:
 def adapter_names() -> tuple[str, ...]:
     """Return the names of all registered adapters, sorted.
 
-    Example:
+    Examples:
         >>> "agents-api" in adapter_names()
         True
     """
@@ -151,7 +151,7 @@ def adapter(name: str) -> Adapter:
     Raises:
         MessageBodyError: there is none; the text lists the names there are.
 
-    Example:
+    Examples:
         >>> adapter("agents-api").detect({"role": "user", "content": "Hello"})
         True
     """

@@ -58,7 +58,7 @@ class PhpObject(dict[str, Any]):
 def is_array(value: Any) -> bool:
     """Tell whether PHP has an array here: a list or a map, but no object.
 
-    Example:
+    Examples:
         >>> is_array([]), is_array({}), is_array("x")
         (True, True, False)
     """
@@ -68,7 +68,7 @@ def is_array(value: Any) -> bool:
 def is_empty(value: Any) -> bool:
     """Tell whether PHP takes a value for false.
 
-    Example:
+    Examples:
         >>> [is_empty(value) for value in ("", "0", 0, [], {}, None, "0.0", "false")]
         [True, True, True, True, True, True, False, False]
     """
@@ -89,7 +89,7 @@ def type_name(value: Any) -> str:
 def text_of(value: Any) -> str:
     """Return the spelling of a scalar, and "" for anything else.
 
-    Example:
+    Examples:
         >>> text_of(5), text_of(True), text_of(1.0), text_of(False), text_of(["x"])
         ('5', '1', '1', '', '')
     """
@@ -112,7 +112,7 @@ def optional_text(value: Any) -> str | None:
 def trim(text: str) -> str:
     """Strip what PHP strips: space, tab, line feed, return, NUL and vertical tab.
 
-    Example:
+    Examples:
         >>> trim(chr(0) + " a" + chr(160) + chr(10)) == "a" + chr(160)
         True
     """
@@ -122,7 +122,7 @@ def trim(text: str) -> str:
 def lower(text: str) -> str:
     """Return text in lower case as PHP has it: the letters A to Z only.
 
-    Example:
+    Examples:
         >>> lower("ÀB") == "Àb"
         True
     """
@@ -137,7 +137,7 @@ def float_text(number: float, precision: int, exponent: str) -> str:
         precision: significant digits; 17 prints the shortest that reads back the same.
         exponent: the letter before the exponent.
 
-    Example:
+    Examples:
         >>> float_text(1e25, 17, "e"), float_text(0.1 + 0.2, 14, "E"), float_text(-0.0, 17, "e")
         ('1.0e+25', '0.3', '-0')
     """
@@ -177,7 +177,7 @@ def _as_float(number: int) -> float:
 def as_map(array: Any) -> dict[str, Any]:
     """Return an array as a map; the keys of a list are its positions.
 
-    Example:
+    Examples:
         >>> as_map(["a", "b"])
         {'0': 'a', '1': 'b'}
     """
@@ -194,7 +194,7 @@ def shown_key(key: Any) -> str:
 def string_keyed(array: Any) -> dict[str, Any]:
     """Return the members whose keys PHP keeps as text; "12" is an integer to it.
 
-    Example:
+    Examples:
         >>> string_keyed({"0": "a", "01": "b", "reply": "c"})
         {'01': 'b', 'reply': 'c'}
     """
@@ -206,7 +206,7 @@ def string_keyed(array: Any) -> dict[str, Any]:
 def key_of(text: str) -> int | str:
     """Return what a text becomes as the key of an array: an integer if it is spelled as one.
 
-    Example:
+    Examples:
         >>> key_of("12"), key_of("012"), key_of("call_12")
         (12, '012', 'call_12')
     """
@@ -226,7 +226,7 @@ def to_array(value: Any) -> Any:
 
     Empty maps and maps with the keys 0 to n become lists, and integers past 64 bits floats.
 
-    Example:
+    Examples:
         >>> to_array({"a": {}, "b": {"0": "x", "1": "y"}, "c": 2**63})
         {'a': [], 'b': ['x', 'y'], 'c': 9.223372036854776e+18}
     """
@@ -329,7 +329,7 @@ def encode(value: Any) -> str:
     Raises:
         EnvelopeError: the value cannot be encoded.
 
-    Example:
+    Examples:
         >>> print(encode({"url": "https://e.com", "n": 1.0, "none": {}}))
         {"url":"https:\/\/e.com","n":1,"none":[]}
     """

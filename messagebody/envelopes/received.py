@@ -125,7 +125,7 @@ def text_of(value: Any, *keys: str) -> str:
 def pointer(*steps: str | int) -> str:
     """Return the JSON Pointer (RFC 6901) of a place.
 
-    Example:
+    Examples:
         >>> pointer("context_attachments", 0, "a/b")
         '/context_attachments/0/a~1b'
     """
@@ -153,7 +153,7 @@ def is_digest(value: Any) -> bool:
 def numbered_name(directory: str, number: int, original: Any) -> str:
     """Return the positional, legal name for the n-th thing of a kind, whatever it is called.
 
-    Example:
+    Examples:
         >>> numbered_name("/attachments", 1, "plans/42 (new).md")
         '/attachments/1/42_new.md'
     """

@@ -43,7 +43,7 @@ class MessageBodyFileSystem(ReadingFileSystem):
         read_only: refuse every change with `EROFS`.
         target_protocol, target_options: how to open `fo`, as for fsspec's archives.
 
-    Example:
+    Examples:
         >>> from messagebody import MessageBody, Part
         >>> body = MessageBody([Part("meow", name="/sources/1.txt")])
         >>> body.fs.ls("/sources", detail=False), body.fs.cat_file("/sources/1.txt")

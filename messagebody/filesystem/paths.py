@@ -8,7 +8,7 @@ __all__ = ["MessageBodyPath"]
 class MessageBodyPath(UPath):
     """A path to a part or directory of a body.
 
-    Example:
+    Examples:
         >>> from messagebody import MessageBody, Part
         >>> body = MessageBody([Part("meow", name="/sources/1.txt")])
         >>> [path.name for path in body.path("/sources").iterdir()]

@@ -45,7 +45,7 @@ class PatternIndex:
         patterns: patterns of one kind; a set of them is an int, bit `i` for the one at `i`.
             None matches nothing.
 
-    Example:
+    Examples:
         >>> from messagebody.globs import name_pattern
         >>> index = PatternIndex([name_pattern("/a/*"), name_pattern("/**"), name_pattern("/b")])
         >>> bin(index.find("/a/1")), bin(index.find("/b"))

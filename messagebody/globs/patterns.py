@@ -118,7 +118,7 @@ class NamePattern(_Pattern):
 
         Takes time linear in the name.
 
-        Example:
+        Examples:
             >>> name_pattern("/**/*.{png,jpg}").matches("/charts/sales.png")
             True
         """
@@ -130,7 +130,7 @@ class NamePattern(_Pattern):
         Arguments:
             names: legal names, not checked again; None for an unnamed part.
 
-        Example:
+        Examples:
             >>> name_pattern("/sources/*").select(["/sources/1", None, "/a", "/sources/2"])
             [0, 3]
         """
@@ -176,7 +176,7 @@ class ContentTypePattern(_Pattern):
         Raises:
             InvalidContentType: the text is no content type.
 
-        Example:
+        Examples:
             >>> content_type_pattern("text/*").matches("Text/HTML; charset=utf-8")
             True
         """
@@ -218,7 +218,7 @@ def name_pattern(text: str, *, limits: Limits = DEFAULT_LIMITS) -> NamePattern:
     Raises:
         InvalidPattern: it breaks the rules of `messagebody.globs`.
 
-    Example:
+    Examples:
         >>> name_pattern("/sources/*").matches("/sources/1")
         True
     """
@@ -242,7 +242,7 @@ def content_type_pattern(text: str, *, limits: Limits = DEFAULT_LIMITS) -> Conte
     Raises:
         InvalidPattern: it breaks the rules of `messagebody.globs`.
 
-    Example:
+    Examples:
         >>> content_type_pattern("application/{json,*+json}").matches("application/ld+json")
         True
     """

@@ -108,7 +108,7 @@ def parse_name_pattern(text: str, *, max_length: int = MAX_LENGTH) -> Syntax:
     Raises:
         InvalidPattern: it breaks the rules of `messagebody.globs`; says all that is wrong.
 
-    Example:
+    Examples:
         >>> parse_name_pattern("/a/{b,*}").tokens
         ('/', 'a', '/', '{', 'b', ',', '*', '}')
     """
@@ -128,7 +128,7 @@ def parse_content_type_pattern(text: str, *, max_length: int = MAX_LENGTH) -> Sy
     Raises:
         InvalidPattern: it breaks the rules of `messagebody.globs`; says all that is wrong.
 
-    Example:
+    Examples:
         >>> parse_content_type_pattern("Text/*").tokens
         ('text', '/', '*')
     """

@@ -42,7 +42,7 @@ def fetch(
         DigestMismatch: the bytes are not the ones promised.
         StoreError: the store failed, or the file can't be written.
 
-    Example:
+    Examples:
         >>> from messagebody import MessageBody, Resolver, fetch, offload
         >>> body = MessageBody()
         >>> part = body.add("cats " * 1000, name="/notes.txt")

@@ -52,7 +52,7 @@ def migrate(
         StoreError: a store failed for one part; its subclasses say more.
         PartsFailed: several parts failed for different reasons.
 
-    Example:
+    Examples:
         >>> from messagebody import MessageBody, migrate, offload
         >>> body = MessageBody()
         >>> part = body.add("cats " * 1000, name="/notes.txt")

@@ -50,7 +50,7 @@ def to_message(
         limit: bytes that the message may have, instead of a queue's.
         **options: of `offload`.
 
-    Example:
+    Examples:
         >>> from messagebody import MessageBody
         >>> body = MessageBody()
         >>> part = body.add("cats " * 100_000, name="/notes.txt")

@@ -55,7 +55,7 @@ def inline(
         LimitExceeded: a limit ended the work.
         PartsFailed: several parts failed for different reasons.
 
-    Example:
+    Examples:
         >>> from messagebody import MessageBody, Resolver, inline, offload
         >>> body = MessageBody()
         >>> part = body.add("cats " * 1000, name="/notes.txt")

@@ -18,7 +18,7 @@ _UNITS = {
 def parse_size(size: int | str) -> int:
     """Return a number of bytes, from a number or from text such as "256 KiB" or "1 MB".
 
-    Example:
+    Examples:
         >>> parse_size("256 KiB"), parse_size("1 MB"), parse_size(17)
         (262144, 1000000, 17)
     """

@@ -27,7 +27,7 @@ _ASK_FIRST = 1024 * 1024
 def key_for(digest: str) -> str:
     """Return the key of content: its digest, so that equal content is stored once.
 
-    Example:
+    Examples:
         >>> key_for("sha256:" + "0" * 64)[:16]
         'sha256/000000000'
     """

@@ -68,7 +68,7 @@ def offload(
         LocalFileChanged: a local file is not the one that was added.
         LimitExceeded: the body can't be made to fit.
 
-    Example:
+    Examples:
         >>> from messagebody import MessageBody, offload
         >>> body = MessageBody()
         >>> part = body.add("cats " * 1000, name="/notes.txt")

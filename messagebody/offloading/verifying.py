@@ -62,7 +62,7 @@ def verify(
         resolver: decides which references are read; the body's own if None.
         digest: read every reference to its end; otherwise only its size is asked.
 
-    Example:
+    Examples:
         >>> from messagebody import MessageBody, Resolver, offload, verify
         >>> body = MessageBody()
         >>> part = body.add("cats " * 1000, name="/notes.txt")

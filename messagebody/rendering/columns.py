@@ -34,7 +34,7 @@ def align(
         palette: paints cells by their roles.
         width: columns to keep to, at the cost of the last column; None for any.
 
-    Example:
+    Examples:
         >>> align([[Cell("5 B", right=True), Cell("/a")], [Cell("12 KiB"), Cell("/b")]])
         ['   5 B  /a', '12 KiB  /b']
     """

@@ -35,7 +35,7 @@ def type_of(part: "Part") -> str:
 def place_of(part: "Part") -> str:
     """Return where content lives that is not in the message, without its secrets.
 
-    Example:
+    Examples:
         >>> from messagebody import Part
         >>> place_of(Part(url="https://example.com/cat.png?signature=s3cret"))
         'https://example.com/cat.png?…'
@@ -55,7 +55,7 @@ def _shortened(url: str) -> str:
 def preview(part: "Part", limit: int = 40) -> str:
     r"""Return the first words of a part that is text here, else where it is, else nothing.
 
-    Example:
+    Examples:
         >>> from messagebody import Part
         >>> preview(Part("Cats are\n\tcute. And funny."), limit=12)
         '"Cats are cut…"'

@@ -18,7 +18,7 @@ _SENDS, _TAKES, _BOTH = "●", "◀", "◉"
 def dot(agents: Iterable[str], pairs: Iterable[tuple[str, str]]) -> Iterator[str]:
     r"""Yield the lines of a graph: agents, and an arrow from a sender to whoever takes it all.
 
-    Example:
+    Examples:
         >>> print("\n".join(dot(["a", "b"], [("a", "b")])))
         digraph agents {
           rankdir=LR; node [shape=box, style=rounded];
@@ -54,7 +54,7 @@ def draw(
         pairs: senders and takers.
         palette: paints the marks.
 
-    Example:
+    Examples:
         >>> pairs = [("scout", "writer"), ("scout", "critic"), ("writer", "critic")]
         >>> print("\n".join(draw(["scout", "writer", "critic"], pairs)))
         scout  ──●

@@ -22,7 +22,7 @@ def html_table(body: "MessageBody") -> str:
     Everything from the message is escaped, content is not embedded and no URL becomes a link or
     an image: showing a message fetches nothing.
 
-    Example:
+    Examples:
         >>> from messagebody import MessageBody
         >>> body = MessageBody()
         >>> _ = body.add("a < b")

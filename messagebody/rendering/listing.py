@@ -24,7 +24,7 @@ def listing(
         palette: paints the cells.
         width: columns to keep to; None for any.
 
-    Example:
+    Examples:
         >>> from messagebody import MessageBody
         >>> body = MessageBody()
         >>> _ = body.add("Cats are cute.", content_type="text/markdown")

@@ -16,7 +16,7 @@ _NOT_XML: Final = re.compile("[\ufffe\uffff]")
 def content(text: str) -> str:
     r"""Return a text as the content of an element.
 
-    Example:
+    Examples:
         >>> content("a < b\x00")
         'a &lt; b\\x00'
     """
@@ -26,7 +26,7 @@ def content(text: str) -> str:
 def attribute(text: str) -> str:
     r"""Return a text as the value of an attribute, in quotes.
 
-    Example:
+    Examples:
         >>> attribute('say "a < b"')
         '\'say "a &lt; b"\''
     """

@@ -46,7 +46,7 @@ def svg(ranks: Sequence[Sequence[str]], pairs: Iterable[tuple[str, str]]) -> Ite
         ranks: the agents, senders before takers, as `Registry.ranks` returns them.
         pairs: senders and takers.
 
-    Example:
+    Examples:
         >>> picture = "".join(svg([["scout"], ["writer"]], [("scout", "writer")]))
         >>> "<title>scout → writer</title>" in picture
         True

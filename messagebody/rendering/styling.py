@@ -32,7 +32,7 @@ class Palette:
     Arguments:
         enabled: whether to write escape sequences at all.
 
-    Example:
+    Examples:
         >>> Palette(enabled=True)("valid", "yes")
         '\x1b[1;32mvalid\x1b[0m'
         >>> PLAIN("valid", "yes")
@@ -56,7 +56,7 @@ PLAIN = Palette()
 def display_width(text: str) -> int:
     """Return how many columns a terminal gives `text`: two for wide characters, none for marks.
 
-    Example:
+    Examples:
         >>> display_width("cat"), display_width("\u732b")
         (3, 2)
     """
@@ -74,7 +74,7 @@ def _width(character: str) -> int:
 def cut(text: str, width: int) -> str:
     """Return `text` cut to `width` columns, with "…" where something is missing.
 
-    Example:
+    Examples:
         >>> cut("/sources/interview", 10)
         '/sources/…'
     """

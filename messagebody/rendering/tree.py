@@ -42,7 +42,7 @@ def tree(
         palette: paints the cells.
         width: columns to keep to; None for any.
 
-    Example:
+    Examples:
         >>> from messagebody import MessageBody
         >>> body = MessageBody()
         >>> _ = body.add("Cats are cute.", content_type="text/markdown")

@@ -51,7 +51,7 @@ _EMBEDDING = tuple(map(ipaddress.IPv6Network, ("::ffff:0:0/96", "64:ff9b::/96"))
 def is_public(address: str) -> bool:
     """Tell whether an address is one of the public internet's.
 
-    Example:
+    Examples:
         >>> is_public("1.1.1.1"), is_public("169.254.169.254"), is_public("::ffff:127.0.0.1")
         (True, False, False)
     """

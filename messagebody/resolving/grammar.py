@@ -96,7 +96,7 @@ def parse(text: str) -> Url:
     Raises:
         Malformed: it is not written in the one way that is accepted.
 
-    Example:
+    Examples:
         >>> parse("https://Example.com/a?b")
         Url(scheme='https', host='example.com', port=443, path='/a', query='?b')
     """

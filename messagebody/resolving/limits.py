@@ -33,7 +33,7 @@ class FetchLimits:
         body_seconds: wall-clock time for one body.
         connect_seconds: time for a look-up, and for one connection.
 
-    Example:
+    Examples:
         >>> FetchLimits(redirects=0).redirects
         0
     """

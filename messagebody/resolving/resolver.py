@@ -45,7 +45,7 @@ class Resolver:
         limits: what reading may cost.
         ssl_context: what certificates are checked against; the system's authorities if None.
 
-    Example:
+    Examples:
         >>> from messagebody import Resolver
         >>> resolver = Resolver(allow=["s3://acme-messages/agents/"])
         >>> resolver.allows("s3://acme-messages/agents/report.pdf")

@@ -21,7 +21,7 @@ ExampleName = Literal["chat", "multimodal", "software", "researcher"]
 def sample(name: str) -> bytes:
     """Return the bytes of a sample file, such as "chart.png".
 
-    Example:
+    Examples:
         >>> sample("rides.csv")[:18]
         b'date,rain_mm,rides'
     """
@@ -31,7 +31,7 @@ def sample(name: str) -> bytes:
 def example_body(name: ExampleName) -> MessageBody:
     """Return the body of an example.
 
-    Example:
+    Examples:
         >>> example_body("chat").read_text()
         'Hello, world!'
     """

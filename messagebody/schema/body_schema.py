@@ -42,7 +42,7 @@ class MessageBodySchema(Sequence[SchemaPart]):
     Raises:
         InvalidSchema: a part breaks the rules.
 
-    Example:
+    Examples:
         >>> from messagebody.body import MessageBody
         >>> schema = MessageBodySchema([(None, "text/*", True), ("/sources/*", "text/*")])
         >>> schema.is_valid(MessageBody.from_dicts([{"content": "Hello!"}]))
@@ -62,7 +62,7 @@ class MessageBodySchema(Sequence[SchemaPart]):
         Raises:
             InvalidSchema: unknown members, wrong types, bad patterns or anything else wrong.
 
-        Example:
+        Examples:
             >>> MessageBodySchema.from_json('[{"contentType":"image/*"}]')
             MessageBodySchema(1 part: image/*)
         """
@@ -80,7 +80,7 @@ class MessageBodySchema(Sequence[SchemaPart]):
         Unnamed parts are told by type, several files of one directory by the directory, other
         files by name. What every body has is required.
 
-        Example:
+        Examples:
             >>> from messagebody.body import MessageBody
             >>> body = MessageBody.from_dicts([{"content": "Hello!"}])
             >>> _ = body.add("One.", name="/sources/1"), body.add("Two.", name="/sources/2")
@@ -105,7 +105,7 @@ class MessageBodySchema(Sequence[SchemaPart]):
     def describe(self) -> str:
         """Return the schema in words, for a person or a model that is to write a body.
 
-        Example:
+        Examples:
             >>> schema = MessageBodySchema([(None, "text/*", True), ("/sources/*", "text/*")])
             >>> print(schema.describe())
             A message body with these parts and no others:
@@ -130,7 +130,7 @@ class MessageBodySchema(Sequence[SchemaPart]):
         Parts that nothing accepts come first, in order; the first hundred tell the schema part
         that came nearest. Then required schema parts that nothing matches.
 
-        Example:
+        Examples:
             >>> from messagebody.body import MessageBody
             >>> body = MessageBody.from_dicts([{"contentType": "image/png", "content": ""}])
             >>> schema = MessageBodySchema([(None, "text/*")])
@@ -143,7 +143,7 @@ class MessageBodySchema(Sequence[SchemaPart]):
     def stream(self) -> "Stream":
         """Return a check that takes the parts one by one, while a message arrives.
 
-        Example:
+        Examples:
             >>> from messagebody.part import Part
             >>> stream = MessageBodySchema([(None, "text/*", True), ("/files/*",)]).stream()
             >>> stream.feed(Part("", name="/files/a"))

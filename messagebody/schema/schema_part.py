@@ -34,7 +34,7 @@ class SchemaPart:
         InvalidPattern: a pattern breaks the rules of `messagebody.globs`.
         InvalidSchema: an argument has the wrong type.
 
-    Example:
+    Examples:
         >>> SchemaPart("/sources/*", "text/*").accepts("/sources/1", "text/html")
         True
     """

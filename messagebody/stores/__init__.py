@@ -53,7 +53,7 @@ def open_store(
         StoreError: the URL is none of a store, or holds secrets.
         MissingDependency: the filesystem of its scheme is not installed.
 
-    Example:
+    Examples:
         >>> store = open_store("memory://tests")
         >>> store.put("greeting", Bytes(b"hello"), content_type="text/plain")
         True

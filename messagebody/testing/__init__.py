@@ -7,7 +7,7 @@ any body for property tests. `wcmatch_matches` is the reference for patterns.
 Raises:
     MissingDependency: pytest or hypothesis is not installed.
 
-Example:
+Examples:
     >>> from messagebody.testing import AdapterContract
     >>> from messagebody.envelopes import channel
     >>> class TestChannel(AdapterContract):

@@ -13,7 +13,7 @@ def wcmatch_matches(pattern: str, text: str) -> bool:
     On every legal name and accepted pattern `globs.name_pattern(pattern).matches(text)` is the
     same. wcmatch expands braces one by one: mind how many there are.
 
-    Example:
+    Examples:
         >>> wcmatch_matches("/sources/*.{md,txt}", "/sources/1.txt")
         True
     """

@@ -26,7 +26,7 @@ def texts() -> st.SearchStrategy[str]:
 def names() -> st.SearchStrategy[str]:
     """Return legal part names of one to three segments, made of few characters so that they meet.
 
-    Example:
+    Examples:
         >>> from hypothesis import find
         >>> find(names(), lambda name: True).startswith("/")
         True
@@ -82,7 +82,7 @@ def parts(draw: st.DrawFn, *, named: bool | None = None) -> Part:
         draw: hypothesis gives it.
         named: whether they have names; None for both.
 
-    Example:
+    Examples:
         >>> from hypothesis import find
         >>> find(parts(named=False), lambda part: part.is_reference).name is None
         True
@@ -100,7 +100,7 @@ def parts(draw: st.DrawFn, *, named: bool | None = None) -> Part:
 def bodies(*, max_size: int = 6) -> st.SearchStrategy[MessageBody]:
     """Return bodies of up to `max_size` parts of any kind but local files.
 
-    Example:
+    Examples:
         >>> from hypothesis import given, settings
         >>> @settings(max_examples=10)
         ... @given(bodies(max_size=3))

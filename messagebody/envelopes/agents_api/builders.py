@@ -25,7 +25,7 @@ def build_text(role: str, content: Content, metadata: Map | None = None) -> Enve
     Raises:
         EnvelopeError: an argument is not what an envelope takes.
 
-    Example:
+    Examples:
         >>> build_text("user", [{"type": "text", "text": "Hello!"}])["type"]
         'multimodal_part'
     """
@@ -47,7 +47,7 @@ def build_tool_call(
     Raises:
         EnvelopeError: an argument is not what an envelope takes.
 
-    Example:
+    Examples:
         >>> build_tool_call("Searching", "search", {"q": "cats"}, 1)["payload"]
         {'tool_name': 'search', 'parameters': {'q': 'cats'}, 'turn': 1}
     """
@@ -65,7 +65,7 @@ def build_tool_result(
     Raises:
         EnvelopeError: an argument is not what an envelope takes.
 
-    Example:
+    Examples:
         >>> build_tool_result("3 rows", "search", {"success": True})["payload"]
         {'success': True, 'tool_name': 'search'}
     """
@@ -84,7 +84,7 @@ def build_approval_required(content: str, payload: Map, metadata: Map | None = N
     Raises:
         EnvelopeError: an argument is not what an envelope takes.
 
-    Example:
+    Examples:
         >>> build_approval_required("Delete it?", {"action_id": "a1"})["role"]
         'tool'
     """

@@ -47,7 +47,7 @@ class Finding:
 def iter_findings(row: Any) -> Iterator[Finding]:
     """Yield why a row is refused, or all that normalising it drops or rewrites.
 
-    Example:
+    Examples:
         >>> for finding in iter_findings({"type": "tool_call", "content": "x", "name": "bob"}):
         ...     print(finding)
         omitted type: a plain message takes its type from metadata.type
@@ -66,7 +66,7 @@ def iter_findings(row: Any) -> Iterator[Finding]:
 def is_valid(row: Any) -> bool:
     """Tell whether a row is a message of which normalising drops nothing.
 
-    Example:
+    Examples:
         >>> is_valid({"role": "user", "content": "Hello!"}), is_valid({"content": 5})
         (True, False)
     """

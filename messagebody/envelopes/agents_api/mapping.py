@@ -47,7 +47,7 @@ _PAYLOAD_NAMES = {
 def detect(value: Any) -> bool:
     """Tell whether a parsed JSON value looks like a message of agents-api.
 
-    Example:
+    Examples:
         >>> detect({"role": "user", "content": "Hello!"}), detect([{"content": "Hello!"}])
         (True, False)
     """
@@ -70,7 +70,7 @@ def to_body(message: Any) -> Converted[MessageBody]:
         EnvelopeError: it is no message; repeated members, NaN and nesting past 512 levels
             are refused too.
 
-    Example:
+    Examples:
         >>> body, losses = to_body({"role": "user", "content": "Hello!", "name": "bob"})
         >>> body.read_text(), str(losses[0])
         ('Hello!', 'omitted name: an envelope has no such member')
@@ -99,7 +99,7 @@ def from_body(body: MessageBody, *, role: str = "assistant") -> Converted[Envelo
         LocalFileNotSent: a part is still a local file.
         EnvelopeError: the sidecar of the body makes no envelope.
 
-    Example:
+    Examples:
         >>> body = MessageBody([Part("Two cats:"), Part(b"GIF89a", name="/cats.gif")])
         >>> envelope = from_body(body).or_raise()
         >>> envelope["content"], envelope["metadata"]["attachments"][0]["filename"]

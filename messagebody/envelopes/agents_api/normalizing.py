@@ -75,7 +75,7 @@ def normalize(row: Any, *, php_compatible: bool = False) -> Envelope:
     Raises:
         EnvelopeError: the row is no message, with the reference's text.
 
-    Example:
+    Examples:
         >>> normalize({"role": "user", "content": "Hello!"})["type"]
         'text'
         >>> normalize({"version": 2, "type": "text", "payload": {}})
@@ -128,7 +128,7 @@ def message_type(row: Any) -> str:
     Raises:
         EnvelopeError: the row is no message.
 
-    Example:
+    Examples:
         >>> message_type({"content": "boom", "metadata": {"error": "timeout"}})
         'error'
     """
@@ -159,7 +159,7 @@ def is_envelope(message: dict[str, Any]) -> bool:
 def is_supported_version(version: Any) -> bool:
     """Tell whether PHP casts an int or text to the integer 1.
 
-    Example:
+    Examples:
         >>> [is_supported_version(v) for v in (1, " 1", "1.9", "1abc", "1e0", 1.0, True, "v1")]
         [True, True, True, True, True, False, False, False]
     """

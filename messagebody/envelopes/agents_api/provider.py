@@ -29,7 +29,7 @@ def to_provider_message(row: Any, *, php_compatible: bool = False) -> dict[str, 
     Raises:
         EnvelopeError: the row is no message.
 
-    Example:
+    Examples:
         >>> to_provider_message({"version": 1, "type": "delta", "content": "Hel", "payload": {}})
         {'role': 'assistant', 'content': 'Hel', 'metadata': {'type': 'delta'}}
     """
@@ -76,7 +76,7 @@ def coalesce_consecutive_same_role(rows: Any, *, php_compatible: bool = False) -
     Raises:
         EnvelopeError: an element is no message.
 
-    Example:
+    Examples:
         >>> merged = coalesce_consecutive_same_role([{"content": "Hello"}, {"content": "again"}])
         >>> len(merged), merged[0]["content"]
         (1, 'Hello\n\nagain')

@@ -46,7 +46,7 @@ def normalize_conversation_result(result: Any, *, php_compatible: bool = False) 
     Raises:
         EnvelopeError: a member is not what it must be, with its path and the reference's text.
 
-    Example:
+    Examples:
         >>> done = normalize_conversation_result({"messages": [{"content": "Hello!"}]})
         >>> done["run_outcome"]["status"], done["messages"][0]["type"]
         ('completed', 'text')

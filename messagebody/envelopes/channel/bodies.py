@@ -24,7 +24,7 @@ def body_chat(agent: Agent) -> Callable[[dict[str, Any]], Any]:
     Arguments:
         agent: the agent.
 
-    Example:
+    Examples:
         >>> chat = body_chat(lambda body: f"{len(body.list('/attachments/**'))} files")
         >>> files = [{"url": "https://e.com/a.png"}]
         >>> chat({"agent": "demo", "message": "How many?", "attachments": files})["reply"]

@@ -18,7 +18,7 @@ _ROOM_KINDS = ("dm", "group", "channel")
 def normal_slug(text: str) -> str:
     """Return text as slugs are compared: hyphens for underscores, A to Z lowered, trimmed.
 
-    Example:
+    Examples:
         >>> normal_slug(" Whats_App ")
         'whats-app'
     """
@@ -74,7 +74,7 @@ class ExternalMessage:
     Raises:
         EnvelopeError: a slug or the kind of room is not what it must be.
 
-    Example:
+    Examples:
         >>> ExternalMessage(" hi ", "WA_cli", "whatsapp").connector_id
         'wa-cli'
     """
@@ -137,7 +137,7 @@ def client_context(message: ExternalMessage, *, source: str = "channel") -> dict
         message: the message.
         source: channel, bridge, rest, block, peer-agent or jsonrpc.
 
-    Example:
+    Examples:
         >>> client_context(ExternalMessage("hi", "wacli", "whatsapp"))["client_name"]
         'wacli'
     """
@@ -170,7 +170,7 @@ def chat_payload(
         source: see `client_context`.
         client_name: a label for people; the connector if not given.
 
-    Example:
+    Examples:
         >>> chat_payload(ExternalMessage("ping", "wacli", "whatsapp"), agent="demo")["message"]
         'ping'
     """

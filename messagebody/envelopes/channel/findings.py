@@ -38,7 +38,7 @@ class Finding:
 def iter_findings(chat: Any) -> Iterator[Finding]:
     """Yield what in chat input or chat output breaks the contract.
 
-    Example:
+    Examples:
         >>> for finding in iter_findings({"agent": "demo", "message": " ", "attachments": {}}):
         ...     print(finding)
         message: it is blank; the reference refuses a chat without text

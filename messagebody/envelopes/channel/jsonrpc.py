@@ -40,7 +40,7 @@ def jsonrpc_input(agent: str, params: Any, *, body: Any = None) -> Map:
         EnvelopeError: the parameters make no chat input, with the reference's text; its
             `findings` hold the `Refusal`, with the reference's code.
 
-    Example:
+    Examples:
         >>> parts = [{"type": "text", "text": "Hello!"}]
         >>> jsonrpc_input("demo", {"message": {"parts": parts}})["message"]
         'Hello!'
@@ -186,7 +186,7 @@ def _json(value: Any) -> str:
 def jsonrpc_task(output: Any) -> Map:
     """Return the task that answers a request with a chat output; only its reply is told.
 
-    Example:
+    Examples:
         >>> task = jsonrpc_task({"run_id": "r", "reply": "Delete it?", "completed": False})
         >>> task["status"]["state"]
         'input-required'

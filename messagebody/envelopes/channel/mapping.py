@@ -52,7 +52,7 @@ _SHAPES: dict[str, _Shape] = {
 def detect(value: Any) -> bool:
     """Tell whether a parsed JSON value looks like chat input or chat output.
 
-    Example:
+    Examples:
         >>> detect({"agent": "demo", "message": "Hello!"}), detect({"role": "user", "content": ""})
         (True, False)
     """
@@ -73,7 +73,7 @@ def to_body(chat: Any) -> Converted[MessageBody]:
         EnvelopeError: it is neither input, which has a `message`, nor output, which has a
             `reply`, `messages` or `response`; or it can't be JSON.
 
-    Example:
+    Examples:
         >>> files = [{"url": "https://e.com/a.png", "mimeType": "image/png"}]
         >>> body = to_body({"agent": "demo", "message": "Look!", "attachments": files}).value
         >>> body.read_text(), body.names()
@@ -116,7 +116,7 @@ def from_body(
         LocalFileNotSent: a part is still a local file.
         EnvelopeError: the sidecar of the body makes no chat.
 
-    Example:
+    Examples:
         >>> chat, losses = from_body(MessageBody([Part(b"GIF89a", name="/cats.gif")]), agent="demo")
         >>> chat["attachments"][0]["filename"], str(losses[0])[:18]
         ('cats.gif', 'downgraded message')

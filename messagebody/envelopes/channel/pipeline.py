@@ -47,7 +47,7 @@ class Channel:
         sessions: where sessions are kept: any mutable mapping; in memory if not given.
         deduplicator: what has been seen; one of its own if not given, None for no deduplication.
 
-    Example:
+    Examples:
         >>> class Console(Channel):
         ...     connector_id = external_provider = "console"
         ...     def send_response(self, text, data):

@@ -32,7 +32,7 @@ def idempotency_key(provider: str, message_id: str) -> str | None:
     It has no conversation in it: a network that numbers messages by chat would lose the second
     chat's message 17. `Channel` deduplicates by a `Deduplicator` instead.
 
-    Example:
+    Examples:
         >>> idempotency_key(" Whats_App ", "m-1")
         'wp_agent_message_seen_c97d8d432ff62d8f15edc404656b1d6c'
     """
@@ -45,7 +45,7 @@ def idempotency_key(provider: str, message_id: str) -> str | None:
 def session_key(connector_id: str, conversation_id: str, agent: str = "") -> str:
     """Return the key under which the reference keeps the session of a conversation.
 
-    Example:
+    Examples:
         >>> session_key("wacli", "room-1", "demo")
         'wp_agent_channel_session_5a4541f73a71790c5aab73f3003eebfb'
     """
@@ -64,7 +64,7 @@ class Sessions:
     Arguments:
         storage: any mutable mapping of text to text; in memory if not given.
 
-    Example:
+    Examples:
         >>> sessions = Sessions()
         >>> sessions.set("wacli", "room-1", "s-1", "demo")
         >>> sessions.get("wacli", "room-1", "demo"), sessions.get("wacli", "room-1")
@@ -142,7 +142,7 @@ class Deduplicator:
         max_count: notes kept.
         clock: the time in seconds.
 
-    Example:
+    Examples:
         >>> seen = Deduplicator()
         >>> reservation = seen.reserve(("demo", "room-1", "17"))
         >>> seen.reserve(("demo", "room-1", "17")) is None

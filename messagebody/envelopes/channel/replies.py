@@ -32,7 +32,7 @@ def extract_replies(output: Any, *, lenient: bool = False) -> list[str]:
         output: the chat output.
         lenient: read `response` where there is no `reply`; some runtimes write that.
 
-    Example:
+    Examples:
         >>> extract_replies({"reply": " Hello! "})
         ['Hello!']
         >>> extract_replies({"messages": [{"role": "assistant", "content": "a"}, {"role": "tool"}]})

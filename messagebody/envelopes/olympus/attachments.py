@@ -35,7 +35,7 @@ def verify_attachment(attachment: Mapping[str, Any], content: bytes | None) -> A
         attachment: one of an envelope's context attachments.
         content: the file's bytes, None if there is no file.
 
-    Example:
+    Examples:
         >>> verify_attachment({"type": "plan", "path": "plan.md"}, b"# Plan")
         <AttachmentStatus.UNVERIFIED: 'unverified'>
     """

@@ -42,7 +42,7 @@ class Finding:
         layer: the set of rules.
         schema_path: the place of the rule in the schema, as a JSON Pointer, in its layer.
 
-    Example:
+    Examples:
         >>> print(Finding("required", "/envelope", "no member 'version'"))
         /envelope: no member 'version' (required)
     """

@@ -33,7 +33,7 @@ Files = Mapping[str, str | bytes | os.PathLike[str]]
 def detect(value: Any, /) -> bool:
     """Tell whether a JSON value looks like an envelope.
 
-    Example:
+    Examples:
         >>> detect({"envelope": {}, "persona": "", "protocol_message": {}})
         True
     """
@@ -60,7 +60,7 @@ def to_body(message: Message, /, *, files: Files | None = None) -> Converted[Mes
         EnvelopeError: the envelope is no strict JSON object.
         DigestMismatch: a file has another hash than its attachment declares.
 
-    Example:
+    Examples:
         >>> body = to_body('{"protocol_message": {"payload": {"task": "Fix it"}}}').or_raise()
         >>> body.names(), body[0].read_json()
         (['/olympus/envelope.json'], {'task': 'Fix it'})

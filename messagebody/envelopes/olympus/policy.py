@@ -48,7 +48,7 @@ class Policy:
         transitions: by sender and receiver, the message types between them.
         boundaries: by receiver; who has none receives nothing.
 
-    Example:
+    Examples:
         >>> policy = Policy.from_dict({
         ...     "transitions": {"coder": {"tech-lead": ["RESULT"]}},
         ...     "boundaries": {"tech-lead": {"persona": "lead.md", "messages": ["RESULT"]}},

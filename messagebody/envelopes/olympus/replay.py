@@ -44,7 +44,7 @@ class ReplayGuard:
         capacity: messages to remember at most; those past the window are forgotten.
         clock: seconds since the epoch.
 
-    Example:
+    Examples:
         >>> guard = ReplayGuard()
         >>> guard.admit(Verification(False, True, "jcs-full-hkdf"))
         <Admission.UNPROTECTED: 'unprotected'>

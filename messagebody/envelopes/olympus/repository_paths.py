@@ -15,7 +15,7 @@ def is_repository_path(path: str) -> bool:
     It is not empty, neither absolute nor a URL, has no drive, backslash or control character,
     and no segment is "..".
 
-    Example:
+    Examples:
         >>> is_repository_path("docs/a.md"), is_repository_path("../a"), is_repository_path("C:\\a")
         (True, False, False)
     """
@@ -30,7 +30,7 @@ def is_repository_path(path: str) -> bool:
 def lies_in(path: str, places: tuple[str, ...]) -> bool:
     """Tell whether a path is one of `places`, or below one that ends in "/"; none means anywhere.
 
-    Example:
+    Examples:
         >>> lies_in("docs/./a.md", ("docs/",)), lies_in("docs-old/a.md", ("docs/",))
         (True, False)
     """

@@ -114,7 +114,7 @@ SCHEMA: dict[str, Any] = _closed(
 def fields() -> tuple[str, ...]:
     """Return the JSON Pointers of all members the schema knows, two levels deep.
 
-    Example:
+    Examples:
         >>> "/envelope/timestamp" in fields(), "/context_attachments" in fields()
         (True, True)
     """

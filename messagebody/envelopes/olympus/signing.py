@@ -130,7 +130,7 @@ def sign(
     Warns:
         ShortSecretWarning: the secret of "jcs-full-hkdf" has less than 32 bytes.
 
-    Example:
+    Examples:
         >>> envelope = {
         ...     "envelope": {"source_agent": "coder", "session_id": "s-1"},
         ...     "protocol_message": {"message_type": "RESULT", "payload": {}},

@@ -24,7 +24,7 @@ def iter_findings(envelope: Any, *, strict: bool = False) -> Iterator[Finding]:
             Otherwise the verdict is that of a JSON Schema validator in Python, with format
             checking on.
 
-    Example:
+    Examples:
         >>> [str(finding) for finding in iter_findings('{"persona": 1, "persona": 2}')]
         ["the envelope: member 'persona' stands twice in one object (json)"]
     """

@@ -32,7 +32,7 @@ def audit_entry(message: Message, *, error_line: bool = False, plain_lists: bool
         error_line: add a line for a message that has an error. The published form has none.
         plain_lists: write lists as items with commas between, not as JSON.
 
-    Example:
+    Examples:
         >>> entry = audit_entry({"input": {"source": "user", "content": "hi\n---"}})
         >>> print(entry.splitlines()[3])
         [INPUT]: hi\n---

@@ -56,7 +56,7 @@ class AuditLog:
         plain_lists: see `audit_entry`.
         clock: the time now, for messages that state no valid one.
 
-    Example:
+    Examples:
         >>> import tempfile
         >>> log = AuditLog(tempfile.mkdtemp())
         >>> log.append({"timestamp": {"executed_at": "2026-01-27T14:30:52+08:00"}}).name

@@ -33,7 +33,7 @@ def iter_findings(
         messages: parsed JSON, or JSON text, in the order they were sent.
         known_files: governance files there are; without it any path from the root passes.
 
-    Example:
+    Examples:
         >>> [finding.check for finding in iter_findings(["[]"])]
         ['S000']
     """

@@ -96,7 +96,7 @@ class Finding:
         path: the place in the message, as a JSON Pointer.
         problem: one clause, for a person.
 
-    Example:
+    Examples:
         >>> finding = Finding(1, "M001", "/metadata/request_id", "'a' is expected, got 'b'")
         >>> finding.severity, finding.severity_source
         (<Severity.ERROR: 'ERROR'>, <SeveritySource.SEED: 'seed'>)

@@ -47,7 +47,7 @@ def forward(message: Message, parent: Message | None = None) -> Forwarded:
         EnvelopeError: the parent is no strict JSON object, or the message a Python value that
             has no JSON.
 
-    Example:
+    Examples:
         >>> parent = {"message_id": "m1", "metadata": {"request_id": "r1", "session_id": "s1"}}
         >>> copy, findings = forward({"metadata": {"request_id": "made up"}}, parent)
         >>> copy

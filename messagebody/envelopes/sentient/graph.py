@@ -50,7 +50,7 @@ class Edge:
 class Graph:
     """Hold nodes and edges, as plain data for any library.
 
-    Example:
+    Examples:
         >>> graph = chain_graph([{"message_id": "m1", "agent": {"name": "objective_agent"}}])
         >>> print(graph.to_dot())
         digraph chain {

@@ -26,7 +26,7 @@ _URL = {"source_refs": "url", "storage_refs": "storage_uri", "derived_refs": "st
 def detect(value: Any, /) -> bool:
     """Tell whether a JSON value looks like a message.
 
-    Example:
+    Examples:
         >>> detect({"message_id": "", "agent": {}, "output": {}, "metadata": {}})
         True
     """
@@ -51,7 +51,7 @@ def to_body(message: Message, /) -> Converted[MessageBody]:
     Raises:
         EnvelopeError: the message is no strict JSON object.
 
-    Example:
+    Examples:
         >>> body = to_body('{"output": {"content": "Done."}}').or_raise()
         >>> body.names(), body.read_text()
         (['/sentient/message.json'], 'Done.')

@@ -12,7 +12,7 @@ _ANY_ZONE = "Etc/UTC"
 def moment(text: object) -> datetime | None:
     """Return an ISO 8601 date and time as written, None if it is none.
 
-    Example:
+    Examples:
         >>> moment("2026-01-27T14:30:52+08:00").hour, moment("yesterday")
         (14, None)
     """

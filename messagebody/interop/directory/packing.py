@@ -47,7 +47,7 @@ def pack(
         InvalidPattern: a pattern breaks the rules.
         NotADirectoryError, FileNotFoundError: there is no such directory.
 
-    Example:
+    Examples:
         >>> import pathlib, tempfile
         >>> with tempfile.TemporaryDirectory() as directory:
         ...     _ = pathlib.Path(directory, "notes.md").write_text("# Cats")

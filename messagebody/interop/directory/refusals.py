@@ -16,7 +16,7 @@ class Refusal:
         problem: why, in words.
         suggestion: a name that would do, if there is one.
 
-    Example:
+    Examples:
         >>> str(Refusal("Q3 report.pdf", "no part name", "/Q3_report.pdf"))
         "'Q3 report.pdf': no part name; '/Q3_report.pdf' would be one"
     """

@@ -60,7 +60,7 @@ def unpack(
         RefusedPaths: with every part that can't be written, and why. Nothing was written.
         OSError: writing failed. What had been written was taken back.
 
-    Example:
+    Examples:
         >>> import tempfile
         >>> body = MessageBody([Part("meow", name="/sources/1.txt")])
         >>> with tempfile.TemporaryDirectory() as directory:
