@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1] / "messagebody"
-UNKNOWN = re.compile(r"^ *(Example|Args|Params|Parameters|Return|Raise|Yield|Notes?):$", re.MULTILINE)
+UNKNOWN = re.compile(r"^ *(Example|Args|Params|Parameters|Return|Raise|Yield|Notes?):$", re.M)
 
 
 @pytest.mark.parametrize("path", sorted(ROOT.rglob("*.py")), ids=lambda p: str(p.relative_to(ROOT)))

@@ -73,7 +73,7 @@ def main() -> None:
 @contextlib.contextmanager
 def an_empty_home() -> Iterator[pathlib.Path]:
     """Make a directory whose path is the same every time: it shows in the pictures."""
-    home = pathlib.Path(tempfile.gettempdir(), "work")
+    home = pathlib.Path(tempfile.gettempdir(), "demo")
     home.mkdir()
     try:
         yield home
