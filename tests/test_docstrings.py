@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1] / "messagebody"
-UNKNOWN = re.compile(r"^ *(Example|Args|Params|Parameters|Return|Raise|Yield|Notes?):$", re.M)
+OTHERS = "Example|Args|Params|Parameters|Return|Raise|Yield|Notes?"
+UNKNOWN = re.compile(rf"^ *({OTHERS}):$", re.MULTILINE)
 
 
 @pytest.mark.parametrize("path", sorted(ROOT.rglob("*.py")), ids=lambda p: str(p.relative_to(ROOT)))
