@@ -6,11 +6,11 @@ from typing import Any
 
 from messagebody.body import MessageBody
 from messagebody.errors import StoreError
-from messagebody.offloading.failures import about, raise_for
+from messagebody.offloading.failures import about
 from messagebody.offloading.reading_back import budget_for
+from messagebody.offloading.replacing import replace_parts, subject_of
 from messagebody.offloading.transfers import SpoolBlob, Verify, Watched, ensure
-from messagebody.offloading.uploading import subject_of
-from messagebody.offloading.working import Stop, reporter, run_all
+from messagebody.offloading.working import Stop, reporter
 from messagebody.part import Part
 from messagebody.resolving import Budget, Resolver
 from messagebody.stores import Store, open_store
@@ -68,23 +68,10 @@ def migrate(
     progress = reporter(callback, sum(part.size or 0 for _, part in chosen))
     budgets = budget_for(resolver or below, progress=progress)
     stop = stop or Stop()
-    outcomes = run_all(
-        [partial(_move, at, part, opened, verify, stop, *budgets(part)) for at, part in chosen],
-        stop,
-        fail_fast=True,
-    )
-    raise_for(
-        [
-            (subject_of(position, part), outcome.error)
-            for (position, part), outcome in zip(chosen, outcomes, strict=True)
-            if outcome.error is not None
-        ],
-        "migrated",
-    )
-    result = body.copy()
-    for (position, _), outcome in zip(chosen, outcomes, strict=True):
-        result[position] = outcome.value
-    return result
+    work = {
+        at: partial(_move, at, part, opened, verify, stop, *budgets(part)) for at, part in chosen
+    }
+    return replace_parts(body, work, "migrated", stop, fail_fast=True)
 
 
 def _is_to_move(part: Part, store: Store, below: Resolver | None, take_all: bool) -> bool:

@@ -6,7 +6,7 @@ from messagebody.body import MessageBody
 from messagebody.errors import MessageBodyError, UnsafeReference
 from messagebody.media_types import essence
 from messagebody.offloading.failures import raise_for
-from messagebody.offloading.uploading import subject_of
+from messagebody.offloading.replacing import subject_of
 from messagebody.part import Part
 from messagebody.resolving import Resolver
 

@@ -8,10 +8,9 @@ import attrs
 
 from messagebody.body import MessageBody
 from messagebody.errors import LimitExceeded
-from messagebody.offloading.failures import raise_for
 from messagebody.offloading.policies import Selection
-from messagebody.offloading.uploading import subject_of
-from messagebody.offloading.working import Stop, reporter, run_all
+from messagebody.offloading.replacing import replace_parts, subject_of
+from messagebody.offloading.working import Stop, reporter
 from messagebody.part import Part
 from messagebody.resolving import Budget, Resolver, read_reference
 from messagebody.text import human_size
@@ -68,20 +67,8 @@ def inline(
     _check_total([part for _, part in chosen], max_bytes)
     progress = reporter(callback, sum(p.size or 0 for _, p in chosen if p.is_reference))
     budgets = budget_for(resolver, max_bytes, progress)
-    work = [partial(_read_in, position, part, *budgets(part)) for position, part in chosen]
-    outcomes = run_all(work, stop or Stop())
-    raise_for(
-        [
-            (subject_of(position, part), outcome.error)
-            for (position, part), outcome in zip(chosen, outcomes, strict=True)
-            if outcome.error is not None
-        ],
-        "read in",
-    )
-    result = body.copy()
-    for (position, _), outcome in zip(chosen, outcomes, strict=True):
-        result[position] = outcome.value
-    return result
+    work = {at: partial(_read_in, at, part, *budgets(part)) for at, part in chosen}
+    return replace_parts(body, work, "read in", stop or Stop())
 
 
 def _chooser(names: str, content_types: str, *, take_all: bool) -> Callable[[Part], bool]:

@@ -12,15 +12,16 @@ import attrs
 from messagebody.body import MessageBody
 from messagebody.content import sha256_of
 from messagebody.errors import StoreError
-from messagebody.offloading.failures import about, raise_for
+from messagebody.offloading.failures import about
 from messagebody.offloading.policies import Policy, Selection, as_reference
+from messagebody.offloading.replacing import replace_parts, subject_of
 from messagebody.offloading.sizes import parse_size
 from messagebody.offloading.transfers import FileBlob, Verify, Watched, ensure, key_for
-from messagebody.offloading.working import Gate, Stop, reporter, run_all
+from messagebody.offloading.working import Gate, Stop, reporter
 from messagebody.part import Part
 from messagebody.stores import Blob, Bytes, Store, open_store
 
-__all__ = ["offload", "subject_of"]
+__all__ = ["offload"]
 
 _WHOLE = 64 * 1024 * 1024
 """Bytes up to which a local file is read once, and hashed and sent from memory."""
@@ -88,11 +89,6 @@ def offload(
     return sender.send(body, chosen)
 
 
-def subject_of(position: int, part: Part) -> str:
-    """Return what errors call a part of a body."""
-    return part.label if part.name else f"part {position} (unnamed, {part.content_type})"
-
-
 @attrs.define
 class _Sender:
     """Sends the parts of one body to one store, equal ones once."""
@@ -107,26 +103,12 @@ class _Sender:
 
     def send(self, body: MessageBody, chosen: set[int]) -> MessageBody:
         """Return the body with the chosen parts sent and replaced."""
-        result = body.copy()
-        work = [
-            (position, part, position in chosen)
+        work = {
+            position: partial(self._replace, position, part, position in chosen)
             for position, part in enumerate(body)
             if position in chosen or part.local_file is not None
-        ]
-        outcomes = run_all(
-            [partial(self._replace, *each) for each in work], self.stop, fail_fast=True
-        )
-        raise_for(
-            [
-                (subject_of(position, part), outcome.error)
-                for (position, part, _), outcome in zip(work, outcomes, strict=True)
-                if outcome.error is not None
-            ],
-            "offloaded",
-        )
-        for (position, _, _), outcome in zip(work, outcomes, strict=True):
-            result[position] = outcome.value
-        return result
+        }
+        return replace_parts(body, work, "offloaded", self.stop, fail_fast=True)
 
     def _replace(self, position: int, part: Part, is_chosen: bool) -> Part:
         try:

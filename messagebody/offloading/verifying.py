@@ -7,7 +7,7 @@ import attrs
 from messagebody.body import MessageBody
 from messagebody.errors import DigestMismatch, DigestUnknown
 from messagebody.offloading.reading_back import budget_for
-from messagebody.offloading.uploading import subject_of
+from messagebody.offloading.replacing import subject_of
 from messagebody.offloading.working import Stop, run_all
 from messagebody.part import Part
 from messagebody.resolving import Budget, Resolver, measure_reference

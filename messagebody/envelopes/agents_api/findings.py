@@ -16,8 +16,9 @@ from messagebody.envelopes.agents_api.normalizing import (
     normalize,
 )
 from messagebody.envelopes.conversion import Loss
+from messagebody.envelopes.findings import raise_findings
 from messagebody.errors import EnvelopeError
-from messagebody.text import count_of, escape
+from messagebody.text import escape
 
 __all__ = ["Finding", "is_valid", "iter_drops", "iter_findings", "validate"]
 
@@ -79,10 +80,7 @@ def validate(row: Any) -> None:
     Raises:
         EnvelopeError: it isn't; holds all findings.
     """
-    findings = [*iter_findings(row)]
-    if findings:
-        told = ". ".join(map(str, findings[:20]))
-        raise EnvelopeError(f"{count_of(len(findings), 'finding')}. {told}", findings)
+    raise_findings(iter_findings(row))
 
 
 def iter_drops(message: dict[str, Any]) -> Iterator[Loss]:

@@ -6,8 +6,8 @@ from typing import Any
 import attrs
 
 from messagebody.envelopes import php_values as php
-from messagebody.errors import EnvelopeError
-from messagebody.text import count_of, escape
+from messagebody.envelopes.findings import raise_findings
+from messagebody.text import escape
 
 __all__ = ["Finding", "is_valid", "iter_findings", "validate"]
 
@@ -65,10 +65,7 @@ def validate(chat: Any) -> None:
     Raises:
         EnvelopeError: it doesn't; holds all findings.
     """
-    findings = [*iter_findings(chat)]
-    if findings:
-        told = ". ".join(map(str, findings[:20]))
-        raise EnvelopeError(f"{count_of(len(findings), 'finding')}. {told}", findings)
+    raise_findings(iter_findings(chat))
 
 
 def _is_text(value: Any) -> bool:

@@ -4,12 +4,11 @@ from collections.abc import Iterator
 from typing import Any
 
 from messagebody import strict_json
+from messagebody.envelopes.findings import raise_findings
 from messagebody.envelopes.olympus.findings import Finding, Layer
 from messagebody.envelopes.olympus.prose import iter_prose_findings
 from messagebody.envelopes.olympus.schema import iter_violations
 from messagebody.envelopes.received import pointer, read
-from messagebody.errors import EnvelopeError
-from messagebody.text import count_of
 
 __all__ = ["is_valid", "iter_findings", "validate"]
 
@@ -49,7 +48,4 @@ def validate(envelope: Any, *, strict: bool = False) -> None:
     Raises:
         EnvelopeError: something is; `findings` holds it all.
     """
-    findings = tuple(iter_findings(envelope, strict=strict))
-    if findings:
-        listed = ". ".join(str(finding) for finding in findings[:20])
-        raise EnvelopeError(f"{count_of(len(findings), 'finding')}. {listed}", findings)
+    raise_findings(iter_findings(envelope, strict=strict))

@@ -4,6 +4,7 @@ from collections.abc import Container, Iterable, Iterator
 from typing import Any
 
 from messagebody import strict_json
+from messagebody.envelopes.findings import raise_findings
 from messagebody.envelopes.received import member, read, shown, text_of
 from messagebody.envelopes.sentient.findings import Finding
 from messagebody.envelopes.sentient.lineage import iter_lineage_problems
@@ -15,8 +16,6 @@ from messagebody.envelopes.sentient.rules import (
     iter_time_problems,
 )
 from messagebody.envelopes.sentient.shape import Problem, iter_shape_problems
-from messagebody.errors import EnvelopeError
-from messagebody.text import count_of
 
 __all__ = ["is_valid", "iter_findings", "validate"]
 
@@ -63,10 +62,7 @@ def validate(messages: Iterable[Any], *, known_files: Container[str] | None = No
     Raises:
         EnvelopeError: something is; `findings` holds it all.
     """
-    findings = tuple(iter_findings(messages, known_files=known_files))
-    if findings:
-        listed = ". ".join(str(finding) for finding in findings[:20])
-        raise EnvelopeError(f"{count_of(len(findings), 'finding')}. {listed}", findings)
+    raise_findings(iter_findings(messages, known_files=known_files))
 
 
 def _problems(
