@@ -3,8 +3,8 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 SOURCES := messagebody tests benchmarks conftest.py docs/tooling
-# One worker a core, whatever the machine has; the examples of a page share one.
 AZURITE := $(VENV)/azurite/node_modules/.bin/azurite-blob
+# One worker a core, whatever the machine has; the examples of a page share one.
 PYTEST := $(BIN)/python -m pytest -n auto --dist loadfile -q
 
 .PHONY: help demo test test-slow test-cloud lint format bench docs pictures clean
