@@ -20,6 +20,9 @@ _States = tuple[tuple[int, int], ...]
 _PER_STEP: Final = 16
 """Comparisons that cost as much as a step."""
 
+_FEW: Final = 16
+"""States that one pattern moves on from in a step; each one more costs a step."""
+
 
 def search(
     labelled: Iterable[tuple[int, Language]],
@@ -118,11 +121,13 @@ def _moves(
 
     The most pleasant come first: of those that lead to the same, the first is kept.
     """
+    cost = sum([max(1, here.bit_count() - _FEW) for _, here in states])
+    budget.spend(cost)
     rows = [(i, *pairs[i][1].row(here)) for i, here in states]
     told_apart = {character for _, reached, _ in rows for character in reached}
     other = pairs[0][1].another(told_apart)
     for character in sorted(told_apart | set(other), key=pleasant_order):
-        budget.spend(len(rows))
+        budget.spend(cost)
         yield (
             character,
             tuple(
