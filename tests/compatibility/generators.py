@@ -1,9 +1,11 @@
 """Random pairs of schemas on which the oracle's pool is exact."""
 
 import random
+import re
+import string
 from collections.abc import Callable
 
-from tests.compatibility.oracle import Schema, Triple
+from tests.compatibility.oracle import Schema, Triple, expand
 
 SEGMENTS = ["a", "b", "*", "a*", "*b", "{a,b}", "ab", "*a*", "{a,}b", "a{a,b*}", "**"]
 KINDS = [
@@ -97,3 +99,42 @@ def pair(seed: int) -> tuple[Schema, Schema]:
     """Return the pair with this number, always the same one."""
     rng = random.Random(seed)
     return GENERATORS[seed % len(GENERATORS)](rng)
+
+
+WORDS = ["report", "data_2", "a-b", "x.y", "Index", "README.md", "0", "page10"]
+STEMS = ["/", "/sources/", "/**/", "/*/", "/{sources,charts}/", "/sources/{2024,2025}/"]
+LEAVES = ["*", "*.md", "report*", "*_*", "{report,data_2}", "**", "{*.md,x.*}", *WORDS]
+
+
+def plausible(rng: random.Random) -> tuple[Schema, Schema]:
+    """Return schemas as people write them, over words the oracle's pool does not hold."""
+
+    def schema() -> Schema:
+        return [
+            (
+                rng.choice(STEMS) + rng.choice(LEAVES) if rng.random() < 0.8 else None,
+                rng.choice(KINDS),
+                rng.random() < 0.3,
+            )
+            for _ in range(rng.randint(1, 4))
+        ]
+
+    return related(schema(), schema(), rng)
+
+
+def body(schema: Schema, rng: random.Random) -> list[tuple[str | None, str]]:
+    """Return a body that is mostly valid: for each part an expansion, the stars filled in."""
+
+    def filled(pattern: str, alphabet: str) -> str:
+        pieces = re.split(r"\*+", rng.choice(expand(pattern)))
+        stars = ["".join(rng.choices(alphabet, k=rng.randint(1, 3))) for _ in pieces[1:]]
+        return pieces[0] + "".join(map("".join, zip(stars, pieces[1:], strict=True)))
+
+    letters = string.ascii_letters + string.digits + "_-"
+    parts: dict[object, tuple[str | None, str]] = {}
+    for place, (name, kind, required) in enumerate(schema):
+        if required or rng.random() < 0.6:
+            chosen = None if name is None else filled(name, letters)
+            content_type = filled("*/*" if kind == "**" else kind, string.ascii_lowercase)
+            parts.setdefault(place if chosen is None else chosen, (chosen, content_type.lower()))
+    return list(parts.values())

@@ -1,6 +1,7 @@
 """`check`: worked cases, the brute-force oracle, and what the answer offers."""
 
 import json
+import random
 import string
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ import pytest
 from messagebody.body import MessageBody
 from messagebody.compatibility import Compatibility, PartType, Verdict, check
 from messagebody.compatibility.explaining import describe_part
+from messagebody.part import Part
 from messagebody.schema import MessageBodySchema
 from tests.compatibility import generators, oracle
 
@@ -71,6 +73,29 @@ class TestAgainstTheOracle:
             for number in numbers
         )
         assert wrong > 0.02 * len(numbers)
+
+
+class TestAgainstBodies:
+    def test_of_generated_bodies(self) -> None:
+        """What is always true of all bodies, and never of any, is so of those at hand."""
+        rng = random.Random(5)
+        met = dict.fromkeys(Verdict, 0)
+        for _ in range(1_000):
+            a, b = generators.plausible(rng)
+            producer, consumer = MessageBodySchema(a), MessageBodySchema(b)
+            result = check(producer, consumer)
+            for _ in range(6):
+                parts = [Part("", name=n, content_type=t) for n, t in generators.body(a, rng)]
+                body = MessageBody(parts)
+                if producer.is_valid(body):
+                    met[result.verdict] += 1
+                    if result.verdict is not Verdict.SOMETIMES:
+                        assert consumer.is_valid(body) is bool(result), (a, b, types(body))
+            if result.counterexample is not None:
+                assert producer.is_valid(result.counterexample)
+                assert not consumer.is_valid(result.counterexample)
+        assert min(met[each] for each in Verdict if each is not Verdict.UNDECIDED) > 200
+        assert met[Verdict.UNDECIDED] == 0
 
 
 @pytest.mark.parametrize("case", CASES, ids=[case["case"] for case in CASES])

@@ -1,25 +1,42 @@
 """The tests would notice: decide with a deliberate mistake, and see brute force disagree."""
 
+from collections.abc import Callable
+from typing import Any
+
 import pytest
 
 from messagebody.compatibility import check
 from messagebody.compatibility.languages import Language
+from messagebody.compatibility.patterns import language_of
 from messagebody.compatibility.profiles import Profile
 from messagebody.compatibility.questions import Question
-from messagebody.compatibility.screening import NONE, OPEN, Answer, Screening
+from messagebody.compatibility.screening import OPEN, Answer, Screening
 from messagebody.globs import name_pattern
 from messagebody.schema import MessageBodySchema
 from tests.compatibility import generators, oracle
 from tests.compatibility.test_checking import FIRST_CHARACTERS, schema
 
 
-def disagreements(pairs: int = 900) -> int:
-    """Count the random pairs on which the decider as it now is and brute force disagree."""
+def as_it_is(parts: oracle.Schema) -> oracle.Schema:
+    return parts
+
+
+def disagreements(
+    pairs: int = 900, mistake: Callable[[oracle.Schema], oracle.Schema] = as_it_is
+) -> int:
+    """Count the random pairs on which the decider as it now is and brute force disagree.
+
+    Arguments:
+        pairs: how many are tried.
+        mistake: how the decider misreads a schema.
+    """
     wrong = 0
     for number in range(pairs):
         a, b = generators.pair(number)
         try:
-            verdict = check(MessageBodySchema(a), MessageBodySchema(b)).verdict.value
+            verdict = check(
+                MessageBodySchema(mistake(a)), MessageBodySchema(mistake(b))
+            ).verdict.value
         except (AssertionError, RuntimeError, StopIteration):
             verdict = "broken"
         wrong += verdict != oracle.decide(a, b).verdict
@@ -88,17 +105,31 @@ def test_an_endless_alphabet_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_a_limit_on_expansions_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As if a pattern meant its first thousand expansions only."""
-    first_thousand = name_pattern("/" + "a" * 11 + "{a,b}" * 9)
-    many = name_pattern("/" + "{a,b}" * 20)
-    assert not check(schema((many.text,)), schema((first_thousand.text,)))
-    honest = Screening.counterexample
-    monkeypatch.setattr(
-        Screening,
-        "counterexample",
-        lambda s: NONE if many in s._producer.profile.names else honest(s),
-    )
-    assert check(schema((many.text,)), schema((first_thousand.text,)))
+    """As if a pattern meant its first expansions only, as many as a limit allows."""
+    limit = 16
+    whole = schema(("/" + "{a,b}" * 8,))
+    first = schema(("/aaaa" + "{a,b}" * 4,))
+    monkeypatch.setattr(Screening, "counterexample", lambda _: OPEN)
+    assert not check(whole, first)
+
+    def cut_short(pattern: Any) -> Language:
+        expansions = oracle.expand(pattern.text)[:limit]
+        if len(expansions) < limit:
+            return language_of(pattern)
+        return language_of(name_pattern("{" + ",".join(expansions) + "}"))
+
+    monkeypatch.setattr("messagebody.compatibility.questions.language_of", cut_short)
+    assert check(whole, first)
+
+
+@pytest.mark.parametrize("instead", ["/b", "/**"])
+def test_unnamed_parts_taken_for_parts_of_some_name_are_noticed(instead: str) -> None:
+    """As if no name were one more name, or any name."""
+
+    def named(parts: oracle.Schema) -> oracle.Schema:
+        return [(instead if name is None else name, kind, must) for name, kind, must in parts]
+
+    assert disagreements(mistake=named) > 10
 
 
 def test_screening_alone_is_never_wrong() -> None:

@@ -84,6 +84,18 @@ class TestEquivalent:
         assert found.witness is not None
         assert found.witness.names() == ["/a"]
 
+    def test_against_brute_force(self) -> None:
+        """Both ways always; the witness is valid for one of them only."""
+        seen = set()
+        for a, b in pairs(200):
+            found = equivalent(MessageBodySchema(a), MessageBodySchema(b))
+            assert found.value is (oracle.decide(a, b).always and oracle.decide(b, a).always)
+            if found.value is False:
+                witness = types(found.witness) or []
+                assert oracle.is_valid(a, witness) is not oracle.is_valid(b, witness)
+            seen.add(found.value)
+        assert seen == {True, False}
+
     def test_undecided(self) -> None:
         """Neither way refuted, one not proved."""
         assert equivalent(LONG, HARD, steps=300).value in {None, False}
@@ -108,6 +120,19 @@ class TestEvolution:
         result = evolution(self.OLD, self.NEW, mode, lenient=lenient)
         assert result.compatible is expected
         assert bool(result) is expected
+
+    @pytest.mark.parametrize("lenient", [False, True])
+    def test_against_brute_force(self, lenient: bool) -> None:
+        """A reader takes all that was, or will be, written."""
+        ignored: oracle.Schema = [("/**", "*/*", False), (None, "*/*", False)] if lenient else []
+        for a, b in pairs(120):
+            old, new = MessageBodySchema(a), MessageBodySchema(b)
+            backward = oracle.decide(a, b + ignored).always
+            forward = oracle.decide(b, a + ignored).always
+            expected = {"backward": backward, "forward": forward, "full": backward and forward}
+            for mode, safe in expected.items():
+                assert evolution(old, new, mode, lenient=lenient).compatible is safe, (mode, a, b)
+            assert bool(upgrade((old, new), (new, old), lenient=lenient)) is backward
 
     def test_full_is_both(self) -> None:
         """An equivalent schema may take the place of another."""
@@ -194,6 +219,27 @@ class TestAlgebra:
         assert text == schema(("/{a,b}", "text/x", True))
         assert join(CLASH, schema(("/a",))) == schema(("/a",))
 
+    def test_join_is_the_least(self) -> None:
+        """Whatever holds both schemas holds their join."""
+        found = 0
+        for a, b in pairs(12):
+            one, other = MessageBodySchema(a), MessageBodySchema(b)
+            loose = MessageBodySchema([(name, kind) for name, kind, _ in a + b])
+            wide = MessageBodySchema([("/**", "*/*"), (None, "*/*")])
+            for holder in (loose, wide, one, other):
+                if check(one, holder) and check(other, holder):
+                    found += 1
+                    assert check(join(one, other), holder), (a, b)
+        assert found > 24
+
+    def test_simplify_against_brute_force(self) -> None:
+        """The same bodies as before, and no other."""
+        for a, _ in pairs(80):
+            less = simplify(MessageBodySchema(a))
+            b: oracle.Schema = [(p.name, p.content_type or "*/*", p.required) for p in less]
+            assert oracle.decide(a, b).always, a
+            assert oracle.decide(b, a).always, a
+
     def test_simplify_changes_nothing(self) -> None:
         """Equivalent, no longer, and a fixed point."""
         for a, _ in pairs(40):
@@ -231,6 +277,20 @@ class TestLint:
         assert str(found[1]) == (
             "schema part 2: the others accept all that '/b' text/x does; leave it out"
         )
+
+    def test_against_brute_force(self) -> None:
+        """A part said to be dead or redundant can go, by itself, and nothing changes."""
+        codes = set()
+        for a, _ in pairs(150):
+            for finding in lint(MessageBodySchema(a)):
+                if finding.code in {"dead-part", "redundant-part"}:
+                    index = finding.schema_index
+                    assert index is not None
+                    rest = a[:index] + a[index + 1 :]
+                    assert oracle.decide(a, rest).always, (a, index)
+                    assert oracle.decide(rest, a).always, (a, index)
+                codes.add(finding.code)
+        assert {"dead-part", "redundant-part"} <= codes
 
     def test_unsatisfiable(self) -> None:
         """One finding for the whole."""
