@@ -385,3 +385,10 @@ class TestGraph:
             messages.append(message)
         answers = [e for e in sentient.chain_graph(messages).edges if e.kind == "answered by"]
         assert len(answers) == 1_999
+
+
+@pytest.mark.parametrize("given", [None, 1, True, float("nan"), "[]", b"[]", {"message_id": "m"}])
+def test_a_chain_is_a_list(given: Any) -> None:
+    for ask in (sentient.validate, sentient.is_valid, lambda g: [*sentient.iter_findings(g)]):
+        with pytest.raises(EnvelopeError, match=r"a chain is a list.*of one message it is"):
+            ask(given)

@@ -1,6 +1,6 @@
 """The check of a chain: every message, alone and against the one it answers."""
 
-from collections.abc import Container, Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator, Mapping
 from typing import Any
 
 from messagebody import strict_json
@@ -16,6 +16,8 @@ from messagebody.envelopes.sentient.rules import (
     iter_time_problems,
 )
 from messagebody.envelopes.sentient.shape import Problem, iter_shape_problems
+from messagebody.errors import EnvelopeError
+from messagebody.text import quote
 
 __all__ = ["is_valid", "iter_findings", "validate"]
 
@@ -32,10 +34,18 @@ def iter_findings(
         messages: parsed JSON, or JSON text, in the order they were sent.
         known_files: governance files there are; without it any path from the root passes.
 
+    Raises:
+        EnvelopeError: what was given is no list of messages.
+
     Examples:
         >>> [finding.check for finding in iter_findings(["[]"])]
         ['S000']
     """
+    if isinstance(messages, str | bytes | Mapping) or not isinstance(messages, Iterable):
+        raise EnvelopeError(
+            f"a chain is a list of messages, got {quote(messages, limit=40)}; "
+            "of one message it is [message]"
+        )
     earlier: dict[str, dict[str, Any]] = {}
     for index, message in enumerate(messages):
         try:
