@@ -91,10 +91,20 @@ def read_body(path: str) -> MessageBody:
 
 def read_schema(path: str) -> MessageBodySchema:
     """Return the schema in a file, or on standard input for "-"."""
+    data = read_bytes(path)
     try:
-        return MessageBodySchema.from_json(read_bytes(path))
+        return MessageBodySchema.from_json(data)
     except (InvalidSchema, DecodeError) as error:
-        raise click.UsageError(f"{_source(path)} is no schema: {error}") from error
+        problem = "is a body, not a schema" if _is_body(data) else f"is no schema: {error}"
+        raise click.UsageError(f"{_source(path)} {problem}") from error
+
+
+def _is_body(data: bytes) -> bool:
+    try:
+        MessageBody.from_json(data)
+    except DecodeError:
+        return False
+    return True
 
 
 def _source(path: str) -> str:

@@ -1,5 +1,8 @@
 """`demo`: the main job on real files."""
 
+import os
+import shutil
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -163,13 +166,13 @@ class _Demo:
         (self.directory / file).write_bytes(body.to_json_bytes() + b"\n")
 
     def _suggest(self) -> None:
-        paint, where = self.terminal.palette, self.directory
+        paint, where, program = self.terminal.palette, self.directory, _program()
         self.terminal.say(["", paint("Now try", "title")])
         self._show(
             [
-                paint(f"messagebody tree {where}/small.json", "command"),
-                paint(f"messagebody cat {where}/message.json sources/weather.md", "command"),
-                paint(f"messagebody check {where}/researcher.json {where}/reader.json", "command"),
+                paint(f"{program} tree {where}/small.json", "command"),
+                paint(f"{program} cat {where}/message.json sources/weather.md", "command"),
+                paint(f"{program} check {where}/researcher.json {where}/reader.json", "command"),
             ]
         )
 
@@ -180,3 +183,11 @@ class _Demo:
 
 def _schema(name: str) -> MessageBodySchema:
     return MessageBodySchema(_SCHEMAS[name])
+
+
+def _program() -> str:
+    """Return how the user can call this program again: it may stand in no directory of PATH."""
+    if shutil.which("messagebody"):
+        return "messagebody"
+    called = os.path.relpath(sys.argv[0])
+    return "python -m messagebody" if called.endswith(".py") else called

@@ -9,6 +9,7 @@ from messagebody.cli.streams import read_bytes
 from messagebody.cli.terminal import Terminal, pass_terminal
 from messagebody.envelopes.conversion import adapter_names
 from messagebody.limits import DEFAULT_LIMITS
+from messagebody.text import quote
 
 __all__ = ["command"]
 
@@ -26,14 +27,15 @@ def command(terminal: Terminal, message: str) -> ExitCode:
     found = formats_of(data)
     terminal.say(found)
     if not found:
-        _check_json(data)
+        _check_json(message, data)
         known = ", ".join([BODY, *adapter_names()])
         click.echo(f"messagebody: this is none of {known}", err=True)
     return ExitCode.YES if found else ExitCode.NO
 
 
-def _check_json(data: bytes) -> None:
+def _check_json(path: str, data: bytes) -> None:
     try:
         strict_json.loads(data, depth=DEFAULT_LIMITS.depth)
     except strict_json.InvalidJson as error:
-        raise click.UsageError(str(error)) from error
+        source = "standard input" if path == "-" else quote(path)
+        raise click.UsageError(f"{source}: {error}") from error

@@ -61,4 +61,4 @@ def command(
         )  # fmt: skip
     write_body(result, body, output, in_place=in_place)
     moved = sum(part.is_reference for part in result) - sum(part.is_reference for part in message)
-    terminal.remark(f"{count_of(moved, 'part')} moved")
+    terminal.remark(f"{count_of(moved, 'part')} moved" + ("" if moved else "; see --threshold"))
