@@ -1,9 +1,8 @@
 """Which formats a document may be in."""
 
 from messagebody import strict_json
-from messagebody.body import MessageBody
+from messagebody.cli.streams import is_body
 from messagebody.envelopes.conversion import adapter, adapter_names
-from messagebody.errors import DecodeError
 from messagebody.limits import DEFAULT_LIMITS
 
 __all__ = ["BODY", "formats_of"]
@@ -18,12 +17,4 @@ def formats_of(data: bytes) -> list[str]:
     except strict_json.InvalidJson:
         return []
     found = [name for name in adapter_names() if adapter(name).detect(value)]
-    return [BODY, *found] if _is_body(data) else found
-
-
-def _is_body(data: bytes) -> bool:
-    try:
-        MessageBody.from_json(data)
-    except DecodeError:
-        return False
-    return True
+    return [BODY, *found] if is_body(data) else found

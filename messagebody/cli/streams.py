@@ -16,11 +16,13 @@ from messagebody.whole_file import replace_file
 
 __all__ = [
     "body_argument",
+    "is_body",
     "output_options",
     "read_body",
     "read_bytes",
     "read_schema",
     "slashed",
+    "source_name",
     "write_body",
     "write_out",
 ]
@@ -86,7 +88,7 @@ def read_body(path: str) -> MessageBody:
     try:
         return MessageBody.from_json(read_bytes(path))
     except DecodeError as error:
-        raise click.UsageError(f"{_source(path)} is no body: {error}") from error
+        raise click.UsageError(f"{source_name(path)} is no body: {error}") from error
 
 
 def read_schema(path: str) -> MessageBodySchema:
@@ -95,11 +97,12 @@ def read_schema(path: str) -> MessageBodySchema:
     try:
         return MessageBodySchema.from_json(data)
     except (InvalidSchema, DecodeError) as error:
-        problem = "is a body, not a schema" if _is_body(data) else f"is no schema: {error}"
-        raise click.UsageError(f"{_source(path)} {problem}") from error
+        problem = "is a body, not a schema" if is_body(data) else f"is no schema: {error}"
+        raise click.UsageError(f"{source_name(path)} {problem}") from error
 
 
-def _is_body(data: bytes) -> bool:
+def is_body(data: bytes) -> bool:
+    """Tell whether a document is a body."""
     try:
         MessageBody.from_json(data)
     except DecodeError:
@@ -107,7 +110,8 @@ def _is_body(data: bytes) -> bool:
     return True
 
 
-def _source(path: str) -> str:
+def source_name(path: str) -> str:
+    """Return what errors call a file, or standard input for "-"."""
     return "standard input" if path == "-" else quote(path)
 
 

@@ -255,12 +255,6 @@ class TestIdentity:
 
 
 class TestDocuments:
-    @pytest.fixture
-    def document(self, body: MessageBody, tmp_path: Path) -> Path:
-        path = tmp_path / "message.json"
-        path.write_bytes(body.to_json_bytes())
-        return path
-
     def test_chained_urls(self, document: Path) -> None:
         with fsspec.open(f"messagebody:///sources/1.txt::file://{document}") as file:
             assert file.read() == b"one"

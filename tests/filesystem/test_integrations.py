@@ -35,13 +35,6 @@ def body() -> MessageBody:
     return body
 
 
-@pytest.fixture
-def document(body: MessageBody, tmp_path: Path) -> Path:
-    path = tmp_path / "message.json"
-    path.write_bytes(body.to_json_bytes())
-    return path
-
-
 class TestPandas:
     def test_csv_both_ways(self, body: MessageBody) -> None:
         options = {"body": body}

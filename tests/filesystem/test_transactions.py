@@ -145,12 +145,6 @@ def test_without_with(body: MessageBody) -> None:
 
 
 class TestDocuments:
-    @pytest.fixture
-    def document(self, body: MessageBody, tmp_path: Path) -> Path:
-        path = tmp_path / "message.json"
-        path.write_bytes(body.to_json_bytes())
-        return path
-
     def test_a_commit_that_fails_leaves_the_document(self, document: Path) -> None:
         before = document.read_bytes()
         fs = MessageBodyFileSystem(fo=str(document))

@@ -13,6 +13,7 @@ from messagebody.cli.formats import BODY, formats_of
 from messagebody.cli.streams import (
     output_options,
     read_bytes,
+    source_name,
     write_body,
     write_out,
 )
@@ -112,8 +113,7 @@ def _read_body(data: bytes, message: str) -> MessageBody:
     except DecodeError as error:
         found = formats_of(data)
         hint = f"; it looks like {found[0]}: --from {found[0]}" if found else ""
-        name = "standard input" if message == "-" else quote(message)
-        raise click.UsageError(f"{name} is no body: {error}{hint}") from error
+        raise click.UsageError(f"{source_name(message)} is no body: {error}{hint}") from error
 
 
 def _report(losses: list[Loss]) -> None:

@@ -5,11 +5,10 @@ import click
 from messagebody import strict_json
 from messagebody.cli.exit_codes import ExitCode
 from messagebody.cli.formats import BODY, formats_of
-from messagebody.cli.streams import read_bytes
+from messagebody.cli.streams import read_bytes, source_name
 from messagebody.cli.terminal import Terminal, pass_terminal
 from messagebody.envelopes.conversion import adapter_names
 from messagebody.limits import DEFAULT_LIMITS
-from messagebody.text import quote
 
 __all__ = ["command"]
 
@@ -37,5 +36,4 @@ def _check_json(path: str, data: bytes) -> None:
     try:
         strict_json.loads(data, depth=DEFAULT_LIMITS.depth)
     except strict_json.InvalidJson as error:
-        source = "standard input" if path == "-" else quote(path)
-        raise click.UsageError(f"{source}: {error}") from error
+        raise click.UsageError(f"{source_name(path)}: {error}") from error
