@@ -116,20 +116,20 @@ print(held / count, peak / count)
 
 def stages() -> None:
     """Show where the time of parsing goes, stage by stage."""
-    from messagebody import fast_codec
     from messagebody.limits import DEFAULT_LIMITS
+    from messagebody.wire import fast_reader
 
     rows = []
     for count in (10, 1_000, 100_000):
         document, _ = documents(count)
-        records = fast_codec._small_decoder.decode(document)
+        records = fast_reader._small_decoder.decode(document)
         times = compare(
             {
-                "msgspec": partial(fast_codec._small_decoder.decode, document),
-                "written again": partial(fast_codec._is_written_so, records, document),
-                "types": partial(fast_codec._check_types, records, strict=False),
-                "names": partial(fast_codec._check_names, records, DEFAULT_LIMITS),
-                "all": partial(fast_codec.decode_flawless, document, DEFAULT_LIMITS, strict=False),
+                "msgspec": partial(fast_reader._small_decoder.decode, document),
+                "written again": partial(fast_reader._is_written_so, records, document),
+                "types": partial(fast_reader._check_types, records, strict=False),
+                "names": partial(fast_reader._check_names, records, DEFAULT_LIMITS),
+                "all": partial(fast_reader.decode_flawless, document, DEFAULT_LIMITS, strict=False),
             },
             seconds=0.5,
         )

@@ -22,9 +22,10 @@ from types import FrameType
 from typing import Any
 
 from benchmarks.harness import machine, print_table, show_time
-from messagebody.compatibility import Agent, Registry, check, patterns
+from messagebody.compatibility import Agent, Registry, check
 from messagebody.globs import patterns as glob_patterns
 from messagebody.schema import MessageBodySchema
+from messagebody.solver import containment
 
 Triple = tuple[str | None, str, bool]
 
@@ -89,7 +90,7 @@ def realistic_pairs(count: int) -> Iterator[tuple[list[Triple], list[Triple]]]:
 
 def forget() -> None:
     """Forget everything remembered about patterns and pairs of them."""
-    for module in (patterns, glob_patterns):
+    for module in (containment, glob_patterns):
         for value in vars(module).values():
             if hasattr(value, "cache_clear"):
                 value.cache_clear()
@@ -249,7 +250,9 @@ def as_object(parts: list[Triple]) -> dict[str, Any] | None:
 
 
 def _are_disjoint(one: str, other: str) -> bool | None:
-    return patterns.are_disjoint(glob_patterns.name_pattern(one), glob_patterns.name_pattern(other))
+    return containment.are_disjoint(
+        glob_patterns.name_pattern(one), glob_patterns.name_pattern(other)
+    )
 
 
 def as_item(parts: list[Triple]) -> dict[str, Any] | None:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
         sweep,
         verify,
     )  # fmt: skip
-    from messagebody.resolving import Resolver
+    from messagebody.references import Resolver
     from messagebody.schema import MessageBodySchema, SchemaPart, Violation
 
 __version__ = "0.1.0"
@@ -64,7 +64,7 @@ _LAZY = {
          "sweep", "verify"),
         "messagebody.offloading",
     ),
-    "Resolver": "messagebody.resolving",
+    "Resolver": "messagebody.references",
     **dict.fromkeys(("MessageBodySchema", "SchemaPart", "Violation"), "messagebody.schema"),
 }  # fmt: skip
 

@@ -1,24 +1,306 @@
 """The body of a message: an ordered list of parts that is also a small filesystem."""
 
 import builtins
-from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Self
+import hashlib
+import operator
+from collections.abc import Iterable, Iterator, Mapping, MutableSequence, Sequence
+from typing import TYPE_CHECKING, Any, Final, Self, TypeVar, overload
 
-from messagebody.building import NOT_GIVEN, build_part
+from messagebody._index import PartList
+from messagebody._leaves import LazySerializer
+from messagebody._text import count_of, escape, human_size, quote
 from messagebody.content import Reference
-from messagebody.lazy_serializer import LazySerializer
+from messagebody.errors import DigestUnknown, DuplicateName, InvalidPart, PartNotFound
 from messagebody.limits import DEFAULT_LIMITS, Limits
-from messagebody.part import Part
-from messagebody.part_sequence import PartSequence
-from messagebody.text import count_of, escape, human_size, quote
+from messagebody.names import is_name
+from messagebody.part import NOT_GIVEN, Part, build_part, rewrite_part
+from messagebody.wire.members import PartRecord
 
 if TYPE_CHECKING:
     from upath import UPath
 
     from messagebody.filesystem import MessageBodyFileSystem
-    from messagebody.resolving import Resolver
+    from messagebody.references import Resolver
 
-__all__ = ["MessageBody"]
+
+def manifest_of(parts: Iterable[Part]) -> list[dict[str, Any]]:
+    """Return `{name, contentType, size, digest}` of every part, in order."""
+    return [
+        {
+            **({} if part.name is None else {"name": part.name}),
+            "contentType": part.content_type,
+            "size": part.size,
+            "digest": part.digest,
+        }
+        for part in parts
+    ]
+
+
+def digest_of(manifest: Sequence[dict[str, Any]]) -> str:
+    """Return `"sha256:"` and the SHA-256 of a manifest in RFC 8785 canonical JSON.
+
+    Raises:
+        DigestUnknown: an entry has no size or no digest.
+    """
+    import rfc8785
+
+    unknown = [
+        f"part {index} {quote(entry['name'])}" if "name" in entry else f"part {index}"
+        for index, entry in enumerate(manifest)
+        if entry["size"] is None or entry["digest"] is None
+    ]
+    if unknown:
+        raise DigestUnknown(unknown)
+    return "sha256:" + hashlib.sha256(rfc8785.dumps(list(manifest))).hexdigest()
+
+
+_T = TypeVar("_T")
+_Parts = TypeVar("_Parts", bound="PartSequence")
+# Names, and characters of a name, among which the one that was meant is looked for: the search is
+# slow, and a program that asks for names that may not be there should not wait for it.
+_COMPARED: Final = 300
+
+
+class PartSequence(MutableSequence[Part]):
+    """Parts in order, the named ones also found by name; names are unique.
+
+    Arguments:
+        parts: the parts, in order.
+
+    Raises:
+        DuplicateName: two parts have one name.
+    """
+
+    __slots__ = ("__weakref__", "_parts", "_resolver")
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __init__(self, parts: Iterable[Part] = ()) -> None:
+        self._parts = PartList()
+        self._resolver: Resolver | None = None
+        for part in parts:
+            self._parts.append(_record(part))
+
+    @classmethod
+    def _of(cls, records: Iterable[PartRecord], resolver: "Resolver | None" = None) -> Self:
+        """Make a body of records whose names are checked and unique."""
+        body = cls.__new__(cls)
+        body._parts = PartList(records)
+        body._resolver = resolver
+        return body
+
+    # By position and by name
+
+    def __len__(self) -> int:
+        return len(self._parts)
+
+    def __iter__(self) -> Iterator[Part]:
+        return (Part._of(record, self._resolver) for record in self._parts)
+
+    def __contains__(self, value: object) -> bool:
+        if isinstance(value, str):
+            return self._parts.find(value) is not None
+        if isinstance(value, Part) and value.name is not None:
+            return self.get(value.name) == value
+        return any(value == part for part in self)
+
+    @overload
+    def __getitem__(self, key: int | str) -> Part: ...
+    @overload
+    def __getitem__(self, key: slice) -> list[Part]: ...
+    def __getitem__(self, key: int | str | slice) -> Part | list[Part]:
+        if isinstance(key, str):
+            return self._made(self._named(key))
+        if isinstance(key, slice):
+            return [self._made(record) for record in self._parts.records()[key]]
+        return self._made(self._parts.at(self._position(key)))
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        if isinstance(key, slice):
+            parts = [*self]
+            parts[key] = value
+            self._parts = type(self)(parts)._parts
+        elif not isinstance(key, str):
+            self._parts.replace(self._position(key), _record(value))
+        elif (old := self.get(key)) is not None:
+            self._parts.replace_named(key, rewrite_part(old, value)._record)
+        elif isinstance(value, Part):
+            self._parts.append(value.evolve(name=key)._record)
+        else:
+            self._parts.append(build_part(value, name=key)._record)
+
+    def __delitem__(self, key: Any) -> None:
+        if isinstance(key, str):
+            if not self._parts.remove_named(key):
+                raise self._missing(key)
+        elif isinstance(key, slice):
+            records = [*self._parts]
+            del records[key]
+            self._parts = PartList(records)
+        else:
+            self._parts.remove(self._position(key))
+
+    def insert(self, index: int, value: Part) -> None:
+        """Put a part before a position."""
+        start = slice(index, None).indices(len(self))[0]
+        self._parts.insert(start, _record(value))
+
+    def extend(self, values: Iterable[Part]) -> None:
+        """Add all parts at the end, or none if one of them can't be."""
+        records = [_record(part) for part in values]
+        seen: set[str] = set()
+        for record in records:
+            if record.name is not None and (record.name in seen or record.name in self):
+                raise DuplicateName(record.name)
+            seen.add(record.name or "")
+        for record in records:
+            self._parts.append(record)
+
+    def pop(self, index: int | str = -1) -> Part:
+        """Take out and return the part at a position, or the part with a name."""
+        part = self[index]
+        del self[index]
+        return part
+
+    def remove(self, value: Part | str) -> None:
+        """Take out a part, given itself or its name.
+
+        Raises:
+            PartNotFound: no part has that name.
+            ValueError: the part is not in the body.
+        """
+        del self[value if isinstance(value, str) else self.index(value)]
+
+    def reverse(self) -> None:
+        """Turn the order of the parts around, in place."""
+        self._parts = PartList(reversed([*self._parts]))
+
+    def clear(self) -> None:
+        """Take out all parts."""
+        self._parts = PartList()
+
+    def copy(self) -> Self:
+        """Return a body of the same parts."""
+        return self._of(self._parts.records(), self._resolver)
+
+    __copy__ = copy
+
+    def __add__(self, other: Iterable[Part]) -> Self:
+        if not isinstance(other, Iterable) or isinstance(other, str | bytes):
+            return NotImplemented
+        both = self.copy()
+        both.extend(other)
+        return both
+
+    def __iadd__(self, other: Iterable[Part]) -> Self:
+        self.extend(other)
+        return self
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, PartSequence):
+            return NotImplemented
+        return len(self) == len(other) and all(
+            mine == theirs for mine, theirs in zip(self, other, strict=True)
+        )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restore, (type(self), [*self._parts])
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        from copy import deepcopy
+
+        return self._of(deepcopy([*self._parts], memo), self._resolver)
+
+    # Finding
+
+    def names(self) -> list[str]:
+        """Return the names of the named parts, in message order."""
+        return [name for name in self._columns()[0] if name is not None]
+
+    @overload
+    def get(self, name: str) -> Part | None: ...
+    @overload
+    def get(self, name: str, default: _T) -> Part | _T: ...
+    def get(self, name: str, default: Any = None) -> Any:
+        """Return the part with a name, or `default`."""
+        record = self._parts.find(name)
+        return default if record is None else self._made(record)
+
+    def index(self, value: Any, start: int = 0, stop: int | None = None) -> int:
+        """Return the position of a part, or of the part with a name.
+
+        Raises:
+            PartNotFound: no part has that name.
+            ValueError: the part is not in the body.
+        """
+        if not isinstance(value, str):
+            return super().index(value, start, len(self) if stop is None else stop)
+        position = self._parts.position_of(value)
+        if position is None:
+            raise self._missing(value)
+        if position not in range(*slice(start, stop).indices(len(self))):
+            raise PartNotFound(value, f" in [{start}:{stop}]")
+        return position
+
+    # Inside
+
+    def _columns(self) -> tuple[Sequence[str | None], Sequence[str]]:
+        """Return all names and all content types, in order, without making parts."""
+        _, names, types = self._parts.columns()
+        return names, types
+
+    def _made(self, record: PartRecord) -> Part:
+        return Part._of(record, self._resolver)
+
+    def _bound(self, part: Part) -> Part:
+        return part if self._resolver is None else part.with_resolver(self._resolver)
+
+    def _position(self, index: int) -> int:
+        length, index = len(self), operator.index(index)
+        position = index + length if index < 0 else index
+        if not 0 <= position < length:
+            raise IndexError(f"no part {index}; the body has {count_of(length, 'part')}")
+        return position
+
+    def _named(self, name: str) -> PartRecord:
+        record = self._parts.find(name)
+        if record is None:
+            raise self._missing(name)
+        return record
+
+    def _missing(self, name: str) -> PartNotFound:
+        return PartNotFound(name, _what_is_there(name, self.names()))
+
+
+def _restore(cls: type[_Parts], records: list[PartRecord]) -> _Parts:
+    return cls._of(records)
+
+
+def _record(part: Part) -> PartRecord:
+    if not isinstance(part, Part):
+        raise InvalidPart(
+            f"a body holds parts, got {quote(part)}; body.add(…) makes a part of content"
+        )
+    return part._record
+
+
+def _what_is_there(name: str, names: list[str]) -> str:
+    """Return what to say of a name that no part has: the one likely meant, and the first few."""
+    has = f"the body has {count_of(len(names), 'named part')}"
+    if not names:
+        return f"; {has}"
+    near = _nearest(name, names)
+    meant = f" (did you mean {quote(near)}?)" if near else ""
+    shown = ", ".join(escape(name, limit=100) for name in names[:3])
+    return f"{meant}; {has}: {shown}{', …' if len(names) > 3 else ''}"
+
+
+def _nearest(name: str, names: list[str]) -> str | None:
+    import difflib
+
+    if not is_name(name) and "/" + name in names:
+        return "/" + name
+    return next(iter(difflib.get_close_matches(name[:_COMPARED], names[:_COMPARED], n=1)), None)
 
 
 class MessageBody(PartSequence):
@@ -68,18 +350,18 @@ class MessageBody(PartSequence):
             >>> MessageBody.from_json('[{"contentType":"text/plain","content":"Hello!"}]')[0].text
             'Hello!'
         """
-        from messagebody import codec
+        from messagebody.wire import reader
 
-        return cls._of(codec.decode(data, limits=limits, strict=strict))
+        return cls._of(reader.decode(data, limits=limits, strict=strict))
 
     @classmethod
     def from_dicts(
         cls, data: Any, *, limits: Limits = DEFAULT_LIMITS, strict: bool = False
     ) -> Self:
         """Make a body of parsed JSON: a list of dicts, or a dict with `parts`; see `from_json`."""
-        from messagebody import codec
+        from messagebody.wire import reader
 
-        return cls._of(codec.decode_parsed(data, limits=limits, strict=strict))
+        return cls._of(reader.decode_parsed(data, limits=limits, strict=strict))
 
     def to_json(self, *, indent: int | None = None) -> str:
         """Encode the body as a JSON array of parts.
@@ -94,15 +376,15 @@ class MessageBody(PartSequence):
 
     def to_json_bytes(self, *, indent: int | None = None) -> bytes:
         """Encode the body as a JSON array of parts, in UTF-8; see `to_json`."""
-        from messagebody import codec
+        from messagebody.wire import reader
 
-        return codec.encode(self._parts.records(), indent=indent)
+        return reader.encode(self._parts.records(), indent=indent)
 
     def to_dicts(self) -> builtins.list[dict[str, Any]]:
         """Return what `to_json` writes, parsed: for whatever holds JSON values."""
-        from messagebody import codec
+        from messagebody.wire import reader
 
-        return codec.encode_parsed(self._parts.records())
+        return reader.encode_parsed(self._parts.records())
 
     # Building
 
@@ -200,8 +482,6 @@ class MessageBody(PartSequence):
         An unnamed part has no `name`; what a reference does not state is None. Nothing is
         fetched; local files are read for their digest.
         """
-        from messagebody.identity import manifest_of
-
         return manifest_of(self)
 
     @property
@@ -215,8 +495,6 @@ class MessageBody(PartSequence):
         Raises:
             DigestUnknown: a reference states no size or no digest; see `pin`.
         """
-        from messagebody.identity import digest_of
-
         return digest_of(self.manifest())
 
     def pin(self, resolver: "Resolver | None" = None) -> Self:
@@ -239,7 +517,7 @@ class MessageBody(PartSequence):
     def _pin(
         self, loose: builtins.list[tuple[int, Reference]], resolver: "Resolver | None"
     ) -> None:
-        from messagebody.resolving import Resolver, measure_reference
+        from messagebody.references import Resolver, measure_reference
 
         resolver = resolver or Resolver()
         budget = resolver.budget()
@@ -296,7 +574,7 @@ class MessageBody(PartSequence):
             >>> MessageBody([Part("meow", name="/sources/1.txt")]).to_references()
             {'sources/1.txt': 'meow'}
         """
-        from messagebody.filesystem.references import references_of
+        from messagebody.filesystem.kerchunk import references_of
 
         return references_of(self, resolver)
 
@@ -313,7 +591,7 @@ class MessageBody(PartSequence):
             >>> MessageBody.from_references({"sources/1.txt": "meow"})["/sources/1.txt"].text
             'meow'
         """
-        from messagebody.filesystem.references import body_from_references
+        from messagebody.filesystem.kerchunk import body_from_references
 
         return cls(body_from_references(references))
 
@@ -346,15 +624,15 @@ class MessageBody(PartSequence):
 
     @classmethod
     def __get_pydantic_core_schema__(cls, source: Any, handler: Any) -> Any:
-        from messagebody.interop import pydantic_types
+        from messagebody.interop import pydantic
 
-        return pydantic_types.body_core_schema(cls)
+        return pydantic.body_core_schema(cls)
 
     @classmethod
     def __get_pydantic_json_schema__(cls, core_schema: Any, handler: Any) -> dict[str, Any]:
-        from messagebody.interop import pydantic_types
+        from messagebody.interop import pydantic
 
-        return pydantic_types.body_json_schema()
+        return pydantic.body_json_schema()
 
 
 def _of_type(

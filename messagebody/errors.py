@@ -36,7 +36,7 @@ import functools
 from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar, Final
 
-from messagebody.text import count_of, escape, quote
+from messagebody._text import count_of, escape, quote
 
 __all__ = [
     "AccessDenied",

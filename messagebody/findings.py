@@ -7,8 +7,8 @@ from typing import Final
 import attrs
 
 from messagebody import sniffing
+from messagebody._text import quote
 from messagebody.part import Part
-from messagebody.text import quote
 
 __all__ = ["Finding", "iter_findings"]
 

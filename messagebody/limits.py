@@ -1,8 +1,11 @@
-"""What a decoder takes before it refuses: a value the caller can change."""
+"""Bounds on what a reader takes before it refuses, and sizes as people write them."""
+
+import re
 
 import attrs
 
-__all__ = ["DEFAULT_LIMITS", "Limits"]
+from messagebody._text import quote
+from messagebody.errors import StoreError
 
 _MIB = 1024 * 1024
 
@@ -37,3 +40,26 @@ class Limits:
 
 
 DEFAULT_LIMITS = Limits()
+
+
+_SIZE = re.compile(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([a-z]*)\s*", re.IGNORECASE)
+_UNITS = {
+    "": 1, "b": 1, "k": 1024, "m": 1024**2, "g": 1024**3,
+    "kb": 1000, "mb": 1000**2, "gb": 1000**3, "tb": 1000**4,
+    "kib": 1024, "mib": 1024**2, "gib": 1024**3, "tib": 1024**4,
+}  # fmt: skip
+
+
+def parse_size(size: int | str) -> int:
+    """Return a number of bytes, from a number or from text such as "256 KiB" or "1 MB".
+
+    Examples:
+        >>> parse_size("256 KiB"), parse_size("1 MB"), parse_size(17)
+        (262144, 1000000, 17)
+    """
+    if isinstance(size, int) and not isinstance(size, bool) and size >= 0:
+        return size
+    match = _SIZE.fullmatch(size) if isinstance(size, str) else None
+    if match is None or match[2].lower() not in _UNITS:
+        raise StoreError(f"a size is a number of bytes or text like '256 KiB', got {quote(size)}")
+    return int(float(match[1]) * _UNITS[match[2].lower()])

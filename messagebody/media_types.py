@@ -13,8 +13,8 @@ from types import MappingProxyType
 
 import attrs
 
+from messagebody._text import plain_text, quote
 from messagebody.errors import InvalidContentType
-from messagebody.text import plain_text, quote
 
 __all__ = [
     "OCTET_STREAM",

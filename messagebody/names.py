@@ -11,8 +11,8 @@ import unicodedata
 from collections.abc import Container, Iterator, Sequence
 from typing import Any
 
+from messagebody._text import plain_text, quote
 from messagebody.errors import InvalidName
-from messagebody.text import plain_text, quote
 
 __all__ = ["ancestors", "are_names", "check_name", "is_name", "parent", "safe_name"]
 

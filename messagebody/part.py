@@ -1,8 +1,4 @@
-"""One part of a body: a name, a content type and content.
-
-Content is text, bytes, a reference (a URL with size and digest, if known) or a local file that
-is read late. A part is frozen; `evolve` makes a changed copy.
-"""
+"""A part of a message: its content or a reference to it, and what is known about it."""
 
 import io
 import os
@@ -12,9 +8,12 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Final, Self, TypeVar
 
 import attrs
 
-from messagebody import strict_json
+from messagebody import sniffing
+from messagebody._leaves import LazySerializer
+from messagebody._text import escape, human_size, quote, redact_url
 from messagebody.content import (
     Content,
+    LocalFile,
     Reference,
     check_promise,
     digest_of,
@@ -27,19 +26,15 @@ from messagebody.content import (
     size_of,
     undefined_members,
 )
-from messagebody.errors import DecodeError
-from messagebody.lazy_serializer import LazySerializer
+from messagebody.errors import DecodeError, InvalidPart
 from messagebody.limits import DEFAULT_LIMITS
-from messagebody.local_file import LocalFile
-from messagebody.media_types import check_content_type, parse_content_type
+from messagebody.media_types import check_content_type, essence, parse_content_type
 from messagebody.names import check_name
-from messagebody.record import PartRecord, RichRecord
-from messagebody.text import escape, human_size, quote, redact_url
+from messagebody.wire import strict_json
+from messagebody.wire.members import PartRecord, RichRecord
 
 if TYPE_CHECKING:
-    from messagebody.resolving import Resolver
-
-__all__ = ["LocalFile", "Part", "Reference"]
+    from messagebody.references import Resolver
 
 _PREVIEW: Final = 40
 _T = TypeVar("_T")
@@ -230,7 +225,7 @@ class Part:
         """
         reference = self.reference
         if reference is not None:
-            from messagebody.resolving import read_reference
+            from messagebody.references import read_reference
 
             return read_reference(
                 reference, resolver=resolver or self._resolver, subject=self.label
@@ -277,7 +272,7 @@ class Part:
         """Return the content as a binary file object, seekable where its source is."""
         reference = self.reference
         if reference is not None:
-            from messagebody.resolving import open_reference
+            from messagebody.references import open_reference
 
             return open_reference(
                 reference, resolver=resolver or self._resolver, subject=self.label
@@ -372,15 +367,15 @@ class Part:
 
     @classmethod
     def __get_pydantic_core_schema__(cls, source: Any, handler: Any) -> Any:
-        from messagebody.interop import pydantic_types
+        from messagebody.interop import pydantic
 
-        return pydantic_types.part_core_schema(cls)
+        return pydantic.part_core_schema(cls)
 
     @classmethod
     def __get_pydantic_json_schema__(cls, core_schema: Any, handler: Any) -> Any:
-        from messagebody.interop import pydantic_types
+        from messagebody.interop import pydantic
 
-        return pydantic_types.part_json_schema()
+        return pydantic.part_json_schema()
 
 
 _ARGUMENTS = frozenset(
@@ -397,3 +392,86 @@ def _restore(cls: type[Part], record: PartRecord) -> Part:
 
 def _bytes_of(content: str | bytes | None) -> bytes | None:
     return content.encode() if isinstance(content, str) else content
+
+
+NOT_GIVEN: Any = type("NotGiven", (), {"__repr__": lambda _: "<not given>"})()
+"""Stands for a JSON value that was not given: null is one that can be."""
+
+_JSON = "application/json"
+
+
+def build_part(
+    content: Any = None,
+    *,
+    json: Any = NOT_GIVEN,
+    name: str | None = None,
+    content_type: str | None = None,
+    url: str | None = None,
+    size: int | None = None,
+    digest: str | None = None,
+    metadata: Mapping[str, Any] | None = None,
+) -> Part:
+    """Make a part of exactly one of content, json and url; see `MessageBody.add`."""
+    given = (content is not None) + (json is not NOT_GIVEN) + (url is not None)
+    if given != 1:
+        raise InvalidPart(
+            f"a part takes exactly one of content, json and url, got {given or 'none'}"
+            + ("; JSON null is add(json=None)" if not given else "")
+        )
+    if isinstance(content, dict | list):
+        content, json = None, content
+    if json is not NOT_GIVEN:
+        content = _json_text(json)
+        content_type = content_type or _json_type(name)
+    elif callable(getattr(content, "read", None)):
+        content = _read(content)
+    return Part(
+        content,
+        name=name,
+        content_type=content_type,
+        url=url,
+        size=size,
+        digest=digest,
+        metadata=metadata,
+    )
+
+
+def rewrite_part(part: Part, content: Any) -> Part:
+    """Return `part` with new content; its type is kept unless the content says otherwise."""
+    if isinstance(content, Part):
+        return content.evolve(name=part.name)
+    new = build_part(content, name=part.name)
+    if _says_otherwise(part.content_type, new, content):
+        return new.evolve(metadata=part.metadata, extra=part.extra)
+    return new.evolve(content_type=part.content_type, metadata=part.metadata, extra=part.extra)
+
+
+def _says_otherwise(kept: str, new: Part, content: Any) -> bool:
+    if isinstance(content, dict | list):
+        return essence(kept) != _JSON and not essence(kept).endswith("+json")
+    if isinstance(content, str):
+        return not sniffing.agree(kept, "text/plain")
+    return not sniffing.agree(kept, new.content_type)
+
+
+def _read(file: Any) -> bytes:
+    data = file.read()
+    if not isinstance(data, bytes | bytearray | memoryview):
+        raise InvalidPart(
+            f"a file gives bytes, got {quote(data, limit=40)}; open it in binary mode, 'rb'"
+        )
+    return bytes(data)
+
+
+def _json_text(value: Any) -> str:
+    try:
+        strict_json.check_value(value, depth=DEFAULT_LIMITS.depth)
+    except strict_json.InvalidJson as error:
+        place = "".join(f"/{step}" for step in error.path)
+        raise InvalidPart(f"JSON value{quote(place) if place else ''}: {error}") from error
+    return strict_json.dumps(value)
+
+
+def _json_type(name: str | None) -> str:
+    found = sniffing.from_name(name) if name else None
+    return found if found and essence(found).endswith("+json") else _JSON

@@ -25,7 +25,7 @@ LAYERS = [
     {"body"},
     {"findings"},
     {"schema", "stores"},
-    {"resolving"},
+    {"references"},
     {"compatibility", "offloading", "samples", "filesystem"},
     {"envelopes", "interop", "testing"},
     {"cli", "__main__"},

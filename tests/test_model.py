@@ -24,7 +24,7 @@ from messagebody.errors import (
     LocalFileNotSent,
     PartNotFound,
 )
-from messagebody.resolving import FetchLimits
+from messagebody.references import FetchLimits
 from messagebody.samples import EXAMPLES, example_body, example_schema_json, sample
 
 

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from messagebody import strict_json
-from messagebody.strict_json import InvalidJson
+from messagebody.wire import strict_json
+from messagebody.wire.strict_json import InvalidJson
 
 DEEP = 10_000
 ANY_TEXT = st.text(st.characters(), max_size=8)

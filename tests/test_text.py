@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from messagebody.text import (
+from messagebody._text import (
     count_of,
     escape,
     human_size,

@@ -4,14 +4,11 @@
 does not fit and a `Registry` of many agents build on it.
 """
 
-from messagebody.compatibility.agents import Agent, read_agents
 from messagebody.compatibility.algebra import join, meet, simplify
-from messagebody.compatibility.budgets import DEFAULT_STEPS
-from messagebody.compatibility.checking import Compatibility, Verdict, check
-from messagebody.compatibility.explaining import Reason, Rejection
-from messagebody.compatibility.linting import Finding, lint
-from messagebody.compatibility.profiles import PartType
-from messagebody.compatibility.registry import Impact, Registry
+from messagebody.compatibility.inclusion import Compatibility, Verdict, check
+from messagebody.compatibility.lint import Finding, lint
+from messagebody.compatibility.reasons import Reason, Rejection
+from messagebody.compatibility.registry import Agent, Impact, Registry, read_agents
 from messagebody.compatibility.relations import (
     Evolution,
     Relation,
@@ -23,8 +20,10 @@ from messagebody.compatibility.relations import (
     satisfiable,
     upgrade,
 )
-from messagebody.compatibility.streaming import Status, Stream
-from messagebody.compatibility.suggesting import CONVERTERS, Edit, Suggestion, suggest
+from messagebody.compatibility.suggestions import CONVERTERS, Edit, Suggestion, suggest
+from messagebody.schema.stream import Status, Stream
+from messagebody.solver.budget import DEFAULT_STEPS
+from messagebody.solver.profile import PartType
 
 __all__ = [
     "CONVERTERS",

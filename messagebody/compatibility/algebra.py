@@ -7,8 +7,7 @@ from typing import TypeVar
 
 import attrs
 
-from messagebody.compatibility.checking import check
-from messagebody.compatibility.patterns import alternatives, are_disjoint, contains
+from messagebody.compatibility.inclusion import check
 from messagebody.compatibility.relations import dead_parts, satisfiable
 from messagebody.globs import (
     ContentTypePattern,
@@ -17,6 +16,7 @@ from messagebody.globs import (
     name_pattern,
 )
 from messagebody.schema import MessageBodySchema, SchemaPart
+from messagebody.solver.containment import alternatives, are_disjoint, contains
 
 __all__ = ["join", "meet", "simplify"]
 

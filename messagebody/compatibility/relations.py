@@ -5,13 +5,18 @@ from enum import StrEnum
 import attrs
 
 from messagebody.body import MessageBody
-from messagebody.compatibility.budgets import DEFAULT_STEPS, Budget, OutOfBudget
-from messagebody.compatibility.checking import Compatibility, check
-from messagebody.compatibility.deciding import can_occur, shared_body, valid_body
-from messagebody.compatibility.profiles import PartType, Profile
-from messagebody.compatibility.questions import Question
-from messagebody.compatibility.witnesses import body_of
+from messagebody.compatibility.inclusion import (
+    Compatibility,
+    body_of,
+    can_occur,
+    check,
+    shared_body,
+    valid_body,
+)
 from messagebody.schema import MessageBodySchema
+from messagebody.solver.budget import DEFAULT_STEPS, Budget, OutOfBudget
+from messagebody.solver.profile import PartType, Profile
+from messagebody.solver.satisfy import Question
 
 __all__ = [
     "Evolution",

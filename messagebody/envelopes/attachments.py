@@ -9,13 +9,12 @@ from typing import Any
 
 import attrs
 
-from messagebody import base64_text
 from messagebody.body import MessageBody
 from messagebody.errors import InvalidContentType
 from messagebody.media_types import OCTET_STREAM, check_content_type
 from messagebody.names import safe_name
 from messagebody.part import Part
-from messagebody.resolving import grammar
+from messagebody.wire import base64
 
 __all__ = [
     "Taken",
@@ -52,8 +51,8 @@ def is_absolute_url(url: Any) -> bool:
 
 def _is_readable(url: str) -> bool:
     try:
-        grammar.parse(url)
-    except grammar.Malformed:
+        url.parse(url)
+    except url.Malformed:
         return False
     return True
 
@@ -156,7 +155,7 @@ def put_parts(left: list[Any], aliases: dict[str, str], body: MessageBody) -> li
         part, holds_url = body[name], alias in ALIASES["url"]
         if part.is_reference != holds_url:
             raise ValueError("the part changed between a reference and bytes")
-        value = part.url if holds_url else base64_text.encode(part.read_bytes())
+        value = part.url if holds_url else base64.encode(part.read_bytes())
         attachments[index] = {**attachments[index], alias: value}
     return attachments
 
@@ -170,10 +169,10 @@ def not_taken(left: list[Any], aliases: dict[str, str]) -> list[Any]:
 def _decoded(text: str) -> bytes | None:
     """Decode canonical base64; None for anything that would not encode to the same text."""
     try:
-        content = base64_text.decode(text, strict=True)
+        content = base64.decode(text, strict=True)
     except ValueError:
         return None
-    return content if base64_text.encode(content) == text else None
+    return content if base64.encode(content) == text else None
 
 
 def _size_of(attachment: dict[str, Any]) -> int | None:

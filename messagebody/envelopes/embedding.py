@@ -9,13 +9,13 @@ from typing import Any, Literal
 
 import attrs
 
-from messagebody import base64_text, strict_json
+from messagebody._text import human_size
 from messagebody.body import MessageBody
 from messagebody.errors import LocalFileNotSent, MessageBodyError
 from messagebody.limits import DEFAULT_LIMITS
 from messagebody.media_types import parse_content_type
 from messagebody.part import Part
-from messagebody.text import human_size
+from messagebody.wire import base64, strict_json
 
 __all__ = ["Embedded", "embed", "extract", "inline_text", "is_same"]
 
@@ -98,7 +98,7 @@ def _check_sendable(part: Part) -> None:
 def _attachment(part: Part, inline_as: str) -> dict[str, Any]:
     attachment: dict[str, Any] = {"url": part.url, "mime_type": part.content_type}
     if part.url is None:
-        data = base64_text.encode(part.read_bytes())
+        data = base64.encode(part.read_bytes())
         del attachment["url"]
         head = f"data:{parse_content_type(part.content_type).essence};base64,"
         attachment[inline_as] = head + data if inline_as == "url" else data
@@ -182,9 +182,9 @@ def _content(attachment: dict[str, Any]) -> bytes | None:
     """Return the bytes of an attachment that holds them, None for a reference."""
     data = attachment.get("data")
     if isinstance(data, str):
-        return base64_text.decode(data)
+        return base64.decode(data)
     head, comma, rest = attachment["url"].partition(";base64,")
-    return base64_text.decode(rest) if comma and head.startswith("data:") else None
+    return base64.decode(rest) if comma and head.startswith("data:") else None
 
 
 def inline_text(part: Part) -> str:

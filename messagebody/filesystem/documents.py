@@ -7,10 +7,10 @@ from typing import Any
 import fsspec
 from fsspec.implementations.local import LocalFileSystem
 
+from messagebody._files import replace_file
+from messagebody._text import redact_url
 from messagebody.body import MessageBody
 from messagebody.errors import DecodeError
-from messagebody.text import redact_url
-from messagebody.whole_file import replace_file
 
 __all__ = ["Document"]
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 import attrs
 
 from messagebody.globs.patterns import ContentTypePattern, NamePattern
-from messagebody.globs.shape_index import ShapeIndex
+from messagebody.globs.shapes import ShapeIndex
 
 if TYPE_CHECKING:
     from messagebody.globs.automaton import Automaton

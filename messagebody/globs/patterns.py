@@ -1,13 +1,13 @@
-"""Patterns as values: parsed once, compared by text, matching one text or a whole column."""
+"""Patterns: text that matches part names or content types, exactly and quickly."""
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from itertools import takewhile
-from typing import TYPE_CHECKING, Any, Final, Literal, Self
+from itertools import groupby, takewhile
+from typing import Any, Final, Literal, Self
 
 from messagebody.globs.automaton import Automaton, content_type_automaton, name_automaton
-from messagebody.globs.regexes import regex_of
-from messagebody.globs.shapes import Shape, shapes_of
+from messagebody.globs.shapes import Shape, branches, shapes_of
 from messagebody.globs.syntax import (
     Lint,
     Syntax,
@@ -18,10 +18,49 @@ from messagebody.limits import DEFAULT_LIMITS, Limits
 from messagebody.media_types import essence
 from messagebody.names import is_name
 
-if TYPE_CHECKING:
-    import re
+_LONGEST: Final = 32_768
+_SEGMENT: Final = "/[^/]+"
 
-__all__ = ["ContentTypePattern", "NamePattern", "content_type_pattern", "name_pattern"]
+
+def regex_of(syntax: Syntax) -> re.Pattern[str] | None:
+    """Return a regex whose full matches among legal names are those of a name pattern.
+
+    None if the pattern has many alternatives or is too long for a regex to be quick.
+    """
+    found = branches(syntax)
+    if not found or sum(map(len, found)) > _LONGEST:
+        return None
+    return re.compile("|".join("".join(_branch(branch)) for branch in found))
+
+
+def _branch(text: str) -> Iterator[str]:
+    """Yield the regex of a pattern without braces, block by block between its globstars."""
+    segments = text.split("/")[1:]
+    blocks = [
+        (is_globstar, [*block])
+        for is_globstar, block in groupby(segments, key=lambda segment: segment == "**")
+    ]
+    for index, (is_globstar, block) in enumerate(blocks):
+        is_last = index == len(blocks) - 1
+        if is_globstar:
+            yield f"(?:{_SEGMENT})+" if is_last else ""
+        elif index == 0:
+            yield "".join(map(_segment, block))
+        else:
+            found = f"(?:{_SEGMENT})*?" + "".join(map(_segment, block))
+            yield found if is_last else f"(?>{found})"
+
+
+def _segment(glob: str) -> str:
+    first, *rest = (re.escape(piece) for piece in re.split(r"\*+", glob))
+    if not rest:
+        return f"/{first}(?=/|\\Z)"
+    if not first and not any(rest):
+        return _SEGMENT
+    *middles, last = rest
+    steps = "".join(f"(?>[^/]*?{middle})" for middle in middles)
+    return f"(?>/{first}{steps}[^/]*{last}(?=/|\\Z))"
+
 
 _INTERNED: Final = 4096
 _INTERNED_LENGTH: Final = 256

@@ -13,9 +13,9 @@ from typing import Final, Protocol, Self, TypeVar
 
 import attrs
 
+from messagebody._text import quote
 from messagebody.errors import InvalidPattern
 from messagebody.limits import DEFAULT_LIMITS
-from messagebody.text import quote
 
 __all__ = [
     "Lint",

@@ -1,15 +1,14 @@
 """Offloading: large parts to a store and back, and what a store needs in the long run."""
 
-from messagebody.offloading.asynchronous import ainline, aoffload, apresent
-from messagebody.offloading.fetching import fetch
-from messagebody.offloading.migrating import migrate
-from messagebody.offloading.presenting import present
-from messagebody.offloading.reading_back import inline
-from messagebody.offloading.sizes import parse_size
-from messagebody.offloading.sweeping import Swept, sweep
-from messagebody.offloading.uploading import offload
-from messagebody.offloading.verifying import ReferenceFinding, Verification, verify
-from messagebody.offloading.working import Stop
+from messagebody.limits import parse_size
+from messagebody.offloading._async import ainline, aoffload, apresent
+from messagebody.offloading._inline import fetch, inline
+from messagebody.offloading._jobs import Stop
+from messagebody.offloading._migrate import migrate
+from messagebody.offloading._offload import offload
+from messagebody.offloading._present import present
+from messagebody.offloading._sweep import Swept, sweep
+from messagebody.offloading._verify import ReferenceFinding, Verification, verify
 
 __all__ = [
     "ReferenceFinding",

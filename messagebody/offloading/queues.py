@@ -9,10 +9,10 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from messagebody.body import MessageBody
-from messagebody.offloading.reading_back import inline
-from messagebody.offloading.sizes import parse_size
-from messagebody.offloading.uploading import offload
-from messagebody.resolving import Resolver
+from messagebody.limits import parse_size
+from messagebody.offloading._inline import inline
+from messagebody.offloading._offload import offload
+from messagebody.references import Resolver
 from messagebody.stores import Store
 
 __all__ = ["QUEUE_LIMITS", "from_message", "to_message"]

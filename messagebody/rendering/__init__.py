@@ -5,8 +5,6 @@ the model and not on top of it.
 """
 
 from messagebody.rendering.html import html_table
-from messagebody.rendering.listing import listing
-from messagebody.rendering.styling import PLAIN, Palette
-from messagebody.rendering.tree import tree
+from messagebody.rendering.tables import PLAIN, Palette, listing, tree
 
 __all__ = ["PLAIN", "Palette", "html_table", "listing", "tree"]

@@ -3,10 +3,8 @@
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
-from messagebody.rendering.styling import PLAIN, Palette, cut, display_width
-from messagebody.text import escape
-
-__all__ = ["MOST_DRAWN", "dot", "draw"]
+from messagebody._text import escape
+from messagebody.rendering.tables import PLAIN, Palette, cut, display_width
 
 MOST_DRAWN: Final = 12
 """More agents than this are more lines than a person follows in a terminal."""

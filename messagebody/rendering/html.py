@@ -4,8 +4,8 @@ import html
 import itertools
 from typing import TYPE_CHECKING
 
-from messagebody.rendering.describing import place_of, preview, size_of, total_size, type_of
-from messagebody.text import count_of
+from messagebody._text import count_of
+from messagebody.rendering.tables import place_of, preview, size_of, total_size, type_of
 
 if TYPE_CHECKING:
     from messagebody.body import MessageBody

@@ -8,6 +8,7 @@ import os
 import re
 from typing import Any
 
+from messagebody._text import redact_url
 from messagebody.errors import MissingDependency, StoreError
 from messagebody.stores.base import (
     CHUNK,
@@ -19,7 +20,6 @@ from messagebody.stores.base import (
     Upload,
     digest_of,
 )
-from messagebody.text import redact_url
 
 __all__ = [
     "CHUNK",
@@ -93,19 +93,19 @@ def _parse(url: object) -> tuple[str, str, str]:
 
 
 def _open_directory(path: "os.PathLike[str]") -> Store:
-    from messagebody.stores.file import FileStore
+    from messagebody.stores.directory import FileStore
 
     return FileStore(path)
 
 
 def _open_directory_url(url: str) -> Store:
-    from messagebody.stores.file import FileStore
+    from messagebody.stores.directory import FileStore
 
     return FileStore.from_url(url)
 
 
 def _open_filesystem(filesystem: Any, scheme: str, authority: str, path: str) -> Store:
-    from messagebody.stores.generic import FilesystemStore
+    from messagebody.stores.filesystem import FilesystemStore
 
     place = f"{authority}{path}".rstrip("/")
     return FilesystemStore(filesystem, place, f"{scheme}://{place}")

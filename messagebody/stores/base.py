@@ -7,8 +7,8 @@ from typing import Protocol
 
 import attrs
 
+from messagebody._text import redact_url, redact_urls
 from messagebody.errors import StoreError
-from messagebody.text import redact_url, redact_urls
 
 __all__ = [
     "CHUNK",

@@ -8,7 +8,7 @@ from typing import Any
 from hypothesis import given
 
 from messagebody import MessageBody, MessageBodyError
-from messagebody.envelopes.conversion import Adapter, Converted, Loss
+from messagebody.envelopes.base import Adapter, Converted, Loss
 from messagebody.testing.strategies import bodies, json_values
 
 __all__ = ["AdapterContract"]

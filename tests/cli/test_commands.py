@@ -9,7 +9,7 @@ from typing import NamedTuple
 import pytest
 
 from messagebody import MessageBody
-from messagebody.cli.running import run
+from messagebody.cli.application import run
 from messagebody.samples import example_body, example_schema_json
 
 
@@ -391,7 +391,7 @@ class TestManners:
         def fail(*_: object, **__: object) -> None:
             raise ZeroDivisionError("\x1bbang")
 
-        monkeypatch.setattr("messagebody.cli.commands.ls.read_body", fail)
+        monkeypatch.setattr("messagebody.cli.commands.bodies.read_body", fail)
         done = shell("ls", "-")
         assert (done.code, done.out) == (70, "")
         assert done.err == (
@@ -403,7 +403,7 @@ class TestManners:
         def interrupt(*_: object) -> None:
             raise KeyboardInterrupt
 
-        monkeypatch.setattr("messagebody.cli.commands.ls.read_body", interrupt)
+        monkeypatch.setattr("messagebody.cli.commands.bodies.read_body", interrupt)
         assert shell("ls", "-").code == 130
 
 

@@ -39,13 +39,9 @@ class TestRegistry:
         assert shell("registry", "pairs", agents).out == "painter → teller\n"
         assert '"painter" -> "teller";' in shell("registry", "pairs", agents, "--dot").out
 
-    def test_pairs_as_pictures(self, shell: Shell, agents: str, tmp_path: Path) -> None:
+    def test_pairs_as_pictures(self, shell: Shell, agents: str) -> None:
         drawn = shell("registry", "pairs", agents, "--graph")
         assert drawn.out == "painter ──●\nteller  ──◀\n"
-        assert shell("registry", "pairs", agents, "--svg", "agents.svg") == (0, "", "", b"")
-        written = (tmp_path / "agents.svg").read_bytes()
-        assert b"<title>painter \xe2\x86\x92 teller</title>" in written
-        assert shell("registry", "pairs", agents, "--svg", "-").data == written
 
     def test_a_crowd_is_not_drawn_with_letters(self, shell: Shell, tmp_path: Path) -> None:
         names = [{"name": f"agent-{number}", "input": []} for number in range(13)]
@@ -53,7 +49,7 @@ class TestRegistry:
         (tmp_path / "crowd" / "all.json").write_text(json.dumps(names))
         done = shell("registry", "pairs", "crowd", "--graph")
         assert (done.code, done.out) == (2, "")
-        assert "up to 12 agents, here are 13; --svg FILE and --dot" in done.err
+        assert "up to 12 agents, here are 13; --dot" in done.err
 
     def test_json(self, shell: Shell, agents: str) -> None:
         def read(*arguments: str) -> object:
@@ -71,7 +67,6 @@ class TestRegistry:
         (tmp_path / "nobody").mkdir()
         for form in ("--graph", "--dot", "--json"):
             assert shell("registry", "pairs", "nobody", form).code == 0
-        assert "0 agents" in shell("registry", "pairs", "nobody", "--svg", "-").out
 
     def test_who(self, shell: Shell, agents: str) -> None:
         assert shell("registry", "who", agents, "--feeds", "teller").out == "painter\n"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from messagebody.rendering.formats import FORMATS
+from messagebody.cli.reports import FORMATS
 from tests.cli.test_commands import Done, Shell
 
 ALL_FORMATS = ["text", *FORMATS]

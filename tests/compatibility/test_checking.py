@@ -10,7 +10,7 @@ import pytest
 
 from messagebody.body import MessageBody
 from messagebody.compatibility import Compatibility, PartType, Verdict, check
-from messagebody.compatibility.explaining import describe_part
+from messagebody.compatibility.reasons import describe_part
 from messagebody.part import Part
 from messagebody.schema import MessageBodySchema
 from tests.compatibility import generators, oracle

@@ -7,8 +7,8 @@ import random
 
 import pytest
 
-from messagebody.compatibility.budgets import Budget, OutOfBudget
-from messagebody.compatibility.covering import cover
+from messagebody.solver.budget import Budget, OutOfBudget
+from messagebody.solver.cover import cover
 
 
 def possible(slots: list[list[int]], needs: int) -> bool:

@@ -6,13 +6,13 @@ from typing import Any
 import pytest
 
 from messagebody.compatibility import check
-from messagebody.compatibility.languages import Language
-from messagebody.compatibility.patterns import language_of
-from messagebody.compatibility.profiles import Profile
-from messagebody.compatibility.questions import Question
-from messagebody.compatibility.screening import OPEN, Answer, Screening
 from messagebody.globs import name_pattern
 from messagebody.schema import MessageBodySchema
+from messagebody.solver.containment import language_of
+from messagebody.solver.languages import Language
+from messagebody.solver.profile import Profile
+from messagebody.solver.satisfy import Question
+from messagebody.solver.screen import OPEN, Answer, Screening
 from tests.compatibility import generators, oracle
 from tests.compatibility.test_checking import FIRST_CHARACTERS, schema
 
@@ -62,7 +62,7 @@ def test_the_naive_rule_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_names_that_nobody_competes_for_are_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every required part taken for large: as if names were not unique."""
-    monkeypatch.setattr("messagebody.compatibility.demands.Demand._small", {})
+    monkeypatch.setattr("messagebody.solver.satisfy.Demand._small", {})
     assert disagreements() > 10
 
 
@@ -118,7 +118,7 @@ def test_a_limit_on_expansions_is_noticed(monkeypatch: pytest.MonkeyPatch) -> No
             return language_of(pattern)
         return language_of(name_pattern("{" + ",".join(expansions) + "}"))
 
-    monkeypatch.setattr("messagebody.compatibility.questions.language_of", cut_short)
+    monkeypatch.setattr("messagebody.solver.satisfy.language_of", cut_short)
     assert check(whole, first)
 
 

@@ -5,9 +5,9 @@ import random
 
 import pytest
 
-from messagebody.compatibility.budgets import Budget, OutOfBudget
-from messagebody.compatibility.languages import Language
-from messagebody.compatibility.patterns import (
+from messagebody.globs import content_type_pattern, name_pattern
+from messagebody.solver.budget import Budget, OutOfBudget
+from messagebody.solver.containment import (
     WELL_KNOWN,
     are_disjoint,
     contains,
@@ -16,8 +16,8 @@ from messagebody.compatibility.patterns import (
     language_of,
     matches_type,
 )
-from messagebody.compatibility.searching import search
-from messagebody.globs import content_type_pattern, name_pattern
+from messagebody.solver.languages import Language
+from messagebody.solver.search import search
 from tests.compatibility import generators, oracle
 
 KINDS = [
@@ -88,7 +88,7 @@ class TestNames:
 
     def test_no_budget_at_all(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """Then nothing is known of patterns that text does not tell apart."""
-        monkeypatch.setattr("messagebody.compatibility.patterns._STEPS_OF_A_PAIR", 1)
+        monkeypatch.setattr("messagebody.solver.containment._STEPS_OF_A_PAIR", 1)
         one, other = name_pattern("/*q*{r,s}{t,u}"), name_pattern("/*r*{r,s}{t,u}")
         assert contains(one, other) is None
         assert are_disjoint(one, other) is None

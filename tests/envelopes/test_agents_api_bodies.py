@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from messagebody import MessageBody, Part, resolving
+from messagebody import MessageBody, Part, references
 from messagebody.envelopes import agents_api
 from messagebody.errors import (
     DecodeError,
@@ -179,7 +179,7 @@ class TestEditedBody:
     def test_nothing_is_fetched(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """What became a reference is not read to put an envelope together."""
         fetch = Mock(return_value=b"")
-        monkeypatch.setattr(resolving, "read_reference", fetch)
+        monkeypatch.setattr(references, "read_reference", fetch)
         message = envelope(
             content=["a", {"type": "text", "text": "b"}, {"type": "text", "text": "c", "k": 1}, 5],
             payload={"a": 1},

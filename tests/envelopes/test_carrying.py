@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from messagebody import MessageBody, MessageBodySchema, Part, Resolver, inline, offload
-from messagebody.envelopes import conversion, olympus, sentient
+from messagebody.envelopes import base, olympus, sentient
 from messagebody.errors import (
     DecodeError,
     DigestMismatch,
@@ -265,7 +265,7 @@ class TestViews:
             format_.to_body(bad)
 
     def test_registry_knows_it(self, format_: Any, example: Any, place: Any) -> None:
-        adapter = conversion.adapter(format_.__name__.rpartition(".")[2])
+        adapter = base.adapter(format_.__name__.rpartition(".")[2])
         assert adapter is format_
         assert adapter.detect(example)
         assert not adapter.detect({})

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from messagebody import MessageBody, Part, resolving
+from messagebody import MessageBody, Part, references
 from messagebody.envelopes import channel
 from messagebody.errors import EnvelopeError, LocalFileNotSent, MessageBodyError
 from tests.envelopes.shapes import BODIES, CHAT_INPUTS, CHAT_OUTPUTS, JSON, MAPS
@@ -114,7 +114,7 @@ class TestChatToBodyAndBack:
         body = channel.to_body({"message": "a", "attachments": [{"data": "aGk="}]}).value
         body[index] = body[index].evolve(url="https://example.com/hi", digest=body[index].digest)
         fetch = Mock(return_value=b"")
-        monkeypatch.setattr(resolving, "read_reference", fetch)
+        monkeypatch.setattr(references, "read_reference", fetch)
         chat = channel.from_body(body).value
         assert "https://example.com/hi" in [each.get("url") for each in chat["attachments"]]
         fetch.assert_not_called()

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from messagebody import MessageBody
-from messagebody.envelopes import conversion
-from messagebody.envelopes.conversion import Converted, Loss, LossKind
+from messagebody.envelopes import base
+from messagebody.envelopes.base import Converted, Loss, LossKind
 from messagebody.errors import LossyConversion, MessageBodyError
 
 LOSS = Loss("omitted", "a\nb", "no room")
@@ -51,7 +51,7 @@ class TestRegistry:
     @pytest.mark.parametrize("name", ["agents-api", "channel"])
     def test_modules_are_adapters(self, name: str) -> None:
         """A module with the three functions is one."""
-        adapter = conversion.adapter(name)
+        adapter = base.adapter(name)
         body = MessageBody()
         body.add("Hello!")
         message = adapter.from_body(body).or_raise()
@@ -61,13 +61,13 @@ class TestRegistry:
     def test_unknown_names(self) -> None:
         """The error lists those there are, the nearest first."""
         with pytest.raises(MessageBodyError, match=r"did you mean 'agents-api'.*channel, olympus"):
-            conversion.adapter("agent-api")
+            base.adapter("agent-api")
         with pytest.raises(MessageBodyError, match="no adapter 'x'; there are"):
-            conversion.adapter("x")
+            base.adapter("x")
 
     def test_register(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """An object or a module's name; twice the same is fine, another is not."""
-        monkeypatch.setattr(conversion, "_adapters", dict(conversion._adapters))
+        monkeypatch.setattr(base, "_adapters", dict(base._adapters))
 
         class Mine:
             def to_body(self, message: Any, /) -> Converted[MessageBody]:
@@ -80,9 +80,9 @@ class TestRegistry:
                 return False
 
         mine = Mine()
-        conversion.register("mine", mine)
-        conversion.register("mine", mine)
-        assert conversion.adapter("mine") is mine
-        assert "mine" in conversion.adapter_names()
+        base.register("mine", mine)
+        base.register("mine", mine)
+        assert base.adapter("mine") is mine
+        assert "mine" in base.adapter_names()
         with pytest.raises(MessageBodyError, match="'mine' is registered already"):
-            conversion.register("mine", Mine())
+            base.register("mine", Mine())

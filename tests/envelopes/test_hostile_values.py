@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from messagebody import MessageBody, Part
 from messagebody.envelopes import agents_api, channel, olympus, sentient
-from messagebody.envelopes.conversion import adapter
+from messagebody.envelopes.base import adapter
 from messagebody.errors import EnvelopeError, MessageBodyError
 from tests.envelopes.shapes import JSON
 

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from messagebody.envelopes import sentient
-from messagebody.envelopes.sentient import moments
+from messagebody.envelopes.sentient import rules
 from messagebody.errors import EnvelopeError
 
 VECTORS = Path(__file__).parents[1] / "vectors"
@@ -234,13 +234,13 @@ class TestChain:
             raise zoneinfo.ZoneInfoNotFoundError(name)
 
         message = chain("ex1", ("0/timestamp/timezone", "Mars/Olympus"))
-        moments._zone.cache_clear()
-        monkeypatch.setattr(moments, "ZoneInfo", nowhere)
+        rules._zone.cache_clear()
+        monkeypatch.setattr(rules, "ZoneInfo", nowhere)
         try:
             assert found(message) == []
         finally:
             monkeypatch.undo()
-            moments._zone.cache_clear()
+            rules._zone.cache_clear()
         assert found(message) == [(0, "S006", "/timestamp/timezone")]
 
     @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from messagebody import MessageBody, Part, Resolver, aoffload, inline, offload, 
 from messagebody.errors import LocalFileChanged, StoreError
 from messagebody.offloading import Stop
 from messagebody.stores import open_store
-from messagebody.stores.file import FileStore
+from messagebody.stores.directory import FileStore
 from messagebody.stores.s3 import S3FileSystem, S3Store
 from tests import servers
 
@@ -115,7 +115,7 @@ def test_a_file_sent_in_parts(
     how: str, when: str, in_parts: S3Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """No object appears that is not what its key says, and no upload stays open."""
-    monkeypatch.setattr("messagebody.offloading.uploading._WHOLE", 0)
+    monkeypatch.setattr("messagebody.offloading._offload._WHOLE", 0)
     path = tmp_path / "talk.bin"
     path.write_bytes(b"a" * 600 * KIB)
     body = MessageBody()

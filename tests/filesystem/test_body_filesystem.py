@@ -10,7 +10,7 @@ import fsspec
 import pytest
 
 from messagebody import MessageBody, Part, Resolver, offload
-from messagebody.directories import Directories
+from messagebody._index import Directories
 from messagebody.errors import DecodeError
 from messagebody.filesystem import MessageBodyFileSystem
 

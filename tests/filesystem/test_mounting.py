@@ -19,7 +19,7 @@ from messagebody.errors import MissingDependency
 from messagebody.samples import sample
 
 try:
-    from messagebody.filesystem.mounting import mount
+    from messagebody.filesystem.mount import mount
 except MissingDependency as missing:
     mount = None  # type: ignore[assignment]
     assert missing.system, "fusepy is installed with the tests"  # noqa: PT017

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from messagebody.errors import InvalidContentType, InvalidPattern
 from messagebody.globs import PatternIndex, content_type_pattern, name_pattern
-from messagebody.globs.regexes import regex_of
+from messagebody.globs.patterns import regex_of
 from tests.globs import strategies
 
 _starry = st.text("ab*/", min_size=1, max_size=10).map(lambda text: "/" + text)

@@ -34,9 +34,9 @@ from messagebody.errors import (
     UnsafeReference,
 )
 from messagebody.offloading import Stop
-from messagebody.offloading.working import Interrupted
+from messagebody.offloading._jobs import Interrupted
 from messagebody.stores import Bytes, Upload, open_store
-from messagebody.stores.file import FileStore
+from messagebody.stores.directory import FileStore
 from messagebody.stores.s3 import S3Store
 
 KIB = 1024
@@ -305,7 +305,7 @@ def test_no_code_path_hands_a_url_to_an_opener() -> None:
     }
     # The document a filesystem is opened over is the program's own, never a part's.
     assert set(found) <= {"filesystem/documents.py"}
-    for package in ("resolving", "offloading", "stores"):
+    for package in ("references", "offloading", "stores"):
         for path in (root / package).rglob("*.py"):
             assert "UPath" not in path.read_text("utf-8"), path
 

@@ -21,9 +21,9 @@ from messagebody.errors import (
     UnsafeReference,
 )
 from messagebody.offloading import parse_size
-from messagebody.resolving import FetchLimits
+from messagebody.references import FetchLimits
 from messagebody.stores import Bytes, Store, open_store
-from messagebody.stores.file import FileStore
+from messagebody.stores.directory import FileStore
 
 KIB = 1024
 
@@ -213,7 +213,7 @@ class TestLocalFiles:
     def test_a_file_above_64_mib_is_streamed_in_two_passes(
         self, directory: FileStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr("messagebody.offloading.uploading._WHOLE", 1000)
+        monkeypatch.setattr("messagebody.offloading._offload._WHOLE", 1000)
         (tmp_path / "f").write_bytes(bytes(range(256)) * 10_000)
         body = MessageBody()
         body.add(tmp_path / "f", name="/f")
@@ -226,7 +226,7 @@ class TestLocalFiles:
     def test_a_file_that_changed_is_refused(
         self, directory: FileStore, tmp_path: Path, change: str, whole: int, monkeypatch: Any
     ) -> None:
-        monkeypatch.setattr("messagebody.offloading.uploading._WHOLE", whole)
+        monkeypatch.setattr("messagebody.offloading._offload._WHOLE", whole)
         path = tmp_path / "f"
         path.write_bytes(b"a" * 300 * KIB)
         body = MessageBody()
@@ -240,7 +240,7 @@ class TestLocalFiles:
     def test_a_file_that_changes_between_the_passes_is_refused(
         self, directory: FileStore, tmp_path: Path, change: str, monkeypatch: Any
     ) -> None:
-        monkeypatch.setattr("messagebody.offloading.uploading._WHOLE", 0)
+        monkeypatch.setattr("messagebody.offloading._offload._WHOLE", 0)
         path = tmp_path / "f"
         path.write_bytes(b"a" * 3000 * KIB)
         body = MessageBody()
@@ -261,7 +261,7 @@ class TestLocalFiles:
     ) -> None:
         import os
 
-        monkeypatch.setattr("messagebody.offloading.uploading._WHOLE", 0)
+        monkeypatch.setattr("messagebody.offloading._offload._WHOLE", 0)
         path = tmp_path / "f"
         path.write_bytes(b"a" * 3000 * KIB)
         body = MessageBody()

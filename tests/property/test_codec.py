@@ -7,9 +7,10 @@ from unittest.mock import patch
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from messagebody import Limits, MessageBody, Part, codec
+from messagebody import Limits, MessageBody, Part
 from messagebody.errors import DecodeError
 from messagebody.testing.strategies import bodies
+from messagebody.wire import reader
 from tests.fuzz.mutations import mutate
 from tests.property.documents import documents
 
@@ -27,7 +28,7 @@ def outcome(data: Any, **options: Any) -> Any:
 
 
 def outcome_of_reference(data: Any, **options: Any) -> Any:
-    with patch.object(codec, "decode_flawless", lambda *_, **__: None):
+    with patch.object(reader, "decode_flawless", lambda *_, **__: None):
         return outcome(data, **options)
 
 

@@ -13,9 +13,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft4Validator  # type: ignore[import-untyped]
 
+from messagebody.cli.reports import (
+    FORMATS,
+    Message,
+    Outcome,
+    Report,
+    Subject,
+    report_findings,
+    report_pair,
+)
 from messagebody.compatibility import Compatibility, check, lint
-from messagebody.rendering.formats import FORMATS, Message, Outcome, Report
-from messagebody.rendering.reports import Subject, report_findings, report_pair
 from messagebody.schema import MessageBodySchema
 from tests.compatibility import generators
 

@@ -12,7 +12,7 @@ from hypothesis import Phase, settings
 
 from messagebody import MessageBody
 from messagebody.envelopes import agents_api, channel, olympus, sentient
-from messagebody.envelopes.conversion import Adapter, Converted, Loss
+from messagebody.envelopes.base import Adapter, Converted, Loss
 from messagebody.testing import AdapterContract
 
 VECTORS = Path(__file__).parents[1] / "vectors"

@@ -9,18 +9,16 @@ from pathlib import Path
 import attrs
 import click
 
+from messagebody._text import escape, human_size
 from messagebody.body import MessageBody
 from messagebody.cli.terminal import Terminal, pass_terminal
 from messagebody.compatibility import check
 from messagebody.errors import DigestMismatch
 from messagebody.offloading import inline, offload
+from messagebody.references import Resolver
 from messagebody.rendering import listing, tree
-from messagebody.resolving import Resolver
 from messagebody.samples import sample
 from messagebody.schema import MessageBodySchema
-from messagebody.text import escape, human_size
-
-__all__ = ["command"]
 
 _SCHEMAS = {
     "researcher": [

@@ -1,10 +1,9 @@
-"""`help`: commands and topics."""
+"""Commands about the command line itself: help, completion."""
 
 import click
+from click.shell_completion import get_completion_class
 
-from messagebody.cli.exit_codes import table
-
-__all__ = ["command"]
+from messagebody.cli.application import table
 
 _TOPICS = {
     "exit-codes": "What the exit codes mean:\n\n" + table(),
@@ -20,7 +19,7 @@ The first slash may be left out. Quote patterns, or the shell expands them.""",
 
 @click.command("help")
 @click.argument("topic", required=False)
-def command(topic: str | None) -> None:
+def help_command(topic: str | None) -> None:
     """Explain a command or a topic: exit-codes, patterns."""
     context = click.get_current_context()
     root = context.find_root()
@@ -34,3 +33,19 @@ def command(topic: str | None) -> None:
         _, found, _ = application.resolve_command(root, [topic])
         assert found is not None  # noqa: S101 - resolve_command raises for an unknown one
         click.echo(click.Context(found, info_name=topic, parent=root).get_help())
+
+
+@click.command("completion")
+@click.argument("shell", type=click.Choice(["bash", "fish", "zsh"]))
+def completion_command(shell: str) -> None:
+    """Print a script that completes commands, options, files and part names.
+
+    \b
+      eval "$(messagebody completion bash)"      # in ~/.bashrc
+    """
+    found = get_completion_class(shell)
+    if found is None:
+        raise click.UsageError(f"no completion for {shell}")
+    application = click.get_current_context().find_root().command
+    script = found(application, {}, "messagebody", "_MESSAGEBODY_COMPLETE")
+    click.echo(script.source())

@@ -1,14 +1,8 @@
 """The message envelope of agents-api, exactly as its reference implementation reads it."""
 
-from messagebody.envelopes.agents_api.builders import (
-    build_approval_required,
-    build_text,
-    build_tool_call,
-    build_tool_result,
-)
 from messagebody.envelopes.agents_api.findings import Finding, is_valid, iter_findings, validate
 from messagebody.envelopes.agents_api.mapping import detect, from_body, to_body
-from messagebody.envelopes.agents_api.normalizing import (
+from messagebody.envelopes.agents_api.normalize import (
     SCHEMA,
     TYPES,
     message_type,
@@ -16,13 +10,17 @@ from messagebody.envelopes.agents_api.normalizing import (
     normalize_many,
 )
 from messagebody.envelopes.agents_api.provider import (
+    build_approval_required,
+    build_text,
+    build_tool_call,
+    build_tool_result,
     coalesce_consecutive_same_role,
     to_provider_message,
     to_provider_messages,
 )
 from messagebody.envelopes.agents_api.results import normalize_conversation_result
-from messagebody.envelopes.php_values import PhpObject
-from messagebody.envelopes.php_values import encode as to_wire
+from messagebody.envelopes.php import PhpObject
+from messagebody.envelopes.php import encode as to_wire
 
 __all__ = [
     "SCHEMA",

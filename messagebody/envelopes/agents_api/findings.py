@@ -5,8 +5,9 @@ from typing import Any, Literal
 
 import attrs
 
-from messagebody.envelopes import php_values as php
-from messagebody.envelopes.agents_api.normalizing import (
+from messagebody._text import escape
+from messagebody.envelopes import php
+from messagebody.envelopes.agents_api.normalize import (
     MESSAGE_KEYS,
     SCHEMA,
     VERSION,
@@ -15,10 +16,8 @@ from messagebody.envelopes.agents_api.normalizing import (
     kept_text_fields,
     normalize,
 )
-from messagebody.envelopes.conversion import Loss
-from messagebody.envelopes.findings import raise_findings
+from messagebody.envelopes.base import Loss, raise_findings
 from messagebody.errors import EnvelopeError
-from messagebody.text import escape
 
 __all__ = ["Finding", "is_valid", "iter_drops", "iter_findings", "validate"]
 

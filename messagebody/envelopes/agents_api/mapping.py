@@ -1,19 +1,12 @@
-"""Envelopes to bodies and back.
+"""The mapping between a body and an agents-api message."""
 
-An envelope is decomposed: content to unnamed parts, payload to a named JSON part, attachments with
-an absolute URL to reference parts, the rest to a sidecar. Any other body travels inside an envelope
-as text, attachments and a manifest; see `messagebody.envelopes.embedding`. Whichever way is taken
-is checked by going back.
-"""
-
+from collections.abc import Callable
 from typing import Any
 
-from messagebody import strict_json
 from messagebody.body import MessageBody
-from messagebody.envelopes import php_values as php
-from messagebody.envelopes.agents_api.content import content_parts, rebuilt_content
+from messagebody.envelopes import php
 from messagebody.envelopes.agents_api.findings import iter_drops
-from messagebody.envelopes.agents_api.normalizing import (
+from messagebody.envelopes.agents_api.normalize import (
     MESSAGE_KEYS,
     SCHEMA,
     VERSION,
@@ -23,13 +16,82 @@ from messagebody.envelopes.agents_api.normalizing import (
     kept_text_fields,
     normalize,
 )
-from messagebody.envelopes.attachments import not_taken, put_parts, take_parts
-from messagebody.envelopes.conversion import Converted
-from messagebody.envelopes.embedding import embed, extract, is_same
+from messagebody.envelopes.attachments import is_absolute_url, not_taken, put_parts, take_parts
+from messagebody.envelopes.base import Converted
+from messagebody.envelopes.embedding import embed, extract, inline_text, is_same
 from messagebody.errors import EnvelopeError, MessageBodyError
+from messagebody.media_types import OCTET_STREAM, TEXT_PLAIN
 from messagebody.part import Part
+from messagebody.wire import strict_json
 
-__all__ = ["SIDECAR", "detect", "from_body", "to_body"]
+
+def content_parts(content: Any) -> tuple[list[Part], Any]:
+    """Return the unnamed parts of a content, and the note of how it was written."""
+    if content == "":
+        return [], ""
+    if isinstance(content, str):
+        return [Part(content, content_type=TEXT_PLAIN)], "text"
+    if isinstance(content, dict):
+        return [_json_part(content)], "value"
+    parts, notes = [], []
+    for block in content:
+        part, note = _block_part(block)
+        parts.append(part)
+        notes.append(note)
+    return parts, notes
+
+
+def _json_part(value: Any) -> Part:
+    return Part(strict_json.dumps(value), content_type="application/json")
+
+
+def _block_part(block: Any) -> tuple[Part, Any]:
+    if isinstance(block, str):
+        return Part(block, content_type=TEXT_PLAIN), "string"
+    kind = block.get("type") if isinstance(block, dict) else None
+    if kind == "text" and isinstance(block.get("text"), str):
+        note = "text" if len(block) == 2 else {**block, "text": None}
+        return Part(block["text"], content_type=TEXT_PLAIN), note
+    if kind == "image_url":
+        image = block.get("image_url")
+        if is_absolute_url(image):
+            return _reference(image), {**block, "image_url": None}
+        if isinstance(image, dict) and is_absolute_url(image.get("url")):
+            return _reference(image["url"]), {**block, "image_url": {**image, "url": None}}
+    return _json_part(block), "json"
+
+
+def _reference(url: str) -> Part:
+    return Part(url=url, content_type=OCTET_STREAM)
+
+
+def rebuilt_content(note: Any, parts: list[Part], read_json: Callable[[Part], Any]) -> Any:
+    """Return the content that parts and note describe.
+
+    Raises:
+        ValueError: there are more or fewer parts than the note speaks of, or they are not here.
+    """
+    if note == "":
+        return ""
+    if isinstance(note, list):
+        pairs = zip(parts, note, strict=True)
+        return [_rebuilt_block(part, each, read_json) for part, each in pairs]
+    (part,) = parts
+    return inline_text(part) if note == "text" else read_json(part)
+
+
+def _rebuilt_block(part: Part, note: Any, read_json: Callable[[Part], Any]) -> Any:
+    if note == "json":
+        return read_json(part)
+    if note == "string":
+        return inline_text(part)
+    if note == "text":
+        return {"type": "text", "text": inline_text(part)}
+    if note["type"] == "text":
+        return {**note, "text": inline_text(part)}
+    image = note["image_url"]
+    return {**note, "image_url": part.url if image is None else {**image, "url": part.url}}
+
 
 SIDECAR = "/meta/agents-api.json"
 
@@ -143,7 +205,7 @@ def _decomposed(envelope: Envelope) -> MessageBody:
     parts, sidecar["content"] = content_parts(envelope["content"])
     payload = envelope["payload"]
     if payload:
-        parts.append(_json_part(payload, _payload_name(envelope["type"])))
+        parts.append(_json_content_part(payload, _payload_name(envelope["type"])))
     else:
         sidecar["payload"] = payload
     metadata = envelope["metadata"]
@@ -153,11 +215,11 @@ def _decomposed(envelope: Envelope) -> MessageBody:
         parts += [each.part for each in taken]
         sidecar["metadata"] = {**metadata, "attachments": left}
         sidecar["attachments"] = {each.part.name: each.alias for each in taken}
-    parts.append(_json_part(sidecar, SIDECAR))
+    parts.append(_json_content_part(sidecar, SIDECAR))
     return MessageBody(parts)
 
 
-def _json_part(value: Any, name: str) -> Part:
+def _json_content_part(value: Any, name: str) -> Part:
     return Part(strict_json.dumps(value), name=name, content_type=_JSON)
 
 
@@ -259,7 +321,7 @@ def _brought(envelope: Envelope) -> MessageBody | None:
     plain = {**envelope, "payload": envelope["payload"] or {}}
     if strict_json.same(_embedding(body, {"role": "assistant"}), plain):
         return body
-    body.append(_json_part(_said(envelope, body, own), SIDECAR))
+    body.append(_json_content_part(_said(envelope, body, own), SIDECAR))
     return body if strict_json.same(from_body(body).value, envelope) else None
 
 

@@ -4,8 +4,8 @@ from collections import defaultdict, deque
 from collections.abc import Callable
 from typing import Any
 
-from messagebody.envelopes import php_values as php
-from messagebody.envelopes.agents_api.normalizing import as_message, normalize
+from messagebody.envelopes import php
+from messagebody.envelopes.agents_api.normalize import as_message, normalize
 from messagebody.errors import EnvelopeError
 
 __all__ = ["normalize_conversation_result"]

@@ -1,12 +1,17 @@
 """The chat contract of agents-api: what channels send an agent, and what comes back."""
 
-from messagebody.envelopes.channel.bodies import body_chat
+from messagebody.envelopes.channel.channel import (
+    SILENT_SKIP,
+    Channel,
+    Refusal,
+    body_chat,
+    extract_replies,
+)
 from messagebody.envelopes.channel.external import ExternalMessage, chat_payload, client_context
 from messagebody.envelopes.channel.findings import Finding, is_valid, iter_findings, validate
 from messagebody.envelopes.channel.jsonrpc import jsonrpc_input, jsonrpc_task
 from messagebody.envelopes.channel.mapping import detect, from_body, to_body
-from messagebody.envelopes.channel.pipeline import SILENT_SKIP, Channel
-from messagebody.envelopes.channel.remembering import (
+from messagebody.envelopes.channel.sessions import (
     Deduplicator,
     Reservation,
     SeenMessages,
@@ -14,7 +19,6 @@ from messagebody.envelopes.channel.remembering import (
     idempotency_key,
     session_key,
 )
-from messagebody.envelopes.channel.replies import Refusal, extract_replies
 
 __all__ = [
     "SILENT_SKIP",

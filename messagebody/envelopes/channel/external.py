@@ -6,7 +6,7 @@ from typing import Any, Self
 
 import attrs
 
-from messagebody.envelopes import php_values as php
+from messagebody.envelopes import php
 from messagebody.errors import EnvelopeError
 
 __all__ = ["ExternalMessage", "chat_payload", "client_context", "normal_slug"]

@@ -5,9 +5,9 @@ from typing import Any
 
 import attrs
 
-from messagebody.envelopes import php_values as php
-from messagebody.envelopes.findings import raise_findings
-from messagebody.text import escape
+from messagebody._text import escape
+from messagebody.envelopes import php
+from messagebody.envelopes.base import raise_findings
 
 __all__ = ["Finding", "is_valid", "iter_findings", "validate"]
 

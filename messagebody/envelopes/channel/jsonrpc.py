@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from typing import Any
 
-from messagebody.envelopes import php_values as php
-from messagebody.envelopes.channel.replies import Refusal
+from messagebody.envelopes import php
+from messagebody.envelopes.channel.channel import Refusal
 from messagebody.errors import EnvelopeError
 
 __all__ = ["jsonrpc_input", "jsonrpc_task"]

@@ -12,15 +12,15 @@ from typing import Any, Literal
 
 import attrs
 
-from messagebody import strict_json
 from messagebody.body import MessageBody
-from messagebody.envelopes import php_values as php
+from messagebody.envelopes import php
 from messagebody.envelopes.attachments import not_taken, put_parts, take_parts
-from messagebody.envelopes.conversion import Converted, Loss
+from messagebody.envelopes.base import Converted, Loss
 from messagebody.envelopes.embedding import embed, extract, inline_text, is_same
 from messagebody.errors import EnvelopeError, MessageBodyError
 from messagebody.media_types import TEXT_PLAIN
 from messagebody.part import Part
+from messagebody.wire import strict_json
 
 __all__ = ["SIDECAR", "detect", "from_body", "to_body"]
 

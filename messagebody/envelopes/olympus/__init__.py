@@ -5,14 +5,26 @@ and `published` (boundaries as data), `boundary`, `upstream` (what the public co
 `replay`, `mapping`.
 """
 
-from messagebody.envelopes.olympus.attachments import AttachmentStatus, verify_attachment
-from messagebody.envelopes.olympus.boundary import Stripped, iter_boundary_findings, strip
+from messagebody.envelopes.olympus.boundary import (
+    Stripped,
+    UpstreamViolation,
+    iter_boundary_findings,
+    iter_upstream_violations,
+    strip,
+    upstream_stripped,
+)
 from messagebody.envelopes.olympus.findings import Finding, Layer, Severity
-from messagebody.envelopes.olympus.mapping import detect, from_body, to_body
-from messagebody.envelopes.olympus.policy import Boundary, Policy, Scope
-from messagebody.envelopes.olympus.published import PUBLISHED
+from messagebody.envelopes.olympus.mapping import (
+    AttachmentStatus,
+    detect,
+    from_body,
+    to_body,
+    verify_attachment,
+)
+from messagebody.envelopes.olympus.policy import PUBLISHED, Boundary, Policy, Scope
 from messagebody.envelopes.olympus.replay import Admission, ReplayGuard
-from messagebody.envelopes.olympus.signing import (
+from messagebody.envelopes.olympus.rules import is_valid, iter_findings, validate
+from messagebody.envelopes.olympus.signature import (
     Profile,
     ShortSecretWarning,
     Verification,
@@ -22,12 +34,6 @@ from messagebody.envelopes.olympus.signing import (
     signed,
     verify,
 )
-from messagebody.envelopes.olympus.upstream import (
-    UpstreamViolation,
-    iter_upstream_violations,
-    upstream_stripped,
-)
-from messagebody.envelopes.olympus.validation import is_valid, iter_findings, validate
 
 __all__ = [
     "PUBLISHED",

@@ -1,30 +1,58 @@
-"""Envelopes as bodies, and bodies as envelopes.
-
-A received envelope, given as text, keeps its text byte for byte in `/olympus/envelope.json`. One
-built here, given as a value, is taken apart into its payload and `/meta/olympus.json`.
-"""
+"""The mapping between a body and an Olympus envelope, attachments included."""
 
 import os
 from collections.abc import Iterator, Mapping
+from enum import StrEnum
 from functools import partial
 from typing import Any
 
+from messagebody._text import quote
 from messagebody.body import MessageBody
+from messagebody.content import sha256_of
 from messagebody.envelopes.attachments import is_absolute_url
-from messagebody.envelopes.carrying import Carrier
-from messagebody.envelopes.conversion import Converted
-from messagebody.envelopes.received import (
-    Message,
-    Slot,
-    is_digest,
-    numbered_name,
-    text_of,
-)
+from messagebody.envelopes.base import Converted
+from messagebody.envelopes.sidecar import Carrier, Message, Slot, is_digest, numbered_name, text_of
 from messagebody.errors import DigestMismatch
 from messagebody.part import Part
-from messagebody.text import quote
 
-__all__ = ["Files", "detect", "from_body", "to_body"]
+
+class AttachmentStatus(StrEnum):
+    """What is known of an attachment; true only when it is ok."""
+
+    OK = "ok"
+    """The file has the declared hash."""
+
+    MISMATCH = "mismatch"
+    """The file has another hash, or the declared one is malformed."""
+
+    MISSING = "missing"
+    """There is no file. Public builders declare 64 zeros for one; that proves nothing."""
+
+    UNVERIFIED = "unverified"
+    """No hash is declared."""
+
+    def __bool__(self) -> bool:
+        return self is AttachmentStatus.OK
+
+
+def verify_attachment(attachment: Mapping[str, Any], content: bytes | None) -> AttachmentStatus:
+    """Compare a whole file with the SHA-256 its attachment declares.
+
+    Arguments:
+        attachment: one of an envelope's context attachments.
+        content: the file's bytes, None if there is no file.
+
+    Examples:
+        >>> verify_attachment({"type": "plan", "path": "plan.md"}, b"# Plan")
+        <AttachmentStatus.UNVERIFIED: 'unverified'>
+    """
+    if content is None:
+        return AttachmentStatus.MISSING
+    declared = attachment.get("hash")
+    if declared is None:
+        return AttachmentStatus.UNVERIFIED
+    return AttachmentStatus.OK if declared == sha256_of(content) else AttachmentStatus.MISMATCH
+
 
 Files = Mapping[str, str | bytes | os.PathLike[str]]
 """Contents of attachments by path: text, bytes, or a local file."""

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from threading import Lock
 
-from messagebody.envelopes.olympus.signing import Verification
+from messagebody.envelopes.olympus.signature import Verification
 
 __all__ = ["Admission", "ReplayGuard"]
 

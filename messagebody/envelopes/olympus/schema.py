@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Any
 
+from messagebody._text import quote
 from messagebody.envelopes.olympus.findings import Finding
-from messagebody.envelopes.received import pointer, shown
-from messagebody.text import quote
+from messagebody.envelopes.sidecar import pointer, shown
 
 __all__ = ["MESSAGE_TYPES", "PERSONAS", "SCHEMA", "fields", "iter_violations"]
 

@@ -5,17 +5,18 @@ One idea a module: `chain` puts the checks together (`shape`, `rules`, `lineage`
 `mapping`.
 """
 
-from messagebody.envelopes.sentient.audit_entries import audit_entry
-from messagebody.envelopes.sentient.audit_log import AuditLog, Flaw
-from messagebody.envelopes.sentient.chain import is_valid, iter_findings, validate
-from messagebody.envelopes.sentient.findings import (
+from messagebody.envelopes.sentient.audit_log import AuditLog, Flaw, audit_entry
+from messagebody.envelopes.sentient.chain import (
     CHECKS,
     Check,
     Finding,
     Severity,
     SeveritySource,
+    is_valid,
+    iter_findings,
+    validate,
 )
-from messagebody.envelopes.sentient.forwarding import Forwarded, forward
+from messagebody.envelopes.sentient.forward import Forwarded, forward
 from messagebody.envelopes.sentient.graph import Edge, Graph, Node, chain_graph
 from messagebody.envelopes.sentient.mapping import detect, from_body, to_body
 

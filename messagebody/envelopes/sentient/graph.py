@@ -5,9 +5,9 @@ from typing import Any
 
 import attrs
 
-from messagebody.envelopes.received import member, read_object, text_of
-from messagebody.envelopes.sentient.resources import LISTS, references
-from messagebody.text import escape
+from messagebody._text import escape
+from messagebody.envelopes.sentient.rules import LISTS, references
+from messagebody.envelopes.sidecar import member, read_object, text_of
 
 __all__ = ["Edge", "Graph", "Node", "chain_graph"]
 

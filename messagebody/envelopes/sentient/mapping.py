@@ -9,10 +9,9 @@ from typing import Any
 
 from messagebody.body import MessageBody
 from messagebody.envelopes.attachments import is_absolute_url
-from messagebody.envelopes.carrying import Carrier
-from messagebody.envelopes.conversion import Converted
-from messagebody.envelopes.received import Message, numbered_name, text_of
-from messagebody.envelopes.sentient.resources import LISTS, references
+from messagebody.envelopes.base import Converted
+from messagebody.envelopes.sentient.rules import LISTS, references
+from messagebody.envelopes.sidecar import Carrier, Message, numbered_name, text_of
 from messagebody.errors import InvalidContentType
 from messagebody.media_types import check_content_type
 from messagebody.part import Part

@@ -1,14 +1,351 @@
-"""What one message must keep to beyond its shape: time, error, audit."""
+"""The rules of a Sentient chain: lineage, resources, mentions and times."""
 
 import re
 from collections.abc import Container, Iterator
+from datetime import datetime, timedelta
+from functools import lru_cache
 from typing import Any
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from messagebody.envelopes.received import member, pointer, shown, text_of
-from messagebody.envelopes.sentient.moments import moment, zone_problem
 from messagebody.envelopes.sentient.shape import Problem
+from messagebody.envelopes.sidecar import member, pointer, shown, text_of
+from messagebody.wire import strict_json
 
-__all__ = ["iter_audit_problems", "iter_error_problems", "iter_time_problems"]
+_ANY_ZONE = "Etc/UTC"
+
+
+def moment(text: object) -> datetime | None:
+    """Return an ISO 8601 date and time as written, None if it is none.
+
+    Examples:
+        >>> moment("2026-01-27T14:30:52+08:00").hour, moment("yesterday")
+        (14, None)
+    """
+    if not isinstance(text, str) or "T" not in text.upper():
+        return None
+    try:
+        return datetime.fromisoformat(text.upper())
+    except ValueError:
+        return None
+
+
+def zone_problem(when: datetime, name: str) -> str | None:
+    """Return why a time zone's name doesn't go with a time, None if it does or nobody knows."""
+    zone = _zone(name)
+    if zone is None:  # a machine without the database can't tell
+        return "no time zone has that name" if _zone(_ANY_ZONE) else None
+    if when.tzinfo is None:
+        return None
+    try:
+        there = when.astimezone(zone).utcoffset()
+    except OverflowError:  # the first and last day of the calendar
+        return None
+    if there == when.utcoffset():
+        return None
+    return f"its offset then is {_offset(there)}, executed_at says {_offset(when.utcoffset())}"
+
+
+@lru_cache(maxsize=256)  # names come from messages
+def _zone(name: str) -> ZoneInfo | None:
+    try:
+        return ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        return None
+
+
+def _offset(offset: timedelta | None) -> str:
+    minutes = round((offset or timedelta()).total_seconds() / 60)
+    sign = "-" if minutes < 0 else "+"
+    return f"{sign}{abs(minutes) // 60:02}:{abs(minutes) % 60:02}"
+
+
+Parent = dict[str, Any] | None
+
+# Runs after a chain has ended, by the document's own words.
+_AFTERWARDS = "memory_agent"
+
+
+def sequence_of(message: dict[str, Any]) -> int | None:
+    """Return a message's sequence number, None if it states none."""
+    number = member(message, "metadata", "sequence_number")
+    return number if isinstance(number, int) and not isinstance(number, bool) else None
+
+
+def iter_lineage_problems(message: dict[str, Any], parent: Parent) -> Iterator[Problem]:
+    """Yield what breaks the chain between a message and its parent, None if there is none."""
+    sequence = sequence_of(message)
+    if sequence is not None:
+        yield from _parentage(message, parent, sequence)
+    if parent is None:
+        return
+    if sequence is not None and sequence > 1:
+        yield from _inheritance(message, parent, sequence)
+    yield from _succession(message, parent)
+    yield from _time(message, parent)
+    yield from _handover(message, parent)
+
+
+def _parentage(message: dict[str, Any], parent: Parent, sequence: int) -> Iterator[Problem]:
+    place = "/metadata/parent_message_id"
+    metadata = member(message, "metadata")
+    named = member(metadata, "parent_message_id")
+    if "parent_message_id" not in metadata or not isinstance(named, str | None):
+        return
+    if sequence == 1 and named is not None:
+        yield "M005", place, f"the first message answers none, got {shown(named)}"
+    if sequence > 1 and parent is None:
+        yield "M004", place, f"an earlier message's id is expected, got {shown(named)}"
+
+
+def _inheritance(
+    message: dict[str, Any], parent: dict[str, Any], sequence: int
+) -> Iterator[Problem]:
+    for check, name in (("M001", "request_id"), ("M002", "session_id")):
+        mine, theirs = (member(each, "metadata", name) for each in (message, parent))
+        if isinstance(mine, str) and isinstance(theirs, str) and mine != theirs:
+            problem = f"the parent's {shown(theirs)} is expected, got {shown(mine)}"
+            yield check, f"/metadata/{name}", problem
+    before = sequence_of(parent)
+    if before is not None and sequence != before + 1:
+        problem = f"{before + 1} follows the parent's {before}, got {shown(sequence)}"
+        yield "M003", "/metadata/sequence_number", problem
+
+
+def _succession(message: dict[str, Any], parent: dict[str, Any]) -> Iterator[Problem]:
+    name = text_of(message, "agent", "name")
+    next_agent = member(parent, "next_agent")
+    named = member(next_agent, "name")
+    if not name or not isinstance(next_agent, dict) or "name" not in next_agent:
+        return
+    if named is None and name != _AFTERWARDS:
+        yield "C003", "/agent/name", f"the parent ended the chain, got {shown(name)}"
+    elif isinstance(named, str) and named != name:
+        yield "C001", "/agent/name", f"the parent named {shown(named)}, got {shown(name)}"
+
+
+def _time(message: dict[str, Any], parent: dict[str, Any]) -> Iterator[Problem]:
+    mine, theirs = (moment(member(each, "timestamp", "executed_at")) for each in (message, parent))
+    if mine is None or theirs is None or (mine.tzinfo is None) is not (theirs.tzinfo is None):
+        return
+    if mine < theirs:
+        problem = f"the parent is of {theirs.isoformat()}, got {mine.isoformat()}"
+        yield "C005", "/timestamp/executed_at", problem
+
+
+def _handover(message: dict[str, Any], parent: dict[str, Any]) -> Iterator[Problem]:
+    source, sender = text_of(message, "input", "source"), text_of(parent, "agent", "name")
+    if source and sender and source != sender:
+        yield "C002", "/input/source", f"{shown(sender)} is expected, got {shown(source)}"
+    received, sent = member(message, "input"), member(parent, "output")
+    if not (isinstance(received, dict) and isinstance(sent, dict)):
+        return
+    if "content" not in received or "content" not in sent:
+        return
+    if not strict_json.same(received["content"], sent["content"]):
+        yield "C006", "/input/content", "it is not what the parent put out"
+
+
+_MENTION = re.compile(
+    r"(?<![A-Za-z0-9_])(?P<id>(?:src|store|derived)_[0-9]+)(?![A-Za-z0-9_])"
+    r"(?P<stated>[`*]*\s*\(acquired\s+from\s+(?P<source>[^()]*)\))?"
+)
+_ASIDE = re.compile(r"\([^()]*\)")
+_COUNTED = re.compile(
+    r"(?<![0-9])([0-9]++)(?:(?:\s++[^\W\d]\S*+){0,3}?\s++|-?)(?:sub-?)?goals?\b"
+    r"|\bgoals?\W{1,3}([0-9]++)",
+    re.IGNORECASE,
+)
+
+Text = tuple[str, str]
+"""A place and the text there."""
+
+
+def iter_mention_problems(message: dict[str, Any]) -> Iterator[Problem]:
+    """Yield miscounted goals, and mentions of resources without their provenance."""
+    agent = text_of(message, "agent", "name")
+    content = member(message, "output", "content")
+    if agent == "objective_agent":
+        yield from _scope(message, [*_texts(content, "/output/content")], acquisition_counts=False)
+    if agent == "goal_agent" and content is not None:
+        scopes = [*_goal_lists(content)]
+        yield from _count(message, sum(len(goals) for _, goals in scopes))
+        for path, goals in scopes:
+            yield from _scope(message, [*_texts(goals, path)], acquisition_counts=True)
+
+
+def _goal_lists(content: Any) -> Iterator[tuple[str, list[Any]]]:
+    """Yield the goals of each objective with their place; each list is a scope of its own."""
+    items = enumerate(content) if isinstance(content, list) else ()
+    for key, objective in content.items() if isinstance(content, dict) else items:
+        goals = member(objective, "goals")
+        if isinstance(goals, list):
+            yield pointer("output", "content", key, "goals"), goals
+
+
+def _texts(content: Any, path: str) -> Iterator[Text]:
+    if isinstance(content, str):
+        yield path, content
+    for index, item in enumerate(content if isinstance(content, list) else ()):
+        if isinstance(item, str):
+            yield path + pointer(index), item
+
+
+def _count(message: dict[str, Any], goals: int) -> Iterator[Problem]:
+    stated = text_of(message, "status", "message")
+    numbers = [first or second for first, second in _COUNTED.findall(stated)]
+    if not numbers:
+        yield "O001", "/status/message", f"it states no number of goals; there are {goals}"
+    elif all(number.lstrip("0") != str(goals or "") for number in numbers):
+        yield "O001", "/status/message", f"it states {numbers[0]} goals; there are {goals}"
+
+
+def _scope(
+    message: dict[str, Any], texts: list[Text], *, acquisition_counts: bool
+) -> Iterator[Problem]:
+    """Check the mentions in one scope, in order.
+
+    A text that fetches a store from its source, named outside of parentheses, needs no provenance:
+    it says it. For goals that is the first mention; objectives want another one, in the first that
+    analyses.
+    """
+    sources = {
+        text_of(each, "ref_id"): text_of(each, "source_ref_id")
+        for each in references(message, "storage_refs")
+    }
+    declared = {text_of(each, "ref_id") for kind in LISTS for each in references(message, kind)}
+    mentioned: set[str] = set()
+    for path, text in texts:
+        yield from _undeclared(path, text, declared)
+        bare = {match["id"] for match in _MENTION.finditer(_ASIDE.sub("", text))}
+        for match in _MENTION.finditer(text):
+            store = match["id"]
+            if store not in sources:
+                continue
+            if match["stated"] or sources[store] not in bare:
+                yield from _mention(match, path, store in mentioned, sources[store])
+                mentioned.add(store)
+            elif acquisition_counts:
+                mentioned.add(store)
+
+
+def _mention(match: re.Match[str], path: str, again: bool, source: str) -> Iterator[Problem]:
+    store = match["id"]
+    if match["stated"] and again:
+        yield "P002", path, f"{store} was mentioned before; its provenance is stated once"
+    if match["stated"] and match["source"].strip() != source:
+        problem = f"{store} stems from {shown(source)}, got {shown(match['source'])}"
+        yield "P003", path, problem
+    if not match["stated"] and not again:
+        yield "P001", path, f"'{store} (acquired from {source})' is expected at the first mention"
+
+
+def _undeclared(path: str, text: str, declared: set[str]) -> Iterator[Problem]:
+    mentions = re.findall(r"(?<![A-Za-z0-9_])((?:src|store|derived)_[0-9]+)(?![A-Za-z0-9_])", text)
+    for name in dict.fromkeys(mentions):
+        if name not in declared:
+            yield "P004", path, f"no resource is {shown(name)}"
+
+
+LISTS = ("source_refs", "storage_refs", "derived_refs")
+
+_ORIGIN = {"source_refs": "url", "storage_refs": "source_ref_id", "derived_refs": "parent_ref_id"}
+_ID = {"source_refs": "src", "storage_refs": "store", "derived_refs": "derived"}
+_DONE = {"stored", "created"}
+# Who registers references, and at which place in the chain.
+_IN_CHARGE = {
+    "source_refs": ("objective_agent", 1),
+    "storage_refs": ("objective_agent", 1),
+    "derived_refs": ("planning_agent", 3),
+}
+
+
+def references(message: Any, kind: str) -> list[dict[str, Any]]:
+    """Return the references of one list that are objects."""
+    listed = member(message, "resources", kind)
+    return [each for each in listed if isinstance(each, dict)] if isinstance(listed, list) else []
+
+
+def iter_resource_problems(message: dict[str, Any], parent: Parent) -> Iterator[Problem]:
+    """Yield references that break the rules, alone or against the parent's."""
+    sources = {*_ids(message, "source_refs")}
+    everything = {name for kind in LISTS for name in _ids(message, kind)}
+    origins = {"source_refs": sources, "storage_refs": sources, "derived_refs": everything}
+    for kind in LISTS:
+        earlier: set[str] = set()
+        for index, reference in enumerate(references(message, kind)):
+            place = pointer("resources", kind, index)
+            yield from _identity(reference, kind, place, earlier)
+            yield from _origin(reference, kind, place, origins[kind])
+            yield from _state(reference, kind, place)
+            earlier.add(text_of(reference, "ref_id"))
+        if parent is not None and isinstance(member(message, "resources", kind), list):
+            yield from _kept(message, parent, kind)
+        yield from _registered(message, parent, kind)
+
+
+def _ids(message: Any, kind: str) -> list[str]:
+    return [text_of(reference, "ref_id") for reference in references(message, kind)]
+
+
+def _identity(
+    reference: dict[str, Any], kind: str, place: str, earlier: set[str]
+) -> Iterator[Problem]:
+    name = reference.get("ref_id")
+    if not isinstance(name, str):
+        return
+    if re.fullmatch(rf"{_ID[kind]}_[1-9][0-9]*", name) is None:
+        yield "S008", f"{place}/ref_id", f"{_ID[kind]}_1, …_2, … is expected, got {shown(name)}"
+    if name in earlier:
+        yield "R005", f"{place}/ref_id", f"{shown(name)} stands earlier in the list"
+
+
+def _origin(reference: dict[str, Any], kind: str, place: str, known: set[str]) -> Iterator[Problem]:
+    origin = reference.get(_ORIGIN[kind])
+    if kind == "source_refs" or not isinstance(origin, str):
+        return
+    if origin not in known or origin == reference.get("ref_id"):
+        yield "R002", f"{place}/{_ORIGIN[kind]}", f"no other reference is {shown(origin)}"
+
+
+def _state(reference: dict[str, Any], kind: str, place: str) -> Iterator[Problem]:
+    status, uri = reference.get("status"), reference.get("storage_uri")
+    if kind == "source_refs" or "storage_uri" not in reference or not isinstance(status, str):
+        return
+    if status in _DONE and not uri:
+        yield "R003", place, f"it is {status}, and has no storage_uri"
+    if status == "pending" and uri:
+        yield "R003", place, "it is pending, and has a storage_uri"
+
+
+def _kept(message: dict[str, Any], parent: dict[str, Any], kind: str) -> Iterator[Problem]:
+    mine = {text_of(each, "ref_id"): (i, each) for i, each in enumerate(references(message, kind))}
+    for theirs in references(parent, kind):
+        name = text_of(theirs, "ref_id")
+        if not name:
+            continue
+        if name not in mine:
+            yield "R001", pointer("resources", kind), f"the parent's {shown(name)} is gone"
+            continue
+        index, reference = mine[name]
+        before, now = theirs.get(_ORIGIN[kind]), reference.get(_ORIGIN[kind])
+        if isinstance(before, str) and isinstance(now, str) and before != now:
+            place = pointer("resources", kind, index, _ORIGIN[kind])
+            yield "R006", place, f"{shown(name)} stood for {shown(before)}, got {shown(now)}"
+
+
+def _registered(message: dict[str, Any], parent: Parent, kind: str) -> Iterator[Problem]:
+    agent, place_in_chain = _IN_CHARGE[kind]
+    name, sequence = text_of(message, "agent", "name"), sequence_of(message)
+    if parent is None and sequence != 1:  # nobody knows what is new
+        return
+    if name == agent or sequence == place_in_chain:
+        return
+    known = {*_ids(parent, kind)}
+    new = [each for each in _ids(message, kind) if each and each not in known]
+    if new:
+        problem = f"{agent} registers these, got {shown(new[0])} from {shown(name)}"
+        yield "R004", pointer("resources", kind), problem
+
 
 _ELSEWHERE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:|[/~]")
 

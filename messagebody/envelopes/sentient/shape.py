@@ -5,7 +5,7 @@ from typing import Any
 
 import attrs
 
-from messagebody.envelopes.received import pointer, shown
+from messagebody.envelopes.sidecar import pointer, shown
 
 __all__ = ["Problem", "iter_shape_problems"]
 

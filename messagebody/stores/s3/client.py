@@ -9,9 +9,9 @@ import boto3
 from boto3.session import Session
 from botocore.config import Config
 
+from messagebody._text import redact_url
 from messagebody.errors import StoreError
 from messagebody.stores.s3.faults import translated
-from messagebody.text import redact_url
 
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client

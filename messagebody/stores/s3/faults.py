@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from botocore import exceptions as botocore
 from urllib3 import exceptions as urllib3
 
+from messagebody._text import escape, redact_urls
 from messagebody.errors import AccessDenied, MessageBodyError, ObjectNotFound, StoreError
 from messagebody.stores.base import harmless_cause
-from messagebody.text import escape, redact_urls
 
 __all__ = ["NativeFailure", "code_of", "status_of", "translate", "translated"]
 

@@ -1,32 +1,189 @@
-"""An fsspec filesystem over boto3, small on purpose.
-
-It wants no version of boto3 of its own, as s3fs does, writes objects whole or not at all, and
-holds no secret that `to_json` or a pickle could carry.
-"""
+"""S3 as an fsspec filesystem, through boto3."""
 
 import contextlib
-from collections.abc import Iterator
+import io
+import re
+from collections.abc import Iterable, Iterator
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
-from botocore.exceptions import ClientError
+from botocore.exceptions import BotoCoreError, ClientError
 from fsspec import AbstractFileSystem
+from fsspec.spec import AbstractBufferedFile
 
 from messagebody.errors import LimitExceeded, ObjectNotFound, StoreError
 from messagebody.stores.base import CHUNK, Blob, Bytes, Upload
 from messagebody.stores.s3 import uploads
-from messagebody.stores.s3.answers import cut, directory_info, file_info, first_byte, listed
 from messagebody.stores.s3.client import Clients, Session, Settings
 from messagebody.stores.s3.faults import NativeFailure, code_of, status_of, translated
-from messagebody.stores.s3.files import S3File
-from messagebody.stores.s3.uploads import Target, split_path
+from messagebody.stores.s3.uploads import Target, send_part, split_path
 
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
 
-    from messagebody.stores.s3.native import Native
+    from messagebody.stores.s3.obstore import Native
 
-__all__ = ["LONGEST_LINK", "S3FileSystem"]
+
+class S3File(AbstractBufferedFile):  # type: ignore[misc]
+    """An object open for reading, or being written; an exception while writing leaves nothing."""
+
+    fs: "S3FileSystem"
+
+    def __init__(self, *args: Any, content_type: str | None = None, **kwargs: Any) -> None:
+        self._upload: str | None = None
+        self._parts: list[dict[str, Any]] = []
+        self._content_type = content_type
+        super().__init__(*args, **kwargs)
+        if self.mode == "ab":
+            raise NotImplementedError("S3 can't append to an object")
+
+    @property
+    def _target(self) -> Target:
+        return Target(*split_path(self.path), self._content_type)
+
+    def _upload_chunk(self, final: bool = False) -> bool:
+        data = self.buffer.getvalue()
+        if final and self._upload is None and self.autocommit:
+            self._publish_small(data)
+            return True
+        with self.fs._translated(self.path):
+            if self._upload is None:
+                self._upload = self.fs.client.create_multipart_upload(**self._target.described)[
+                    "UploadId"
+                ]
+            if data or not self._parts:
+                self._send(data)
+        if final and self.autocommit:
+            self.commit()
+        return True
+
+    def _publish_small(self, data: bytes) -> None:
+        absent = self.mode == "xb"
+        written = self.fs.put_blob(
+            self.path, Bytes(data), content_type=self._content_type, if_absent=absent
+        )
+        if not written:
+            raise FileExistsError(self.path)
+
+    def _send(self, data: bytes) -> None:
+        number = len(self._parts) + 1
+        self._parts.append(send_part(self.fs.client, self._target, str(self._upload), number, data))
+
+    def commit(self) -> None:
+        """Make the object appear under its key."""
+        if self._upload is None:
+            return
+        condition: dict[str, Any] = {"IfNoneMatch": "*"} if self.mode == "xb" else {}
+        try:
+            with self.fs._translated(self.path):
+                self.fs.client.complete_multipart_upload(
+                    **self._target.address,
+                    UploadId=self._upload,
+                    MultipartUpload={"Parts": cast("Any", self._parts)},
+                    **condition,
+                )
+        except StoreError as error:
+            self.discard()
+            if status_of(error.__cause__ or error) == 412:
+                raise FileExistsError(self.path) from error
+            raise
+        self._upload = None
+
+    def discard(self) -> None:
+        """Throw away what was sent."""
+        if self._upload is not None:
+            upload, self._upload = Upload(split_path(self.path)[1], self._upload, 0.0), None
+            self.fs.abort_upload(split_path(self.path)[0], upload)
+
+    def close(self) -> None:
+        """Finish writing; when that fails nothing is left behind."""
+        try:
+            super().close()
+        except BaseException:
+            self.discard()
+            raise
+
+    def __exit__(self, kind: type[BaseException] | None, *rest: object) -> None:
+        if kind is not None and self.mode != "rb":
+            self.discard()
+            self.closed = True
+        super().__exit__(kind, *rest)
+
+    def __del__(self) -> None:
+        # A writer that was dropped, not closed, never meant to publish what it has.
+        if not self.closed and self.mode != "rb":
+            with contextlib.suppress(StoreError, BotoCoreError):
+                self.discard()
+            self.closed = True
+        super().__del__()
+
+
+def directory_info(path: str) -> dict[str, Any]:
+    """Return how fsspec describes a directory."""
+    return {"name": path, "size": 0, "type": "directory"}
+
+
+def file_info(bucket: str, item: Any) -> dict[str, Any]:
+    """Return how fsspec describes an object that a listing holds."""
+    return {
+        "name": f"{bucket}/{item['Key']}",
+        "size": item["Size"],
+        "type": "file",
+        "LastModified": item["LastModified"],
+        "ETag": item.get("ETag"),
+    }
+
+
+_EMPTY_PAGES = 100
+"""Pages with nothing in them, one after another, that are taken for a listing without end."""
+
+
+def listed(pages: Iterable[Any], members: tuple[str, ...], store: str, key: str) -> Iterator[Any]:
+    """Yield the pages of a listing; one that repeats or never ends is an error, not a loop.
+
+    Arguments:
+        pages: the pages.
+        members: what holds entries in a page.
+        store: where, for the error.
+        key: the prefix that was listed.
+    """
+    seen, empty = set[str](), 0
+    for page in pages:
+        first = next((str(entry) for name in members for entry in page.get(name, [])), None)
+        empty = empty + 1 if first is None else 0
+        if first in seen or empty > _EMPTY_PAGES:
+            problem = "repeats" if first in seen else "has no end"
+            raise StoreError(f"the server's listing {problem}", store, key)
+        if first is not None:
+            seen.add(first)
+        yield page
+
+
+def first_byte(answer: Any, start: int, store: str, key: str) -> int:
+    """Return where an answer begins: servers that ignore ranges, or their status, say so here."""
+    stated = answer.get("ContentRange")
+    if stated is None:
+        return 0
+    match = re.match(r"bytes (\d+)-", stated)
+    if match is None or int(match[1]) not in {0, start}:
+        raise StoreError(f"the server answered another range than asked ({stated})", store, key)
+    return int(match[1])
+
+
+def cut(body: Any, skip: int, length: int | None) -> bytes:
+    """Read a range; a server that ignores ranges sends everything, which is cut here."""
+    while skip:
+        skipped = len(body.read(min(skip, CHUNK)))
+        if not skipped:
+            return b""
+        skip -= skipped
+    if length is None:
+        return bytes(body.read())
+    found = io.BytesIO()
+    while found.tell() < length and (chunk := body.read(min(length - found.tell(), CHUNK))):
+        found.write(chunk)
+    return found.getvalue()
+
 
 LONGEST_LINK = 7 * 24 * 3600
 """Seconds: what signature version 4 allows a presigned URL to live."""
@@ -394,7 +551,7 @@ _SETTINGS = frozenset(name for name in Settings.__annotations__ if not name.star
 def _native(clients: Clients) -> "Native | None":
     if clients.settings.transport != "obstore":
         return None
-    from messagebody.stores.s3.native import Native
+    from messagebody.stores.s3.obstore import Native
 
     return Native(clients)
 

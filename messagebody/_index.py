@@ -1,0 +1,367 @@
+"""The parts of a body, found by position, by name and by directory."""
+
+import contextlib
+import threading
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from operator import itemgetter
+from typing import Any, Final, NamedTuple
+
+from messagebody.errors import DuplicateName
+from messagebody.wire.members import PartRecord
+
+ROOT: Final = "/"
+_rank = itemgetter(1)
+
+
+class Directories:
+    """The entries of every directory, kept in step with one name at a time.
+
+    An entry is a path, and that of a directory ends in "/": so `/a` and `/a/` lie side by side
+    where a body has both `/a` and `/a/b`. Entries rank in message order, a directory as the first
+    name below it. Removing that name puts the rank in doubt, which is settled when somebody asks:
+    a directory that is emptied name by name is not searched for its first name every time.
+
+    Arguments:
+        names: all names, in message order; None where there is none. Their positions rank them.
+    """
+
+    __slots__ = ("_doubtful", "_next", "_ranks", "listings")
+
+    def __init__(self, names: Sequence[str | None]) -> None:
+        self._ranks: dict[str, dict[str, int]] = {ROOT: {}}
+        self._doubtful: set[str] = set()
+        self._next = len(names)
+        self.listings: dict[str, list[Any]] = {}
+        """What was made of directories' entries, until something in the directory changes."""
+        for rank, name in enumerate(names):
+            if name is None:
+                continue
+            # `_enter`, in place: this runs for every part before the first listing.
+            directory = name[: name.rfind("/") + 1]
+            ranks = self._ranks.get(directory)
+            if ranks is None:
+                ranks = self._ranks[directory] = {}
+                self._enter(directory, rank)
+            ranks[name] = rank
+
+    def __contains__(self, directory: str) -> bool:
+        return directory in self._ranks
+
+    def entries(self, directory: str) -> list[tuple[str, int]]:
+        """Return the entries of a directory and their ranks, in message order."""
+        self._settle(directory)
+        return sorted(self._ranks[directory].items(), key=_rank)
+
+    def add(self, name: str) -> None:
+        """Take in a name behind all others."""
+        self._enter(name, self._next)
+        self._next += 1
+
+    def remove(self, name: str) -> None:
+        """Forget a name, and the directories that are empty without it."""
+        entry = name
+        while True:
+            directory = _above(entry)
+            ranks = self._ranks[directory]
+            rank = ranks.pop(entry)
+            self._doubtful.discard(entry)
+            self.listings.pop(directory, None)
+            if ranks or directory == ROOT:
+                break
+            del self._ranks[directory]
+            entry = directory
+        self._doubt(directory, rank)
+
+    def rename(self, old: str, new: str) -> None:
+        """Put a name in the place of another."""
+        rank = self._ranks[_above(old)][old]
+        self.remove(old)
+        self._enter(new, rank)
+
+    def touch(self, name: str) -> None:
+        """Forget what was made of the directory of a name whose part is another now."""
+        self.listings.pop(_above(name), None)
+
+    def _enter(self, entry: str, rank: int) -> None:
+        while entry != ROOT:
+            directory = _above(entry)
+            ranks = self._ranks.get(directory)
+            if ranks is None:
+                ranks = self._ranks[directory] = {}
+            elif entry in ranks and ranks[entry] <= rank:
+                return
+            ranks[entry] = rank
+            self._doubtful.discard(entry)
+            self.listings.pop(directory, None)
+            entry = directory
+
+    def _doubt(self, directory: str, rank: int) -> None:
+        """Mark the directories that ranked as a name that is gone."""
+        while directory != ROOT:
+            above = _above(directory)
+            if self._ranks[above][directory] != rank:
+                return
+            self._doubtful.add(directory)
+            self.listings.pop(above, None)
+            directory = above
+
+    def _settle(self, directory: str) -> None:
+        """Rank the entries of a directory, deepest first, as what is below them now."""
+        doubtful = [directory]
+        for each in doubtful:
+            doubtful += self._ranks[each].keys() & self._doubtful
+        for each in reversed(doubtful[1:]):
+            self._ranks[_above(each)][each] = min(self._ranks[each].values())
+            self._doubtful.discard(each)
+
+
+def _above(entry: str) -> str:
+    """Return the directory an entry lies in."""
+    return entry[: entry.rfind("/", 0, -1) + 1]
+
+
+class Columns(NamedTuple):
+    """All parts, and of each the name and the content type, as they were at one moment."""
+
+    records: list[PartRecord]
+    names: list[str | None]
+    types: list[str]
+
+
+Entries = list[tuple[str, PartRecord | None]]
+
+
+class PartList:
+    """An ordered list of uniquely named parts."""
+
+    __slots__ = ("_columns", "_directories", "_holes", "_lock", "_slot_of", "_slots")
+
+    def __init__(self, records: Iterable[PartRecord] = ()) -> None:
+        """Take records whose names the caller has checked to be unique."""
+        self._slots: list[PartRecord | None] = list(records)
+        self._slot_of: dict[str | None, int] | None = None
+        self._holes = 0
+        self._columns: Columns | None = None
+        self._directories: Directories | None = None
+        self._lock = threading.RLock()
+
+    def __len__(self) -> int:
+        with self._lock:
+            return len(self._slots) - self._holes
+
+    def __iter__(self) -> Iterator[PartRecord]:
+        return (record for record in self._slots if record is not None)
+
+    def records(self) -> list[PartRecord]:
+        """Return all records in order, as they are now."""
+        with self._lock:
+            self._close_holes()
+            return [*self._slots]  # type: ignore[list-item]
+
+    def columns(self) -> Columns:
+        """Return all parts, names and content types, in order. Kept until the next change."""
+        columns = self._columns
+        if columns is None:
+            with self._lock:
+                records = self.records()
+                columns = self._columns = Columns(
+                    records,
+                    [record.name for record in records],
+                    [record.content_type for record in records],
+                )
+        return columns
+
+    # By position
+
+    def at(self, position: int) -> PartRecord:
+        """Return the part at a position from 0 to the length less one."""
+        with self._lock:
+            self._close_holes()
+            return self._slots[position]  # type: ignore[return-value]
+
+    def insert(self, position: int, part: PartRecord) -> None:
+        """Put a part before a position."""
+        with self._lock:
+            if position >= len(self):
+                self.append(part)
+                return
+            self._refuse_taken(part.name)
+            self._close_holes()
+            # A new list: whoever is going through the old one shall not meet a part twice.
+            self._slots = [*self._slots[:position], part, *self._slots[position:]]
+            self._slot_of = self._directories = self._columns = None
+
+    def replace(self, position: int, part: PartRecord) -> None:
+        """Put a part in the place of another."""
+        with self._lock:
+            self._close_holes()
+            self._replace(position, part)
+
+    def remove(self, position: int) -> None:
+        """Take out the part at a position."""
+        with self._lock:
+            self._close_holes()
+            self._remove(position)
+
+    # By name
+
+    def find(self, name: str) -> PartRecord | None:
+        """Return the part with a name."""
+        with self._lock:
+            slot = self._slot(name)
+            return None if slot is None else self._slots[slot]
+
+    def position_of(self, name: str) -> int | None:
+        """Return the position of the part with a name."""
+        with self._lock:
+            self._close_holes()
+            return self._slot(name)
+
+    def append(self, part: PartRecord) -> None:
+        """Put a part at the end."""
+        with self._lock:
+            self._refuse_taken(part.name)
+            if part.name is not None:
+                if self._slot_of is not None:
+                    self._slot_of[part.name] = len(self._slots)
+                if self._directories is not None:
+                    self._directories.add(part.name)
+            self._slots.append(part)
+            self._columns = None
+
+    def replace_named(self, name: str, part: PartRecord) -> bool:
+        """Put a part in the place of the one with a name; tell whether there is one."""
+        with self._lock:
+            slot = self._slot(name)
+            if slot is not None:
+                self._replace(slot, part)
+            return slot is not None
+
+    def remove_named(self, name: str) -> bool:
+        """Take out the part with a name; tell whether there was one."""
+        with self._lock:
+            slot = self._slot(name)
+            if slot is not None:
+                self._remove(slot)
+            return slot is not None
+
+    # By directory
+
+    def is_directory(self, directory: str) -> bool:
+        """Tell whether names lie below a directory, given with its "/" at the end."""
+        with self._lock:
+            return directory in self._index()
+
+    def listing(self, directory: str, make: Callable[[Entries], list[Any]]) -> list[Any] | None:
+        """Return what `make` makes of a directory's entries; None if there is no such directory.
+
+        Kept until something in the directory changes, for all who list it; not to be changed.
+
+        Arguments:
+            directory: with its "/" at the end.
+            make: takes the entries in message order: the path and the part of a file, the path
+                with its "/" and None for a directory.
+        """
+        index = self._directories
+        found = None if index is None else index.listings.get(directory)
+        if found is None:
+            with self._lock:
+                index = self._index()
+                if directory in index:
+                    entries = [
+                        (path, None if path[-1] == "/" else self._ranked(path, rank))
+                        for path, rank in index.entries(directory)
+                    ]
+                    found = index.listings[directory] = make(entries)
+        return found
+
+    # Together
+
+    @contextlib.contextmanager
+    def all_or_nothing(self) -> Iterator[None]:
+        """Make several changes of which other threads see all or none; an error undoes them."""
+        with self._lock:
+            slots, holes = self._slots[:], self._holes
+            try:
+                yield
+            except BaseException:
+                self._slots, self._holes = slots, holes
+                self._slot_of = self._directories = self._columns = None
+                raise
+
+    # Inside, under the lock
+
+    def _slot(self, name: str) -> int | None:
+        if self._slot_of is None:
+            names = self._names()
+            self._slot_of = dict(zip(names, range(len(names)), strict=True))
+            self._slot_of.pop(None, None)
+        return self._slot_of.get(name)
+
+    def _names(self) -> list[str | None]:
+        return [None if item is None else item.name for item in self._slots]
+
+    def _index(self) -> Directories:
+        if self._directories is None:
+            self._directories = Directories(self._names())
+        return self._directories
+
+    def _ranked(self, name: str, rank: int) -> PartRecord | None:
+        """Return the part with a name; its rank is its slot unless holes were closed since."""
+        record = self._slots[rank] if rank < len(self._slots) else None
+        return record if record is not None and record.name == name else self.find(name)
+
+    def _replace(self, slot: int, part: PartRecord) -> None:
+        old, new = self._name_in(slot), part.name
+        if new != old:
+            self._refuse_taken(new)
+        self._slots[slot] = part
+        self._columns = None
+        if new == old:
+            if new is not None and self._directories is not None:
+                self._directories.touch(new)
+            return
+        if self._slot_of is not None:
+            self._slot_of.pop(old or "", None)
+            if new is not None:
+                self._slot_of[new] = slot
+        self._rename_in_directories(old, new)
+
+    def _rename_in_directories(self, old: str | None, new: str | None) -> None:
+        if self._directories is None:
+            return
+        if old is None:
+            self._directories = None  # which of the other names come before it, nobody knows
+        elif new is None:
+            self._directories.remove(old)
+        else:
+            self._directories.rename(old, new)
+
+    def _remove(self, slot: int) -> None:
+        name = self._name_in(slot)
+        if name is not None:
+            if self._slot_of is not None:
+                del self._slot_of[name]
+            if self._directories is not None:
+                self._directories.remove(name)
+        if slot == len(self._slots) - 1:
+            self._slots.pop()
+        else:
+            self._slots[slot] = None
+            self._holes += 1
+        self._columns = None
+
+    def _name_in(self, slot: int) -> str | None:
+        record = self._slots[slot]
+        assert record is not None  # noqa: S101 - holes have no name and no position
+        return record.name
+
+    def _refuse_taken(self, name: str | None) -> None:
+        if name is not None and self._slot(name) is not None:
+            raise DuplicateName(name)
+
+    def _close_holes(self) -> None:
+        if self._holes:
+            self._slots = [item for item in self._slots if item is not None]
+            self._slot_of = None
+            self._holes = 0

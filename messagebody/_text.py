@@ -1,0 +1,156 @@
+"""Untrusted text made safe to show: escaped, shortened, without the secrets of URLs, and in XML."""
+
+import re
+import unicodedata
+from typing import Final
+from xml.sax.saxutils import escape as escape_markup
+from xml.sax.saxutils import quoteattr
+
+_CUT = 200
+# Cc controls, Cf formats (bidirectional marks among them), Cs surrogates, Zl and Zp separators.
+_HIDDEN_CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
+_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://[^\s'\"<>]+")
+
+
+def escape(text: str, *, limit: int | None = None, keep: str = "") -> str:
+    r"""Return `text` with everything a terminal or log would act on written as an escape.
+
+    Arguments:
+        text: anything, also from an attacker.
+        limit: characters to keep; a longer text is cut and ends in "…".
+        keep: characters to leave alone, such as a newline and a tab.
+
+    Examples:
+        >>> escape("a\x1b[31mb\u202ec")
+        'a\\x1b[31mb\\u202ec'
+    """
+    if limit is not None and len(text) > limit:
+        text = text[:limit] + "…"
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join(
+        _escape_character(c)
+        if c not in keep and unicodedata.category(c) in _HIDDEN_CATEGORIES
+        else c
+        for c in text
+    )
+
+
+def _escape_character(character: str) -> str:
+    return character.encode("unicode_escape", "surrogatepass").decode("ascii")
+
+
+def quote(value: object, *, limit: int = _CUT) -> str:
+    """Return `value` in single quotes, escaped and cut, for an error message.
+
+    A value that is no string is shown as its type and value.
+
+    Examples:
+        >>> quote("report.pdf"), quote(3)
+        ("'report.pdf'", '3 (int)')
+    """
+    if isinstance(value, str):
+        return f"'{escape(value, limit=limit)}'"
+    return f"{escape(_spelled(value), limit=limit)} ({type(value).__name__})"
+
+
+def _spelled(value: object) -> str:
+    try:
+        return repr(value)
+    except (ValueError, RecursionError):  # an integer too long to print, bottomless nesting
+        return "…"
+
+
+def redact_url(url: str, *, limit: int = _CUT) -> str:
+    """Return a URL without user-info, query and fragment: each prints as "…".
+
+    A signed URL is a credential, so no query ever reaches a log, a repr or an error.
+
+    Examples:
+        >>> redact_url("https://user:pw@example.com/a.png?X-Amz-Signature=abc")
+        'https://…@example.com/a.png?…'
+    """
+    scheme, colon, rest = url.partition(":")
+    if scheme.lower() == "data":
+        return escape(f"{scheme}:{rest.partition(',')[0]},…", limit=limit)
+    rest = re.sub(r"[?#].*", "?…", rest, flags=re.DOTALL)
+    slashes = re.match(r"[/\\]*", rest)
+    start = slashes.end() if slashes else 0
+    authority = re.match(r"[^/\\]*", rest[start:])
+    end = start + (authority.end() if authority else 0)
+    host = rest[start:end]
+    if "@" in host:
+        host = "…@" + host.rpartition("@")[2]
+    return escape(scheme + colon + rest[:start] + host + rest[end:], limit=limit)
+
+
+def redact_urls(text: str) -> str:
+    """Return `text` with every URL in it redacted by `redact_url`."""
+    return _URL.sub(lambda match: redact_url(match[0]), text)
+
+
+def plain_text(text: str) -> str:
+    """Return a string of the type `str` itself: writers of JSON refuse subclasses.
+
+    Examples:
+        >>> from enum import StrEnum
+        >>> plain_text(StrEnum("Color", {"RED": "red"}).RED)
+        'red'
+    """
+    return text if type(text) is str else str.__str__(text)
+
+
+def human_size(size: int | None) -> str:
+    """Return a number of bytes as a person reads it.
+
+    Examples:
+        >>> human_size(512), human_size(262_144), human_size(None)
+        ('512 B', '256 KiB', 'unknown size')
+    """
+    if size is None:
+        return "unknown size"
+    amount, unit = float(size), "B"
+    for larger in ("KiB", "MiB", "GiB", "TiB"):
+        if amount < 1024:
+            break
+        amount, unit = amount / 1024, larger
+    digits = 0 if amount >= 100 or amount == int(amount) else 1
+    return f"{amount:.{digits}f} {unit}"
+
+
+def count_of(number: int, noun: str, plural: str | None = None) -> str:
+    """Return a number with its noun in the right form.
+
+    Examples:
+        >>> count_of(1, "part"), count_of(3, "part")
+        ('1 part', '3 parts')
+    """
+    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
+
+
+# Characters that no XML 1.0 document may hold, not even as a reference.
+_NOT_XML: Final = re.compile("[\ufffe\uffff]")
+
+
+def xml_content(text: str) -> str:
+    r"""Return a text as the content of an element.
+
+    Examples:
+        >>> content("a < b\x00")
+        'a &lt; b\\x00'
+    """
+    return escape_markup(_xml_legal(text))
+
+
+def xml_attribute(text: str) -> str:
+    r"""Return a text as the value of an attribute, in quotes.
+
+    Examples:
+        >>> attribute('say "a < b"')
+        '\'say "a &lt; b"\''
+    """
+    return quoteattr(_xml_legal(text))
+
+
+def _xml_legal(text: str) -> str:
+    return _NOT_XML.sub(lambda found: f"\\u{ord(found[0]):04x}", escape(text, keep="\n"))

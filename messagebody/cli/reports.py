@@ -1,0 +1,460 @@
+"""Reports of findings and verdicts: for terminals, JSON, JUnit, SARIF, GitHub and GitLab."""
+
+import hashlib
+import json
+import os
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar
+from urllib.parse import quote
+
+import attrs
+import click
+
+from messagebody._text import count_of, escape, xml_attribute, xml_content
+from messagebody.cli.application import ExitCode
+from messagebody.cli.terminal import Terminal
+from messagebody.compatibility import Compatibility, Reason, Suggestion, Verdict
+from messagebody.rendering import Palette, listing
+from messagebody.rendering.tables import Cell, align
+
+if TYPE_CHECKING:
+    from messagebody.body import MessageBody
+    from messagebody.compatibility import Finding
+    from messagebody.schema import MessageBodySchema
+
+Outcome = Literal["passed", "failed", "undecided"]
+
+_TOOL: Final = "messagebody"
+_INFORMATION: Final = "https://messagebody.readthedocs.io"
+_SARIF_ESCAPES: Final = str.maketrans({"{": "{{", "}": "}}", "\\": "\\\\", "[": "\\[", "]": "\\]"})
+
+
+@attrs.frozen
+class Message:
+    """One thing to report, with the file it belongs to.
+
+    Arguments:
+        code: which kind of thing.
+        rule: what this kind means, in one sentence.
+        text: the thing in words, safe to show.
+        path: the file.
+        is_error: whether it decides the outcome; else it is a remark.
+        identity: what stays the same while it is the same thing, however it is worded.
+    """
+
+    code: str
+    rule: str
+    text: str
+    path: str
+    is_error: bool
+    identity: tuple[str, ...]
+
+
+@attrs.frozen
+class Report:
+    """What a command found out about files.
+
+    Arguments:
+        command: the command that asks.
+        title: what was asked, in words.
+        outcome: how it went.
+        messages: what stands against the files.
+        data: all of it, as JSON has it.
+    """
+
+    command: str
+    title: str
+    outcome: Outcome
+    messages: tuple[Message, ...]
+    data: Mapping[str, Any]
+
+
+def _json(report: Report) -> str:
+    return json.dumps(report.data, indent=2)
+
+
+def _junit(report: Report) -> str:
+    counts = f'tests="1" failures="{report.outcome == "failed":d}"'
+    counts += f' errors="{report.outcome == "undecided":d}" skipped="0"'
+    suite = f"{_TOOL}.{report.command}"
+    return (
+        '<?xml version="1.0" encoding="UTF-8"?>\n'
+        f'<testsuites {counts}><testsuite name="{suite}" {counts}>\n'
+        f'<testcase classname="{suite}" name={xml_attribute(report.title)}>{_trouble(report)}'
+        "</testcase>\n</testsuite></testsuites>"
+    )
+
+
+def _trouble(report: Report) -> str:
+    """Return the failure of a test case; viewers show its message, its text or both."""
+    if report.outcome == "passed":
+        return ""
+    tag = "failure" if report.outcome == "failed" else "error"
+    first = report.messages[0]
+    text = xml_content("\n".join(each.text for each in report.messages))
+    code, message = xml_attribute(first.code), xml_attribute(first.text)
+    return f"<{tag} type={code} message={message}>{text}</{tag}>"
+
+
+def _github(report: Report) -> str:
+    return "\n".join(
+        f"::{'error' if each.is_error else 'warning'} file={_github_property(each.path)},"
+        f"title={_github_property(f'{_TOOL} {each.code}')}::{_github_text(each.text)}"
+        for each in report.messages
+    )
+
+
+def _github_text(text: str) -> str:
+    return escape(text, keep="\n").replace("%", "%25").replace("\n", "%0A")
+
+
+def _github_property(text: str) -> str:
+    return _github_text(text).replace(":", "%3A").replace(",", "%2C")
+
+
+def _gitlab(report: Report) -> str:
+    issues = [
+        {
+            "description": each.text,
+            "check_name": each.code,
+            "fingerprint": fingerprint,
+            "severity": "major" if each.is_error else "minor",
+            "location": {"path": each.path, "lines": {"begin": 1}},
+        }
+        for each, fingerprint in _fingerprinted(report)
+    ]
+    return json.dumps(issues, indent=2)
+
+
+def _sarif(report: Report) -> str:
+    rules = {each.code: each.rule for each in report.messages}
+    driver = {
+        "name": _TOOL,
+        "informationUri": _INFORMATION,
+        "rules": [{"id": code, "shortDescription": {"text": rule}} for code, rule in rules.items()],
+    }
+    results = [
+        _sarif_result(each, list(rules).index(each.code), fingerprint)
+        for each, fingerprint in _fingerprinted(report)
+    ]
+    log = {
+        "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
+        "version": "2.1.0",
+        "runs": [{"tool": {"driver": driver}, "results": results}],
+    }
+    return json.dumps(log, indent=2)
+
+
+def _sarif_result(message: Message, rule: int, fingerprint: str) -> dict[str, Any]:
+    place = {"artifactLocation": {"uri": _uri(message.path)}, "region": {"startLine": 1}}
+    return {
+        "ruleId": message.code,
+        "ruleIndex": rule,
+        "level": "error" if message.is_error else "warning",
+        # Braces are placeholders and brackets are links in a message (SARIF 2.1.0, 3.11.5 f.).
+        "message": {"text": message.text.translate(_SARIF_ESCAPES)},
+        "locations": [{"physicalLocation": place}],
+        "partialFingerprints": {"messagebody/v1": fingerprint},
+    }
+
+
+def _uri(path: str) -> str:
+    """Return a path as a relative reference; bytes of it that are no text stay what they are."""
+    return quote(path.encode("utf-8", "surrogateescape"), safe="/")
+
+
+def _fingerprinted(report: Report) -> Iterator[tuple[Message, str]]:
+    """Yield every message with a digest that is its own, and the same the next time."""
+    times = Counter[tuple[str, ...]]()
+    for message in report.messages:
+        identity = (message.code, message.path, *message.identity)
+        times[identity] += 1
+        text = "\0".join((*identity, str(times[identity])))
+        yield message, hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+FORMATS: Final[Mapping[str, Callable[[Report], str]]] = {
+    "json": _json,
+    "junit": _junit,
+    "github": _github,
+    "gitlab": _gitlab,
+    "sarif": _sarif,
+}
+"""Functions that write a report, by the name of the format."""
+
+
+_LONGEST: Final = 2_000
+
+_FITS: Final = {
+    "never": "never fits",
+    "sometimes": "does not always fit",
+    "undecided": "may not fit",
+}
+_REMARKS: Final = {"dead-part", "only-empty-body-shared"}
+_RULES: Final = {
+    "part-not-accepted": "The producer may send a part that the consumer does not accept.",
+    "required-may-be-missing": "The producer may leave out what the consumer requires.",
+    "producer-unsatisfiable": "No body is valid for the producer.",
+    "consumer-unsatisfiable": "No body is valid for the consumer.",
+    "only-empty-body-shared": "Nothing but the empty body is valid for both.",
+    "undecided": "The budget ended before the answer was known.",
+    "unsatisfiable": "No body is valid for the schema.",
+    "dead-part": "No valid body has a part that this schema part accepts.",
+    "redundant-part": "Other schema parts accept all that this one does.",
+    "matches-nothing": "The pattern, or an alternative of it, matches nothing.",
+    "double-star": "Two stars beside other characters mean no more than one.",
+    "lone-suffix": "The pattern leaves out the type that its suffix is named for.",
+}
+
+
+@attrs.frozen
+class Subject:
+    """The files a check compared.
+
+    Arguments:
+        producer: path of what is sent.
+        consumer: path of what takes it.
+        changed: path of the file whose change is judged, where findings are shown, for the other
+            one may lie anywhere; without it, they are shown at the file of the schema part they
+            are about.
+    """
+
+    producer: str
+    consumer: str
+    changed: str | None = None
+
+    @property
+    def sides(self) -> tuple[str, str]:
+        """What the two are called: by their paths, or as the old and the new of a change."""
+        if self.changed is None:
+            return self.producer, self.consumer
+        sides = "the new schema", "the old schema"
+        return sides if self.changed == self.producer else sides[::-1]
+
+    @property
+    def title(self) -> str:
+        """What was asked."""
+        asked = " fits ".join(self.sides)
+        return asked if self.changed is None else f"{self.changed}: {asked}"
+
+    def path_of(self, producer_index: int | None) -> str:
+        """Return the file at which a finding about this producer part, or none, is shown."""
+        if self.changed is not None:
+            return self.changed
+        return self.consumer if producer_index is None else self.producer
+
+
+def report_pair(
+    command: str,
+    result: "Compatibility",
+    subject: Subject,
+    changes: "Sequence[Suggestion] | None" = None,
+) -> Report:
+    """Return the answer to `check` as a report.
+
+    Arguments:
+        command: the command that asks.
+        result: the answer.
+        subject: the files.
+        changes: what would make the pair fit; None if nobody asked.
+    """
+    outcomes: dict[bool | None, Outcome] = {True: "passed", False: "failed", None: "undecided"}
+    reasons = () if result else result.reasons
+    return Report(
+        command,
+        subject.title,
+        outcomes[result.compatible],
+        tuple(_on_pair(each, result, subject) for each in reasons),
+        _pair_data(result, subject, changes),
+    )
+
+
+def report_findings(
+    findings: "Sequence[Finding]", schema: "MessageBodySchema", path: str
+) -> Report:
+    """Return what `lint` found in a schema as a report.
+
+    Arguments:
+        findings: what was found.
+        schema: the schema.
+        path: the file it is in.
+    """
+    return Report(
+        "lint",
+        f"{path} means what it says",
+        "failed" if findings else "passed",
+        tuple(_on_finding(each, schema, path) for each in findings),
+        {"schema": path, "findings": [_finding_data(each) for each in findings]},
+    )
+
+
+def _on_pair(reason: "Reason", result: "Compatibility", subject: Subject) -> Message:
+    sender, taker = subject.sides
+    sent = _label(result.producer, reason.producer_index)
+    taken = _label(result.consumer, reason.consumer_index)
+    return Message(
+        reason.code,
+        _RULES[reason.code],
+        escape(f"{sender} {_FITS[result.verdict]} {taker}: {reason}", limit=_LONGEST),
+        subject.path_of(reason.producer_index),
+        is_error=result.compatible is False and reason.code not in _REMARKS,
+        identity=(sender, taker, sent, taken),
+    )
+
+
+def _on_finding(finding: "Finding", schema: "MessageBodySchema", path: str) -> Message:
+    return Message(
+        finding.code,
+        _RULES[finding.code],
+        escape(str(finding), limit=_LONGEST),
+        path,
+        is_error=finding.code == "unsatisfiable",
+        identity=(_label(schema, finding.schema_index),),
+    )
+
+
+def _label(schema: "MessageBodySchema", index: int | None) -> str:
+    """Return what a schema part says: it stays the same when others are put before it."""
+    return "" if index is None else schema[index].label
+
+
+def _pair_data(
+    result: "Compatibility", subject: Subject, changes: "Sequence[Suggestion] | None"
+) -> dict[str, Any]:
+    return {
+        "producer": subject.producer,
+        "consumer": subject.consumer,
+        "verdict": result.verdict,
+        "compatible": result.compatible,
+        "counterexample": _parts(result.counterexample),
+        "example": _parts(result.example),
+        "reasons": [
+            {
+                "code": reason.code,
+                "text": str(reason),
+                "producerIndex": reason.producer_index,
+                "consumerIndex": reason.consumer_index,
+            }
+            for reason in result.reasons
+        ],
+        "suggestions": None if changes is None else [_suggestion_data(each) for each in changes],
+    }
+
+
+def _suggestion_data(change: "Suggestion") -> dict[str, Any]:
+    edits = [
+        {"kind": edit.kind, "producerIndex": edit.index, "text": str(edit)} for edit in change.edits
+    ]
+    return {"edits": edits, "producer": change.producer.to_dicts()}
+
+
+def _parts(body: "MessageBody | None") -> list[dict[str, Any]] | None:
+    return None if body is None else body.to_dicts()
+
+
+def _finding_data(finding: "Finding") -> dict[str, Any]:
+    return {"code": finding.code, "text": finding.text, "schemaIndex": finding.schema_index}
+
+
+_F = TypeVar("_F", bound=Callable[..., Any])
+# Consumer parts of which a person reads why each refuses.
+_REJECTIONS: Final = 10
+_ROLES = {Verdict.ALWAYS: "yes", Verdict.UNDECIDED: "maybe"}
+
+
+def format_option(function: _F) -> _F:
+    """Add the option `--format`, and `--json` for the one most used."""
+    names = ["text", *sorted(FORMATS)]
+    chosen = click.option(
+        "--format", "form", type=click.Choice(names), default="text", help="How to print it."
+    )
+    as_json = click.option(
+        "--json", "form", flag_value="json", help="Print JSON; its members stay as they are."
+    )
+    return chosen(as_json(function))
+
+
+def answer(
+    terminal: Terminal,
+    command: str,
+    result: Compatibility,
+    form: str,
+    subject: Subject,
+    changes: Sequence[Suggestion] | None = None,
+) -> ExitCode:
+    """Print the answer in the format asked for and return its exit code.
+
+    Arguments:
+        terminal: where to print it.
+        command: the command that asks.
+        result: the answer.
+        form: the format.
+        subject: the files.
+        changes: what would make the pair fit; None if nobody asked.
+    """
+    if form == "text":
+        _explain(terminal, result, subject)
+        _advise(terminal, result, changes)
+    else:
+        show(report_pair(command, result, subject, changes), form)
+    if result.compatible is None:
+        return ExitCode.UNDECIDED
+    return ExitCode.YES if result.compatible else ExitCode.NO
+
+
+def show(report: Report, form: str) -> None:
+    """Print a report in a format for programs."""
+    click.echo(FORMATS[form](report))
+
+
+def from_here(path: str) -> str:
+    """Return a path as CI systems want it: from the working directory, if it lies below."""
+    if path == "-":
+        return path
+    shorter = os.path.relpath(path)
+    return path if shorter.startswith(os.pardir) else shorter
+
+
+def _explain(terminal: Terminal, result: Compatibility, subject: Subject) -> None:
+    paint = terminal.palette
+    terminal.say(paint(str(result.verdict), _ROLES.get(result.verdict, "no")))
+    if subject.changed is not None and not result:
+        # A change is judged in two directions; reasons speak of producer and consumer only.
+        terminal.say("  producer: {}, consumer: {}".format(*subject.sides))
+    for reason in result.reasons:
+        terminal.say(_reason_lines(reason, paint))
+    if result.counterexample is not None:
+        terminal.say("a message the producer may send and the consumer refuses:")
+        terminal.say("  " + line for line in listing(result.counterexample, palette=paint))
+
+
+def _reason_lines(reason: Reason, paint: Palette) -> Iterator[str]:
+    """Yield a reason, a line for each consumer part that refuses, and what may be meant."""
+    yield f"  {escape(reason.summary, limit=2000)}" + (":" if reason.rejections else "")
+    rows = [
+        [
+            Cell(f"{each.schema_index}", "dim", right=True),
+            Cell(each.label),
+            Cell(f"other {each.differs}", "no"),
+        ]
+        for each in reason.rejections[:_REJECTIONS]
+    ]
+    yield from ("    " + line for line in align(rows, palette=paint))
+    if len(reason.rejections) > _REJECTIONS:
+        yield f"    and {count_of(len(reason.rejections) - _REJECTIONS, 'more part')}"
+    if reason.hint:
+        yield paint(f"    {escape(reason.hint, limit=2000)}", "maybe")
+
+
+def _advise(
+    terminal: Terminal, result: Compatibility, changes: Sequence[Suggestion] | None
+) -> None:
+    if result or changes is None:
+        return
+    if not changes:
+        terminal.say("no small change of the producer is known that makes it fit")
+        return
+    terminal.say("what makes it fit, the least change first:")
+    for number, change in enumerate(changes, 1):
+        terminal.say(f"  {number}. {escape(str(change), limit=2000)}")

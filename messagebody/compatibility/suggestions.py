@@ -1,0 +1,239 @@
+"""What change would make a failing pair fit: every suggestion is decided before it is made.
+
+A producer may rename what it sends, drop what nobody takes, convert it to another content type,
+show what it named or name what it showed, or promise what it only may send. Changes are combined
+until the pair fits; those with the fewest edits come first.
+"""
+
+import heapq
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
+from typing import Final, Literal
+
+import attrs
+
+from messagebody._text import escape, quote
+from messagebody.compatibility.inclusion import Compatibility, check
+from messagebody.globs import content_type_pattern
+from messagebody.schema import MessageBodySchema, SchemaPart
+from messagebody.solver.budget import DEFAULT_STEPS
+from messagebody.solver.containment import contains
+
+Kind = Literal["rename", "drop", "convert", "relabel", "require", "narrow"]
+
+CONVERTERS: Final[Mapping[str, tuple[str, ...]]] = {
+    "text/markdown": ("text/html", "text/plain", "application/pdf"),
+    "text/html": ("text/markdown", "text/plain", "application/pdf"),
+    "text/csv": ("application/json", "text/plain"),
+    "application/json": ("text/csv", "application/yaml", "text/plain"),
+    "application/yaml": ("application/json", "text/plain"),
+    "image/*": ("image/png", "image/jpeg", "image/webp"),
+    "image/svg+xml": ("image/png",),
+    "audio/*": ("audio/wav", "audio/mpeg", "text/plain"),
+    "video/*": ("video/mp4", "audio/wav"),
+    "application/pdf": ("text/plain", "image/png"),
+}
+"""Which content types can commonly be made of which: the default of `suggest`."""
+
+_TRIED: Final = 2_000
+_EDITS: Final = 4
+
+
+@attrs.frozen
+class Edit:
+    """One change of one producer part.
+
+    Arguments:
+        kind: `rename` a named part, `drop` a part, `convert` it to another content type, `narrow`
+            its content type to what is taken, `relabel`: name an unnamed part or show a named one
+            without its name, or `require`: promise to send it.
+        index: the producer's schema part.
+        before: what it was; None if it is new.
+        after: what it becomes; None if it goes.
+    """
+
+    kind: Kind
+    index: int
+    before: SchemaPart
+    after: SchemaPart | None
+
+    def __str__(self) -> str:
+        part = f"producer part {self.index} {self.before.label}"
+        if self.after is None:
+            return f"drop {part}"
+        if self.kind == "rename":
+            return f"rename {part} to {quote(self.after.name)}"
+        if self.kind == "require":
+            return f"always send {part}"
+        if self.kind == "relabel":
+            named = "without a name" if self.after.name is None else f"as {quote(self.after.name)}"
+            return f"send {part} {named}"
+        return f"{self.kind} {part} to {escape(self.after.content_type, limit=200)}"
+
+
+@attrs.frozen
+class Suggestion:
+    """A change of the producer after which the pair fits, always.
+
+    Arguments:
+        edits: what to change, part by part.
+        producer: the schema after all changes.
+    """
+
+    edits: tuple[Edit, ...]
+    producer: MessageBodySchema
+
+    def __str__(self) -> str:
+        return "; ".join(map(str, self.edits))
+
+
+def suggest(
+    producer: MessageBodySchema,
+    consumer: MessageBodySchema,
+    *,
+    lenient: bool = False,
+    converters: Mapping[str, Sequence[str]] = CONVERTERS,
+    limit: int = 5,
+    steps: int = DEFAULT_STEPS // 20,
+) -> list[Suggestion]:
+    """Return changes of the producer that make a pair fit, those with the fewest edits first.
+
+    Arguments:
+        producer: what is sent.
+        consumer: what is taken.
+        lenient: the consumer ignores parts it does not know.
+        converters: content types, or patterns of them, and what can be made of them.
+        limit: how many suggestions to return.
+        steps: the work that deciding one suggestion may take.
+
+    Returns:
+        Suggestions, each proved; none if the pair fits already or nothing of the kind helps.
+
+    Examples:
+        >>> from messagebody.schema import MessageBodySchema
+        >>> agent = MessageBodySchema([(None, "text/markdown", True), ("/source/*", "text/*")])
+        >>> reader = MessageBodySchema([(None, "text/html", True), ("/sources/*", "text/*")])
+        >>> for edit in suggest(agent, reader)[0].edits:
+        ...     print(edit)
+        convert producer part 0 text/markdown to text/html
+        rename producer part 1 '/source/*' text/* to '/sources/*'
+    """
+    result = check(producer, consumer, lenient=lenient, steps=steps)
+    if result:
+        return []
+    strays = set(_senders(result))
+    wanted = [
+        consumer[reason.consumer_index]
+        for reason in result.reasons
+        if reason.consumer_index is not None
+    ]
+    options = [
+        list(_options(index, part, index in strays, wanted, consumer, converters))
+        for index, part in enumerate(producer)
+    ]
+    found: list[Suggestion] = []
+    for choice in islice(_cheapest_first(options), _TRIED):
+        edits = tuple(edit for option in choice for edit in option.edits)
+        if len(edits) > _EDITS or len(found) == limit:
+            break
+        if any(set(known.edits) <= set(edits) for known in found):
+            continue
+        changed = MessageBodySchema([option.part for option in choice if option.part is not None])
+        if check(changed, consumer, lenient=lenient, steps=steps):
+            found.append(Suggestion(edits, changed))
+    return found
+
+
+def _senders(result: Compatibility) -> Iterator[int]:
+    """Yield the producer's schema parts that allow what the consumer does not accept."""
+    for reason in result.reasons:
+        if reason.code == "part-not-accepted" and reason.producer_index is not None:
+            yield reason.producer_index
+        if reason.part is not None:
+            yield from (i for i, each in enumerate(result.producer) if each.accepts(*reason.part))
+
+
+@attrs.frozen
+class _Option:
+    """What may become of a schema part, and the edits it takes."""
+
+    edits: tuple[Edit, ...]
+    part: SchemaPart | None
+
+
+def _options(
+    index: int,
+    part: SchemaPart,
+    is_stray: bool,
+    wanted: Sequence[SchemaPart],
+    consumer: Sequence[SchemaPart],
+    converters: Mapping[str, Sequence[str]],
+) -> Iterator[_Option]:
+    """Yield what may become of a schema part, the fewest edits first."""
+    found = [] if is_stray else [_Option((), part)]
+    for target in consumer if is_stray else wanted:
+        for edits in _ways_into(index, part, target, converters):
+            after = edits[-1].after if edits else part
+            if target in wanted and after is not None and not after.required:
+                promised = attrs.evolve(after, required=True)
+                found.append(_Option((*edits, Edit("require", index, after, promised)), promised))
+            if edits:
+                found.append(_Option(edits, after))
+    if is_stray:
+        found.append(_Option((Edit("drop", index, part, None),), None))
+    yield from dict.fromkeys(sorted(found, key=lambda option: len(option.edits)))
+
+
+def _ways_into(
+    index: int, part: SchemaPart, target: SchemaPart, converters: Mapping[str, Sequence[str]]
+) -> Iterator[tuple[Edit, ...]]:
+    """Yield edits after which a schema part lies inside another one."""
+    renamed = part
+    edits: tuple[Edit, ...] = ()
+    if not _is_named_inside(part, target):
+        renamed = attrs.evolve(part, name=target.name)
+        kind: Kind = "rename" if part.name and target.name else "relabel"
+        edits = (Edit(kind, index, part, renamed),)
+    if contains(target.content_type_pattern, part.content_type_pattern):
+        yield edits
+        return
+    if contains(part.content_type_pattern, target.content_type_pattern):
+        narrowed = attrs.evolve(renamed, content_type=target.content_type)
+        yield (*edits, Edit("narrow", index, renamed, narrowed))
+    for made in _made_of(part, converters):
+        if target.content_type_pattern.matches(made):
+            converted = attrs.evolve(renamed, content_type=made)
+            yield (*edits, Edit("convert", index, renamed, converted))
+
+
+def _is_named_inside(part: SchemaPart, target: SchemaPart) -> bool:
+    if part.name_pattern is None or target.name_pattern is None:
+        return part.name_pattern is target.name_pattern
+    return bool(contains(target.name_pattern, part.name_pattern))
+
+
+def _made_of(part: SchemaPart, converters: Mapping[str, Sequence[str]]) -> Iterator[str]:
+    """Yield what everything a schema part accepts can be converted to."""
+    for source, results in converters.items():
+        if contains(content_type_pattern(source), part.content_type_pattern):
+            yield from results
+
+
+def _cheapest_first(options: Sequence[Sequence[_Option]]) -> Iterator[tuple[_Option, ...]]:
+    """Yield one option of each list, combinations with the fewest edits first."""
+    if not all(options):
+        return
+    start = (0,) * len(options)
+    queue, seen = [(_cost(options, start), start)], {start}
+    while queue:
+        _, places = heapq.heappop(queue)
+        yield tuple(each[place] for each, place in zip(options, places, strict=True))
+        for index, place in enumerate(places):
+            following = (*places[:index], place + 1, *places[index + 1 :])
+            if place + 1 < len(options[index]) and following not in seen:
+                seen.add(following)
+                heapq.heappush(queue, (_cost(options, following), following))
+
+
+def _cost(options: Sequence[Sequence[_Option]], places: Sequence[int]) -> int:
+    return sum(len(each[place].edits) for each, place in zip(options, places, strict=True))

@@ -1,0 +1,157 @@
+"""The rules of an Olympus envelope: its JSON Schema, and those its prose states."""
+
+import posixpath
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from messagebody.envelopes.base import raise_findings
+from messagebody.envelopes.olympus.findings import Finding, Layer
+from messagebody.envelopes.olympus.schema import iter_violations
+from messagebody.envelopes.sidecar import member, pointer, read, shown
+from messagebody.wire import strict_json
+
+_ELSEWHERE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:|/|~")
+_CONTROL = re.compile(r"[\x00-\x1f\x7f\\]")
+
+
+def is_repository_path(path: str) -> bool:
+    r"""Tell whether a path stays inside the repository on every system.
+
+    It is not empty, neither absolute nor a URL, has no drive, backslash or control character,
+    and no segment is "..".
+
+    Examples:
+        >>> is_repository_path("docs/a.md"), is_repository_path("../a"), is_repository_path("C:\\a")
+        (True, False, False)
+    """
+    return (
+        path.strip() != ""
+        and _ELSEWHERE.match(path) is None
+        and _CONTROL.search(path) is None
+        and ".." not in path.split("/")
+    )
+
+
+def lies_in(path: str, places: tuple[str, ...]) -> bool:
+    """Tell whether a path is one of `places`, or below one that ends in "/"; none means anywhere.
+
+    Examples:
+        >>> lies_in("docs/./a.md", ("docs/",)), lies_in("docs-old/a.md", ("docs/",))
+        (True, False)
+    """
+    plain = posixpath.normpath(path)
+    return not places or any(
+        plain.startswith(place) if place.endswith("/") else plain == place for place in places
+    )
+
+
+# RFC 9562: version 4, variant 10.
+_MESSAGE_ID = re.compile(r"msg-[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}")
+_ANY_MESSAGE_ID = re.compile(r"msg-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+_SIGNATURE = re.compile(r"[0-9a-f]{64}")
+
+
+def iter_prose_findings(envelope: Any) -> Iterator[Finding]:
+    """Yield what breaks the rules in words; values of a wrong type are the schema's concern."""
+    for check, path, problem in (
+        *_identity(envelope),
+        *_authentication(envelope),
+        *_paths(envelope),
+        *_repeated(envelope),
+    ):
+        yield Finding(check, path, problem, layer=Layer.PROSE)
+
+
+def _identity(envelope: Any) -> Iterator[tuple[str, str, str]]:
+    message_id = member(envelope, "envelope", "message_id")
+    if isinstance(message_id, str) and _MESSAGE_ID.fullmatch(message_id) is None:
+        problem = f"msg- and a UUID v4 is expected, got {shown(message_id)}"
+        yield "message-id", "/envelope/message_id", problem
+    if member(envelope, "envelope", "session_id") == "":
+        yield "session-id", "/envelope/session_id", "a session has a name, got ''"
+
+
+def _authentication(envelope: Any) -> Iterator[tuple[str, str, str]]:
+    claims = member(envelope, "authentication")
+    for check, claim, stated in (
+        ("sender-persona", "sender_persona", "source_agent"),
+        ("session-id", "session_id", "session_id"),
+    ):
+        mine, theirs = member(claims, claim), member(envelope, "envelope", stated)
+        if isinstance(mine, str) and isinstance(theirs, str) and mine != theirs:
+            problem = f"envelope.{stated} is {shown(theirs)}, got {shown(mine)}"
+            yield check, pointer("authentication", claim), problem
+    parent = member(claims, "parent_message_id")
+    if isinstance(parent, str) and parent and _ANY_MESSAGE_ID.fullmatch(parent) is None:
+        problem = f"a message id, or '' for a root, is expected, got {shown(parent)}"
+        yield "parent-message-id", "/authentication/parent_message_id", problem
+    signature = member(claims, "signature")
+    if isinstance(signature, str) and _SIGNATURE.fullmatch(signature) is None:
+        problem = f"64 lower-case hex digits are expected, got {shown(signature)}"
+        yield "signature-form", "/authentication/signature", problem
+
+
+def _paths(envelope: Any) -> Iterator[tuple[str, str, str]]:
+    places = [("persona-path", "/persona", member(envelope, "persona"))]
+    for index, attachment in enumerate(_attachments(envelope)):
+        path = pointer("context_attachments", index, "path")
+        places.append(("attachment-path", path, member(attachment, "path")))
+    for check, path, value in places:
+        if isinstance(value, str) and not is_repository_path(value):
+            problem = f"a path relative to the repository's root is expected, got {shown(value)}"
+            yield check, path, problem
+
+
+def _repeated(envelope: Any) -> Iterator[tuple[str, str, str]]:
+    seen: set[tuple[str, ...]] = set()
+    for index, attachment in enumerate(_attachments(envelope)):
+        # Values of a wrong type are unhashable, and the schema's concern.
+        key = tuple(shown(member(attachment, name)) for name in ("type", "path", "section"))
+        if key in seen:
+            problem = "the same type, path and section stand earlier in the list"
+            yield "attachment-repeated", pointer("context_attachments", index), problem
+        seen.add(key)
+
+
+def _attachments(envelope: Any) -> list[Any]:
+    attachments = member(envelope, "context_attachments")
+    return attachments if isinstance(attachments, list) else []
+
+
+def iter_findings(envelope: Any, *, strict: bool = False) -> Iterator[Finding]:
+    r"""Yield everything that is wrong with an envelope.
+
+    Arguments:
+        envelope: a parsed JSON value, or JSON text.
+        strict: also apply what the format states in words only (persona matches source agent,
+            paths relative to the repository, UUID v4, ...), and read patterns as ECMA-262 does.
+            Otherwise the verdict is that of a JSON Schema validator in Python, with format
+            checking on.
+
+    Examples:
+        >>> [str(finding) for finding in iter_findings('{"persona": 1, "persona": 2}')]
+        ["the envelope: member 'persona' stands twice in one object (json)"]
+    """
+    try:
+        value = read(envelope)
+    except strict_json.InvalidJson as error:
+        yield Finding("json", pointer(*error.path), error.problem, layer=Layer.JSON)
+        return
+    yield from iter_violations(value, strict=strict)
+    if strict:
+        yield from iter_prose_findings(value)
+
+
+def is_valid(envelope: Any, *, strict: bool = False) -> bool:
+    """Tell whether nothing is wrong with an envelope; see `iter_findings`."""
+    return next(iter_findings(envelope, strict=strict), None) is None
+
+
+def validate(envelope: Any, *, strict: bool = False) -> None:
+    """Raise once, with everything that is wrong with an envelope; see `iter_findings`.
+
+    Raises:
+        EnvelopeError: something is; `findings` holds it all.
+    """
+    raise_findings(iter_findings(envelope, strict=strict))

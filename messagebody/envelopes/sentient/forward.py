@@ -1,0 +1,136 @@
+"""Forwarding: a Sentient message read, and passed on with its chain."""
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import attrs
+
+from messagebody.envelopes.sentient.chain import Finding, iter_findings
+from messagebody.envelopes.sidecar import Message, check_depth, member, read, read_object
+from messagebody.errors import EnvelopeError
+from messagebody.wire import strict_json
+
+_TEXT = (str, bytes, bytearray, memoryview)
+
+
+def read_leniently(message: Message) -> tuple[dict[str, Any], str | None]:
+    """Return what can be read of a message, and what is wrong with it as JSON, None if nothing.
+
+    What breaks only the strict rules (repeated members, NaN, lone surrogates) is read as Python
+    does; what is no JSON object, or nests too deep, as an empty one.
+    """
+    try:
+        value, problem = read(message), None
+    except strict_json.InvalidJson as error:
+        value, problem = _lenient(message), error.problem
+    if not isinstance(value, dict):
+        return {}, problem or "it is no JSON object"
+    return value, problem
+
+
+def _lenient(message: Message) -> Any:
+    try:
+        value = json.loads(_text(message)) if isinstance(message, _TEXT) else _value(message)
+        check_depth(value)
+    except (EnvelopeError, ValueError, RecursionError):
+        return {}
+    return value
+
+
+def _value(message: Any) -> Any:
+    return dict(message) if isinstance(message, Mapping) else message
+
+
+def _text(message: str | bytes | bytearray | memoryview) -> str:
+    if isinstance(message, str):
+        return message
+    try:
+        return bytes(message).decode("utf-8", "surrogatepass")
+    except UnicodeDecodeError:
+        return bytes(message).decode("utf-8", "replace")
+
+
+def evidence(message: Message) -> bytes:
+    """Return a message as it came: its bytes, or for a Python value, JSON.
+
+    Raises:
+        EnvelopeError: it is a Python value that nests too deep, or has no JSON at all.
+    """
+    if isinstance(message, str):
+        return message.encode("utf-8", "surrogatepass")
+    if isinstance(message, bytes | bytearray | memoryview):
+        return bytes(message)
+    value = _value(message)
+    check_depth(value)
+    try:
+        text = json.dumps(value, ensure_ascii=False)
+    except (TypeError, ValueError) as error:
+        raise EnvelopeError(f"a message has no JSON: {error}") from error
+    try:
+        return text.encode()
+    except UnicodeEncodeError:  # a lone surrogate, which JSON can escape
+        return json.dumps(value).encode()
+
+
+_INHERITED = ("request_id", "session_id")
+
+
+@attrs.frozen
+class Forwarded:
+    """Hold what goes to the next agent; unpacks into the copy and the findings.
+
+    Arguments:
+        message: the copy, with the parent's ids.
+        findings: what was wrong with the message as it came, index 1; its parent has index 0.
+        received: the message as it came, byte for byte, as evidence.
+    """
+
+    message: dict[str, Any]
+    findings: tuple[Finding, ...]
+    received: bytes = attrs.field(repr=False)
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter((self.message, self.findings))
+
+
+def forward(message: Message, parent: Message | None = None) -> Forwarded:
+    """Return a copy of a message with the request and session of its parent.
+
+    Models copy ids wrongly, so they are overwritten, never trusted. No message is dropped: of one
+    that can't be read, the ids are forwarded, and the evidence kept.
+
+    Arguments:
+        message: parsed JSON, or the JSON text received.
+        parent: the message it answers, None for the first of a chain.
+
+    Raises:
+        EnvelopeError: the parent is no strict JSON object, or the message a Python value that
+            has no JSON.
+
+    Examples:
+        >>> parent = {"message_id": "m1", "metadata": {"request_id": "r1", "session_id": "s1"}}
+        >>> copy, findings = forward({"metadata": {"request_id": "made up"}}, parent)
+        >>> copy
+        {'metadata': {'request_id': 'r1', 'session_id': 's1'}}
+    """
+    before = [] if parent is None else [read_object(parent, "a parent message")]
+    findings = iter_findings([*before, message])
+    found = tuple(
+        attrs.evolve(finding, index=1) for finding in findings if finding.index == len(before)
+    )
+    copied, _ = read_leniently(message)
+    if before:
+        copied = _overwritten(copied, before[0])
+    return Forwarded(copied, found, evidence(message))
+
+
+def _overwritten(message: dict[str, Any], parent: dict[str, Any]) -> dict[str, Any]:
+    metadata = message.get("metadata")
+    inherited = {
+        name: value
+        for name in _INHERITED
+        if isinstance(value := member(parent, "metadata", name), str)
+    }
+    kept = metadata if isinstance(metadata, dict) else {}
+    return {**message, "metadata": {**kept, **inherited}}

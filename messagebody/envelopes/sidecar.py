@@ -1,0 +1,337 @@
+"""The sidecar: members of a foreign message that a body has no place for, carried exactly."""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+import attrs
+
+from messagebody._text import quote
+from messagebody.body import MessageBody
+from messagebody.envelopes.base import Converted, Loss, LossKind
+from messagebody.errors import EnvelopeError, MessageBodyError
+from messagebody.limits import DEFAULT_LIMITS
+from messagebody.media_types import TEXT_PLAIN, essence
+from messagebody.names import safe_name
+from messagebody.part import Part
+from messagebody.wire import strict_json
+
+Message = Mapping[str, Any] | str | bytes | bytearray | memoryview
+"""A message as parsed JSON, or as the JSON text it came in."""
+
+JSON = "application/json"
+DEPTH = DEFAULT_LIMITS.depth
+
+_NESTED = (dict, list, tuple)
+_DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
+
+
+@attrs.frozen
+class Slot:
+    """A name under which content of a received message may lie that its text only points to.
+
+    Arguments:
+        name: the part name.
+        digest: what the message says of the content, if it does.
+    """
+
+    name: str
+    digest: str | None
+
+
+def read(message: Any) -> Any:
+    """Return a message as a JSON value, parsed strictly if it is text.
+
+    Raises:
+        strict_json.InvalidJson: it repeats a member, holds NaN or a lone surrogate, nests more
+            than 100 levels deep, or is no JSON at all.
+    """
+    if isinstance(message, str | bytes | bytearray | memoryview):
+        return strict_json.loads(message, depth=DEPTH)
+    value = dict(message) if isinstance(message, Mapping) else message
+    strict_json.check_value(value, depth=DEPTH)
+    return value
+
+
+def read_object(message: Any, what: str) -> dict[str, Any]:
+    """Return a message as a JSON object.
+
+    Arguments:
+        message: parsed JSON or JSON text.
+        what: the format, for the error.
+
+    Raises:
+        EnvelopeError: it is no strict JSON, or no object.
+    """
+    try:
+        value = read(message)
+    except strict_json.InvalidJson as error:
+        raise EnvelopeError(f"{what}: {error}") from error
+    if not isinstance(value, dict):
+        raise EnvelopeError(f"{what} is a JSON object, got {shown(value)}")
+    return value
+
+
+def check_depth(value: Any) -> None:
+    """Raise `EnvelopeError` if a value nests too deep for a recursive writer; never recurses."""
+    pending: list[list[Any]] = [[value] if isinstance(value, _NESTED) else []]
+    while pending:
+        if not pending[-1]:
+            pending.pop()
+            continue
+        item = pending[-1].pop()
+        if len(pending) > DEPTH:
+            raise EnvelopeError(f"nested more than {DEPTH} levels deep")
+        children = item.values() if isinstance(item, dict) else item
+        below = [child for child in children if isinstance(child, _NESTED)]
+        if below:
+            pending.append(below)
+
+
+def member(value: Any, *keys: str) -> Any:
+    """Return a member of nested objects, None where there is none or no object on the way."""
+    for key in keys:
+        value = value.get(key) if isinstance(value, dict) else None
+    return value
+
+
+def text_of(value: Any, *keys: str) -> str:
+    """Return a member of nested objects if it is text, else the empty text."""
+    found = member(value, *keys)
+    return found if isinstance(found, str) else ""
+
+
+def pointer(*steps: str | int) -> str:
+    """Return the JSON Pointer (RFC 6901) of a place.
+
+    Examples:
+        >>> pointer("context_attachments", 0, "a/b")
+        '/context_attachments/0/a~1b'
+    """
+    return "".join(f"/{str(step).replace('~', '~0').replace('/', '~1')}" for step in steps)
+
+
+def shown(value: Any) -> str:
+    """Return what to say of a JSON value in an error: short, escaped, whatever its size."""
+    if isinstance(value, str):
+        return quote(value, limit=80)
+    if value is None or isinstance(value, bool):
+        return {None: "null", True: "true", False: "false"}[value]
+    if isinstance(value, int):
+        return str(value) if value.bit_length() <= 64 else "a large number"
+    if isinstance(value, float):
+        return repr(value)
+    return "an object" if isinstance(value, Mapping) else "an array"
+
+
+def is_digest(value: Any) -> bool:
+    """Tell whether a value is a digest as parts state them."""
+    return isinstance(value, str) and _DIGEST.fullmatch(value) is not None
+
+
+def numbered_name(directory: str, number: int, original: Any) -> str:
+    """Return the positional, legal name for the n-th thing of a kind, whatever it is called.
+
+    Examples:
+        >>> numbered_name("/attachments", 1, "plans/42 (new).md")
+        '/attachments/1/42_new.md'
+    """
+    text = original if isinstance(original, str) else ""
+    if "://" in text:
+        text = text.partition("?")[0].partition("#")[0]
+    return safe_name(text, directory=f"{directory}/{number}")
+
+
+def check_views(
+    body: MessageBody, exact: str, views: Sequence[Part], slots: Iterable[Slot] = ()
+) -> tuple[Loss, ...]:
+    """Check that a body says nothing its exact message doesn't, and return what would be lost.
+
+    Arguments:
+        body: the body on its way back.
+        exact: the name of the part that holds the message.
+        views: the parts the message gives rise to; unnamed ones come first in the body.
+        slots: names under which content may lie that the message only points to.
+
+    Raises:
+        EnvelopeError: a view was edited, moved or removed; its findings are their places.
+    """
+    known = {exact, *(view.name for view in views if view.name)}
+    unnamed = body.unnamed()
+    wanted = [view for view in views if view.name is None]
+    conflicts = [*_conflicts(body, unnamed, views)]
+    losses: list[Loss] = []
+    for slot in slots:
+        part = body.get(slot.name)
+        if part is None or slot.name in known:
+            continue
+        known.add(slot.name)
+        if slot.digest is None:
+            why = "the message names it without a hash, so its content is not vouched for"
+            losses.append(Loss(LossKind.DOWNGRADED, slot.name, why))
+        elif part.digest != slot.digest:
+            conflicts.append(slot.name)
+    if conflicts:
+        raise EnvelopeError(
+            f"edited: {', '.join(conflicts)}; the message in {exact} says otherwise. "
+            f"Undo the edit, or drop {exact} and build a new message",
+            conflicts,
+        )
+    return (*losses, *_extras(body, known, unnamed[: len(wanted)]))
+
+
+def _conflicts(body: MessageBody, unnamed: list[Part], views: Sequence[Part]) -> Iterator[str]:
+    position = 0
+    for view in views:
+        if view.name is not None:
+            part = body.get(view.name)
+        else:
+            part = unnamed[position] if position < len(unnamed) else None
+            position += 1
+        if part is None or not _is_intact(view, part):
+            yield view.name or f"unnamed part {position - 1}"
+
+
+def _is_intact(view: Part, part: Part) -> bool:
+    """Tell whether a part still is the view, offloaded or inlined or not; fetch nothing."""
+    if not strict_json.same([part.metadata, part.extra], [view.metadata, view.extra]):
+        return False
+    if view.is_reference:
+        return part.url == view.url or (view.digest is not None and part.digest == view.digest)
+    return part.content_type == view.content_type and part.digest == view.digest
+
+
+def _extras(body: MessageBody, known: set[str], taken: list[Part]) -> Iterator[Loss]:
+    left = len(taken)
+    for index, part in enumerate(body):
+        if part.name is None and left:
+            left -= 1
+        elif part.name not in known:
+            where = f"part {index}" + (f" {quote(part.name)}" if part.name else "")
+            yield Loss(LossKind.OMITTED, where, "the message is sent as it was received")
+
+
+_CARRIED = "messagebody"
+
+
+@attrs.frozen
+class Carrier:
+    """Describe how a format's messages carry a body.
+
+    Arguments:
+        what: the format's word for a message, with its article.
+        exact: the name of the part with a received message's text.
+        meta: the name of the sidecar of a message taken apart.
+        place: the object and member that hold the content.
+        links: gives the reference parts a message points to.
+        slots: gives the names under which files a message points to may lie.
+        as_text: whether content that is text becomes a part of text.
+    """
+
+    what: str
+    exact: str
+    meta: str
+    place: tuple[str, str]
+    links: Callable[[dict[str, Any]], Iterable[Part]]
+    slots: Callable[[dict[str, Any]], Iterable[Slot]] = lambda _: ()
+    as_text: bool = False
+
+    def to_body(
+        self, message: Message, files: Callable[[dict[str, Any]], Iterable[Part]] = lambda _: ()
+    ) -> MessageBody:
+        """Return the body of a message; `files` gives the parts for files it points to.
+
+        Raises:
+            EnvelopeError: the message is no strict JSON object.
+        """
+        value = read_object(message, self.what)
+        named = {part.name: part for part in (*self.links(value), *files(value))}.values()
+        content = self._content(value)
+        if isinstance(message, Mapping):
+            meta = strict_json.dumps(self._without_content(value))
+            return MessageBody([*content, Part(meta, name=self.meta, content_type=JSON), *named])
+        text = message if isinstance(message, str) else bytes(message).decode()
+        return MessageBody([*content, Part(text, name=self.exact, content_type=JSON), *named])
+
+    def from_body(
+        self, body: MessageBody, header: Mapping[str, Any] | None
+    ) -> Converted[str | dict[str, Any]]:
+        """Return the message that carries a body.
+
+        Raises:
+            EnvelopeError: a part contradicts the message, or a header is missing.
+        """
+        if self.exact in body:
+            text = body[self.exact].read_text()
+            value = read_object(text, self.what)
+            views = [*self._content(value), *self.links(value)]
+            return Converted(text, check_views(body, self.exact, views, self.slots(value)))
+        if self.meta in body:
+            return self._put_together(body)
+        if header is None:
+            raise EnvelopeError(
+                f"the body has neither {self.exact} nor {self.meta}, so nobody says who sends it "
+                f"to whom; give a header: {self.what} without its content"
+            )
+        return Converted(self._with_content(dict(header), {_CARRIED: body.to_dicts()}))
+
+    def _put_together(self, body: MessageBody) -> Converted[str | dict[str, Any]]:
+        value = read_object(body[self.meta].read_bytes(), self.meta)
+        links, slots = [*self.links(value)], [*self.slots(value)]
+        if member(value, *self.place) == {_CARRIED: []}:
+            others = {self.meta, *(link.name for link in links), *(slot.name for slot in slots)}
+            carried = MessageBody(part for part in body if part.name not in others)
+            views = [*carried, *links]
+            losses = check_views(body, self.meta, views, slots)
+            return Converted(self._with_content(value, {_CARRIED: carried.to_dicts()}), losses)
+        content = body.unnamed()[:1]
+        losses = check_views(body, self.meta, [*content, *links], slots)
+        for part in content:
+            value = self._with_content(value, self._value(part))
+        return Converted(value, losses)
+
+    def _content(self, value: dict[str, Any]) -> list[Part]:
+        """Return the parts a message's content stands for; none if it is absent or null."""
+        carried = self._carried(value)
+        if carried is not None:
+            return [*carried]
+        content = member(value, *self.place)
+        if content is None:
+            return []
+        if self.as_text and isinstance(content, str):
+            return [Part(content, content_type=TEXT_PLAIN)]
+        return [Part(strict_json.dumps(content), content_type=JSON)]
+
+    def _value(self, part: Part) -> Any:
+        if self.as_text and essence(part.content_type).startswith("text/"):
+            return part.read_text()
+        return part.read_json()
+
+    def _carried(self, value: dict[str, Any]) -> MessageBody | None:
+        """Return the body a message carries whole, if writing it again gives the same content."""
+        content = member(value, *self.place)
+        parts = content.get(_CARRIED) if isinstance(content, dict) and len(content) == 1 else None
+        if not isinstance(parts, list):
+            return None
+        try:
+            body = MessageBody.from_dicts(parts)
+            again = body.to_dicts()
+        except MessageBodyError:
+            return None
+        taken = {self.exact, self.meta, *(slot.name for slot in self.slots(value))}
+        taken.update(str(link.name) for link in self.links(value))
+        return body if strict_json.same(again, parts) and taken.isdisjoint(body.names()) else None
+
+    def _without_content(self, value: dict[str, Any]) -> dict[str, Any]:
+        if self._carried(value) is not None:
+            return self._with_content(value, {_CARRIED: []})
+        holder, name = self.place
+        if member(value, holder, name) is None:
+            return value
+        rest = {key: each for key, each in value[holder].items() if key != name}
+        return {**value, holder: rest}
+
+    def _with_content(self, value: dict[str, Any], content: Any) -> dict[str, Any]:
+        holder, name = self.place
+        held = value.get(holder)
+        return {**value, holder: {**(held if isinstance(held, dict) else {}), name: content}}

@@ -1,0 +1,109 @@
+"""A body as a directory of the operating system, through FUSE: the one door to fusepy."""
+
+import errno
+import os
+import stat
+import time
+from pathlib import Path
+from typing import Any, Final
+
+from messagebody._text import count_of, quote
+from messagebody.errors import MessageBodyError, MissingDependency
+from messagebody.filesystem.body_filesystem import MessageBodyFileSystem
+
+_LIBFUSE: Final = (
+    "libfuse 2, which this system does not have (Debian, Ubuntu: apt install libfuse2; "
+    "macOS: macFUSE)"
+)
+try:
+    from fsspec.fuse import FUSEr
+    from fuse import FUSE, FuseOSError
+except ImportError as error:
+    raise MissingDependency("mounting a body", "mount") from error
+except OSError as error:  # fusepy is there, and finds no libfuse to load
+    raise MissingDependency("mounting a body", "mount", _LIBFUSE) from error
+
+
+_DIRECTORY: Final = stat.S_IFDIR | 0o555
+_FILE: Final = stat.S_IFREG | 0o444
+
+
+def mount(filesystem: MessageBodyFileSystem, directory: str | os.PathLike[str]) -> None:
+    """Show a body in a directory, read-only, until it is unmounted or interrupted.
+
+    Nothing but reading a file opens a connection: a reference of unstated size shows as empty, and
+    is read to its end all the same.
+
+    Arguments:
+        filesystem: the body, and the resolver that its references are read through.
+        directory: an empty directory.
+
+    Raises:
+        MessageBodyError: the directory is not empty, or a part's name is also a directory.
+        MissingDependency: fusepy is not installed, or the system has no FUSE.
+    """
+    _check_directory(directory)
+    _check_names(filesystem)
+    sizes = [part.size for part in filesystem.body if part.name is not None]
+    try:
+        FUSE(
+            _Operations(filesystem),
+            os.fspath(directory),
+            foreground=True,
+            nothreads=True,
+            ro=True,
+            fsname="messagebody",
+            direct_io=None in sizes,  # what has no size is read until it ends
+        )
+    except RuntimeError as error:
+        refused = "FUSE, which refused to mount: it said above what it lacks"
+        raise MissingDependency("mounting a body", "mount", refused) from error
+
+
+class _Operations(FUSEr):  # type: ignore[misc]
+    """What the kernel asks; listing, opening and reading are fsspec's."""
+
+    use_ns = True  # fusepy's word for: times are integers, in nanoseconds
+
+    def __init__(self, filesystem: MessageBodyFileSystem) -> None:
+        super().__init__(filesystem, "/")
+        now = time.time_ns()
+        self._same = {
+            "st_uid": os.getuid(), "st_gid": os.getgid(),
+            "st_atime": now, "st_mtime": now, "st_ctime": now,
+        }  # fmt: skip
+
+    def __call__(self, op: str, *args: Any) -> Any:
+        """Do one operation; whatever goes wrong is an error number, which is all FUSE takes."""
+        try:
+            return super().__call__(op, *args)
+        except (OSError, MessageBodyError) as error:
+            raise FuseOSError(getattr(error, "errno", None) or errno.EIO) from error
+
+    def getattr(self, path: str, fh: int | None = None) -> dict[str, Any]:
+        """Describe a file or directory without asking anybody for a size."""
+        part = self.fs.body.get(path)
+        if part is not None:
+            return {**self._same, "st_mode": _FILE, "st_nlink": 1, "st_size": part.size or 0}
+        if not self.fs.isdir(path):
+            raise FuseOSError(errno.ENOENT)
+        return {**self._same, "st_mode": _DIRECTORY, "st_nlink": 2}
+
+
+def _check_directory(directory: str | os.PathLike[str]) -> None:
+    shown = quote(os.fspath(directory))
+    try:
+        entries = [*Path(directory).iterdir()]
+    except OSError as error:
+        raise MessageBodyError(f"can't mount at {shown}: {error.strerror}") from error
+    if entries:
+        held = count_of(len(entries), "entry", "entries")
+        raise MessageBodyError(f"can't mount at {shown}: it is not empty ({held})")
+
+
+def _check_names(filesystem: MessageBodyFileSystem) -> None:
+    clashes = [name for name in filesystem.body.names() if filesystem.isdir(name)]
+    if clashes:
+        raise MessageBodyError(
+            f"can't mount: {', '.join(map(quote, clashes))} would be both a file and a directory"
+        )

@@ -1,0 +1,18 @@
+"""Bodies as `pathlib` paths: what universal-pathlib loads for `messagebody:`."""
+
+from upath import UPath
+
+
+class MessageBodyPath(UPath):
+    """A path to a part or directory of a body.
+
+    Examples:
+        >>> from messagebody import MessageBody, Part
+        >>> body = MessageBody([Part("meow", name="/sources/1.txt")])
+        >>> [path.name for path in body.path("/sources").iterdir()]
+        ['1.txt']
+        >>> body.path("/sources/1.txt").read_text()
+        'meow'
+    """
+
+    __slots__ = ()

@@ -1,0 +1,210 @@
+"""Packing: the files of a directory as the parts of a body."""
+
+import os
+import stat
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+import attrs
+
+from messagebody._text import quote
+from messagebody.body import MessageBody
+from messagebody.errors import LocalFileChanged, RefusedPaths
+from messagebody.globs import NamePattern, name_pattern
+from messagebody.names import check_name, is_name, safe_name
+from messagebody.part import LocalFile, Part
+
+
+@attrs.frozen
+class Refusal:
+    """One file or part that can't be taken.
+
+    Arguments:
+        path: the file, relative to the directory, or the part's name.
+        problem: why, in words.
+        suggestion: a name that would do, if there is one.
+
+    Examples:
+        >>> str(Refusal("Q3 report.pdf", "no part name", "/Q3_report.pdf"))
+        "'Q3 report.pdf': no part name; '/Q3_report.pdf' would be one"
+    """
+
+    path: str
+    problem: str
+    suggestion: str | None = None
+
+    def __str__(self) -> str:
+        text = f"{quote(self.path)}: {self.problem}"
+        return f"{text}; {quote(self.suggestion)} would be one" if self.suggestion else text
+
+
+_DEEPEST = 256
+_DIRECTORY_FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+
+
+def pack(
+    directory: str | os.PathLike[str],
+    *,
+    prefix: str = "/",
+    exclude: Iterable[str] = (),
+    rename: bool = False,
+    follow: bool = False,
+) -> MessageBody:
+    """Return a body of all files below a directory, in order of their names.
+
+    Files stay on disk until the body is offloaded or inlined. What can't be taken is refused all
+    at once: a file name that is no part name, symbolic links, FIFOs, devices and sockets.
+
+    Arguments:
+        directory: the directory.
+        prefix: the directory the parts go into, a legal name or "/".
+        exclude: patterns of names to leave out, directories with all they hold; a file whose name
+            is no part name goes by the one suggested for it.
+        rename: take the suggested names, and keep the original in `metadata["filename"]`.
+        follow: take symbolic links to what lies inside the directory.
+
+    Raises:
+        RefusedPaths: with every file that can't be taken, and why.
+        InvalidPattern: a pattern breaks the rules.
+        NotADirectoryError, FileNotFoundError: there is no such directory.
+
+    Examples:
+        >>> import pathlib, tempfile
+        >>> with tempfile.TemporaryDirectory() as directory:
+        ...     _ = pathlib.Path(directory, "notes.md").write_text("# Cats")
+        ...     pack(directory).list()
+        [Part('/notes.md', text/markdown, 6 B, local file 'notes.md')]
+    """
+    root = Path(os.path.realpath(directory))
+    base = "" if prefix == "/" else check_name(prefix)
+    walk = _Walk(root, [name_pattern(pattern) for pattern in exclude], rename, follow)
+    descriptor = os.open(root, _DIRECTORY_FLAGS)
+    try:
+        parts = list(walk.parts(descriptor, _Place(base, "", root, (str(root),))))
+    finally:
+        os.close(descriptor)
+    if walk.refusals:
+        raise RefusedPaths(f"can't pack {quote(str(directory))}", walk.refusals)
+    return MessageBody(parts)
+
+
+@attrs.frozen
+class _Place:
+    """A directory on the way: its part name, its path as shown and as it is, those above it."""
+
+    name: str
+    shown: str
+    path: Path
+    above: tuple[str, ...]
+    renamed: str = ""
+    """The original path from the first directory that got another name."""
+
+
+class _Walk:
+    """A walk over a directory that notes refusals and goes on."""
+
+    def __init__(
+        self, root: Path, excluded: Sequence[NamePattern], rename: bool, follow: bool
+    ) -> None:
+        self.root = root
+        self.excluded = excluded
+        self.rename = rename
+        self.follow = follow
+        self.refusals: list[Refusal] = []
+
+    def parts(self, descriptor: int, place: _Place) -> Iterator[Part]:
+        """Yield the parts of an open directory and of those below it."""
+        with os.scandir(descriptor) as scan:
+            entries = sorted((entry.name, entry.inode()) for entry in scan)
+        names = [name for name, _ in entries]
+        for segment, name in zip(names, _part_names(names, place.name), strict=True):
+            if not any(pattern.matches(name) for pattern in self.excluded):
+                yield from self._entry(descriptor, place, segment, name)
+
+    def _entry(self, descriptor: int, place: _Place, segment: str, name: str) -> Iterator[Part]:
+        shown = os.path.join(place.shown, segment)  # noqa: PTH118 - bytes that are no UTF-8
+        status = os.stat(segment, dir_fd=descriptor, follow_symlinks=False)
+        path = place.path / segment
+        if stat.S_ISLNK(status.st_mode):
+            resolved = self._follow(path, shown, place)
+            if resolved is None:
+                return
+            path, descriptor, status = resolved, -1, resolved.stat()
+        is_legal = name == f"{place.name}/{segment}"
+        original = os.path.join(place.renamed, segment) if place.renamed else segment  # noqa: PTH118
+        renamed = original if place.renamed or not is_legal else ""
+        if stat.S_ISDIR(status.st_mode):
+            below = _Place(name, shown, path, (*place.above, str(path)), renamed)
+            yield from self._directory(descriptor, segment, below)
+        elif not stat.S_ISREG(status.st_mode):
+            self.refusals.append(Refusal(shown, f"{_kind(status.st_mode)}, no regular file"))
+        elif renamed and not self.rename:
+            self.refusals.append(Refusal(shown, "no part name", name))
+        else:
+            yield from self._file(path, status, shown, name, renamed)
+
+    def _directory(self, descriptor: int, segment: str, place: _Place) -> Iterator[Part]:
+        if len(place.above) > _DEEPEST:
+            self.refusals.append(Refusal(place.shown, f"more than {_DEEPEST} directories deep"))
+            return
+        if descriptor < 0:  # behind a link: its real path, looked up from the top
+            opened = os.open(place.path, _DIRECTORY_FLAGS)
+        else:
+            opened = os.open(segment, _DIRECTORY_FLAGS, dir_fd=descriptor)
+        try:
+            yield from self.parts(opened, place)
+        finally:
+            os.close(opened)
+
+    def _file(
+        self, path: Path, status: os.stat_result, shown: str, name: str, renamed: str
+    ) -> Iterator[Part]:
+        file = LocalFile(path, status.st_size, status.st_mtime_ns)
+        try:
+            # A Path would be looked at again, through whatever lies there by then.
+            yield Part(file, name=name, metadata=_filename(renamed))  # type: ignore[arg-type]
+        except LocalFileChanged as error:
+            self.refusals.append(Refusal(shown, f"can't be read: {error.problem}"))
+
+    def _follow(self, path: Path, shown: str, place: _Place) -> Path | None:
+        """Return where a link leads, None (and a refusal) if it isn't to be followed."""
+        target = Path(os.path.realpath(path))
+        if not self.follow:
+            problem = "a symbolic link; following takes those that stay inside"
+        elif not target.is_relative_to(self.root):
+            problem = "a symbolic link that leads out of the directory"
+        elif not target.exists():
+            problem = "a symbolic link to nothing"
+        elif str(target) in place.above:
+            problem = "a symbolic link to a directory it lies in"
+        else:
+            return target
+        self.refusals.append(Refusal(shown, problem))
+        return None
+
+
+def _part_names(segments: Sequence[str], directory: str) -> list[str]:
+    """Return a part name for each entry of a directory: its own if legal, else a suggestion."""
+    taken = {f"{directory}/{segment}" for segment in segments if is_name(f"/{segment}")}
+    names = []
+    for segment in segments:
+        name = f"{directory}/{segment}"
+        if name not in taken or not is_name(f"/{segment}"):
+            name = safe_name(_readable(segment), directory=directory or "/", taken=taken)
+            taken.add(name)
+        names.append(name)
+    return names
+
+
+def _filename(original: str) -> dict[str, str] | None:
+    return {"filename": _readable(original)} if original else None
+
+
+def _readable(text: str) -> str:
+    """Return a file name as text that JSON can carry; bytes that are no UTF-8 become escapes."""
+    return os.fsencode(text).decode("utf-8", "backslashreplace")
+
+
+def _kind(mode: int) -> str:
+    kinds = {stat.S_IFIFO: "a FIFO", stat.S_IFSOCK: "a socket"}
+    return kinds.get(stat.S_IFMT(mode), "a device")

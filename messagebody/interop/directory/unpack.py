@@ -1,0 +1,317 @@
+"""Unpacking: the named parts of a body as files below a directory."""
+
+import contextlib
+import os
+import re
+import secrets
+import shutil
+import stat
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, BinaryIO, Self
+
+from messagebody._text import quote
+from messagebody.body import MessageBody
+from messagebody.errors import RefusedPaths, UnsafeReference
+from messagebody.interop.directory.pack import Refusal
+from messagebody.names import ancestors
+from messagebody.part import Part
+
+if TYPE_CHECKING:
+    from messagebody.references import Budget, Resolver
+
+_DIRECTORY_FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_NEW_FILE_FLAGS = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+
+
+class Destination:
+    """An open directory; leaving its block with an error takes back what was made."""
+
+    def __init__(self, descriptor: int) -> None:
+        self._root = descriptor
+        self._made: list[tuple[str, ...]] = []
+        self._replacing: list[tuple[tuple[str, ...], str]] = []
+
+    @classmethod
+    def at(cls, directory: Path) -> Self:
+        """Open a directory that is there."""
+        return cls(os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC))
+
+    @classmethod
+    def made(cls, directory: Path) -> Self:
+        """Open a directory, made first if it isn't there."""
+        directory.mkdir(parents=True, exist_ok=True)
+        return cls.at(directory)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if error is not None:
+            self._take_back()
+        os.close(self._root)
+
+    def is_empty(self) -> bool:
+        """Tell whether nothing lies in the directory."""
+        with os.scandir(self._root) as scan:
+            return next(scan, None) is None
+
+    def obstacle(self, name: str, *, overwrite: bool) -> str | None:
+        """Return what lies in the way of a file, None if nothing does."""
+        *directories, leaf = name[1:].split("/")
+        with contextlib.ExitStack() as stack:
+            parent = self._root
+            for directory in directories:
+                mode = _mode(directory, parent)
+                if mode is None:
+                    return None
+                if not stat.S_ISDIR(mode):
+                    return (
+                        f"'{directory}' there is {_kind(mode)}, so nothing can be written below it"
+                    )
+                parent = os.open(directory, _DIRECTORY_FLAGS, dir_fd=parent)
+                stack.callback(os.close, parent)
+            mode = _mode(leaf, parent)
+        if mode is None or (overwrite and stat.S_ISREG(mode)):
+            return None
+        if stat.S_ISREG(mode):
+            return "the file exists; unpack with overwrite to replace it"
+        return f"it is {_kind(mode)} there, which is never replaced"
+
+    @contextlib.contextmanager
+    def create(self, name: str, *, replace: bool = False) -> Iterator[BinaryIO]:
+        """Open a new file for writing.
+
+        Arguments:
+            name: the part name it goes by.
+            replace: where a file exists, open another one, which `publish` puts in its place.
+        """
+        segments = tuple(name[1:].split("/"))
+        with self._parent(segments) as parent:
+            leaf = segments[-1]
+            if replace and _mode(leaf, parent) is not None:
+                leaf = f".messagebody-{secrets.token_hex(8)}"
+                self._replacing.append((segments, leaf))
+            descriptor = os.open(leaf, _NEW_FILE_FLAGS, 0o666, dir_fd=parent)
+            self._made.append((*segments[:-1], leaf))
+        with open(descriptor, "wb") as file:  # noqa: PTH123 - a descriptor
+            yield file
+
+    def publish(self) -> None:
+        """Put the files that replace others in their places, each at once."""
+        for segments, temporary in self._replacing:
+            with self._parent(segments) as parent:
+                os.rename(temporary, segments[-1], src_dir_fd=parent, dst_dir_fd=parent)
+
+    @contextlib.contextmanager
+    def _parent(self, segments: tuple[str, ...], *, make: bool = True) -> Iterator[int]:
+        """Open the directory a file lies in, making those that are missing."""
+        parent = os.dup(self._root)
+        try:
+            for depth, directory in enumerate(segments[:-1], 1):
+                if make and _mode(directory, parent) is None:
+                    os.mkdir(directory, dir_fd=parent)
+                    self._made.append(segments[:depth])
+                below = os.open(directory, _DIRECTORY_FLAGS, dir_fd=parent)
+                os.close(parent)
+                parent = below
+            yield parent
+        finally:
+            os.close(parent)
+
+    def _take_back(self) -> None:
+        for segments in reversed(self._made):
+            # What can't be removed any more is somebody else's by now.
+            with contextlib.suppress(OSError), self._parent(segments, make=False) as parent:
+                mode = _mode(segments[-1], parent)
+                remove = os.rmdir if mode is not None and stat.S_ISDIR(mode) else os.unlink
+                remove(segments[-1], dir_fd=parent)
+
+
+def folds_case(directory: Path) -> bool:
+    """Tell whether a file system takes names that differ in case for one; writes nothing."""
+    path = Path(os.path.abspath(directory))  # noqa: PTH100 - Path.absolute keeps ".."
+    for existing in (path, *path.parents):
+        other = existing.with_name(existing.name.swapcase()) if existing.name else existing
+        if existing.exists() and other.name != existing.name:
+            return other.exists() and other.samefile(existing)
+    return False
+
+
+def _mode(name: str, parent: int) -> int | None:
+    try:
+        return os.stat(name, dir_fd=parent, follow_symlinks=False).st_mode
+    except FileNotFoundError:
+        return None
+
+
+def _kind(mode: int) -> str:
+    kinds = {
+        stat.S_IFLNK: "a symbolic link",
+        stat.S_IFDIR: "a directory",
+        stat.S_IFREG: "a file",
+    }
+    return kinds.get(stat.S_IFMT(mode), "a special file")
+
+
+# Names Windows gives to devices, whatever follows a dot ("Naming Files, Paths, and Namespaces").
+_DEVICE = re.compile(r"(?:con|prn|aux|nul|com[0-9]|lpt[0-9])(?:\..*)?", re.IGNORECASE)
+_LONGEST_SEGMENT = 255
+_COPY_BYTES = 1 << 20
+
+
+def unpack(
+    body: MessageBody,
+    directory: str | os.PathLike[str],
+    *,
+    into: bool = False,
+    overwrite: bool = False,
+    hidden: bool = False,
+    portable: bool = False,
+    resolver: "Resolver | None" = None,
+) -> list[Path]:
+    """Write the named parts of a body as files below a directory, and return their paths.
+
+    The directory is new or empty unless `into`. Refused before the first byte, all together: a
+    name and a name below it; names equal after case folding, where the file system folds;
+    Windows device names, there; what lies in the way; references the resolver doesn't allow.
+    Every segment is opened below its parent without following links, every file exclusively.
+
+    Arguments:
+        body: the body; its unnamed parts are not written.
+        directory: the directory, made if it isn't there.
+        into: write into a directory that isn't empty.
+        overwrite: replace files that exist, each at once; links and directories never.
+        hidden: with `into`, also write names with a segment that starts with ".".
+        portable: refuse what any common file system would, wherever this one is.
+        resolver: decides how references are read; the body's own, else the closed default.
+
+    Raises:
+        RefusedPaths: with every part that can't be written, and why. Nothing was written.
+        OSError: writing failed. What had been written was taken back.
+
+    Examples:
+        >>> import tempfile
+        >>> body = MessageBody([Part("meow", name="/sources/1.txt")])
+        >>> with tempfile.TemporaryDirectory() as directory:
+        ...     [path] = unpack(body, directory)
+        ...     path.relative_to(directory).as_posix(), path.read_text()
+        ('sources/1.txt', 'meow')
+    """
+    root = Path(directory)
+    parts = body.list()
+    names = [str(part.name) for part in parts]
+    resolver = resolver or body._resolver
+    refusals = list(_check_names(names, root, hidden=hidden or not into, portable=portable))
+    refusals += _check_references(parts, resolver)
+    refusals += _check_directory(root, names, into=into, overwrite=overwrite)
+    if refusals:
+        raise RefusedPaths(f"can't unpack into {quote(str(directory))}", refusals)
+    with Destination.made(root) as destination:
+        _write(parts, destination, resolver, overwrite=overwrite)
+    return [root / name[1:] for name in names]
+
+
+def _check_names(
+    names: list[str], root: Path, *, hidden: bool, portable: bool
+) -> Iterator[Refusal]:
+    fold: Callable[[str], str] = str.lower if portable or folds_case(root) else str
+    yield from _check_clashes(names, fold)
+    windows = portable or os.name == "nt"
+    for name in names:
+        for segment in name[1:].split("/"):
+            if len(segment) > _LONGEST_SEGMENT:
+                problem = f"a segment is longer than {_LONGEST_SEGMENT} characters"
+                yield Refusal(name, problem)
+            if windows and _DEVICE.fullmatch(segment):
+                yield Refusal(name, f"{quote(segment)} is a device on Windows")
+            elif windows and segment.endswith("."):
+                yield Refusal(name, f"Windows drops the last dot of {quote(segment)}")
+            if not hidden and segment.startswith("."):
+                yield Refusal(name, f"{quote(segment)} is hidden; unpack with hidden to write it")
+
+
+def _check_clashes(names: list[str], fold: Callable[[str], str]) -> Iterator[Refusal]:
+    folded: dict[str, str] = {}
+    for name in names:
+        first = folded.setdefault(fold(name), name)
+        if first != name:
+            yield Refusal(name, f"{quote(first)} is the same file where case is folded")
+    for name in names:
+        for above in ancestors(name):
+            if fold(above) in folded:
+                file = folded[fold(above)]
+                yield Refusal(name, f"{quote(file)} is a file, so nothing can lie below it")
+
+
+def _check_references(parts: list[Part], resolver: "Resolver | None") -> Iterator[Refusal]:
+    if not any(part.is_reference for part in parts):
+        return
+    judge = _resolver(resolver)
+    for part in parts:
+        if part.url is not None:
+            try:
+                judge.source(part.url, subject=part.label)
+            except UnsafeReference as error:
+                yield Refusal(str(part.name), error.problem)
+
+
+def _check_directory(
+    root: Path, names: Iterable[str], *, into: bool, overwrite: bool
+) -> Iterator[Refusal]:
+    if not os.path.lexists(root):
+        return
+    if not root.is_dir():
+        yield Refusal(str(root), "it is no directory")
+        return
+    with Destination.at(root) as destination:
+        if not into and not destination.is_empty():
+            yield Refusal(
+                str(root), "it is not empty; unpack with into to write beside what is there"
+            )
+            return
+        for name in names:
+            obstacle = destination.obstacle(name, overwrite=overwrite)
+            if obstacle is not None:
+                yield Refusal(name, obstacle)
+
+
+def _write(
+    parts: list[Part], destination: Destination, resolver: "Resolver | None", *, overwrite: bool
+) -> None:
+    budget: Budget | None = None
+    if any(part.is_reference for part in parts):
+        resolver = _resolver(resolver)
+        budget = resolver.budget()
+    for part in parts:
+        with (
+            _content(part, resolver, budget) as source,
+            destination.create(str(part.name), replace=overwrite) as file,
+        ):
+            shutil.copyfileobj(source, file, _COPY_BYTES)
+    destination.publish()
+
+
+def _content(part: Part, resolver: "Resolver | None", budget: "Budget | None") -> BinaryIO:
+    """Return a part's content, verified if it is a reference."""
+    if part.reference is None:
+        return part.open()
+    url, size, digest = part.reference.url, part.reference.size, part.reference.digest
+    spool = _resolver(resolver).fetch(
+        url, size=size, digest=digest, subject=part.label, budget=budget
+    )
+    return spool.stream()
+
+
+def _resolver(resolver: "Resolver | None") -> "Resolver":
+    if resolver is not None:
+        return resolver
+    from messagebody.references import Resolver
+
+    return Resolver()

@@ -1,0 +1,188 @@
+"""Inlining: the content of references brought back into a body or into a file."""
+
+import contextlib
+import os
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import attrs
+
+from messagebody._files import replace_file
+from messagebody._text import escape, human_size, redact_url
+from messagebody.body import MessageBody
+from messagebody.errors import LimitExceeded, MessageBodyError, StoreError
+from messagebody.offloading._jobs import Stop, replace_parts, reporter, subject_of
+from messagebody.offloading._offload import Selection
+from messagebody.offloading._transfer import FileBlob, SpoolBlob
+from messagebody.part import Part
+from messagebody.references import Budget, Resolver, read_reference
+from messagebody.stores import CHUNK, Blob, Bytes
+
+_EVERY_NAME = "/**"
+_EVERY_TYPE = "*/*"
+
+
+def inline(
+    body: MessageBody,
+    *,
+    resolver: Resolver | None = None,
+    names: str = _EVERY_NAME,
+    content_types: str = _EVERY_TYPE,
+    all: bool = False,  # noqa: A002 - reads as what it does
+    max_bytes: int | None = None,
+    callback: Any = None,
+    stop: Stop | None = None,
+) -> MessageBody:
+    """Return a new body whose references and local files are read in, verified.
+
+    The references that carry a digest are read: those that `offload` wrote. A pattern for
+    names or types chooses by that pattern instead, and `all` takes every one.
+
+    Arguments:
+        body: the body, which is not changed.
+        resolver: decides which references are read; the body's own, else one that allows
+            nothing of yours.
+        names: a glob; the references whose names match are read, with a digest or without.
+        content_types: a glob; the references whose types match are read.
+        all: read references without a digest, too.
+        max_bytes: bytes to take in all.
+        callback: an fsspec `Callback`, told the bytes that arrive.
+        stop: cancels the work from another thread.
+
+    Raises:
+        UnsafeReference: the resolver refuses a reference; the text says how to allow it.
+        DigestMismatch: the bytes are not the ones promised.
+        LimitExceeded: a limit ended the work.
+        PartsFailed: several parts failed for different reasons.
+
+    Examples:
+        >>> from messagebody import MessageBody, Resolver, inline, offload
+        >>> body = MessageBody()
+        >>> part = body.add("cats " * 1000, name="/notes.txt")
+        >>> small = offload(body, "memory://tests", threshold="1 KiB")
+        >>> inline(small, resolver=Resolver(allow="memory://tests")) == body
+        True
+    """
+    wanted = _chooser(names, content_types, take_all=all)
+    chosen = [(position, part) for position, part in enumerate(body) if wanted(part)]
+    _check_total([part for _, part in chosen], max_bytes)
+    progress = reporter(callback, sum(p.size or 0 for _, p in chosen if p.is_reference))
+    budgets = budget_for(resolver, max_bytes, progress)
+    work = {at: partial(_read_in, at, part, *budgets(part)) for at, part in chosen}
+    return replace_parts(body, work, "read in", stop or Stop())
+
+
+def _chooser(names: str, content_types: str, *, take_all: bool) -> Callable[[Part], bool]:
+    by_pattern = (names, content_types) != (_EVERY_NAME, _EVERY_TYPE)
+    selects = Selection(names, content_types, unnamed=names == _EVERY_NAME).chooser()
+
+    def wanted(part: Part) -> bool:
+        if part.local_file is not None:
+            return selects(part)
+        if part.reference is None or not selects(part):
+            return False
+        return take_all or by_pattern or part.reference.digest is not None
+
+    return wanted
+
+
+def _check_total(parts: list[Part], max_bytes: int | None) -> None:
+    total = sum(part.size or 0 for part in parts)
+    if max_bytes is not None and total > max_bytes:
+        raise LimitExceeded(
+            f"the references hold {human_size(total)}, max_bytes is {human_size(max_bytes)}"
+        )
+
+
+def _read_in(position: int, part: Part, resolver: Resolver, budget: Budget) -> Part:
+    if part.reference is None:
+        return part.evolve(content=part.read_bytes())
+    subject = subject_of(position, part)
+    data = read_reference(part.reference, resolver=resolver, subject=subject, budget=budget)
+    return part.evolve(content=data)
+
+
+def budget_for(
+    resolver: Resolver | None,
+    max_bytes: int | None = None,
+    progress: Callable[[int], None] | None = None,
+) -> Callable[[Part], tuple[Resolver, Budget]]:
+    """Return what gives a part's resolver (given, bound or closed) and the budget it shares."""
+    closed = Resolver()
+    budgets: dict[Resolver, Budget] = {}
+
+    def pick(part: Part) -> tuple[Resolver, Budget]:
+        chosen = resolver or part._resolver or closed
+        if chosen not in budgets:
+            limits = chosen.limits
+            if max_bytes is not None:
+                limits = attrs.evolve(limits, body_bytes=min(limits.body_bytes, max_bytes))
+            budgets[chosen] = Budget(limits, progress)
+        return chosen, budgets[chosen]
+
+    return pick
+
+
+def fetch(
+    part: Part,
+    path: str | os.PathLike[str],
+    *,
+    resolver: Resolver | None = None,
+    callback: Any = None,
+) -> Path:
+    """Write the content of one part to a file, verified, whole or not at all; return its path.
+
+    Only a few MiB are held at a time, however large the part is.
+
+    Arguments:
+        part: the part: a reference, a local file, or content that is here.
+        path: the file; one that is there is replaced.
+        resolver: decides whether a reference is read; the part's own, else one that allows
+            nothing of yours.
+        callback: an fsspec `Callback`, told the bytes that arrive.
+
+    Raises:
+        UnsafeReference: the resolver refuses the reference; the text says how to allow it.
+        DigestMismatch: the bytes are not the ones promised.
+        StoreError: the store failed, or the file can't be written.
+
+    Examples:
+        >>> from messagebody import MessageBody, Resolver, fetch, offload
+        >>> body = MessageBody()
+        >>> part = body.add("cats " * 1000, name="/notes.txt")
+        >>> small = offload(body, "memory://tests", threshold="1 KiB")
+        >>> file = fetch(small["/notes.txt"], "notes.txt", resolver=Resolver(allow="memory://tests"))
+        >>> file.stat().st_size
+        5000
+    """
+    with _content(part, resolver, callback) as blob:
+        try:
+            replace_file(path, blob.buffers(CHUNK))
+        except MessageBodyError:
+            raise
+        except OSError as error:
+            problem = f"{part.label} can't be written to {escape(os.fspath(path))}"
+            problem += f": {error.strerror or type(error).__name__}"
+            raise StoreError(problem, redact_url(part.url or "")) from error
+    return Path(path)
+
+
+@contextlib.contextmanager
+def _content(part: Part, resolver: Resolver | None, callback: Any) -> Iterator[Blob]:
+    if part.reference is None:
+        file = part.local_file
+        yield Bytes(part.read_bytes()) if file is None else FileBlob(file, file.digest())
+        return
+    progress = reporter(callback, part.size or 0)
+    chosen, budget = budget_for(resolver, progress=progress)(part)
+    spool = chosen.fetch(
+        part.reference.url,
+        size=part.reference.size,
+        digest=part.reference.digest,
+        subject=part.label,
+        budget=budget,
+    )
+    with contextlib.closing(spool):
+        yield SpoolBlob(spool)

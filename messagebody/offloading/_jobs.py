@@ -1,0 +1,203 @@
+"""Jobs on many parts at once: a pool of threads, a gate on memory, errors of all parts together."""
+
+import contextlib
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
+from typing import Any, TypeVar
+
+import attrs
+
+from messagebody._text import count_of
+from messagebody.body import MessageBody
+from messagebody.errors import PartsFailed, StoreError, UnsafeReference
+from messagebody.part import Part
+from messagebody.stores import Interrupted
+
+_T = TypeVar("_T")
+_WORKERS = 16
+_GATE = 64 * 1024 * 1024
+
+
+class Stop(threading.Event):
+    """Tells workers to stop at the next safe place."""
+
+    def check(self) -> None:
+        """Raise if the work was cancelled."""
+        if self.is_set():
+            raise Interrupted
+
+
+class Gate:
+    """Lets work in whose bytes fit together into memory; one that never fits goes alone."""
+
+    def __init__(self, capacity: int = _GATE) -> None:
+        self._capacity = capacity
+        self._free = capacity
+        self._changed = threading.Condition()
+
+    @contextlib.contextmanager
+    def hold(self, size: int) -> Iterator[None]:
+        """Wait until `size` bytes are free, and hold them for the block."""
+        size = min(size, self._capacity)
+        with self._changed:
+            self._changed.wait_for(lambda: self._free >= size)
+            self._free -= size
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._free += size
+                self._changed.notify_all()
+
+
+def reporter(callback: Any, size: int) -> Callable[[int], None]:
+    """Return what tells an fsspec `Callback` of bytes, from any thread; nobody if it is None.
+
+    Arguments:
+        callback: the callback.
+        size: bytes there will be in all.
+    """
+    if callback is None:
+        return lambda _: None
+    callback.set_size(size)
+    lock = threading.Lock()
+
+    def report(count: int) -> None:
+        with lock:
+            callback.relative_update(count)
+
+    return report
+
+
+@attrs.frozen
+class Outcome:
+    """What came of one piece of work: a value, an error, or neither when it was not begun."""
+
+    value: object = None
+    error: Exception | None = None
+    begun: bool = True
+
+
+def run_all(
+    work: Sequence[Callable[[], _T]], stop: Stop, *, fail_fast: bool = False
+) -> list[Outcome]:
+    """Run pieces of work on a few threads and return what came of each, in order.
+
+    Arguments:
+        work: the pieces.
+        stop: set when the caller, or an interrupt, ends the work.
+        fail_fast: begin nothing new once a piece has failed; what runs is finished.
+    """
+    if len(work) == 1:
+        return [_attempt(work[0], stop)]
+    with ThreadPoolExecutor(min(_WORKERS, len(work) or 1), "messagebody") as pool:
+        futures = [pool.submit(_checked, piece, stop) for piece in work]
+        try:
+            done, _ = wait(futures, return_when=FIRST_EXCEPTION)
+            if fail_fast and any(future.exception() for future in done):
+                pool.shutdown(wait=True, cancel_futures=True)
+            else:  # a cancelled future never counts as done, so there is nothing to wait for above
+                wait(futures)
+            return [_outcome(future) for future in futures]
+        except BaseException:
+            # An interrupt: what runs stops at its next buffer and undoes what it began.
+            stop.set()
+            pool.shutdown(wait=True, cancel_futures=True)
+            raise
+
+
+def _checked(piece: Callable[[], _T], stop: Stop) -> _T:
+    stop.check()
+    return piece()
+
+
+def _attempt(piece: Callable[[], _T], stop: Stop) -> Outcome:
+    stop.check()
+    try:
+        return Outcome(piece())
+    except Interrupted:
+        raise
+    except Exception as error:  # noqa: BLE001 - reported with the part it belongs to
+        return Outcome(error=error)
+
+
+def _outcome(future: "Future[_T]") -> Outcome:
+    if future.cancelled():
+        return Outcome(begun=False)
+    error = future.exception()
+    if error is None:
+        return Outcome(future.result())
+    if isinstance(error, Interrupted) or not isinstance(error, Exception):
+        raise error
+    return Outcome(error=error)
+
+
+def about(error: StoreError, subject: str) -> StoreError:
+    """Return a store's error that also names the part whose content was on its way there."""
+    kind: Any = type(error)
+    named: StoreError = kind(f"{error.problem}, storing {subject}", error.store, error.key)
+    for note in getattr(error, "__notes__", ()):
+        named.add_note(note)
+    return named
+
+
+def raise_for(failures: Sequence[tuple[str, Exception]], action: str) -> None:
+    """Raise one error that names every part that failed, if any did.
+
+    Arguments:
+        failures: the parts' descriptions, and what happened to them.
+        action: what was tried, such as "offloaded".
+
+    Raises:
+        UnsafeReference: every one of several was refused.
+        PartsFailed: several failed, for different reasons; `failures` holds them.
+    """
+    if not failures:
+        return
+    if len(failures) == 1:
+        raise failures[0][1]
+    if all(isinstance(error, UnsafeReference) for _, error in failures):
+        problem = "were refused. " + "; ".join(str(error) for _, error in failures)
+        raise UnsafeReference(count_of(len(failures), "part"), problem) from failures[0][1]
+    raise PartsFailed(action, failures) from failures[0][1]
+
+
+def subject_of(position: int, part: Part) -> str:
+    """Return what errors call a part of a body."""
+    return part.label if part.name else f"part {position} (unnamed, {part.content_type})"
+
+
+def replace_parts(
+    body: MessageBody,
+    work: Mapping[int, Callable[[], Part]],
+    action: str,
+    stop: Stop,
+    *,
+    fail_fast: bool = False,
+) -> MessageBody:
+    """Return a copy of a body with parts replaced by what is made of them.
+
+    Arguments:
+        body: the body, which is not changed.
+        work: by position, what makes the new part.
+        action: what is done to the parts, such as "offloaded"; for the error.
+        stop: cancels the work.
+        fail_fast: begin nothing new once a part has failed.
+
+    Raises:
+        PartsFailed: several parts failed, for different reasons; one error is raised as it is.
+    """
+    result = body.copy()  # as it is now: who gave the body may go on with it
+    outcomes = dict(zip(work, run_all([*work.values()], stop, fail_fast=fail_fast), strict=True))
+    raise_for(
+        [
+            (subject_of(position, result[position]), outcome.error)
+            for position, outcome in outcomes.items()
+            if outcome.error is not None
+        ],
+        action,
+    )
+    for position, outcome in outcomes.items():
+        result[position] = outcome.value
+    return result

@@ -1,0 +1,253 @@
+"""Offloading: content of a body moved to a store, references left in its place."""
+
+import os
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future
+from functools import partial
+from typing import Any
+
+import attrs
+
+from messagebody._text import human_size
+from messagebody.body import MessageBody
+from messagebody.content import sha256_of
+from messagebody.errors import LimitExceeded, StoreError
+from messagebody.globs import content_type_pattern, name_pattern
+from messagebody.limits import parse_size
+from messagebody.offloading._jobs import Gate, Stop, about, replace_parts, reporter, subject_of
+from messagebody.offloading._transfer import FileBlob, Verify, Watched, ensure, key_for
+from messagebody.part import Part
+from messagebody.stores import Blob, Bytes, Store, open_store
+
+_NO_DIGEST = "sha256:" + "0" * 64
+
+
+@attrs.frozen
+class Selection:
+    """Parts by name, type, and whether they have a name at all."""
+
+    names: str = "/**"
+    content_types: str = "*/*"
+    unnamed: bool = True
+
+    def chooser(self) -> Callable[[Part], bool]:
+        """Return what tells whether a part is selected, with the patterns compiled once."""
+        name, kind = name_pattern(self.names), content_type_pattern(self.content_types)
+
+        def selects(part: Part) -> bool:
+            named = self.unnamed if part.name is None else name.matches(part.name)
+            return named and kind.matches(part.content_type)
+
+        return selects
+
+
+@attrs.frozen
+class Policy:
+    """What is to be offloaded.
+
+    Arguments:
+        selection: the parts that may be.
+        threshold: bytes; larger parts are offloaded.
+        fit: bytes; if the whole JSON is larger still, the largest of the rest follow.
+    """
+
+    selection: Selection
+    threshold: int
+    fit: int | None = None
+
+    def positions(self, body: MessageBody, url_of: Callable[[str], str]) -> set[int]:
+        """Return the positions of the parts to offload.
+
+        Arguments:
+            body: the body.
+            url_of: gives the URL under which a digest would be stored: its length counts.
+
+        Raises:
+            LimitExceeded: the body can't be made to fit.
+        """
+        selects = self.selection.chooser()
+        eligible = {
+            position: part
+            for position, part in enumerate(body)
+            if not part.is_reference and selects(part)
+        }
+        chosen = {at for at, part in eligible.items() if (part.size or 0) > self.threshold}
+        if self.fit is not None:
+            chosen |= self._to_fit(body, eligible, chosen, url_of(_NO_DIGEST))
+        return chosen
+
+    def _to_fit(
+        self, body: MessageBody, eligible: dict[int, Part], chosen: set[int], url: str
+    ) -> set[int]:
+        small = {at: as_reference(part, url, _NO_DIGEST) for at, part in eligible.items()}
+        length = 2 + max(0, len(body) - 1)
+        gains: dict[int, int] = {}
+        for position, part in enumerate(body):
+            if position in chosen:
+                length += _json_length(small[position])
+                continue
+            mine = _json_length(part)
+            length += mine
+            if position in small:
+                gains[position] = mine - _json_length(small[position])
+        more = set()
+        for position in sorted(gains, key=gains.__getitem__, reverse=True):
+            if length <= (self.fit or 0) or gains[position] <= 0:
+                break
+            length -= gains[position]
+            more.add(position)
+        if length > (self.fit or 0):
+            raise LimitExceeded(
+                f"the body can't be made to fit {human_size(self.fit)}: with every part that may "
+                f"be offloaded its JSON still has {human_size(length)}"
+            )
+        return more
+
+
+def as_reference(part: Part, url: str, digest: str) -> Part:
+    """Return a part whose content is elsewhere, everything else as it was."""
+    return part.evolve(url=url, size=part.size, digest=digest)
+
+
+def _json_length(part: Part) -> int:
+    if part.local_file is not None:
+        part = part.evolve(content=part.read_bytes())
+    return len(MessageBody([part]).to_json_bytes()) - 2
+
+
+_WHOLE = 64 * 1024 * 1024
+"""Bytes up to which a local file is read once, and hashed and sent from memory."""
+_STREAMING = 48 * 1024 * 1024
+"""Bytes that streaming a larger one holds at a time."""
+
+
+def offload(
+    body: MessageBody,
+    store: str | os.PathLike[str] | Store,
+    *,
+    threshold: int | str = "256 KiB",
+    fit: int | str | None = None,
+    names: str = "/**",
+    content_types: str = "*/*",
+    unnamed: bool = True,
+    storage_options: dict[str, Any] | None = None,
+    callback: Any = None,
+    verify: Verify | None = None,
+    stop: Stop | None = None,
+) -> MessageBody:
+    """Return a new body whose large parts are in a store and carry URL, size and digest.
+
+    All or nothing: an error leaves the given body as it was, and trying again sends what is
+    missing. References stay as they are; local files that are not offloaded become inline
+    content, so that the result can always be written.
+
+    Arguments:
+        body: the body, which is not changed.
+        store: a store, its URL such as "s3://bucket/prefix", or a directory's path.
+        threshold: bytes, as a number or text; larger parts are offloaded.
+        fit: bytes the whole JSON may have; the largest of the other parts follow until it does.
+        names: a glob; only parts whose names match are offloaded.
+        content_types: a glob; only parts whose types match are offloaded.
+        unnamed: whether unnamed parts are offloaded too.
+        storage_options: of `stores.open_store`, if `store` is no store yet.
+        callback: an fsspec `Callback`, told the bytes that were stored.
+        verify: after storing, ask the "size", or read back the "digest"; the latter is the
+            default for directories.
+        stop: cancels the work from another thread.
+
+    Raises:
+        StoreError: the store failed for one part; its subclasses say more.
+        PartsFailed: it failed for several.
+        LocalFileChanged: a local file is not the one that was added.
+        LimitExceeded: the body can't be made to fit.
+
+    Examples:
+        >>> from messagebody import MessageBody, offload
+        >>> body = MessageBody()
+        >>> part = body.add("cats " * 1000, name="/notes.txt")
+        >>> offload(body, "memory://tests", threshold="1 KiB")["/notes.txt"].url[:22]
+        'memory://tests/sha256/'
+    """
+    opened = open_store(store, **(storage_options or {}))
+    policy = Policy(
+        Selection(names, content_types, unnamed),
+        parse_size(threshold),
+        None if fit is None else parse_size(fit),
+    )
+    chosen = policy.positions(body, lambda digest: opened.url_of(key_for(digest)))
+    verify = verify or ("digest" if opened.reads_back else None)
+    progress = reporter(callback, sum(body[position].size or 0 for position in chosen))
+    sender = _Sender(opened, verify, stop or Stop(), progress)
+    return sender.send(body, chosen)
+
+
+@attrs.define
+class _Sender:
+    """Sends the parts of one body to one store, equal ones once."""
+
+    store: Store
+    verify: Verify | None
+    stop: Stop
+    progress: Callable[[int], None]
+    gate: Gate = attrs.Factory(Gate)
+    lock: threading.Lock = attrs.Factory(threading.Lock)
+    sent: dict[str, "Future[str]"] = attrs.Factory(dict)
+
+    def send(self, body: MessageBody, chosen: set[int]) -> MessageBody:
+        """Return the body with the chosen parts sent and replaced."""
+        work = {
+            position: partial(self._replace, position, part, position in chosen)
+            for position, part in enumerate(body)
+            if position in chosen or part.local_file is not None
+        }
+        return replace_parts(body, work, "offloaded", self.stop, fail_fast=True)
+
+    def _replace(self, position: int, part: Part, is_chosen: bool) -> Part:
+        try:
+            if not is_chosen:
+                return part.evolve(content=part.read_bytes())
+            digest, key = self._store(part)
+            return as_reference(part, self.store.url_of(key), digest)
+        except StoreError as error:
+            raise about(error, subject_of(position, part)) from error.__cause__
+
+    def _store(self, part: Part) -> tuple[str, str]:
+        """Read a part, hash it, and send it: from memory while that is small enough."""
+        file = part.local_file
+        if file is not None and file.size > _WHOLE:
+            with self.gate.hold(_STREAMING):
+                digest = file.digest()
+                return digest, self._once(digest, FileBlob(file, digest), part.content_type)
+        with self.gate.hold(part.size or 0):
+            data = part.read_bytes()
+            digest = sha256_of(data)
+            return digest, self._once(digest, Bytes(data, digest), part.content_type)
+
+    def _once(self, digest: str, blob: Blob, content_type: str) -> str:
+        """Send content unless another part with the same is being sent, or was."""
+        mine: Future[str] = Future()
+        with self.lock:
+            first = self.sent.setdefault(digest, mine)
+        if first is not mine:
+            self.progress(blob.size)
+            return first.result()
+        try:
+            mine.set_result(self._ensure(digest, blob, content_type))
+        except BaseException as error:
+            mine.set_exception(error)
+            raise
+        return mine.result()
+
+    def _ensure(self, digest: str, blob: Blob, content_type: str) -> str:
+        told = 0
+
+        def tell(count: int) -> None:
+            nonlocal told
+            count = min(count, blob.size - told)  # what is sent again counts once
+            told += count
+            self.progress(count)
+
+        key = ensure(self.store, digest, Watched(blob, self.stop, tell), content_type, self.verify)
+        tell(blob.size)
+        return key

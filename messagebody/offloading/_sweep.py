@@ -1,0 +1,123 @@
+"""Sweep: find, and remove on request, what no body refers to any more.
+
+Reading never deletes. Sweeping does, so it deletes narrowly: only keys that offloading makes, only
+when they are old, and only when every body it was given could be read.
+"""
+
+import os
+import re
+import time
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import attrs
+
+from messagebody._text import count_of, human_size
+from messagebody.body import MessageBody
+from messagebody.errors import StoreError
+from messagebody.offloading._transfer import GRACE
+from messagebody.stores import Stat, Store, Upload, open_store
+
+_KEY = re.compile(r"sha256/[0-9a-f]{64}")
+_TEMPORARY = re.compile(r"sha256/\.messagebody-[0-9a-f]{16}")
+
+
+@attrs.frozen
+class Swept:
+    """What `sweep` found, and removed if it was told to.
+
+    Arguments:
+        objects: objects that no given body refers to, older than the grace time.
+        uploads: multipart uploads below the prefix that nobody finished in that time.
+        deleted: whether they were removed.
+    """
+
+    objects: tuple[Stat, ...]
+    uploads: tuple[Upload, ...]
+    deleted: bool
+
+    @property
+    def size(self) -> int:
+        """Bytes of the objects."""
+        return sum(each.size for each in self.objects)
+
+    def __str__(self) -> str:
+        what = f"{count_of(len(self.objects), 'object')} ({human_size(self.size)})"
+        uploads = count_of(len(self.uploads), "unfinished upload")
+        return f"{what} and {uploads} {'deleted' if self.deleted else 'could be deleted'}"
+
+
+def sweep(
+    store: str | os.PathLike[str] | Store,
+    bodies: Iterable[MessageBody | str | bytes],
+    *,
+    delete: bool = False,
+    grace: float = GRACE,
+    storage_options: dict[str, Any] | None = None,
+) -> Swept:
+    """List, and with `delete` remove, old objects of a store that no body refers to.
+
+    Arguments:
+        store: a store, its URL, or a directory's path.
+        bodies: every body that is still in use, or its JSON; all are decoded before anything
+            is listed, so that a broken one can't cost its objects.
+        delete: remove what was found; a dry run otherwise.
+        grace: seconds; what is younger stays, for its body may be on its way.
+        storage_options: of `stores.open_store`, if `store` is no store yet.
+
+    Raises:
+        StoreError: no body was given, or the store failed.
+        DecodeError: a body does not decode.
+    """
+    opened = open_store(store, **(storage_options or {}))
+    in_use = _keys_in_use(opened, bodies)
+    before = time.time() - grace
+    objects = tuple(
+        each for each in opened.iter_objects() if _is_ours(each.key) and _is_old(each, before)
+        and each.key not in in_use
+    )  # fmt: skip
+    uploads = tuple(each for each in opened.iter_uploads() if each.started < before)
+    if delete:
+        objects = tuple(_delete(opened, objects, before))
+        for upload in uploads:
+            opened.abort_upload(upload)
+    return Swept(objects, uploads, delete)
+
+
+def _keys_in_use(store: Store, bodies: Iterable[MessageBody | str | bytes]) -> set[str]:
+    keys: set[str] = set()
+    count = 0
+    for body in bodies:
+        count += 1
+        decoded = body if isinstance(body, MessageBody) else MessageBody.from_json(body)
+        for part in decoded:
+            keys |= _keys_of(part.url, part.reference.digest if part.reference else None)
+    if not count:
+        raise StoreError("no body was given, so every object would be swept", store.url)
+    return keys
+
+
+def _keys_of(url: str | None, digest: str | None) -> set[str]:
+    """Return the keys a reference may mean: by its URL, and by its digest, however it is spelt."""
+    keys = {"sha256/" + digest.removeprefix("sha256:")} if digest else set()
+    if url is not None:
+        keys |= {match[0] for match in _KEY.finditer(url)}
+    return keys
+
+
+def _is_ours(key: str) -> bool:
+    return bool(_KEY.fullmatch(key) or _TEMPORARY.fullmatch(key))
+
+
+def _is_old(found: Stat, before: float) -> bool:
+    """Tell whether an object is old; one whose age the store can't tell never is."""
+    return found.modified is not None and found.modified < before
+
+
+def _delete(store: Store, objects: Iterable[Stat], before: float) -> Iterator[Stat]:
+    for each in objects:
+        # An offload that found the object meanwhile wrote it again: look once more.
+        now = store.stat(each.key)
+        if now is not None and _is_old(now, before):
+            store.delete(each.key)
+            yield now

@@ -1,0 +1,86 @@
+"""What an application allows: prefixes, each with the store that serves it."""
+
+import os  # noqa: TC003 - attrs and docs read the annotations
+from urllib.parse import unquote
+
+import attrs
+
+from messagebody._text import quote, redact_url
+from messagebody.errors import StoreError, UnsafeReference
+from messagebody.references.url import Malformed, Url, check_path, parse
+from messagebody.stores import Store, open_store
+from messagebody.stores.directory import FileStore
+
+
+@attrs.frozen
+class Entry:
+    """A prefix of URLs and what serves them.
+
+    Arguments:
+        prefix: the prefix, taken apart.
+        store: what reads and signs for it; None for http and https, which anybody may ask.
+    """
+
+    prefix: Url
+    store: Store | None
+
+    @property
+    def length(self) -> int:
+        """How much of a URL the entry fixes; the longest matching entry wins."""
+        return len(self.prefix.path)
+
+    def key_of(self, url: Url) -> str | None:
+        """Return what follows the prefix in a URL, None if the URL is not below it.
+
+        Whole segments are compared, byte by byte; the place without case where the scheme says so.
+        """
+        if url.origin != self.prefix.origin:
+            return None
+        if isinstance(self.store, FileStore):
+            return self.store.key_of(unquote(url.path))
+        wanted = [segment for segment in self.prefix.segments if segment]
+        if url.segments[: len(wanted)] != wanted:
+            return None
+        rest = "/".join(url.segments[len(wanted) :])
+        return rest if rest or self.store is None else None
+
+
+def make_entry(allowed: "str | os.PathLike[str] | Store") -> Entry:
+    """Return the entry for something an application allows.
+
+    Raises:
+        UnsafeReference: it is no prefix of URLs that can be allowed.
+    """
+    if isinstance(allowed, str) and allowed.lower().startswith(("http://", "https://")):
+        return Entry(_prefix(allowed), None)
+    try:
+        store = open_store(allowed)
+    except StoreError as error:
+        shown = quote(redact_url(allowed)) if isinstance(allowed, str) else quote(allowed)
+        raise UnsafeReference(f"allow entry {shown}", str(error)) from error
+    return Entry(_prefix(store.url if store.url.rpartition("://")[2] else f"{store.url}/"), store)
+
+
+def _prefix(text: str) -> Url:
+    try:
+        prefix = parse(text)
+        check_path(attrs.evolve(prefix, path=prefix.path.rstrip("/")))
+    except Malformed as error:
+        raise UnsafeReference(f"allow entry {quote(redact_url(text))}", str(error)) from error
+    if prefix.query:
+        raise UnsafeReference(f"allow entry {quote(redact_url(text))}", "has a query")
+    return prefix
+
+
+def longest_match(entries: tuple[Entry, ...], url: Url) -> tuple[Entry, str] | None:
+    """Return the longest entry a URL is below, with what follows the prefix.
+
+    Raises:
+        Malformed: an entry speaks for the URL's host, and the path could be read in two ways.
+    """
+    near = [entry for entry in entries if entry.prefix.origin == url.origin]
+    if not near:
+        return None
+    check_path(url)
+    found = [(entry, key) for entry in near if (key := entry.key_of(url)) is not None]
+    return max(found, key=lambda pair: pair[0].length, default=None)

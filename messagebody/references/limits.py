@@ -1,0 +1,166 @@
+"""How much, how often and how long: what reading references may cost."""
+
+import socket
+import threading
+import time
+from collections import defaultdict
+from collections.abc import Callable
+from types import TracebackType
+from typing import Self
+
+import attrs
+
+from messagebody._text import human_size
+from messagebody.errors import LimitExceeded
+
+_MIB = 1024 * 1024
+
+
+@attrs.frozen
+class FetchLimits:
+    """Bound what references may cost; every bound can be changed.
+
+    Arguments:
+        part_bytes: bytes of one part.
+        body_bytes: bytes of all references of a body that are read by one call.
+        fetches: requests to web servers for one body, redirects included.
+        hosts: web servers asked for one body.
+        connections_per_host: connections open to one web server at a time.
+        redirects: redirects followed for one part.
+        part_seconds: wall-clock time for one part.
+        body_seconds: wall-clock time for one body.
+        connect_seconds: time for a look-up, and for one connection.
+
+    Examples:
+        >>> FetchLimits(redirects=0).redirects
+        0
+    """
+
+    part_bytes: int = 1024 * _MIB
+    body_bytes: int = 4096 * _MIB
+    fetches: int = 1_000
+    hosts: int = 50
+    connections_per_host: int = 8
+    redirects: int = 5
+    part_seconds: float = 300.0
+    body_seconds: float = 1800.0
+    connect_seconds: float = 10.0
+
+
+class Budget:
+    """What is left of the limits while one body is read; safe to share between threads.
+
+    Arguments:
+        limits: the limits.
+        progress: told the number of bytes whenever some arrive.
+    """
+
+    def __init__(self, limits: FetchLimits, progress: Callable[[int], None] | None = None) -> None:
+        self.limits = limits
+        self._progress = progress
+        self._lock = threading.Lock()
+        self._bytes = 0
+        self._fetches = 0
+        self._deadline = time.monotonic() + limits.body_seconds
+        self._slots: defaultdict[str, threading.BoundedSemaphore] = defaultdict(
+            lambda: threading.BoundedSemaphore(limits.connections_per_host)
+        )
+
+    def take_bytes(self, count: int) -> None:
+        """Count bytes that arrived."""
+        with self._lock:
+            self._bytes += count
+            over = self._bytes > self.limits.body_bytes
+        if over:
+            raise LimitExceeded(
+                f"the body's references hold over {human_size(self.limits.body_bytes)} "
+                "(limit body_bytes)"
+            )
+        if self._progress is not None:
+            self._progress(count)
+
+    def take_fetch(self, host: str) -> threading.BoundedSemaphore:
+        """Count a request, and return the slots of the host it goes to."""
+        with self._lock:
+            self._fetches += 1
+            slots = self._slots[host]
+            fetches, hosts = self._fetches, len(self._slots)
+        if fetches > self.limits.fetches:
+            raise LimitExceeded(f"over {self.limits.fetches:,} requests (limit fetches)")
+        if hosts > self.limits.hosts:
+            raise LimitExceeded(f"over {self.limits.hosts:,} servers (limit hosts)")
+        return slots
+
+    def part_deadline(self) -> float:
+        """Return when a part that begins now has to be there (monotonic time)."""
+        return min(time.monotonic() + self.limits.part_seconds, self._deadline)
+
+    def check_time(self, deadline: float) -> None:
+        """Raise if a part's time is over."""
+        if time.monotonic() > deadline:
+            raise self.out_of_time()
+
+    def out_of_time(self) -> LimitExceeded:
+        """Return the error for a part that took too long."""
+        if time.monotonic() > self._deadline:
+            return LimitExceeded(
+                f"the body took over {self.limits.body_seconds:g} s (limit body_seconds)"
+            )
+        return LimitExceeded(
+            f"the part took over {self.limits.part_seconds:g} s (limit part_seconds)"
+        )
+
+
+class Watchdog:
+    """Shut a socket down at a deadline, whatever is going on with it.
+
+    A timeout of the socket begins anew at every byte, so that a server which sends one byte a
+    second, or headers without end, is never timed out. This ends it.
+    """
+
+    def __init__(self, deadline: float) -> None:
+        self._timer = threading.Timer(max(0.0, deadline - time.monotonic()), self._bite)
+        self._timer.daemon = True
+        self._lock = threading.Lock()
+        self._socket: socket.socket | None = None
+        self.has_bitten = False
+
+    def guard(self, connection: socket.socket) -> None:
+        """Watch a connected socket: by a handle of our own, for TLS takes the other one over."""
+        with self._lock:
+            self._release()
+            self._socket = connection.dup()
+            if self.has_bitten:
+                self._shut_down()
+
+    def _bite(self) -> None:
+        with self._lock:
+            self.has_bitten = True
+            self._shut_down()
+
+    def _shut_down(self) -> None:
+        if self._socket is None:
+            return
+        try:
+            self._socket.shutdown(socket.SHUT_RDWR)
+        except OSError:
+            return  # the other side was faster
+
+    def _release(self) -> None:
+        if self._socket is not None:
+            self._socket.close()
+            self._socket = None
+
+    def __enter__(self) -> Self:
+        self._timer.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._timer.cancel()
+        with self._lock:
+            self._release()

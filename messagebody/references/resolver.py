@@ -1,0 +1,445 @@
+"""The resolver: the one door through which references are read."""
+
+import contextlib
+import functools
+import io
+import os
+import ssl
+from collections.abc import Iterable, Iterator
+from typing import Any, BinaryIO, cast
+
+from messagebody._text import redact_url
+from messagebody.content import Reference
+from messagebody.errors import (
+    DecodeError,
+    DigestMismatch,
+    LimitExceeded,
+    StoreError,
+    UnsafeReference,
+)
+from messagebody.references.allow_list import Entry, longest_match, make_entry
+from messagebody.references.http import Closed, Web
+from messagebody.references.limits import Budget, FetchLimits
+from messagebody.references.sources import DataSource, Source, StoreSource, WebSource
+from messagebody.references.spool import Spool
+from messagebody.references.url import Malformed, Url, parse
+from messagebody.stores import Store
+from messagebody.wire.data_urls import is_data_url
+
+Allowed = str | os.PathLike[str] | Store
+
+
+class Resolver:
+    """Decide which references are read, and read them.
+
+    Arguments:
+        allow: what else is open: URL prefixes or stores, or one of them. An entry brings the
+            store that serves it, with its credentials; the longest prefix wins.
+        public_https: whether https URLs of public addresses are open, on port 443.
+        require_digest: whether a reference without a digest is refused.
+        limits: what reading may cost.
+        ssl_context: what certificates are checked against; the system's authorities if None.
+
+    Examples:
+        >>> from messagebody import Resolver
+        >>> resolver = Resolver(allow=["s3://acme-messages/agents/"])
+        >>> resolver.allows("s3://acme-messages/agents/report.pdf")
+        True
+        >>> resolver.allows("s3://acme-messages/payroll.csv"), resolver.allows("file:///etc/passwd")
+        (False, False)
+    """
+
+    def __init__(
+        self,
+        allow: Allowed | Iterable[Allowed] = (),
+        *,
+        public_https: bool = True,
+        require_digest: bool = False,
+        limits: FetchLimits | None = None,
+        ssl_context: ssl.SSLContext | None = None,
+    ) -> None:
+        entries = [allow] if isinstance(allow, str | os.PathLike | Store) else allow
+        self.entries: tuple[Entry, ...] = tuple(make_entry(each) for each in entries)
+        self.public_https = public_https
+        self.require_digest = require_digest
+        self.limits = limits or FetchLimits()
+        self._web = Web(ssl_context)
+
+    def __repr__(self) -> str:
+        shown = [redact_url(_text(entry.prefix)) for entry in self.entries]
+        return f"Resolver(allow={shown}, public_https={self.public_https})"
+
+    def budget(self) -> Budget:
+        """Return a fresh budget; share it between the reads that belong to one body."""
+        return Budget(self.limits)
+
+    # The verdict
+
+    def allows(self, url: str) -> bool:
+        """Tell whether a reference may be read; opens no connection."""
+        try:
+            self.source(url)
+        except UnsafeReference:
+            return False
+        return True
+
+    def source(self, url: str, *, subject: str = "a reference") -> Source:
+        """Return what stands behind a URL, if it may be read; opens no connection.
+
+        Arguments:
+            url: the URL.
+            subject: who has the reference, for the error.
+
+        Raises:
+            UnsafeReference: nothing allows it; the text says how to.
+        """
+        if is_data_url(url):
+            return DataSource(url)
+        try:
+            return self._judge(parse(url), url, subject)
+        except Malformed as error:
+            problem = f"points to {redact_url(url)}, which {error}"
+            raise UnsafeReference(subject, problem) from error
+
+    def store_of(self, url: str, *, subject: str = "a reference") -> tuple[Store, str]:
+        """Return the store and key that an explicit allow entry gives for a URL.
+
+        Raises:
+            UnsafeReference: no entry with a store allows it; public https is not enough.
+        """
+        source = self.source(url, subject=subject)
+        if not isinstance(source, StoreSource):
+            problem = f"points to {redact_url(url)}, which is below no allowed store"
+            raise UnsafeReference(subject, problem)
+        return source.store, source.key
+
+    def _judge(self, url: Url, text: str, subject: str) -> Source:
+        match = longest_match(self.entries, url)
+        if match is not None:
+            entry, key = match
+            if entry.store is not None:
+                return StoreSource(entry.store, key)
+            return self._web_source(url, subject, is_trusted=True)
+        if url.scheme == "https" and self.public_https and url.has_default_port:
+            return self._web_source(url, subject, is_trusted=False)
+        raise UnsafeReference(subject, f"points to {_advice(url, text)}")
+
+    def _web_source(self, url: Url, subject: str, *, is_trusted: bool) -> WebSource:
+        def follow(location: str) -> WebSource:
+            source = self.source(location, subject=f"{subject}, redirected from {url.host},")
+            if not isinstance(source, WebSource):
+                problem = f"is redirected to {redact_url(location)}, which is no web server"
+                raise UnsafeReference(subject, problem)
+            if url.scheme == "https" and source.url.scheme != "https":
+                problem = f"is redirected from https to {redact_url(location)}"
+                raise UnsafeReference(subject, problem)
+            return source
+
+        return WebSource(self._web, url, is_trusted, follow)
+
+    # Reading
+
+    def fetch(
+        self,
+        url: str,
+        *,
+        size: int | None = None,
+        digest: str | None = None,
+        subject: str = "a reference",
+        budget: Budget | None = None,
+    ) -> Spool:
+        """Read a reference to its end and return its content, verified, to be read from the start.
+
+        Arguments:
+            url: the reference's URL.
+            size: the bytes it promises, if it does.
+            digest: the digest it promises, if it does.
+            subject: who has the reference, for errors.
+            budget: shared between the reads of one body; a fresh one if None.
+
+        Raises:
+            UnsafeReference: nothing allows the reference.
+            DigestMismatch: size or digest are not the ones promised.
+            LimitExceeded: a limit ended the read.
+            StoreError: the store failed; ObjectNotFound and AccessDenied are its subclasses.
+        """
+        source = self.source(url, subject=subject)
+        if digest is None and self.require_digest:
+            raise UnsafeReference(subject, "carries no digest, which this resolver requires")
+        return self._read(source, Reference(url, size, digest), subject, budget)
+
+    def measure(
+        self,
+        url: str,
+        *,
+        size: int | None = None,
+        digest: str | None = None,
+        subject: str = "a reference",
+        budget: Budget | None = None,
+    ) -> tuple[int, str]:
+        """Read a reference to its end and return its size and digest; hand out nothing of it.
+
+        A reference without a digest is read under `require_digest` too: this is how it gets one.
+        Arguments and errors are those of `fetch`.
+        """
+        source = self.source(url, subject=subject)
+        spool = self._read(source, Reference(url, size, digest), subject, budget)
+        spool.close()
+        return spool.size, spool.digest
+
+    def _read(
+        self, source: Source, promised: Reference, subject: str, budget: Budget | None
+    ) -> Spool:
+        url, size, digest = promised.url, promised.size, promised.digest
+        budget = budget or self.budget()
+        with Spool.guarded() as spool, self._errors(url, subject):
+            deadline = budget.part_deadline()
+            for chunk in source.stream(budget, deadline):
+                budget.check_time(deadline)
+                budget.take_bytes(len(chunk))
+                spool.write(chunk)
+                if size is not None and spool.size > size:
+                    raise DigestMismatch(subject, f"{size:,} bytes", "more")
+                _check_limit(spool.size, self.limits)
+            _verify(spool, size, digest, subject)
+            return spool
+
+    def read_range(
+        self,
+        url: str,
+        start: int,
+        end: int,
+        *,
+        subject: str = "a reference",
+        budget: Budget | None = None,
+    ) -> bytes:
+        """Return some bytes of a reference; they can't be verified.
+
+        Arguments:
+            url: the reference's URL.
+            start: the first byte.
+            end: the byte after the last; fewer come back where the content ends.
+            subject: who has the reference, for errors.
+            budget: shared between the reads of one body; a fresh one if None.
+        """
+        source = self.source(url, subject=subject)
+        budget = budget or self.budget()
+        if end <= start:
+            return b""
+        _check_limit(end - start, self.limits)
+        with self._errors(url, subject):
+            return source.read_range(budget, budget.part_deadline(), start, end)
+
+    def size(self, url: str, *, subject: str = "a reference", budget: Budget | None = None) -> int:
+        """Ask the size of a reference, once."""
+        source = self.source(url, subject=subject)
+        with self._errors(url, subject):
+            return source.size(budget or self.budget())
+
+    def sign(
+        self,
+        url: str,
+        *,
+        expires: int = 3600,
+        content_type: str = "application/octet-stream",
+        disposition: str = "attachment",
+        subject: str = "a reference",
+    ) -> str:
+        """Return a signed URL for a reference below an explicit allow entry.
+
+        Arguments:
+            url: the reference's URL.
+            expires: seconds the URL works, at most seven days.
+            content_type: what the store is to answer as the type.
+            disposition: what the store is to answer as `Content-Disposition`.
+            subject: who has the reference, for errors.
+        """
+        store, key = self.store_of(url, subject=subject)
+        with self._errors(url, subject):
+            return store.sign(
+                key, expires=expires, content_type=content_type, disposition=disposition
+            )
+
+    @contextlib.contextmanager
+    def _errors(self, url: str, subject: str) -> Iterator[None]:
+        """Say in every error which reference it is about; never more of the URL than is safe."""
+        try:
+            yield
+        except Closed as error:
+            problem = f"points to {redact_url(url)}, {_led(url, error)} has {error.problem}"
+            raise UnsafeReference(subject, problem) from error
+        except StoreError as error:
+            raise _about(error, url, subject) from error.__cause__
+        except DecodeError as error:
+            raise StoreError(f"{subject}: {error.problem}", redact_url(url)) from error
+
+
+def _led(url: str, error: Closed) -> str:
+    return "whose host" if error.host in url.lower() else f"which leads to {error.host}, which"
+
+
+def _check_limit(size: int, limits: FetchLimits) -> None:
+    if size > limits.part_bytes:
+        raise LimitExceeded(f"over {limits.part_bytes:,} bytes (limit part_bytes)")
+
+
+def _verify(spool: Spool, size: int | None, digest: str | None, subject: str) -> None:
+    if size is not None and spool.size != size:
+        raise DigestMismatch(subject, f"{size:,} bytes", f"{spool.size:,}")
+    if digest is not None and spool.digest != digest:
+        raise DigestMismatch(subject, digest, spool.digest)
+    spool.verified = digest is not None
+
+
+def _about(error: StoreError, url: str, subject: str) -> StoreError:
+    kind: Any = type(error)
+    store, key = (error.store, error.key) if error.store else (redact_url(url), "")
+    return kind(f"{error.problem}, asked for {subject}", store, key)  # type: ignore[no-any-return]
+
+
+def _advice(url: Url, text: str) -> str:
+    shown = redact_url(text)
+    if url.scheme == "https" and not url.has_default_port:
+        return f"{shown}, on a port that is not https's own. {_allow(url)}"
+    if url.scheme == "http":
+        return f"{shown}, which is not encrypted. {_allow(url)}"
+    if url.scheme == "https":
+        return f"{shown}, which no resolver allows. {_allow(url)}"
+    hidden = f"{url.scheme}://{url.host}/…"
+    return f"{hidden}, which no resolver allows. If the store is yours: {_allow(url)}"
+
+
+def _allow(url: Url) -> str:
+    """Return the call that would allow what is beside a URL: the prefix above offloaded keys."""
+    above, _, _ = url.path.rpartition("/sha256/" if "/sha256/" in url.path else "/")
+    return f'Resolver(allow=["{_text(url, above)}/"])'
+
+
+def _text(url: Url, path: str | None = None) -> str:
+    port = "" if url.port is None or url.has_default_port else f":{url.port}"
+    return f"{url.scheme}://{url.host}{port}{url.path if path is None else path}"
+
+
+_AHEAD = 256 * 1024
+"""Bytes asked for at least: a header costs little, and a walk through a file few requests."""
+_CHUNK = 8 * 1024 * 1024
+
+
+@functools.cache
+def _closed_default() -> Resolver:
+    """Return what reads where no resolver is given: it allows nothing of the application's."""
+    return Resolver()
+
+
+def read_reference(
+    reference: "Reference",
+    *,
+    resolver: Resolver | None,
+    subject: str,
+    budget: Budget | None = None,
+) -> bytes:
+    """Return the whole content of a reference, verified against what it promises.
+
+    Arguments:
+        reference: URL, size and digest.
+        resolver: decides and reads; the closed default if None.
+        subject: who has the reference, such as "part '/a'", for errors.
+        budget: shared between the reads of one body.
+    """
+    resolver = resolver or _closed_default()
+    return resolver.fetch(
+        reference.url,
+        size=reference.size,
+        digest=reference.digest,
+        subject=subject,
+        budget=budget,
+    ).read()
+
+
+def measure_reference(
+    reference: "Reference",
+    *,
+    resolver: Resolver | None,
+    subject: str,
+    budget: Budget | None = None,
+) -> tuple[int, str]:
+    """Read a reference once and return its size and digest, stated or not."""
+    return (resolver or _closed_default()).measure(
+        reference.url,
+        size=reference.size,
+        digest=reference.digest,
+        subject=subject,
+        budget=budget,
+    )
+
+
+def open_reference(reference: "Reference", *, resolver: Resolver | None, subject: str) -> BinaryIO:
+    """Return a reference's content as a seekable binary file object.
+
+    Only what is read is asked for, by ranges, so it can't be verified: `verified` is False. A
+    resolver with `require_digest=True` reads and verifies everything once and serves from that.
+    """
+    resolver = resolver or _closed_default()
+    if resolver.require_digest:
+        spool = resolver.fetch(
+            reference.url, size=reference.size, digest=reference.digest, subject=subject
+        )
+        return cast("BinaryIO", Reader(cast("io.RawIOBase", spool.stream()), verified=True))
+    resolver.source(reference.url, subject=subject)
+    ranges = _Ranges(resolver, reference.url, reference.size, subject)
+    return cast("BinaryIO", Reader(ranges, verified=False))
+
+
+class Reader(io.BufferedReader):
+    """A binary file object over a reference; `verified` says whether its bytes were checked."""
+
+    def __init__(self, raw: io.RawIOBase, *, verified: bool) -> None:
+        super().__init__(raw, _AHEAD)
+        self.verified = verified
+
+
+class _Ranges(io.RawIOBase):
+    """A file object that reads a reference by ranges."""
+
+    def __init__(self, resolver: Resolver, url: str, size: int | None, subject: str) -> None:
+        self._read = functools.partial(
+            resolver.read_range, url, subject=subject, budget=resolver.budget()
+        )
+        self._ask = functools.partial(resolver.size, url, subject=subject)
+        self._size = size
+        self._position = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def tell(self) -> int:
+        return self._position
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        if whence == io.SEEK_END:
+            if self._size is None:
+                self._size = self._ask()
+            offset += self._size
+        elif whence == io.SEEK_CUR:
+            offset += self._position
+        if offset < 0:
+            raise ValueError(f"negative seek position {offset}")
+        self._position = offset
+        return offset
+
+    def readall(self) -> bytes:
+        """Return the rest in few requests; Python's own makes one for every few KiB."""
+        chunks = [self.read(_CHUNK) or b""]
+        while len(chunks[-1]) == _CHUNK:
+            chunks.append(self.read(_CHUNK) or b"")
+        return b"".join(chunks)
+
+    def readinto(self, buffer: object) -> int:
+        view = memoryview(buffer).cast("B")  # type: ignore[arg-type]
+        data = self._read(self._position, self._position + len(view))
+        view[: len(data)] = data
+        self._position += len(data)
+        return len(data)

@@ -1,0 +1,246 @@
+"""URLs of references: their grammar, and the addresses that are never connected to."""
+
+import ipaddress
+import re
+from typing import Final
+
+import attrs
+
+_CLOSED_V4 = tuple(
+    map(
+        ipaddress.IPv4Network,
+        (
+            "0.0.0.0/8",  # this network
+            "10.0.0.0/8",  # private
+            "100.64.0.0/10",  # carrier-grade NAT
+            "127.0.0.0/8",  # loopback
+            "168.63.129.16/32",  # Azure's host agent
+            "169.254.0.0/16",  # link-local, metadata services
+            "172.16.0.0/12",  # private
+            "192.0.0.0/24",  # IETF protocols, a metadata service
+            "192.0.2.0/24",  # documentation
+            "192.88.99.0/24",  # 6to4 relays
+            "192.168.0.0/16",  # private
+            "198.18.0.0/15",  # benchmarks
+            "198.51.100.0/24",  # documentation
+            "203.0.113.0/24",  # documentation
+            "224.0.0.0/3",  # multicast, reserved, broadcast
+        ),
+    )
+)
+_OPEN_V6 = ipaddress.IPv6Network("2000::/3")
+_CLOSED_V6 = tuple(
+    map(
+        ipaddress.IPv6Network,
+        (
+            "2001::/23",  # IETF protocols, Teredo
+            "2001:db8::/32",  # documentation
+            "2002::/16",  # 6to4
+            "3ffe::/16",  # 6bone
+            "3fff::/20",  # documentation
+        ),
+    )
+)
+# Addresses that carry an IPv4 address in their last 32 bits, and reach it.
+_EMBEDDING = tuple(map(ipaddress.IPv6Network, ("::ffff:0:0/96", "64:ff9b::/96")))
+
+
+def is_public(address: str) -> bool:
+    """Tell whether an address is one of the public internet's.
+
+    Examples:
+        >>> is_public("1.1.1.1"), is_public("169.254.169.254"), is_public("::ffff:127.0.0.1")
+        (True, False, False)
+    """
+    found = ipaddress.ip_address(address)
+    if isinstance(found, ipaddress.IPv4Address):
+        return _is_public_v4(found)
+    if getattr(found, "scope_id", None):
+        return False
+    if any(found in network for network in _EMBEDDING):
+        return _is_public_v4(ipaddress.IPv4Address(int(found) & 0xFFFF_FFFF))
+    return found in _OPEN_V6 and not any(found in network for network in _CLOSED_V6)
+
+
+def _is_public_v4(address: ipaddress.IPv4Address) -> bool:
+    return not any(address in network for network in _CLOSED_V4)
+
+
+LONGEST: Final = 8192
+"""Characters of a URL."""
+
+_PORTS: Final = {"http": 80, "https": 443}
+_URL = re.compile(
+    r"([A-Za-z][A-Za-z0-9+.-]*)://"
+    r"([^/?#]*)"
+    r"(/[^?#]*)?"
+    r"(\?[^#]*)?"
+    r"(#.*)?"
+)
+_LEGAL = re.compile(r"[A-Za-z0-9._~:/?#\[\]@!$&'()*+,;=%-]*")
+_LOOSE_PERCENT = re.compile(r"%(?![0-9A-Fa-f]{2})")
+_LABEL = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?")
+_NUMBER = re.compile(r"[0-9]+|0x[0-9a-f]*")
+_OCTET = r"(?:25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])"
+_QUAD = re.compile(rf"{_OCTET}(?:\.{_OCTET}){{3}}")
+_PLAIN = re.compile(r"(?:[A-Za-z0-9][A-Za-z0-9._-]*)?")
+# A part name that S3 takes for something other than a bucket never passes: boto3 signs ARNs.
+_BUCKET = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{1,254}")
+_TRICKS = re.compile(r"%(?:2e|2f|5c|00|0[0-9a-f]|1[0-9a-f]|7f)", re.IGNORECASE)
+
+
+class Malformed(ValueError):
+    """Say why a text is no URL that anybody should open."""
+
+
+@attrs.frozen
+class Url:
+    """The checked pieces of a URL.
+
+    Arguments:
+        scheme: in lower case.
+        host: in lower case for http and https; bucket or nothing for others, as written.
+        port: for http and https; None for others.
+        path: empty, or from its first slash on.
+        query: with its question mark, empty if there is none.
+    """
+
+    scheme: str
+    host: str
+    port: int | None
+    path: str
+    query: str
+
+    @property
+    def is_http(self) -> bool:
+        """Whether the URL is http or https."""
+        return self.scheme in _PORTS
+
+    @property
+    def has_default_port(self) -> bool:
+        """Whether the port is the scheme's own."""
+        return self.port == _PORTS.get(self.scheme)
+
+    @property
+    def address(self) -> str | None:
+        """The host without brackets if it is an address, None if it is a name."""
+        bare = self.host.strip("[]")
+        return bare if self.host.startswith("[") or _QUAD.fullmatch(bare) else None
+
+    @property
+    def target(self) -> str:
+        """What an HTTP request asks for."""
+        return (self.path or "/") + self.query
+
+    @property
+    def origin(self) -> tuple[str, str, int | None]:
+        """Scheme, host and port: what allow entries are compared by first."""
+        return self.scheme, self.host, self.port
+
+    @property
+    def segments(self) -> list[str]:
+        """The path's segments, none for an empty path."""
+        return self.path.split("/")[1:]
+
+
+def parse(text: str) -> Url:
+    """Take a URL apart.
+
+    Raises:
+        Malformed: it is not written in the one way that is accepted.
+
+    Examples:
+        >>> parse("https://Example.com/a?b")
+        Url(scheme='https', host='example.com', port=443, path='/a', query='?b')
+    """
+    _check_characters(text)
+    match = _URL.fullmatch(text)
+    if match is None:
+        raise Malformed("is not scheme://host/path")
+    scheme, authority, path, query, fragment = (piece or "" for piece in match.groups())
+    if any(segment in {".", ".."} for segment in path.split("/")):
+        raise Malformed("has a '.' or '..' segment")
+    scheme = scheme.lower()
+    if scheme in _PORTS:
+        host, port = _host_and_port(authority, _PORTS[scheme])
+        return Url(scheme, host, port, path, query)
+    if query or fragment:
+        raise Malformed(f"has a query or fragment, which {scheme} URLs have not")
+    return Url(scheme, _place(scheme, authority), None, path, "")
+
+
+def check_path(url: Url) -> None:
+    """Refuse a path that could be read as another one.
+
+    Raises:
+        Malformed: it has an empty segment, or hides a separator behind an escape.
+    """
+    segments = url.segments
+    if "" in segments[:-1] or (not url.is_http and "" in segments):
+        raise Malformed("has an empty segment")
+    if _TRICKS.search(url.path):
+        raise Malformed("hides a separator, a dot or a control behind a percent escape")
+
+
+def _check_characters(text: str) -> None:
+    if len(text) > LONGEST:
+        raise Malformed(f"is {len(text):,} characters long, at most {LONGEST:,} are read")
+    if not text.isascii():
+        raise Malformed("holds characters outside of ASCII")
+    legal = _LEGAL.match(text)
+    if legal is None or legal.end() != len(text):
+        raise Malformed("holds a character that RFC 3986 does not allow")
+    if _LOOSE_PERCENT.search(text):
+        raise Malformed("holds a percent sign without two hex digits")
+    if "::" in re.sub(r"\[[^\]]*\]", "", text):
+        raise Malformed("chains filesystems by '::'")
+
+
+def _host_and_port(authority: str, default: int) -> tuple[str, int]:
+    if "@" in authority:
+        raise Malformed("holds user-info")
+    match = re.fullmatch(r"(\[[^\]]*\]|[^:\[\]]*)(?::(.*))?", authority)
+    if match is None:
+        raise Malformed("has no host that can be read in one way only")
+    host, port = match.groups()
+    return _host(host.lower()), default if port is None else _port(port)
+
+
+def _port(text: str) -> int:
+    if not re.fullmatch(r"[1-9][0-9]{0,4}", text) or int(text) > 65535:
+        raise Malformed("has a port that is no number from 1 to 65535")
+    return int(text)
+
+
+def _host(host: str) -> str:
+    if host.startswith("["):
+        return _ipv6(host)
+    if "%" in host:
+        raise Malformed("has a percent escape in its host")
+    labels = host.split(".")
+    if _NUMBER.fullmatch(labels[-1]):
+        if not _QUAD.fullmatch(host):
+            raise Malformed("has a host that is a number, but no dotted quad in its usual form")
+        return host
+    if len(labels) < 2 or len(host) > 253 or not all(map(_LABEL.fullmatch, labels)):
+        raise Malformed("has a host that is no name of letters, digits, hyphens and a dot")
+    return host
+
+
+def _ipv6(host: str) -> str:
+    if "%" in host:
+        raise Malformed("has an address with a zone")
+    try:
+        return f"[{ipaddress.IPv6Address(host[1:-1])}]"
+    except ValueError as error:
+        raise Malformed("has brackets that hold no IPv6 address") from error
+
+
+def _place(scheme: str, authority: str) -> str:
+    pattern = _BUCKET if scheme == "s3" else _PLAIN
+    if "@" in authority:
+        raise Malformed("holds user-info")
+    if not pattern.fullmatch(authority):
+        wanted = "bucket" if scheme == "s3" else "place"
+        raise Malformed(f"has no plain {wanted} name after {scheme}://")
+    return authority

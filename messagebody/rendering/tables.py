@@ -1,0 +1,324 @@
+"""Tables and trees of parts for a terminal, with colours and columns."""
+
+import unicodedata
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, Union
+
+import attrs
+
+from messagebody._text import count_of, escape, human_size, redact_url
+
+if TYPE_CHECKING:
+    from messagebody.part import Part
+
+# SGR codes of ECMA-48; the sixteen basic colours, which every colour scheme makes readable.
+_CODES = {
+    "title": "1",
+    "directory": "1;34",
+    "dim": "2",
+    "text": "32",
+    "image": "35",
+    "audio": "36",
+    "video": "36",
+    "application": "33",
+    "reference": "4;34",
+    "local": "33",
+    "yes": "1;32",
+    "no": "1;31",
+    "maybe": "1;33",
+    "command": "36",
+}
+
+
+@attrs.frozen
+class Palette:
+    r"""Paint text by its role, or leave it alone.
+
+    Arguments:
+        enabled: whether to write escape sequences at all.
+
+    Examples:
+        >>> Palette(enabled=True)("valid", "yes")
+        '\x1b[1;32mvalid\x1b[0m'
+        >>> PLAIN("valid", "yes")
+        'valid'
+    """
+
+    enabled: bool = False
+
+    def __call__(self, text: str, role: str) -> str:
+        """Return `text` in the colour of `role`; an unknown role has none."""
+        code = _CODES.get(role)
+        if not self.enabled or code is None or not text:
+            return text
+        return f"\x1b[{code}m{text}\x1b[0m"
+
+
+PLAIN = Palette()
+"""Leaves all text as it is."""
+
+
+def display_width(text: str) -> int:
+    """Return how many columns a terminal gives `text`: two for wide characters, none for marks.
+
+    Examples:
+        >>> display_width("cat"), display_width("\u732b")
+        (3, 2)
+    """
+    if text.isascii():
+        return len(text)
+    return sum(_width(character) for character in text)
+
+
+def _width(character: str) -> int:
+    if unicodedata.combining(character):
+        return 0
+    return 2 if unicodedata.east_asian_width(character) in "WF" else 1
+
+
+def cut(text: str, width: int) -> str:
+    """Return `text` cut to `width` columns, with "…" where something is missing.
+
+    Examples:
+        >>> cut("/sources/interview", 10)
+        '/sources/…'
+    """
+    if display_width(text) <= width:
+        return text
+    kept, room = [], width - 1
+    for character in text:
+        room -= _width(character)
+        if room < 0:
+            break
+        kept.append(character)
+    return "".join(kept) + "…"
+
+
+_GAP = "  "
+
+
+class Cell(NamedTuple):
+    """One piece of a row: its text, its role, its side, and what stands before it unpainted."""
+
+    text: str
+    role: str = ""
+    right: bool = False
+    lead: str = ""
+
+    @property
+    def width(self) -> int:
+        """Columns of a terminal."""
+        return display_width(self.lead) + display_width(self.text)
+
+
+def align(
+    rows: Iterable[Sequence[Cell]], *, palette: Palette = PLAIN, width: int | None = None
+) -> list[str]:
+    """Return one line a row, columns aligned, nothing at the ends of lines.
+
+    Arguments:
+        rows: rows of equally many cells.
+        palette: paints cells by their roles.
+        width: columns to keep to, at the cost of the last column; None for any.
+
+    Examples:
+        >>> align([[Cell("5 B", right=True), Cell("/a")], [Cell("12 KiB"), Cell("/b")]])
+        ['   5 B  /a', '12 KiB  /b']
+    """
+    table = [list(row) for row in rows]
+    if not table:
+        return []
+    widths = [max(cell.width for cell in column) for column in zip(*table, strict=True)]
+    if width is not None:
+        before = sum(widths[:-1]) + len(_GAP) * (len(widths) - 1)
+        widths[-1] = min(widths[-1], max(width - before, 12))
+    return [_line(row, widths, palette) for row in table]
+
+
+def _line(row: Sequence[Cell], widths: Sequence[int], palette: Palette) -> str:
+    pieces = []
+    for cell, width in zip(row, widths, strict=True):
+        room = max(width - display_width(cell.lead), 1)
+        text = cut(cell.text, room)
+        padding = " " * (room - display_width(text))
+        painted = cell.lead + palette(text, cell.role)
+        pieces.append(padding + painted if cell.right else painted + padding)
+    return _GAP.join(pieces).rstrip(" ")
+
+
+# Columns of a URL, of which a content-addressed one has over a hundred.
+_WIDEST = 60
+
+_MORE = " \t\r\n"
+
+
+def kind_of(part: "Part") -> str:
+    """Return the first half of a part's content type, which decides its colour."""
+    return part.content_type.partition("/")[0].lower()
+
+
+def size_of(part: "Part") -> str:
+    """Return a part's size for a person; "?" where nobody has stated it."""
+    return "?" if part.size is None else human_size(part.size)
+
+
+def type_of(part: "Part") -> str:
+    """Return a part's content type; a quoted parameter of it may hold anything."""
+    return escape(part.content_type, limit=60)
+
+
+def place_of(part: "Part") -> str:
+    """Return where content lives that is not in the message, without its secrets.
+
+    Examples:
+        >>> from messagebody import Part
+        >>> place_of(Part(url="https://example.com/cat.png?signature=s3cret"))
+        'https://example.com/cat.png?…'
+    """
+    if part.url is not None:
+        return _shortened(redact_url(part.url, limit=8192))
+    if part.local_file is not None:
+        return "local file " + escape(part.local_file.path.name, limit=200)
+    return ""
+
+
+def _shortened(url: str) -> str:
+    """Leave out the middle of a long URL: the store and the end of the key tell it apart."""
+    return url if len(url) <= _WIDEST else f"{url[: _WIDEST - 13]}…{url[-12:]}"
+
+
+def preview(part: "Part", limit: int = 40) -> str:
+    r"""Return the first words of a part that is text here, else where it is, else nothing.
+
+    Examples:
+        >>> from messagebody import Part
+        >>> preview(Part("Cats are\n\tcute. And funny."), limit=12)
+        '"Cats are cut…"'
+    """
+    if part.text is None:
+        return place_of(part)
+    # A text may be very long: only its beginning is looked at.
+    words = " ".join(part.text[: 4 * limit].split())
+    shown = escape(words[:limit])
+    more = len(words) > limit or part.text[4 * limit :].strip(_MORE)
+    return f'"{shown}…"' if more else f'"{shown}"'
+
+
+def total_size(parts: "Iterable[Part]") -> str:
+    """Return the size of several parts together, "at least" where one is unknown."""
+    sizes: list[Any] = [part.size for part in parts]
+    known = human_size(sum(size for size in sizes if size is not None))
+    return f"at least {known}" if None in sizes else known
+
+
+def listing(
+    parts: "Iterable[Part]", *, palette: Palette = PLAIN, width: int | None = None
+) -> list[str]:
+    r"""Return one line a part: size, content type, then its name, or the beginning of its text.
+
+    Arguments:
+        parts: the parts, in the order to show them.
+        palette: paints the cells.
+        width: columns to keep to; None for any.
+
+    Examples:
+        >>> from messagebody import MessageBody
+        >>> body = MessageBody()
+        >>> _ = body.add("Cats are cute.", content_type="text/markdown")
+        >>> _ = body.add("meow", name="/sources/1")
+        >>> print("\n".join(listing(body)))
+        14 B  text/markdown  "Cats are cute."
+         4 B  text/plain     /sources/1
+    """
+    return align([_row(part) for part in parts], palette=palette, width=width)
+
+
+def _row(part: "Part") -> list[Cell]:
+    size, kind = Cell(size_of(part), "dim", right=True), Cell(type_of(part), kind_of(part))
+    if part.name is None:
+        return [size, kind, Cell(preview(part), "dim")]
+    place = place_of(part)
+    return [size, kind, Cell(f"{part.name}  → {place}" if place else part.name)]
+
+
+# A directory's entries in message order. A part and a directory may have the same name, `/a`
+# beside `/a/b`, so a key says which of the two it is: "a" or "a/".
+_Directory = dict[object, Union["Part", "_Directory"]]
+
+
+def tree(
+    parts: "Iterable[Part]",
+    *,
+    title: str = "",
+    palette: Palette = PLAIN,
+    width: int | None = None,
+) -> list[str]:
+    r"""Return the lines of a tree with the size and type of every part.
+
+    Arguments:
+        parts: the parts, usually a body.
+        title: what the first line calls them.
+        palette: paints the cells.
+        width: columns to keep to; None for any.
+
+    Examples:
+        >>> from messagebody import MessageBody
+        >>> body = MessageBody()
+        >>> _ = body.add("Cats are cute.", content_type="text/markdown")
+        >>> _ = body.add("meow", name="/sources/1")
+        >>> print("\n".join(tree(body)))
+        2 parts, 18 B
+        ├── "Cats are cute."  14 B  text/markdown
+        └── sources/
+            └── 1              4 B  text/plain
+    """
+    listed = list(parts)
+    heading = f"{count_of(len(listed), 'part')}, {total_size(listed)}"
+    lines = align(_rows(_grown(listed)), palette=palette, width=width)
+    return [palette(f"{title}: {heading}" if title else heading, "title"), *lines]
+
+
+def _grown(parts: "list[Part]") -> _Directory:
+    root: _Directory = {}
+    for position, part in enumerate(parts):
+        if part.name is None:
+            root[position] = part
+            continue
+        *directories, leaf = part.name[1:].split("/")
+        below = root
+        for directory in directories:
+            below = below.setdefault(directory + "/", {})  # type: ignore[assignment]
+        below[leaf] = part
+    return root
+
+
+def _rows(root: _Directory) -> Iterator[list[Cell]]:
+    # Names may nest hundreds of levels deep: a stack instead of recursion.
+    pending = [(iter(root.items()), len(root), "")]
+    while pending:
+        entries, left, indent = pending.pop()
+        for key, entry in entries:
+            left -= 1
+            branch, below = ("├── ", "│   ") if left else ("└── ", "    ")
+            if not isinstance(entry, dict):
+                yield _part_row(indent + branch, key, entry)
+                continue
+            yield [Cell(str(key), "directory", lead=indent + branch), Cell(""), Cell(""), Cell("")]
+            pending.append((entries, left, indent))
+            pending.append((iter(entry.items()), len(entry), indent + below))
+            break
+
+
+def _part_row(branch: str, key: object, part: "Part") -> list[Cell]:
+    place = place_of(part)
+    if isinstance(key, str):
+        shown = Cell(key, lead=branch)
+    else:
+        text = preview(part) if part.text is not None else "(unnamed)"
+        shown = Cell(text, "dim", lead=branch)
+    return [
+        shown,
+        Cell(size_of(part), "dim", right=True),
+        Cell(type_of(part), kind_of(part)),
+        Cell(f"→ {place}" if place else "", "dim"),
+    ]

@@ -1,0 +1,163 @@
+"""Reading schemas strictly: a misspelt `required` would change every verdict."""
+
+import difflib
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from messagebody._text import count_of, quote
+from messagebody.errors import InvalidPattern, InvalidSchema
+from messagebody.limits import Limits
+from messagebody.schema.part import ANY_TYPE, SchemaPart
+from messagebody.wire import strict_json
+
+_MEMBERS: Final[dict[str, tuple[type, str]]] = {
+    "name": (str, "a string"),
+    "contentType": (str, "a string"),
+    "required": (bool, "true or false"),
+    "description": (str, "a string"),
+}
+_PATTERNS: Final = ("name", "contentType")
+_SHOWN: Final = 20
+
+
+def decode(data: str | bytes | bytearray | memoryview, limits: Limits) -> tuple[SchemaPart, ...]:
+    """Read the parts of a schema from JSON.
+
+    Raises:
+        InvalidSchema: the document is no schema.
+    """
+    size = len(data.encode("utf-8", "surrogatepass")) if isinstance(data, str) else len(data)
+    if size > limits.json_bytes:
+        problem = f"{size:,} bytes are more than {limits.json_bytes:,} (limit json_bytes)"
+        raise InvalidSchema(problem)
+    try:
+        parsed = strict_json.loads(data, depth=limits.depth)
+    except strict_json.InvalidJson as error:
+        raise _placed(error) from error
+    return decode_parsed(parsed, limits)
+
+
+def _placed(error: strict_json.InvalidJson) -> InvalidSchema:
+    steps = [step for step in error.path if step != "parts"]
+    index = steps[0] if steps and isinstance(steps[0], int) else None
+    return InvalidSchema(error.problem, index)
+
+
+def decode_parsed(data: Any, limits: Limits) -> tuple[SchemaPart, ...]:
+    """Read the parts of a schema from parsed JSON: an array, or an object with `parts`.
+
+    Raises:
+        InvalidSchema: the value is no schema; tells the flaws of every part.
+    """
+    if isinstance(data, Mapping):
+        data = _parts_of(data)
+    if not isinstance(data, Sequence) or isinstance(data, str | bytes | bytearray):
+        raise InvalidSchema(f"a schema is an array of schema parts, got {quote(data)}")
+    if len(data) > limits.schema_parts:
+        problem = f"{len(data):,} parts are more than {limits.schema_parts:,} (limit schema_parts)"
+        raise InvalidSchema(problem)
+    return read_parts(data, limits)
+
+
+def _parts_of(data: Mapping[Any, Any]) -> Any:
+    if "parts" not in data:
+        raise InvalidSchema("a schema is an array of schema parts, or an object with parts")
+    others = [quote(key) for key in data if key != "parts"]
+    if others:
+        raise InvalidSchema(f"unknown {_member(others)} {', '.join(others)} beside parts")
+    return data["parts"]
+
+
+def _member(names: Sequence[str]) -> str:
+    return "member" if len(names) == 1 else "members"
+
+
+def read_parts(items: Sequence[Any], limits: Limits) -> tuple[SchemaPart, ...]:
+    """Read schema parts from whatever `read_part` takes.
+
+    Raises:
+        InvalidSchema: tells the flaws of every part, placed at the first.
+    """
+    parts: list[SchemaPart] = []
+    errors: list[InvalidSchema] = []
+    for index, item in enumerate(items):
+        try:
+            parts.append(read_part(item, limits))
+        except (InvalidSchema, InvalidPattern) as error:
+            problem = error.problem if isinstance(error, InvalidSchema) else str(error)
+            errors.append(InvalidSchema(problem, index))
+            errors[-1].__cause__ = error
+    if errors:
+        raise _joined(errors) from errors[0].__cause__
+    return tuple(parts)
+
+
+def _joined(errors: Sequence[InvalidSchema]) -> InvalidSchema:
+    texts = [errors[0].problem, *map(str, errors[1:_SHOWN])]
+    if len(errors) > _SHOWN:
+        texts.append(f"And {count_of(len(errors) - _SHOWN, 'more flawed part')}")
+    return InvalidSchema(". ".join(texts), errors[0].index)
+
+
+def read_part(item: Any, limits: Limits) -> SchemaPart:
+    """Read a schema part from a dict, or from a tuple of the arguments of `SchemaPart`.
+
+    Raises:
+        InvalidSchema: a member is unknown or of the wrong type.
+        InvalidPattern: a pattern breaks the rules.
+    """
+    if isinstance(item, SchemaPart):
+        return item
+    if isinstance(item, tuple):
+        if len(item) > len(_MEMBERS):
+            raise InvalidSchema(f"a tuple is (name, content type, required), got {quote(item)}")
+        item = dict(zip(_MEMBERS, item, strict=False))
+    if not isinstance(item, Mapping):
+        raise InvalidSchema(f"a schema part is an object, got {quote(item)}")
+    problems = list(_problems(item, limits))
+    if problems:
+        raise InvalidSchema("; ".join(problems))
+    present = {key: value for key, value in item.items() if value is not None}
+    return SchemaPart(
+        present.get("name"),
+        present.get("contentType", ANY_TYPE),
+        present.get("required", False),
+        present.get("description"),
+    )
+
+
+def _problems(item: Mapping[Any, Any], limits: Limits) -> Iterator[str]:
+    for key, value in item.items():
+        if key not in _MEMBERS:
+            yield _unknown(key)
+            continue
+        expected, words = _MEMBERS[key]
+        if value is not None and not isinstance(value, expected):
+            yield f"{key} is {words}, got {quote(value)}"
+        elif isinstance(value, str) and key in _PATTERNS and len(value) > limits.pattern_length:
+            yield (
+                f"{key} has {len(value):,} characters, more than {limits.pattern_length:,} "
+                "(limit pattern_length)"
+            )
+
+
+def _unknown(key: object) -> str:
+    near = difflib.get_close_matches(str(key)[:50], _MEMBERS, n=1)
+    meant = f" (did you mean {near[0]}?)" if near else ""
+    return (
+        f"unknown member {quote(key)}{meant}; "
+        "a schema part has name, contentType, required and description"
+    )
+
+
+def encode_parsed(parts: Sequence[SchemaPart]) -> list[dict[str, Any]]:
+    """Return schema parts as JSON values; what is as by default is left out, but contentType."""
+    return [
+        {
+            **({} if part.name is None else {"name": part.name}),
+            "contentType": part.content_type,
+            **({"required": True} if part.required else {}),
+            **({} if part.description is None else {"description": part.description}),
+        }
+        for part in parts
+    ]

@@ -1,0 +1,266 @@
+"""A schema of bodies: which parts a body may have and must have."""
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Final, Self, overload
+
+import attrs
+
+from messagebody._leaves import LazySerializer
+from messagebody._text import count_of, escape
+from messagebody.errors import InvalidBody
+from messagebody.limits import DEFAULT_LIMITS, Limits
+from messagebody.media_types import essence
+from messagebody.names import parent
+from messagebody.part import Part
+from messagebody.schema import json as schema_json
+from messagebody.schema.part import SchemaPart
+from messagebody.schema.validation import Checker, Violation
+
+if TYPE_CHECKING:
+    from messagebody.schema.stream import Stream
+
+_ROOT: Final = "/"
+
+
+@attrs.define
+class _Seen:
+    """The content types of a group of parts, and the bodies it occurs in."""
+
+    types: dict[str, None] = attrs.field(factory=dict)
+    bodies: set[int] = attrs.field(factory=set)
+
+
+def infer_parts(bodies: Sequence[Iterable[Part]]) -> Iterator[SchemaPart]:
+    """Yield schema parts under which all bodies are valid.
+
+    Unnamed parts are told by type, a lone file by its name, several files of a directory by the
+    directory. What every body has is required.
+    """
+    patterns = _patterns(bodies)
+    groups: dict[tuple[str | None, str], _Seen] = {}
+    for number, body in enumerate(bodies):
+        for part in body:
+            kind = essence(part.content_type)
+            name = None if part.name is None else patterns.get(parent(part.name), part.name)
+            seen = groups.setdefault((name, kind if name is None else ""), _Seen())
+            seen.types[kind] = None
+            seen.bodies.add(number)
+    for (name, _), seen in groups.items():
+        required = len(seen.bodies) == len(bodies)
+        yield SchemaPart(name, _union(list(seen.types)), required)
+
+
+def _patterns(bodies: Sequence[Iterable[Part]]) -> dict[str, str]:
+    """Return the name pattern of each directory that holds several names; the root keeps names."""
+    members: dict[str, set[str]] = {}
+    for body in bodies:
+        for part in body:
+            if part.name is not None:
+                members.setdefault(parent(part.name), set()).add(part.name)
+    return {
+        directory: f"{directory}/*"
+        for directory, names in members.items()
+        if len(names) > 1 and directory != _ROOT
+    }
+
+
+def _union(types: Sequence[str]) -> str:
+    """Return a pattern of exactly these content types."""
+    if len(types) == 1:
+        return types[0]
+    kinds = {kind.partition("/")[0] for kind in types}
+    if len(kinds) > 1:
+        return "{" + ",".join(types) + "}"
+    return f"{kinds.pop()}/{{{','.join(kind.partition('/')[2] for kind in types)}}}"
+
+
+def _read_parts(parts: Iterable[Any]) -> tuple[SchemaPart, ...]:
+    return schema_json.read_parts(list(parts), DEFAULT_LIMITS)
+
+
+@attrs.frozen(repr=False)
+class MessageBodySchema(Sequence[SchemaPart]):
+    """What bodies an agent takes or makes: a list of schema parts.
+
+    A body is valid when every part matches at least one schema part, and every required schema
+    part is matched by at least one part. One part may satisfy several. The empty schema accepts
+    exactly the empty body. A schema is a value: frozen, compared by its parts in order.
+
+    Arguments:
+        parts: schema parts, dicts as in JSON, or tuples such as `("/sources/*", "text/*")`.
+
+    Raises:
+        InvalidSchema: a part breaks the rules.
+
+    Examples:
+        >>> from messagebody.body import MessageBody
+        >>> schema = MessageBodySchema([(None, "text/*", True), ("/sources/*", "text/*")])
+        >>> schema.is_valid(MessageBody.from_dicts([{"content": "Hello!"}]))
+        True
+        >>> schema.is_valid(MessageBody())
+        False
+    """
+
+    parts: tuple[SchemaPart, ...] = attrs.field(default=(), converter=_read_parts)
+
+    @classmethod
+    def from_json(
+        cls, data: str | bytes | bytearray | memoryview, *, limits: Limits = DEFAULT_LIMITS
+    ) -> Self:
+        """Decode a schema from JSON: an array of schema parts, or an object with `parts`.
+
+        Raises:
+            InvalidSchema: unknown members, wrong types, bad patterns or anything else wrong.
+
+        Examples:
+            >>> MessageBodySchema.from_json('[{"contentType":"image/*"}]')
+            MessageBodySchema(1 part: image/*)
+        """
+        return cls(schema_json.decode(data, limits))
+
+    @classmethod
+    def from_dicts(cls, data: Any, *, limits: Limits = DEFAULT_LIMITS) -> Self:
+        """Make a schema of parsed JSON; see `from_json`."""
+        return cls(schema_json.decode_parsed(data, limits))
+
+    @classmethod
+    def infer(cls, *bodies: Iterable[Part]) -> Self:
+        """Return a schema that the given bodies keep.
+
+        Unnamed parts are told by type, several files of one directory by the directory, other
+        files by name. What every body has is required.
+
+        Examples:
+            >>> from messagebody.body import MessageBody
+            >>> body = MessageBody.from_dicts([{"content": "Hello!"}])
+            >>> _ = body.add("One.", name="/sources/1"), body.add("Two.", name="/sources/2")
+            >>> MessageBodySchema.infer(body)
+            MessageBodySchema(2 parts: required text/plain, required '/sources/*' text/plain)
+        """
+        return cls(infer_parts(bodies))
+
+    def to_dicts(self) -> list[dict[str, Any]]:
+        """Return what `to_json` writes, parsed."""
+        return schema_json.encode_parsed(self.parts)
+
+    def to_json(self, *, indent: int | None = None) -> str:
+        """Encode the schema as a JSON array.
+
+        Arguments:
+            indent: spaces a level; None for one compact line.
+        """
+        separators = (",", ":") if indent is None else None
+        return json.dumps(self.to_dicts(), ensure_ascii=False, indent=indent, separators=separators)
+
+    def describe(self) -> str:
+        """Return the schema in words, for a person or a model that is to write a body.
+
+        Examples:
+            >>> schema = MessageBodySchema([(None, "text/*", True), ("/sources/*", "text/*")])
+            >>> print(schema.describe())
+            A message body with these parts and no others:
+            - at least one unnamed part of type text/*
+            - any number of parts named '/sources/*' of type text/*
+        """
+        if not self.parts:
+            return "A message body without any part."
+        lines = ["A message body with these parts and no others:", *map(_in_words, self.parts)]
+        return "\n".join(lines)
+
+    def is_valid(self, body: Iterable[Part]) -> bool:
+        """Tell whether a body, or any parts in order, keeps the schema.
+
+        Takes time linear in the names; hardly more for many schema parts than for few.
+        """
+        return self.checker.is_valid(body)
+
+    def iter_violations(self, body: Iterable[Part]) -> Iterator[Violation]:
+        """Yield everything that is wrong with a body, as it is found.
+
+        Parts that nothing accepts come first, in order; the first hundred tell the schema part
+        that came nearest. Then required schema parts that nothing matches.
+
+        Examples:
+            >>> from messagebody.body import MessageBody
+            >>> body = MessageBody.from_dicts([{"contentType": "image/png", "content": ""}])
+            >>> schema = MessageBodySchema([(None, "text/*")])
+            >>> [violation] = schema.iter_violations(body)
+            >>> violation.code, violation.schema_index, violation.differs
+            ('part-not-accepted', 0, 'type')
+        """
+        return self.checker.violations(body)
+
+    def stream(self) -> "Stream":
+        """Return a check that takes the parts one by one, while a message arrives.
+
+        Examples:
+            >>> from messagebody.part import Part
+            >>> stream = MessageBodySchema([(None, "text/*", True), ("/files/*",)]).stream()
+            >>> stream.feed(Part("", name="/files/a"))
+            <Status waiting>
+            >>> stream.feed(Part("Done.")), stream.finish()
+            (<Status valid>, [])
+        """
+        # What can still become valid is decided as compatibility is, a layer above schemas.
+        from messagebody.schema.stream import Stream
+
+        return Stream(self)
+
+    def validate(self, body: Iterable[Part]) -> None:
+        """Raise an error with all violations if there are any.
+
+        Raises:
+            InvalidBody: the body breaks the schema; `violations` holds every violation.
+        """
+        violations = tuple(self.iter_violations(body))
+        if violations:
+            raise InvalidBody(violations)
+
+    @cached_property
+    def checker(self) -> Checker:
+        """The schema made ready for checking, once: which schema parts accept a part."""
+        return Checker(self.parts)
+
+    def __len__(self) -> int:
+        return len(self.parts)
+
+    @overload
+    def __getitem__(self, index: int) -> SchemaPart: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[SchemaPart, ...]: ...
+    def __getitem__(self, index: int | slice) -> SchemaPart | tuple[SchemaPart, ...]:
+        return self.parts[index]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.parts,)
+
+    def __repr__(self) -> str:
+        shown = [("required " if part.required else "") + part.label for part in self.parts[:3]]
+        more = ["…"] if len(self.parts) > len(shown) else []
+        listed = ": " + ", ".join(shown + more) if shown else ""
+        return f"MessageBodySchema({count_of(len(self.parts), 'part')}{listed})"
+
+    __pydantic_serializer__ = LazySerializer()
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: Any, handler: Any) -> Any:
+        from messagebody.interop import pydantic
+
+        return pydantic.schema_core_schema(cls)
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, core_schema: Any, handler: Any) -> dict[str, Any]:
+        from messagebody.interop import pydantic
+
+        return pydantic.schema_json_schema()
+
+
+def _in_words(part: SchemaPart) -> str:
+    number = "at least one" if part.required else "any number of"
+    noun = "part" if part.required else "parts"
+    kind = "any type" if part.content_type_pattern.is_universal else f"type {part.content_type}"
+    who = f"unnamed {noun}" if part.name is None else f"{noun} named '{escape(part.name)}'"
+    about = f": {escape(part.description)}" if part.description else ""
+    return f"- {number} {who} of {kind}{about}"

@@ -1,0 +1,145 @@
+"""Validation part by part, while a message arrives: what is certain already, and what still can be.
+
+A part never makes room again: once a name is taken by a part of one type, whatever was to have
+that name with another type can no longer come. Whether the requirements that are left can all
+still be met is the question that compatibility asks as well, with some names gone.
+"""
+
+from typing import Any, Final, Literal, NamedTuple, Self, cast
+
+from messagebody.part import Part
+from messagebody.schema import MessageBodySchema, Violation
+from messagebody.solver.budget import Budget, OutOfBudget
+from messagebody.solver.languages import members
+from messagebody.solver.profile import Profile
+from messagebody.solver.satisfy import Demand, Question
+
+_STEPS: Final = 100_000
+
+Word = Literal["valid", "waiting", "invalid", "hopeless"]
+
+
+class Status(str):
+    """Where a message stands; true only if it is valid as it stands.
+
+    It compares as text: `valid`; `waiting` for required parts; `invalid` for good; `hopeless`,
+    which is nothing wrong yet but no way to become valid either, and is for good too.
+
+    Attributes:
+        exact: False if the budget ended before it was known whether there still is a way.
+        missing: the indexes of the required schema parts that no part has matched yet.
+
+    Examples:
+        >>> Status("waiting", missing=(1,)) == "waiting", bool(Status("waiting"))
+        (True, False)
+    """
+
+    __slots__ = ("exact", "missing")
+
+    exact: bool
+    missing: tuple[int, ...]
+
+    def __new__(cls, word: Word, *, exact: bool = True, missing: tuple[int, ...] = ()) -> Self:
+        """Make a status of its word and what is known beside."""
+        status = super().__new__(cls, word)
+        status.exact = exact
+        status.missing = missing
+        return status
+
+    def __bool__(self) -> bool:
+        return self == "valid"
+
+    def __repr__(self) -> str:
+        return f"<Status {self!s}>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restore, (str(self), self.exact, self.missing)
+
+
+def _restore(word: Word, exact: bool, missing: tuple[int, ...]) -> Status:
+    return Status(word, exact=exact, missing=missing)
+
+
+class _Seen(NamedTuple):
+    """What is remembered of a part: never its content."""
+
+    name: str | None
+    content_type: str
+
+
+class Stream:
+    """Checks a message part by part; made by `MessageBodySchema.stream`.
+
+    Arguments:
+        schema: what the message is to keep.
+        steps: the work that may be done after a part to find out whether there still is a way.
+
+    Examples:
+        >>> from messagebody.part import Part
+        >>> from messagebody.schema import MessageBodySchema
+        >>> stream = Stream(MessageBodySchema([("/a", "image/*", True), ("/**", "text/*")]))
+        >>> stream.feed(Part("…", name="/b", content_type="text/plain"))
+        <Status waiting>
+        >>> stream.feed(Part("…", name="/a", content_type="text/plain"))
+        <Status hopeless>
+    """
+
+    def __init__(self, schema: MessageBodySchema, *, steps: int = _STEPS) -> None:
+        self._schema = schema
+        self._steps = steps
+        self._profile = Profile.of(schema)
+        self._seen: list[_Seen] = []
+        self._names: set[str] = set()
+        self._question = Question(self._profile, Profile((), (), ()), Budget(steps))
+        self._missing = self._question.required
+        self._status = self._outlook()
+
+    def feed(self, part: Part) -> Status:
+        """Take the next part and return where the message stands."""
+        name = part.name
+        is_repeated = name in self._names
+        self._seen.append(_Seen(name, part.content_type))
+        if name is not None:
+            self._names.add(name)
+        if self.status in {"invalid", "hopeless"}:
+            return self.status
+        hits = self._schema.checker.accepting(name, part.content_type)
+        if is_repeated or not hits:
+            self._status = Status("invalid", missing=self.status.missing)
+        elif self._missing & hits or self._takes_a_chance(name):
+            self._missing &= ~hits
+            self._status = self._outlook()
+        return self.status
+
+    @property
+    def status(self) -> Status:
+        """Where the message stands now."""
+        return self._status
+
+    def finish(self) -> list[Violation]:
+        """End the message and return everything that is wrong with it."""
+        return list(self._schema.iter_violations(cast("list[Part]", self._seen)))
+
+    def _takes_a_chance(self, name: str | None) -> bool:
+        """Tell whether the name is one of finitely many that something missing could have had."""
+        if name is None:
+            return False
+        matching = self._question.matching_name(name) & self._missing
+        return any(
+            not self._question.name_language(index).is_infinite for index in members(matching)
+        )
+
+    def _outlook(self) -> Status:
+        missing = tuple(members(self._missing))
+        if not missing:
+            return Status("valid")
+        question = self._question
+        question.budget = Budget(self._steps)
+        demand = Demand(
+            question, required=self._missing, accepted=(question.first,), taken=self._names
+        )
+        try:
+            word: Word = "waiting" if demand.is_feasible() else "hopeless"
+        except OutOfBudget:
+            return Status("waiting", exact=False, missing=missing)
+        return Status(word, missing=missing)

@@ -1,0 +1,152 @@
+"""The words one pattern matches: how reading goes on, which come first, whether they ever end."""
+
+import heapq
+import string
+from collections.abc import Container, Iterator
+from functools import cached_property
+from typing import Final
+
+from messagebody.globs.automaton import Automaton
+
+_PLEASANT: Final = string.ascii_lowercase + string.digits + string.ascii_uppercase + "_-.+!#$&^/"
+_ORDER: Final = {character: place for place, character in enumerate(_PLEASANT)}
+# Where characters are alike, as many of them as somebody could want to see used.
+_ALIKE: Final = 12
+_ROWS_KEPT: Final = 4096
+
+Row = tuple[dict[str, int], int]
+
+
+def pleasant_order(character: str) -> int:
+    """Return a sort key: the characters a person would like to read come first."""
+    return _ORDER[character]
+
+
+class Language:
+    """The legal words a pattern matches.
+
+    What is found out is kept: patterns repeat from schema to schema.
+
+    Arguments:
+        automaton: that of the pattern.
+    """
+
+    def __init__(self, automaton: Automaton) -> None:
+        self.automaton = automaton
+        self.start = automaton.start
+        self.accepting = automaton.accepting
+        self.is_empty = automaton.is_empty
+        self.size = automaton.size
+        self._rows: dict[int, Row] = {}
+        plain = automaton.alphabet - automaton.literals
+        self._ordinary = min(plain, key=pleasant_order) if plain else ""
+
+    def row(self, states: int) -> Row:
+        """Return where each character leads that makes a difference, and where all others do."""
+        found = self._rows.get(states)
+        if found is None:
+            step = self.automaton.step
+            others = step(states, self._ordinary) if self._ordinary else 0
+            reached = {c: step(states, c) for c in self.automaton.literals}
+            found = {c: after for c, after in reached.items() if after != others}, others
+            if len(self._rows) >= _ROWS_KEPT:
+                self._rows.clear()
+            self._rows[states] = found
+        return found
+
+    def another(self, taken: Container[str]) -> str:
+        """Return the most pleasant character that is not taken, or "" if all are."""
+        alphabet = self.automaton.alphabet
+        return next((c for c in _PLEASANT if c not in taken and c in alphabet), "")
+
+    @cached_property
+    def is_infinite(self) -> bool:
+        """Whether there is no end of words: a state can be reached again.
+
+        States are numbered in the order of the pattern, so only a move that does not go forward
+        closes a circle.
+        """
+        reached, fresh = self.start, self.start
+        while fresh:
+            state = fresh.bit_length() - 1
+            after = self.automaton.successors(state)
+            if after & ((2 << state) - 1):
+                return True
+            fresh = (fresh | after & ~reached) & ~(1 << state)
+            reached |= after
+        return False
+
+    @cached_property
+    def first(self) -> str | None:
+        """A shortest word, None if there is none."""
+        return next(self.words(), None)
+
+    def words(self) -> Iterator[str]:
+        """Yield different words, shortest first; all of them if they are finitely many.
+
+        The search follows the distance to acceptance, so the first word costs no more than its
+        length, however many beginnings of that length there are.
+        """
+        if self.is_empty:
+            return
+        queue = [(self._distance(self.start), 0, "", self.start)]
+        while queue:
+            _, _, word, states = heapq.heappop(queue)
+            if states & self.accepting:
+                yield word
+            length = len(word) + 1
+            for character, after in self._onwards(states):
+                estimate = length + self._distance(after)
+                heapq.heappush(queue, (estimate, -length, word + character, after))
+
+    def _onwards(self, states: int) -> Iterator[tuple[str, int]]:
+        reached, others = self.row(states)
+        yield from ((c, after) for c, after in reached.items() if after)
+        if others:
+            plain = [c for c in _PLEASANT if c not in reached and c in self.automaton.alphabet]
+            yield from ((c, others) for c in plain[:_ALIKE])
+
+    def _distance(self, states: int) -> int:
+        """Return how many characters the nearest word still needs."""
+        return min(self._distances[state] for state in members(states))
+
+    @cached_property
+    def _distances(self) -> list[int]:
+        """By state, how many characters the nearest word still needs.
+
+        Going backwards settles what only moves forward lead to; circles may need another round.
+        """
+        far = self.automaton.size + 1
+        distances = [0 if self.accepting >> q & 1 else far for q in range(self.automaton.size)]
+        targets = [self.automaton.successors(state) for state in range(self.automaton.size)]
+        changed = True
+        while changed:
+            changed = False
+            nearest: dict[int, int] = {}
+            for state in range(self.automaton.size - 1, -1, -1):
+                after = targets[state]
+                if after not in nearest:
+                    nearest[after] = min((distances[q] for q in members(after)), default=far)
+                if nearest[after] + 1 < distances[state]:
+                    distances[state] = nearest[after] + 1
+                    changed = True
+        return distances
+
+
+def bits(mask: int) -> list[int]:
+    """Return the single bits of a set, lowest first."""
+    found = []
+    while mask:
+        found.append(mask & -mask)
+        mask &= mask - 1
+    return found
+
+
+def members(states: int) -> list[int]:
+    """Return the numbers of the bits that are set, lowest first."""
+    found = []
+    while states:
+        lowest = states & -states
+        found.append(lowest.bit_length() - 1)
+        states ^= lowest
+    return found

@@ -1,0 +1,346 @@
+"""Satisfiability: whether one body can meet all requirements of two schemas at once."""
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from functools import cached_property
+from itertools import islice
+from typing import TypeVar
+
+from messagebody.globs import name_pattern
+from messagebody.solver.budget import Budget
+from messagebody.solver.containment import EVERY_TYPE, WELL_KNOWN, known_types, language_of
+from messagebody.solver.cover import cover
+from messagebody.solver.languages import Language, members
+from messagebody.solver.profile import PartType, Profile
+from messagebody.solver.search import search
+
+_P = TypeVar("_P")
+
+
+class Question:
+    """The schema parts of producer and consumer, and what names and types match them.
+
+    Arguments:
+        producer: the schema whose bodies are sent.
+        consumer: the schema that is to accept them.
+        budget: what all answers together may cost.
+    """
+
+    def __init__(self, producer: Profile, consumer: Profile, budget: Budget) -> None:
+        self.producer = producer
+        self.consumer = consumer
+        self.budget = budget
+        self.names = producer.names + consumer.names
+        self.types = producer.types + consumer.types
+        self.first = (1 << len(producer.names)) - 1
+        self.second = ((1 << len(consumer.names)) - 1) << len(producer.names)
+        self.unnamed = _bits(name is None for name in self.names)
+        self.required = _bits(producer.required + consumer.required)
+        self._of_name: dict[str | None, int] = {None: self.unnamed}
+        self._of_type: dict[str, int] = {}
+
+    def matching_name(self, name: str | None) -> int:
+        """Return the schema parts a name (None: no name) matches."""
+        found = self._of_name.get(name)
+        if found is None and name is not None:
+            self.budget.spend(len(self.names))
+            found = _bits(p is not None and p.automaton.accepts(name) for p in self.names)
+            self._of_name[name] = found
+        return found or 0
+
+    def matching_type(self, content_type: str) -> int:
+        """Return the schema parts a content type matches."""
+        found = self._of_type.get(content_type)
+        if found is None:
+            found = _bits(pattern.matches_essence(content_type) for pattern in self.types)
+            self._of_type[content_type] = found
+        return found
+
+    def hits(self, part: PartType) -> int:
+        """Return the schema parts that accept a message part."""
+        return self.matching_name(part.name) & self.matching_type(part.content_type)
+
+    def name_language(self, index: int) -> Language:
+        """Return the language of the name pattern of a named schema part."""
+        pattern = self.names[index]
+        assert pattern is not None  # noqa: S101 - only named parts are asked for
+        return language_of(pattern)
+
+    def type_words(
+        self, *, good: int, bad: int = 0, need: Sequence[int]
+    ) -> Iterator[tuple[int, str]]:
+        """Yield sets of schema parts that one content type matches, with that type.
+
+        Only sets worth knowing are yielded, as `search` says; the type is a well-known one where
+        there is one.
+
+        Arguments:
+            good: schema parts it is good to match.
+            bad: schema parts it is bad to match.
+            need: sets of schema parts; the type matches one of each.
+        """
+        labels = _labels(good | bad, self.types)
+        languages = [(label, language_of(pattern)) for pattern, label in labels.items()]
+        for signature, word in search(languages, self.budget, good=good, bad=bad, need=need):
+            known = EVERY_TYPE
+            for pattern, label in labels.items():
+                matched = known_types(pattern)
+                known &= matched if label & signature else ~matched
+            yield signature, WELL_KNOWN[members(known)[0]] if known else word
+
+    def name_words(
+        self, *, good: int, bad: int = 0, need: Sequence[int], without: Iterable[str] = ()
+    ) -> Iterator[tuple[int, str]]:
+        """Yield sets of named schema parts that one name matches, with a shortest such name.
+
+        Arguments:
+            good: schema parts it is good to match.
+            bad: schema parts it is bad to match.
+            need: sets of schema parts; the name matches one of each.
+            without: names to leave out.
+        """
+        labels = _labels((good | bad) & ~self.unnamed, self.names)
+        languages = [(label, language_of(pattern)) for pattern, label in labels.items() if pattern]
+        taken = 1 << len(self.names)
+        languages += [(taken, language_of(name_pattern(name))) for name in without]
+        for signature, word in search(
+            languages, self.budget, good=good, bad=bad | taken, need=need
+        ):
+            if not signature & taken:
+                yield signature, word
+
+
+def _bits(flags: Iterable[bool]) -> int:
+    bits = 0
+    for index, flag in enumerate(flags):
+        if flag:
+            bits |= 1 << index
+    return bits
+
+
+def _labels(chosen: int, patterns: Sequence[_P]) -> dict[_P, int]:
+    """Return the chosen schema parts by their pattern."""
+    labels: dict[_P, int] = {}
+    for i in members(chosen):
+        labels[patterns[i]] = labels.get(patterns[i], 0) | 1 << i
+    return labels
+
+
+class Demand:
+    """What is asked of a body.
+
+    Arguments:
+        question: the schema parts, as bits.
+        required: schema parts of which each must be satisfied by a part of the body.
+        accepted: sets of schema parts; every part of the body satisfies one of each.
+        avoided: schema parts no part of the body may satisfy.
+        taken: names that no part of the body may have.
+    """
+
+    def __init__(
+        self,
+        question: Question,
+        *,
+        required: int,
+        accepted: Sequence[int],
+        avoided: int = 0,
+        taken: Collection[str] = (),
+    ) -> None:
+        self._question = question
+        self._required = required
+        self._accepted = accepted
+        self._avoided = avoided
+        self._taken = taken
+        self._types: dict[int, list[int]] = {}
+        self._options: dict[str, list[tuple[int, str]]] = {}
+
+    def allows(self, hits: int) -> bool:
+        """Tell whether a part that satisfies these schema parts may be in the body."""
+        return not hits & self._avoided and all(hits & group for group in self._accepted)
+
+    def solve(self, fixed: PartType | None = None) -> list[PartType] | None:
+        """Return the parts of a body with short names, or None if no body meets the demand.
+
+        Arguments:
+            fixed: a part, allowed by the demand, that the body must have.
+
+        Raises:
+            OutOfBudget: the search ended early.
+        """
+        if not self._is_possible:
+            return None
+        body = [] if fixed is None else [fixed]
+        chosen = self._choose(body)
+        return None if chosen is None else self._complete(body + chosen)
+
+    def is_feasible(self) -> bool:
+        """Tell whether some body meets the demand.
+
+        Raises:
+            OutOfBudget: the search ended early.
+        """
+        return self._is_possible and self._choose(()) is not None
+
+    @cached_property
+    def critical_names(self) -> list[str]:
+        """The names that small required parts compete for, shortest first."""
+        names = {name for each in self._small.values() for name in each}
+        return sorted(names, key=lambda name: (len(name), name))
+
+    # Small and large
+
+    @cached_property
+    def _is_possible(self) -> bool:
+        """Whether every required part could be satisfied by something."""
+        unnamed = members(self._required & self._question.unnamed)
+        return all(self._type_at(None, index) for index in unnamed) and all(self._small.values())
+
+    @cached_property
+    def _small(self) -> dict[int, list[str]]:
+        """By small required part, the names that can satisfy it."""
+        most = self._required.bit_count()
+        small = {}
+        for index in members(self._required & ~self._question.unnamed):
+            if not self._is_surely_large(index):
+                names = list(islice(self._names(index), most + 1))
+                if len(names) <= most:
+                    small[index] = names
+        return small
+
+    def _is_surely_large(self, index: int) -> bool:
+        """Tell whether endlessly many names satisfy a part, as far as can be seen at once."""
+        return self._question.name_language(index).is_infinite and any(
+            self.allows(types & 1 << index) and not types & self._avoided
+            for types in self._types_of(index)
+        )
+
+    def _types_of(self, index: int) -> list[int]:
+        """Return the sets of named schema parts that a content type for this one can match."""
+        if index not in self._types:
+            named = ~self._question.unnamed
+            need = 1 << index
+            words = self._question.type_words(
+                good=(need | self._welcome) & named, bad=self._avoided & named, need=(need,)
+            )
+            self._types[index] = [signature for signature, _ in words]
+        return self._types[index]
+
+    @cached_property
+    def _welcome(self) -> int:
+        """Schema parts that make a part of the body allowed, where that is in question."""
+        if len(self._accepted) < 2:
+            return 0
+        welcome = 0
+        for group in self._accepted:
+            welcome |= group
+        return welcome
+
+    def _names(self, index: int) -> Iterator[str]:
+        """Yield the names that can satisfy a named required part: all, if there is an end."""
+        question, types, bit = self._question, self._types_of(index), 1 << index
+
+        def fits(names: int) -> bool:
+            return any(names & each & bit and self.allows(names & each) for each in types)
+
+        language = question.name_language(index)
+        found = []
+        limit = 4 * self._required.bit_count() + 16 + len(self._taken)
+        if language.is_infinite and self._welcome:
+            limit = 0  # too many of its names are none of the other schema's
+        for tried, name in enumerate(language.words()):
+            if tried == limit:
+                break
+            question.budget.spend(1)
+            if name not in self._taken and fits(question.matching_name(name)):
+                found.append(name)
+                yield name
+        else:
+            return
+        # Many names and few that fit: look for those, leaving out what is found or taken.
+        found += [name for name in self._taken if question.matching_name(name) & bit]
+        good, bad = self._welcome & ~question.unnamed | bit, self._avoided & ~question.unnamed
+        while True:
+            search = question.name_words(good=good, bad=bad, need=(bit,), without=found)
+            another = next((name for names, name in search if fits(names)), None)
+            if another is None:
+                return
+            for name in (another, *self._longer(another, fits)):
+                if name not in found:
+                    found.append(name)
+                    yield name
+
+    def _longer(self, name: str, fits: Callable[[int], bool]) -> Iterator[str]:
+        """Yield names made of one by repeating a letter somewhere, as long as they fit.
+
+        Where endlessly many names fit, they mostly differ by what a star takes.
+        """
+        for place in range(1, len(name) + 1):
+            for count in range(1, self._required.bit_count() + 2):
+                longer = name[:place] + "a" * count + name[place:]
+                if longer in self._taken or not fits(self._question.matching_name(longer)):
+                    break
+                yield longer
+
+    # Choosing and completing
+
+    def _choose(self, body: Sequence[PartType]) -> list[PartType] | None:
+        """Return parts at critical names that satisfy all small parts the body does not."""
+        taken = {part.name for part in body}
+        needs = sum(1 << index for index in self._small) & ~self._satisfied(body)
+        names = [name for name in self.critical_names if name not in taken] if needs else []
+        options = [self._options_at(name) for name in names]
+        slots = [[hits & needs for hits, _ in each if hits & needs] for each in options]
+        choice = cover(slots, needs, self._question.budget)
+        if choice is None:
+            return None
+        return [
+            PartType(name, next(kind for hits, kind in each if hits & needs == chosen))
+            for name, each, chosen in zip(names, options, choice, strict=True)
+            if chosen is not None
+        ]
+
+    def _satisfied(self, body: Sequence[PartType]) -> int:
+        satisfied = 0
+        for part in body:
+            satisfied |= self._question.hits(part)
+        return satisfied & self._required
+
+    def _options_at(self, name: str) -> list[tuple[int, str]]:
+        """Return what a part of this name can satisfy, with a content type for each."""
+        if name not in self._options:
+            self._options[name] = list(self._allowed_types(self._question.matching_name(name), 0))
+        return self._options[name]
+
+    def _allowed_types(self, names: int, need: int) -> Iterator[tuple[int, str]]:
+        """Yield (hits, content type) of allowed parts whose name matches these schema parts."""
+        accepted = [group & names for group in self._accepted]
+        good = self._required & names
+        for group in accepted:
+            good |= group
+        words = self._question.type_words(
+            good=good,
+            bad=self._avoided & names,
+            need=[*accepted, need & names] if need else accepted,
+        )
+        for signature, kind in words:
+            if not signature & self._avoided:
+                yield signature, kind
+
+    def _type_at(self, name: str | None, index: int) -> str | None:
+        """Return a content type with which a part of this name satisfies a required part."""
+        allowed = self._allowed_types(self._question.matching_name(name), 1 << index)
+        return next((kind for hits, kind in allowed if hits >> index & 1), None)
+
+    def _complete(self, body: list[PartType]) -> list[PartType]:
+        """Add a part for every large required part that is not satisfied yet."""
+        for index in members(self._required):
+            if not self._satisfied(body) >> index & 1:
+                body.append(self._fresh(index, {part.name for part in body}))
+        return body
+
+    def _fresh(self, index: int, taken: Collection[str | None]) -> PartType:
+        name = None
+        if not self._question.unnamed >> index & 1:
+            name = next(name for name in self._names(index) if name not in taken)
+        kind = self._type_at(name, index)
+        assert kind is not None  # noqa: S101 - the part is possible, and the name one of its names
+        return PartType(name, kind)

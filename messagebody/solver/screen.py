@@ -1,0 +1,282 @@
+"""Decide the common pairs by samples and single parts, before any automaton is asked.
+
+A yes needs every producer part inside one consumer part and every requirement inside one; a no
+needs one body, tried on samples: a likely name for each schema part, and the well-known content
+types. Whatever neither settles is left open. All of it is sound, none of it complete: the search
+behind it is. Work is counted here too, and past an allowance of its own all is left open.
+"""
+
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cached_property
+from typing import Final
+
+import attrs
+
+from messagebody.globs import NamePattern
+from messagebody.solver.budget import DEFAULT_STEPS, Budget, OutOfBudget
+from messagebody.solver.containment import WELL_KNOWN, are_disjoint, contains, matches_type
+from messagebody.solver.profile import PartType, Profile
+
+Types = list[PartType]
+
+
+@attrs.frozen
+class Answer:
+    """What a question for a body came to.
+
+    Arguments:
+        body: such a body, None if none was found.
+        is_settled: whether the answer stands; if not, and there is no body, it is open.
+    """
+
+    body: Types | None
+    is_settled: bool = True
+
+
+NONE: Final = Answer(None)
+OPEN: Final = Answer(None, is_settled=False)
+
+_FEW: Final = 1024
+"""Matches of a name with a pattern that are not worth counting, nor avoiding."""
+
+_PER_STEP: Final = 64
+"""Characters of patterns, once for every name, that cost as much as a step."""
+
+
+class _Side:
+    """A schema with, for each part, the content types it matches among those tried, as bits."""
+
+    def __init__(self, profile: Profile, odd_types: Sequence[str], budget: Budget) -> None:
+        self.profile = profile
+        self.budget = budget
+        self.kinds = [*profile.kinds]
+        for number, kind in enumerate(odd_types, len(WELL_KNOWN)):
+            for index, pattern in enumerate(profile.types):
+                # Most patterns begin otherwise, which is asked here to save the call.
+                if kind.startswith(pattern.prefix) and matches_type(pattern, kind):
+                    self.kinds[index] |= 1 << number
+
+    def union(self, chosen: Iterable[int]) -> int:
+        """Return the content types that any of some parts matches."""
+        union = 0
+        for index in chosen:
+            union |= self.kinds[index]
+        return union
+
+    def accepting(self, names: Sequence[str | None]) -> list[list[int]]:
+        """Return for each name (None: no name) the parts whose name pattern it matches."""
+        found: list[list[int]] = [[] for _ in names]
+        unnamed = [position for position, name in enumerate(names) if name is None]
+        # No pattern matches "", and texts alone are looked through faster.
+        words = [name or "" for name in names] if unnamed else names
+        select = self._selecting(words, len(self.profile.names))
+        for index, pattern in enumerate(self.profile.names):
+            for position in unnamed if pattern is None else select(pattern):
+                found[position].append(index)
+        return found
+
+    @cached_property
+    def accepting_samples(self) -> list[list[int]]:
+        """For each sample of the schema, the parts whose name pattern it matches."""
+        return self.accepting(self.profile.samples)
+
+    @cached_property
+    def select_samples(self) -> "_Select":
+        """Return the places of the samples that a pattern matches."""
+        samples = self.profile.samples
+        return self._selecting(samples, len(samples))
+
+    def _selecting(self, names: Sequence[str | None], times: int) -> "_Select":
+        if len(names) * times <= _FEW:
+            return lambda pattern: pattern.select(names)
+        return _Sorted(names, self.budget).select
+
+
+_Select = Callable[[NamePattern], list[int]]
+
+
+class _Sorted:
+    """Many names in order, so that a pattern looks only at those that begin as it does."""
+
+    def __init__(self, names: Sequence[str | None], budget: Budget) -> None:
+        order = sorted((name, place) for place, name in enumerate(names) if name)
+        self._names = [name for name, _ in order]
+        self._places = [place for _, place in order]
+        self._budget = budget
+
+    def select(self, pattern: NamePattern) -> list[int]:
+        first = bisect_left(self._names, pattern.prefix)
+        last = bisect_left(self._names, pattern.prefix + chr(0x7F), first)
+        self._budget.spend(1 + (last - first) * len(pattern.text) // _PER_STEP)
+        return [self._places[first + i] for i in pattern.select(self._names[first:last])]
+
+
+class Screening:
+    """A first look at a pair.
+
+    Arguments:
+        producer: the schema whose bodies are sent.
+        consumer: the schema that is to accept them.
+    """
+
+    def __init__(self, producer: Profile, consumer: Profile) -> None:
+        odd = [kind for kind in dict.fromkeys(producer.odd_types + consumer.odd_types) if kind]
+        self._odd_types = odd
+        self._budget = Budget(DEFAULT_STEPS)
+        self._producer = _Side(producer, odd, self._budget)
+        self._consumer = _Side(consumer, odd, self._budget)
+
+    def counterexample(self) -> Answer:
+        """Return a body that is valid for the producer only, or that there is none, or OPEN."""
+        try:
+            return self._counterexample()
+        except OutOfBudget:
+            return OPEN
+
+    def shared(self) -> Answer:
+        """Return a body that is valid for both, or that there is none, or OPEN."""
+        try:
+            return self._shared()
+        except OutOfBudget:
+            return OPEN
+
+    def _counterexample(self) -> Answer:
+        mine, theirs = self._producer, self._consumer
+        if not self._has_easy_body():
+            return OPEN
+        accepting = theirs.accepting(mine.profile.samples)
+        covered = True
+        for index, kinds in enumerate(mine.kinds):
+            stray = kinds & ~theirs.union(accepting[index])
+            if stray:
+                body = self._body_with(index, stray)
+                if body is not None:
+                    return Answer(body)
+                covered = False
+            elif not any(_is_inside(mine, index, theirs, j) for j in accepting[index]):
+                covered = False
+        missing = self._missing(accepting)
+        return missing if missing.body is not None or covered else OPEN
+
+    def _shared(self) -> Answer:
+        body: dict[str | int, PartType] = {}
+        sides = self._producer, self._consumer
+        for side, other in (sides, sides[::-1]):
+            required = side.profile.required_parts
+            accepting = other.accepting([side.profile.samples[index] for index in required])
+            for index, others in zip(required, accepting, strict=True):
+                both = side.kinds[index] & other.union(others)
+                part = self._shared_part(side, index, other, both)
+                if part is None:
+                    return NONE if _is_apart(side, index, other) else OPEN
+                key = len(body) if part.name is None else part.name
+                if body.setdefault(key, part) != part:
+                    return OPEN
+        return Answer(list(body.values()))
+
+    def _has_easy_body(self) -> bool:
+        """Tell whether each required part can be met by its sample, all names being different."""
+        side = self._producer
+        samples, required = side.profile.samples, side.profile.required_parts
+        names = [samples[index] for index in required if samples[index] is not None]
+        return (
+            "" not in samples
+            and len(names) == len(set(names))
+            and all(side.kinds[index] for index in required)
+        )
+
+    def _body_with(self, index: int, kinds: int) -> Types | None:
+        """Return a valid body in which the sample of one part has one of some types."""
+        side = self._producer
+        sample = side.profile.samples[index]
+        if side.profile.required[index]:
+            return self._body_of({index: kinds})
+        body = self._body_of({})
+        if sample is not None and any(part.name == sample for part in body):
+            return None
+        return [self._part(sample, kinds), *body]
+
+    def _missing(self, accepting: Sequence[Sequence[int]]) -> Answer:
+        """Return a valid body without something the consumer requires, if easily found."""
+        mine, theirs = self._producer, self._consumer
+        meeting: dict[int, list[int]] = {wanted: [] for wanted in theirs.profile.required_parts}
+        for index in mine.profile.required_parts:
+            for wanted in accepting[index]:
+                if wanted in meeting:
+                    meeting[wanted].append(index)
+        answer = NONE
+        for wanted, indexes in meeting.items():
+            if any(_is_inside(mine, index, theirs, wanted) for index in indexes):
+                continue
+            avoided = {index: mine.kinds[index] & ~theirs.kinds[wanted] for index in indexes}
+            if all(avoided.values()):
+                return Answer(self._body_of(avoided))
+            answer = OPEN
+        return answer
+
+    def _body_of(self, chosen: Mapping[int, int]) -> Types:
+        """Return a valid body of samples, with the types chosen for some parts."""
+        side = self._producer
+        return [
+            self._part(side.profile.samples[index], chosen.get(index, side.kinds[index]))
+            for index in side.profile.required_parts
+        ]
+
+    def _part(self, name: str | None, kinds: int) -> PartType:
+        """Return a part with the likeliest of some content types."""
+        number = (kinds & -kinds).bit_length() - 1
+        if number < len(WELL_KNOWN):
+            return PartType(name, WELL_KNOWN[number])
+        return PartType(name, self._odd_types[number - len(WELL_KNOWN)])
+
+    def _shared_part(self, side: _Side, index: int, other: _Side, both: int) -> PartType | None:
+        """Return a part that a schema part and another schema both accept, if easily found.
+
+        Arguments:
+            side: the schema of the part.
+            index: the part.
+            other: the other schema.
+            both: the types with which both accept the part's sample.
+        """
+        if both:
+            return self._part(side.profile.samples[index], both)
+        pattern = side.profile.names[index]
+        if pattern is None or pattern.literal is not None:
+            return None
+        for j in other.select_samples(pattern):
+            both = side.kinds[index] & other.union(other.accepting_samples[j])
+            if both:
+                return self._part(other.profile.samples[j], both)
+        return None
+
+
+def _is_inside(inner: _Side, i: int, outer: _Side, j: int) -> bool:
+    """Tell whether one schema part surely accepts all that another accepts."""
+    budget = inner.budget
+    budget.spend(1)
+    if inner.kinds[i] & ~outer.kinds[j]:
+        return False
+    if not contains(outer.profile.types[j], inner.profile.types[i], budget):
+        return False
+    mine, theirs = inner.profile.names[i], outer.profile.names[j]
+    if mine is None or theirs is None:
+        return mine is theirs
+    return bool(contains(theirs, mine, budget))
+
+
+def _is_apart(side: _Side, index: int, other: _Side) -> bool:
+    """Tell whether surely nothing that a schema part accepts is accepted by another schema."""
+    return all(_are_apart(side, index, other, j) for j in range(len(other.kinds)))
+
+
+def _are_apart(one: _Side, i: int, other: _Side, j: int) -> bool:
+    mine, theirs, budget = one.profile.names[i], other.profile.names[j], one.budget
+    if mine is None or theirs is None:
+        if mine is not theirs:
+            return True
+    elif are_disjoint(mine, theirs, budget):
+        return True
+    if one.kinds[i] & other.kinds[j]:
+        return False
+    return bool(are_disjoint(one.profile.types[i], other.profile.types[j], budget))

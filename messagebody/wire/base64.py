@@ -1,0 +1,69 @@
+"""Base64 as messages carry it: the one door to pybase64.
+
+The reader takes the standard or the URL-safe alphabet (several SDKs emit the latter), one of them
+a string, with complete padding or none, and non-zero trailing bits; nothing else. The writer
+emits the standard alphabet, padded.
+"""
+
+import re
+
+import pybase64
+
+from messagebody._text import quote
+
+_STANDARD = re.compile(r"[A-Za-z0-9+/]*")
+_URL_SAFE = re.compile(r"[A-Za-z0-9_-]*")
+_ANY = re.compile(r"[A-Za-z0-9+/_-]*")
+
+
+def encode(data: bytes) -> str:
+    """Return `data` in standard, padded base64."""
+    return pybase64.b64encode_as_string(data)
+
+
+def decode(text: str, *, strict: bool = False) -> bytes:
+    """Return the bytes of base64 text.
+
+    Arguments:
+        text: the text, without white space.
+        strict: take only the standard alphabet, padded.
+
+    Raises:
+        ValueError: it is not base64; says at which character.
+    """
+    try:
+        return pybase64.b64decode(text, validate=True)
+    except ValueError:
+        pass  # not standard and padded: what else it is decides below
+    _check(text, strict)
+    body = text.rstrip("=")
+    padded = body + "=" * (-len(body) % 4)
+    return pybase64.b64decode(padded.replace("-", "+").replace("_", "/"), validate=True)
+
+
+def decode_view(view: memoryview) -> bytes:
+    """Return the bytes of standard, padded base64 without copying the text.
+
+    Raises:
+        ValueError: it is anything else.
+    """
+    return pybase64.b64decode(view, validate=True)
+
+
+def _check(text: str, strict: bool) -> None:
+    body = text.rstrip("=")
+    padding = len(text) - len(body)
+    odd = _ANY.match(body).end()  # type: ignore[union-attr]
+    if odd < len(body):
+        raise ValueError(f"character {odd:,} is {quote(body[odd])}")
+    url_safe = _STANDARD.fullmatch(body) is None
+    if url_safe and _URL_SAFE.fullmatch(body) is None:
+        raise ValueError("it mixes the standard and the URL-safe alphabet")
+    if len(body) % 4 == 1:
+        raise ValueError(f"a length of {len(body):,} is no whole number of bytes")
+    if padding not in (0, -len(body) % 4):
+        raise ValueError(f"{padding} '=' at the end, expected {-len(body) % 4} or none")
+    if strict and url_safe:
+        raise ValueError("it is URL-safe base64 (strict)")
+    if strict and len(text) % 4:
+        raise ValueError("its padding is missing (strict)")

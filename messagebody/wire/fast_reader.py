@@ -1,0 +1,227 @@
+"""The fast reading of flawless documents: columns checked at once, parts made when asked for.
+
+A document is read into records that the garbage collector does not track, then checked column by
+column: all names joined and searched once, each distinct content type parsed once. The parser
+underneath silently keeps the last of two equal members and drops unknown ones. Both are noticed
+by counting: in a document without escapes before them, the number of `":` is the number of
+members, and it must equal the number of members that arrived.
+"""
+
+from typing import Any, Final
+
+import msgspec
+
+from messagebody.content import as_text, check_reference
+from messagebody.errors import MessageBodyError
+from messagebody.limits import Limits
+from messagebody.media_types import OCTET_STREAM, TEXT_PLAIN, check_content_type
+from messagebody.names import are_names
+from messagebody.wire import base64
+from messagebody.wire.members import PartRecord
+from messagebody.wire.strict_json import check_value
+
+# More than this many bytes a part: content is decoded from the document itself, never copied.
+_LARGE: Final = 65_536
+_SPACES: Final = (b" ", b"\t", b"\n", b"\r")
+# Parts written at once while comparing.
+_PIECE: Final = 128
+# Bytes of a content that find it in its document.
+_PREFIX: Final = 256
+_QUOTE: Final = ord('"')
+
+
+_ABSENT: Final = msgspec.Raw()
+
+
+class _LargePart(msgspec.Struct, gc=False):
+    """A part whose content still lies in the document."""
+
+    name: str | None = None
+    content_type: str = msgspec.field(default="", name="contentType")
+    content: msgspec.Raw = _ABSENT
+    encoding: str | None = msgspec.field(default=None, name="contentEncoding")
+    url: str | None = msgspec.field(default=None, name="contentUrl")
+    size: int | None = None
+    digest: str | None = None
+    metadata: dict[str, Any] | None = None
+
+
+class _Hesitation(Exception):
+    """The document is not one the fast reading takes."""
+
+
+_small_decoder: Final = msgspec.json.Decoder(list[PartRecord])
+_large_decoder: Final = msgspec.json.Decoder(list[_LargePart])
+
+
+def decode_flawless(
+    data: str | bytes | bytearray | memoryview, limits: Limits, *, strict: bool
+) -> list[PartRecord] | None:
+    """Return the records of a document's parts, None if the reference reading has to decide."""
+    document = data.encode() if isinstance(data, str) else bytes(data)
+    try:
+        read = _read_large if _begins_with_large_part(document) else _read_small
+        records = read(document)
+        _require(len(records) <= limits.parts)
+        _check_types(records, strict=strict)
+        _check_names(records, limits)
+        _check_contents(records, limits, len(document), strict=strict)
+    except (msgspec.MsgspecError, MessageBodyError, ValueError, RecursionError, _Hesitation):
+        return None
+    return records
+
+
+def _require(condition: bool) -> None:
+    if not condition:
+        raise _Hesitation
+
+
+def _read_small(document: bytes) -> list[PartRecord]:
+    records = _small_decoder.decode(document)
+    if not _is_written_so(records, document):
+        _check_members(records, document)
+    return records
+
+
+def _begins_with_large_part(document: bytes) -> bool:
+    return len(document) > _LARGE and document.count(b'"content"', 0, _LARGE) < 2
+
+
+def _read_large(document: bytes) -> list[PartRecord]:
+    parts = _large_decoder.decode(document)
+    records = [
+        PartRecord(
+            part.name, part.content_type, _large_content(part), part.encoding, part.url,
+            part.size, part.digest, part.metadata,
+        )
+        for part in parts
+    ]  # fmt: skip
+    _check_members(records, _without_contents(parts, document))
+    return records
+
+
+def _large_content(part: _LargePart) -> Any:
+    written = memoryview(part.content)
+    if len(written) == 0:
+        return None
+    if part.encoding == "base64" and written[0] == _QUOTE:
+        return base64.decode_view(written[1:-1])
+    return msgspec.json.decode(written, type=str | None)
+
+
+def _without_contents(parts: list[_LargePart], document: bytes) -> bytes:
+    """Return a document without its large contents, in which there is no member to count.
+
+    What is left out is equal to a whole JSON string, so no member can hide in it.
+    """
+    kept, position = [], 0
+    for part in parts:
+        written = memoryview(part.content)
+        if len(written) > _LARGE and part.encoding == "base64":
+            start = document.index(bytes(written[:_PREFIX]), position)
+            end = start + len(written)
+            _require(document.startswith(written, start))
+            kept.append(document[position:start])
+            position = end
+    return b"".join([*kept, document[position:]])
+
+
+def _is_written_so(records: list[PartRecord], document: bytes) -> bool:
+    """Tell whether the records, written, are the document; in pieces, to spare memory."""
+    position = 1
+    for start in range(0, len(records), _PIECE):
+        piece = msgspec.json.encode(records[start : start + _PIECE])[1:-1]
+        if not document.startswith(piece, position):
+            return False
+        position += len(piece) + 1  # a comma, or the closing bracket: the parser took it
+    return position == len(document)
+
+
+def _check_members(records: list[PartRecord], document: bytes) -> None:
+    """Notice repeated, unknown and null members: each makes the count of members too high.
+
+    A colon behind white space, or behind a member name that ends in a backslash, would not be
+    counted; a document that may hold one is not taken. A string that begins with a colon is
+    counted once too often, which only makes the reference reading decide.
+    """
+    escaped = 0
+    if b"\\" in document:
+        escaped = document.count(b'\\":')
+        _require(not escaped or b'\\\\":' not in document)
+    _require(not any(space in document and space + b":" in document for space in _SPACES))
+    present = sum(_members(record.metadata) for record in records if record.metadata is not None)
+    for member in PartRecord.__struct_fields__:
+        column = [getattr(record, member) for record in records]
+        present += len(column) - column.count("" if member == "content_type" else None)
+    _require(present == document.count(b'":') - escaped)
+
+
+def _members(value: Any) -> int:
+    """Count the members in a JSON value."""
+    if isinstance(value, dict):
+        return len(value) + sum(map(_members, value.values()))
+    return sum(map(_members, value)) if isinstance(value, list) else 0
+
+
+def _check_names(records: list[PartRecord], limits: Limits) -> None:
+    names = [record.name for record in records if record.name is not None]
+    if names:
+        _require(len(set(names)) == len(names) and are_names(names))
+        _require(max(map(len, names)) <= limits.name_length)
+
+
+def _check_types(records: list[PartRecord], *, strict: bool) -> None:
+    """Check each distinct content type once, fill in the absent ones."""
+    checked: dict[str, str] = {}
+    for kind in {record.content_type for record in records}:
+        if kind:
+            _require("charset" not in kind.lower())
+            checked[kind] = check_content_type(kind)
+        else:
+            _require(not strict)
+            _fill_in_types(records)
+    if len(checked) * 16 < len(records):  # worth a loop: equal types then share one string
+        for record in records:
+            record.content_type = checked.get(record.content_type, record.content_type)
+
+
+def _fill_in_types(records: list[PartRecord]) -> None:
+    for record in records:
+        if not record.content_type:
+            plain = record.content is not None and record.encoding != "base64"
+            record.content_type = TEXT_PLAIN if plain else OCTET_STREAM
+
+
+def _check_contents(
+    records: list[PartRecord], limits: Limits, document_size: int, *, strict: bool
+) -> None:
+    """Check all parts but those with text and nothing more, which need no look."""
+    for record in records:
+        if record.encoding is not None or record.url is not None or record.content is None:
+            _check_content(record, strict=strict)
+        elif record.size is not None or record.digest is not None:
+            raise _Hesitation
+        if record.metadata is not None:
+            check_value(record.metadata, depth=limits.depth - 2)
+    if document_size > limits.part_bytes:  # no content is larger than the document it came in
+        sizes = (len(record.content) for record in records if record.content is not None)
+        _require(max(sizes, default=0) * 4 <= limits.part_bytes)
+
+
+def _check_content(record: PartRecord, *, strict: bool) -> None:
+    if record.url is not None:
+        _require(record.content is None and record.encoding is None)
+        _require(record.url[:5].lower() != "data:")
+        check_reference(record.url, record.size, record.digest)
+        return
+    _require(record.content is not None and record.size is None and record.digest is None)
+    if record.encoding == "plain":
+        record.encoding = None
+        return
+    _require(record.encoding == "base64")
+    content: Any = record.content
+    if isinstance(content, str):
+        content = base64.decode(content, strict=strict)
+    text = as_text(content, record.content_type)
+    record.content = content if text is None else text
+    record.encoding = "base64" if text is None else None

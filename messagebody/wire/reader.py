@@ -1,0 +1,299 @@
+"""JSON and bodies: the only module that knows the wire's member names, base64 and limits.
+
+`decode_parsed` is the reference reading: one part after another, every flaw with its place.
+`decode` first tries a fast reading that takes only flawless compact documents and checks them
+column by column; whatever it hesitates over goes through the reference reading. So speed never
+decides what is accepted, and errors come from one place.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+import msgspec
+
+from messagebody._text import count_of, escape, human_size, quote
+from messagebody.content import hold, keep_promise, record_of
+from messagebody.errors import DecodeError, InvalidName, LocalFileNotSent, MessageBodyError
+from messagebody.limits import DEFAULT_LIMITS, Limits
+from messagebody.media_types import OCTET_STREAM, TEXT_PLAIN, check_content_type
+from messagebody.names import check_name
+from messagebody.wire import base64, data_urls, strict_json
+from messagebody.wire.fast_reader import decode_flawless
+from messagebody.wire.members import PartRecord, RichRecord
+
+_SHOWN_FLAWS: Final = 20
+# Levels of nesting in an array of parts without metadata.
+_FLAT: Final = 2
+_MEMBERS: Final = frozenset(
+    {
+        "name",
+        "contentType",
+        "content",
+        "contentEncoding",
+        "contentUrl",
+        "size",
+        "digest",
+        "metadata",
+    }
+)
+_ENCODINGS: Final = ("plain", "base64")
+
+
+# Decoding
+
+
+def decode(
+    data: str | bytes | bytearray | memoryview,
+    *,
+    limits: Limits = DEFAULT_LIMITS,
+    strict: bool = False,
+) -> list[PartRecord]:
+    """Return the records of the parts of a body in JSON.
+
+    Raises:
+        DecodeError: the document is no body.
+    """
+    if not isinstance(data, str | bytes | bytearray | memoryview):
+        raise DecodeError(f"JSON is text or bytes, got {quote(data)}; parsed JSON: from_dicts(…)")
+    document = data.encode("utf-8", "surrogatepass") if isinstance(data, str) else data
+    size = memoryview(document).nbytes
+    if size > limits.json_bytes:
+        raise DecodeError(
+            f"{human_size(size)} of JSON; the limit json_bytes is {human_size(limits.json_bytes)}"
+        )
+    if limits.depth >= _FLAT:
+        records = decode_flawless(document, limits, strict=strict)
+        if records is not None:
+            return records
+    try:
+        parsed = strict_json.loads(data, depth=limits.depth)
+    except strict_json.InvalidJson as error:
+        raise _placed(error) from error
+    return _parts(parsed, limits, strict)
+
+
+def decode_parsed(
+    data: Any, *, limits: Limits = DEFAULT_LIMITS, strict: bool = False
+) -> list[PartRecord]:
+    """Return the records of the parts of a body in parsed JSON.
+
+    Raises:
+        DecodeError: the value is no body.
+    """
+    try:
+        strict_json.check_value(data, depth=limits.depth)
+    except strict_json.InvalidJson as error:
+        raise _placed(error) from error
+    return _parts(data, limits, strict)
+
+
+def _placed(error: strict_json.InvalidJson) -> DecodeError:
+    """Say in which part a flaw of the JSON lies."""
+    path = error.path[1:] if error.path[:1] == ("parts",) else error.path
+    if not path or not isinstance(path[0], int):
+        return DecodeError(error.problem)
+    member = "/".join(str(step) for step in path[1:])
+    problem = f"{escape(member, limit=200)}: {error.problem}" if member else error.problem
+    return DecodeError(problem, path[0])
+
+
+def _parts(data: Any, limits: Limits, strict: bool) -> list[PartRecord]:
+    members = _array_of_parts(data)
+    if len(members) > limits.parts:
+        raise DecodeError(f"{count_of(len(members), 'part')}; the limit parts is {limits.parts:,}")
+    found: list[PartRecord] = []
+    flaws: list[DecodeError] = []
+    seen: dict[str, int] = {}
+    for index, value in enumerate(members):
+        try:
+            record = _record(value, limits, strict)
+            if record.name is not None and seen.setdefault(record.name, index) != index:
+                raise DecodeError(f"the name is taken by part {seen[record.name]}")
+            found.append(record)
+        except MessageBodyError as error:
+            flaws.append(_at(error, index, value))
+            if len(flaws) == _SHOWN_FLAWS:
+                break
+    if flaws:
+        raise _all_of(flaws) from flaws[0].__cause__
+    return found
+
+
+def _array_of_parts(data: Any) -> list[Any]:
+    if isinstance(data, Mapping):
+        others = [key for key in data if key != "parts"]
+        if "parts" in data and others:
+            names = ", ".join(quote(key, limit=40) for key in others[:5])
+            raise DecodeError(
+                f"an object with 'parts' holds nothing else, got {names} too; "
+                "if this is another system's envelope, convert it: messagebody.envelopes"
+            )
+        if "parts" not in data:
+            raise DecodeError(
+                "a body is an array of parts, got an object without 'parts'"
+                + ("; one part is a body too: [ {…} ]" if _MEMBERS & data.keys() else "")
+            )
+        data = data["parts"]
+    if not isinstance(data, list | tuple):
+        raise DecodeError(f"a body is an array of parts, got {_kind(data)}")
+    return list(data)
+
+
+def _at(error: MessageBodyError, index: int, value: Any) -> DecodeError:
+    name = value.get("name") if isinstance(value, Mapping) else None
+    # The place says which part and, with it, which name.
+    problem = error.problem if isinstance(error, DecodeError | InvalidName) else str(error)
+    placed = DecodeError(problem, index, name if isinstance(name, str) else None)
+    placed.__cause__ = error if not isinstance(error, DecodeError) else error.__cause__
+    return placed
+
+
+def _all_of(flaws: list[DecodeError]) -> DecodeError:
+    first, *others = flaws
+    if not others:
+        return first
+    return DecodeError(first.problem, first.index, first.name, others)
+
+
+def _record(value: Any, limits: Limits, strict: bool) -> PartRecord:
+    if not isinstance(value, Mapping):
+        raise DecodeError(f"a part is an object, got {_kind(value)}")
+    extra = {key: item for key, item in value.items() if key not in _MEMBERS}
+    if strict:
+        _check_strict(value, extra)
+    name = _string(value, "name")
+    if name is not None and len(name) > limits.name_length:
+        raise DecodeError(
+            f"a name of {len(name):,} characters; the limit name_length is {limits.name_length:,}"
+        )
+    content = _content(value, limits, strict)
+    content_type = _string(value, "contentType")
+    url, size, digest = _string(value, "contentUrl"), value.get("size"), _string(value, "digest")
+    record = record_of(
+        None if name is None else check_name(name),
+        check_content_type(_default_type(content) if content_type is None else content_type),
+        hold(content, url, size, digest),
+        _metadata(value),
+        strict_json.plain(extra) or None,
+    )
+    if url is not None and data_urls.is_data_url(url):  # inline content in disguise
+        content = data_urls.decode(url, max_bytes=limits.part_bytes)[1]
+    if content is not None:
+        keep_promise(content, size, digest)
+    return record
+
+
+def _check_strict(value: Mapping[str, Any], extra: Mapping[str, Any]) -> None:
+    if extra:
+        names = ", ".join(quote(key, limit=40) for key in list(extra)[:5])
+        raise DecodeError(f"unknown members {names} (strict)")
+    for key, item in value.items():
+        if item is None:
+            raise DecodeError(f"{key} is null; leave it out (strict)")
+    if "contentType" not in value:
+        raise DecodeError("contentType is absent (strict)")
+
+
+def _string(value: Mapping[str, Any], key: str) -> str | None:
+    item = value.get(key)
+    if item is None or isinstance(item, str):
+        return item
+    raise DecodeError(f"{key} is a string, got {_kind(item)}")
+
+
+def _metadata(value: Mapping[str, Any]) -> dict[str, Any] | None:
+    item = value.get("metadata")
+    if item is None or isinstance(item, dict):
+        return item if item is None else dict(strict_json.plain(item))
+    raise DecodeError(f"metadata is an object, got {_kind(item)}")
+
+
+def _default_type(content: str | bytes | None) -> str:
+    return TEXT_PLAIN if isinstance(content, str) else OCTET_STREAM
+
+
+def _content(value: Mapping[str, Any], limits: Limits, strict: bool) -> str | bytes | None:
+    content = _string(value, "content")
+    url = _string(value, "contentUrl")
+    encoding = _string(value, "contentEncoding")
+    if (content is None) == (url is None):
+        got = "neither" if content is None else "both"
+        raise DecodeError(f"exactly one of content and contentUrl is expected, got {got}")
+    if encoding is not None and encoding not in _ENCODINGS:
+        raise DecodeError(f"contentEncoding is 'plain' or 'base64', got {quote(encoding)}")
+    if url is not None:
+        if encoding is not None:
+            raise DecodeError("contentEncoding goes with content, not with contentUrl")
+        return None
+    assert content is not None  # noqa: S101 - exactly one was checked above
+    held = _from_base64(content, strict) if encoding == "base64" else content
+    size = len(held) if isinstance(held, bytes) or held.isascii() else len(held.encode())
+    _check_size(size, limits)
+    return held
+
+
+def _check_size(size: int, limits: Limits) -> None:
+    if size > limits.part_bytes:
+        limit = human_size(limits.part_bytes)
+        raise DecodeError(f"content of {human_size(size)}; the limit part_bytes is {limit}")
+
+
+def _from_base64(text: str, strict: bool) -> bytes:
+    try:
+        return base64.decode(text, strict=strict)
+    except ValueError as error:
+        raise DecodeError(
+            f"content is not base64 ({error}); contentEncoding says base64. "
+            "If it is text, drop contentEncoding"
+        ) from error
+
+
+def _kind(value: Any) -> str:
+    """Name a JSON value's type the way JSON does."""
+    if value is None:
+        return "null"
+    kinds: list[tuple[type, str]] = [
+        (bool, "true or false"), (str, "a string"), (int, "a number"), (float, "a number"),
+        (Mapping, "an object"), (list, "an array"), (tuple, "an array"),
+    ]  # fmt: skip
+    return next((name for kind, name in kinds if isinstance(value, kind)), type(value).__name__)
+
+
+# Encoding
+
+
+def encode(records: Sequence[PartRecord], *, indent: int | None = None) -> bytes:
+    """Return a body's JSON: an array of parts, in UTF-8.
+
+    Raises:
+        LocalFileNotSent: a part is still a local file.
+    """
+    data = msgspec.json.encode(_writable(records))
+    return data if indent is None else msgspec.json.format(data, indent=indent)
+
+
+def encode_parsed(records: Sequence[PartRecord]) -> list[dict[str, Any]]:
+    """Return what `encode` writes, as Python values."""
+    return [msgspec.to_builtins(record) for record in _writable(records)]
+
+
+def _writable(records: Sequence[PartRecord]) -> Sequence[Any]:
+    """Return what the JSON library writes: the records themselves, unless one needs more."""
+    if set(map(type, records)) <= {PartRecord}:
+        return records
+    return [
+        _flat(record, index) if isinstance(record, RichRecord) else record
+        for index, record in enumerate(records)
+    ]
+
+
+def _flat(record: RichRecord, index: int) -> dict[str, Any]:
+    """Return the members of a record and, beside them, those nobody defined."""
+    if record.local_file is not None:
+        place = f"part {quote(record.name)}" if record.name else f"part {index}"
+        file = record.local_file
+        name = escape(file.path.name, limit=200)
+        raise LocalFileNotSent(place, name, human_size(file.size))
+    members: dict[str, Any] = msgspec.to_builtins(record)
+    del members["extra"]
+    return {**members, **(record.extra or {})}

@@ -1,0 +1,313 @@
+"""JSON read strictly: no duplicate members, NaN, lone surrogates or bottomless nesting.
+
+The standard parser takes all of these silently. Flaws are found while parsing and placed
+afterwards, so that a good document pays next to nothing.
+"""
+
+import json
+import math
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import attrs
+import msgspec
+
+from messagebody._text import plain_text, quote
+
+Path = tuple[int | str, ...]
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_SURROGATE_ESCAPE = re.compile(r"\\u[dD][89a-fA-F]")
+_LEAVES = frozenset({str, int, float, bool, type(None)})
+_TOO_LONG = 10**4300  # the interpreter converts no longer ones to text and back
+_BRACKET_OR_STRING = re.compile(r'[\[\]{}]|"(?:[^"\\]|\\.)*+"?', re.DOTALL)
+
+
+class InvalidJson(ValueError):
+    """Say what is wrong with a JSON document; `path` leads to the place, `offset` is in bytes."""
+
+    def __init__(self, problem: str, path: Path = (), offset: int | None = None) -> None:
+        super().__init__(problem)
+        self.problem = problem
+        self.path = path
+        self.offset = offset
+
+
+class _Repeated(dict[str, Any]):
+    """An object two of whose members had one name."""
+
+    key: str
+
+
+@attrs.frozen
+class _LongNumber:
+    """An integer of more digits than the interpreter converts."""
+
+    digits: int
+
+
+class _Flawed(Exception):
+    """A document the fast reader hesitates about."""
+
+
+class _Reader:
+    """Hooks for the standard parser that note flaws instead of losing them."""
+
+    def __init__(self) -> None:
+        self.decoder = json.JSONDecoder(
+            object_pairs_hook=self._object,
+            parse_constant=float,
+            parse_int=self._int,
+        )
+
+    def _object(self, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        members = dict(pairs)
+        if len(members) == len(pairs):
+            return members
+        repeated = _Repeated(members)
+        seen: set[str] = set()
+        repeated.key = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
+        return repeated
+
+    def _int(self, text: str) -> "int | _LongNumber":
+        try:
+            return int(text)
+        except ValueError:  # longer than the interpreter converts
+            return _LongNumber(len(text.lstrip("-")))
+
+
+def _only_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    members = dict(pairs)
+    if len(members) != len(pairs):
+        raise _Flawed
+    return members
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if math.isinf(number):
+        raise _Flawed
+    return number
+
+
+def _no_constant(_: str) -> float:
+    raise _Flawed
+
+
+_FAST = json.JSONDecoder(
+    object_pairs_hook=_only_once, parse_constant=_no_constant, parse_float=_finite
+)
+
+
+def loads(data: bytes | bytearray | memoryview | str, *, depth: int) -> Any:
+    """Parse a JSON document strictly.
+
+    Arguments:
+        data: UTF-8 bytes, or text.
+        depth: levels of nesting to take.
+
+    Raises:
+        InvalidJson: the document breaks RFC 8259, or a rule of this module.
+    """
+    text = data if isinstance(data, str) else _decode(bytes(data))
+    _check_depth(text, depth)
+    try:
+        value = _FAST.decode(text)
+    except (_Flawed, ValueError, RecursionError):
+        value = _read_slowly(text)
+    else:
+        if not _may_hold_surrogates(text):
+            return value
+    check_value(value, depth=depth)
+    return value
+
+
+def _may_hold_surrogates(text: str) -> bool:
+    if "\\u" in text and _SURROGATE_ESCAPE.search(text):
+        return True
+    return not text.isascii() and _SURROGATE.search(text) is not None
+
+
+def _read_slowly(text: str) -> Any:
+    """Parse a document that has a flaw, so that it can be placed."""
+    try:
+        return _Reader().decoder.decode(text)
+    except json.JSONDecodeError as error:
+        raise _syntax_error(error) from error
+    except RecursionError as error:
+        raise InvalidJson("nested deeper than the parser can follow; lower limit depth") from error
+
+
+def dumps(value: Any) -> str:
+    """Return compact JSON for a value that `check_value` passed."""
+    try:
+        return msgspec.json.encode(value).decode()
+    except TypeError:  # it takes no subclasses of plain types
+        return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+
+
+def plain(value: Any) -> Any:
+    """Return a copy of a value that `check_value` passed, in the types a parser returns.
+
+    Subclasses of `str`, `int` and `float` and tuples become what they are in JSON.
+    """
+    if type(value) in _LEAVES:
+        return value
+    if isinstance(value, dict):
+        return {plain_text(key): plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in value]
+    if isinstance(value, str):
+        return plain_text(value)
+    if isinstance(value, float):
+        return float(value)
+    return value if value is None or isinstance(value, bool) else int(value)
+
+
+def same(mine: Any, other: Any) -> bool:
+    """Compare values of JSON: 1, 1.0 and True, equal to Python, are three of them."""
+    if mine is other:
+        return True
+    if mine != other:
+        return False
+    first, second = dumps(mine), dumps(other)
+    return first == second or _sorted_text(mine) == _sorted_text(other)
+
+
+def _sorted_text(value: Any) -> str:
+    return json.dumps(value, sort_keys=True)
+
+
+def _decode(data: bytes) -> str:
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        problem = f"byte {error.start:,} is no UTF-8 (0x{data[error.start]:02x})"
+        raise InvalidJson(problem, offset=error.start) from error
+
+
+def _syntax_error(error: json.JSONDecodeError) -> InvalidJson:
+    offset = len(error.doc[: error.pos].encode("utf-8", "surrogatepass"))
+    got = quote(error.doc[error.pos : error.pos + 1]) if error.pos < len(error.doc) else "the end"
+    if error.doc.startswith("\ufeff"):
+        return InvalidJson("the document begins with a byte order mark", offset=0)
+    wanted = error.msg[:1].lower() + error.msg[1:].removesuffix(" at")
+    return InvalidJson(f"not JSON: {wanted} at byte {offset:,}, got {got}", offset=offset)
+
+
+def _check_depth(text: str, depth: int) -> None:
+    """Refuse bottomless nesting before a recursive parser sees it."""
+    if text.count("[") + text.count("{") <= depth:
+        return
+    level = 0
+    for match in _BRACKET_OR_STRING.finditer(text):
+        token = match[0]
+        if token in "[{":
+            level += 1
+            if level > depth:
+                raise InvalidJson(f"nested more than {depth} levels deep (limit depth)")
+        elif token in "]}":
+            level -= 1
+
+
+def check_value(value: Any, *, depth: int) -> None:
+    """Check that a Python value is JSON, without recursing.
+
+    Raises:
+        InvalidJson: it holds NaN or an infinity, a lone surrogate, a repeated member, a key that
+            is no string, an integer of more than 4,300 digits, a foreign type, or it nests deeper
+            than `depth`.
+    """
+    if not _is_flawless(value, depth):
+        _find_flaw(value, depth)
+
+
+def _is_flawless(value: Any, depth: int) -> bool:
+    """Tell whether a value is JSON in the very types a parser returns; if not, look closer.
+
+    Keeps no paths, so that a good value pays little. Deepest first: a value that holds itself
+    ends at `depth`, not at the end of memory.
+    """
+    pending: list[list[Any]] = [[[value]]]
+    while pending:
+        if not pending[-1]:
+            pending.pop()
+            continue
+        array, below = pending[-1].pop(), []
+        if type(array) is dict:
+            try:
+                names = "".join(array)
+            except TypeError:  # one of them is no string
+                return False
+            if not names.isascii() and _SURROGATE.search(names):
+                return False
+            array = array.values()
+        for item in array:
+            kind = type(item)
+            if kind is str:
+                if not item.isascii() and _SURROGATE.search(item):
+                    return False
+            elif kind is dict or kind is list:
+                below.append(item)
+            elif item is not None and kind is not bool and not _is_number(item, kind):
+                return False
+        if below:
+            if len(pending) > depth:
+                return False
+            pending.append(below)
+    return True
+
+
+def _is_number(item: Any, kind: type) -> bool:
+    if kind is int:
+        return bool(-_TOO_LONG < item < _TOO_LONG)
+    return kind is float and math.isfinite(item)
+
+
+def _find_flaw(value: Any, depth: int) -> None:
+    pending: list[Iterator[tuple[Path, Any]]] = [iter([((), value)])]
+    while pending:
+        for path, item in pending[-1]:
+            _check_scalar(item, path)
+            if isinstance(item, dict | list | tuple):
+                if len(pending) > depth:
+                    raise InvalidJson(f"nested more than {depth} levels deep (limit depth)", path)
+                pending.append(_children(item, path))
+                break
+        else:
+            pending.pop()
+
+
+def _children(
+    item: dict[str, Any] | list[Any] | tuple[Any, ...], path: Path
+) -> Iterator[tuple[Path, Any]]:
+    if not isinstance(item, dict):
+        return (((*path, index), child) for index, child in enumerate(item))
+    if isinstance(item, _Repeated):
+        raise InvalidJson(f"member {quote(item.key)} stands twice in one object", path)
+    for key in item:
+        if not isinstance(key, str):
+            raise InvalidJson(f"an object's member names are strings, got {quote(key)}", path)
+        if _SURROGATE.search(key):
+            raise InvalidJson(f"member name {quote(key)} holds a lone surrogate", path)
+    return (((*path, key), child) for key, child in item.items())
+
+
+def _check_scalar(item: Any, path: Path) -> None:
+    if isinstance(item, str):
+        found = _SURROGATE.search(item)
+        if found:
+            raise InvalidJson(
+                f"character {found.start():,} is the lone surrogate U+{ord(found[0]):04X}", path
+            )
+    elif isinstance(item, _LongNumber):
+        raise InvalidJson(f"a number of {item.digits:,} digits is too long", path)
+    elif isinstance(item, float):
+        if not math.isfinite(item):
+            raise InvalidJson(f"{item!r} is no JSON number (or overflows one)", path)
+    elif isinstance(item, int):
+        if not -_TOO_LONG < item < _TOO_LONG:
+            raise InvalidJson("a number of more than 4,300 digits is too long", path)
+    elif not (item is None or isinstance(item, dict | list | tuple)):
+        raise InvalidJson(f"a {type(item).__name__} is no JSON value", path)
