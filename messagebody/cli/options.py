@@ -190,9 +190,6 @@ def write_out(data: bytes) -> None:
     sys.stdout.buffer.flush()
 
 
-_F = TypeVar("_F", bound=Callable[..., Any])
-
-
 def allow_option(function: _F) -> _F:
     """Add the option `--allow URL`."""
     return click.option(

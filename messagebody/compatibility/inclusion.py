@@ -236,8 +236,6 @@ def _without(question: Question, index: int) -> Types | None:
     ).solve()
 
 
-Types = list[PartType]
-
 _ANYTHING = (SchemaPart("/**"), SchemaPart())
 
 
@@ -320,7 +318,7 @@ class Compatibility:
 
     def _example_types(self) -> Types | None:
         question = self._question()
-        found = Screening(Profile.of(self.producer), Profile.of(self.consumer)).shared()
+        found = Screening(Profile.of(self.producer.parts), Profile.of(self.consumer.parts)).shared()
         types = found.body if found.is_settled else shared_body(question)
         if types == []:
             part = shared_part(question)
@@ -336,7 +334,7 @@ class Compatibility:
         return found
 
     def _question(self) -> Question:
-        profiles = Profile.of(self.producer), Profile.of(self.consumer)
+        profiles = Profile.of(self.producer.parts), Profile.of(self.consumer.parts)
         return Question(*profiles, Budget(self.steps))
 
 
@@ -372,7 +370,7 @@ def check(
     """
     if lenient:
         consumer = lenient_schema(consumer)
-    profiles = Profile.of(producer), Profile.of(consumer)
+    profiles = Profile.of(producer.parts), Profile.of(consumer.parts)
     verdict, body = _decide(*profiles, steps)
     types = None if body is None else tuple(body)
     return Compatibility(producer, consumer, verdict, types, steps)

@@ -323,11 +323,11 @@ class Registry(Mapping[str, Agent]):
     def _around(self, name: str) -> Iterator[tuple[str, str]]:
         """Yield the pairs that fit and have an agent in them."""
         position, agent = self._position(name), self[name]
-        others = [Profile.of(self._taking(each.input)) for each in self.values()]
-        row = InclusionMatrix([Profile.of(agent.output)], others, self._steps).row(0)
+        others = [Profile.of(self._taking(each.input).parts) for each in self.values()]
+        row = InclusionMatrix([Profile.of(agent.output.parts)], others, self._steps).row(0)
         names = list(self)
         yield from ((name, names[taker]) for taker in members(row))
-        senders = [Profile.of(each.output) for each in self.values()]
+        senders = [Profile.of(each.output.parts) for each in self.values()]
         column = InclusionMatrix(senders, [others[position]], self._steps)
         yield from ((sender, name) for i, sender in enumerate(self) if column.row(i))
 
@@ -343,8 +343,8 @@ class Registry(Mapping[str, Agent]):
     @cached_property
     def _matrix(self) -> InclusionMatrix:
         return InclusionMatrix(
-            [Profile.of(agent.output) for agent in self.values()],
-            [Profile.of(self._taking(agent.input)) for agent in self.values()],
+            [Profile.of(agent.output.parts) for agent in self.values()],
+            [Profile.of(self._taking(agent.input).parts) for agent in self.values()],
             self._steps,
         )
 

@@ -211,7 +211,7 @@ def dead_parts(schema: MessageBodySchema, *, steps: int = DEFAULT_STEPS) -> list
 
 
 def _question(one: MessageBodySchema, other: MessageBodySchema, steps: int) -> Question:
-    return Question(Profile.of(one), Profile.of(other), Budget(steps))
+    return Question(Profile.of(one.parts), Profile.of(other.parts), Budget(steps))
 
 
 def _shown(value: bool, types: list[PartType]) -> Relation:

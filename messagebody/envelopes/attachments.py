@@ -14,6 +14,7 @@ from messagebody.errors import InvalidContentType
 from messagebody.media_types import OCTET_STREAM, check_content_type
 from messagebody.names import safe_name
 from messagebody.part import Part
+from messagebody.references.url import Malformed, parse
 from messagebody.wire import base64
 
 __all__ = [
@@ -51,8 +52,8 @@ def is_absolute_url(url: Any) -> bool:
 
 def _is_readable(url: str) -> bool:
     try:
-        url.parse(url)
-    except url.Malformed:
+        parse(url)
+    except Malformed:
         return False
     return True
 

@@ -7,10 +7,9 @@ from typing import Literal
 
 import attrs
 
-from messagebody.content import sha256_of
+from messagebody.content import LocalFile, sha256_of
 from messagebody.errors import DigestMismatch, LocalFileChanged, ObjectNotFound
 from messagebody.offloading._jobs import Stop
-from messagebody.part import LocalFile
 from messagebody.references import Spool
 from messagebody.stores import Blob, Stat, Store, digest_of
 

@@ -87,7 +87,7 @@ class Stream:
     def __init__(self, schema: MessageBodySchema, *, steps: int = _STEPS) -> None:
         self._schema = schema
         self._steps = steps
-        self._profile = Profile.of(schema)
+        self._profile = Profile.of(schema.parts)
         self._seen: list[_Seen] = []
         self._names: set[str] = set()
         self._question = Question(self._profile, Profile((), (), ()), Budget(steps))

@@ -1,13 +1,29 @@
 """A schema as the decision sees it: its patterns, and a likely message part for each."""
 
-from typing import NamedTuple, Self
+from collections.abc import Iterable
+from typing import NamedTuple, Protocol, Self
 
 import attrs
 
 from messagebody.globs import ContentTypePattern, NamePattern
 from messagebody.names import is_name
-from messagebody.schema import MessageBodySchema
 from messagebody.solver.containment import instance, is_word, known_types, language_of
+
+
+class SchemaPartLike(Protocol):
+    """The members of a schema part that the decisions need."""
+
+    @property
+    def name_pattern(self) -> NamePattern | None:
+        """The glob over names; None for unnamed parts."""
+
+    @property
+    def content_type_pattern(self) -> ContentTypePattern:
+        """The glob over content types."""
+
+    @property
+    def required(self) -> bool:
+        """Whether a body must have such a part."""
 
 
 class PartType(NamedTuple):
@@ -43,9 +59,9 @@ class Profile:
     """A content type for each schema part that matches no well-known one."""
 
     @classmethod
-    def of(cls, schema: MessageBodySchema) -> Self:
-        """Make the profile of a schema."""
-        parts = schema.parts
+    def of(cls, schema_parts: Iterable[SchemaPartLike]) -> Self:
+        """Make the profile of the parts of a schema."""
+        parts = list(schema_parts)
         return cls(
             tuple([part.name_pattern for part in parts]),
             tuple([part.content_type_pattern for part in parts]),

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 if TYPE_CHECKING:
-    from messagebody.part import LocalFile
+    from messagebody.content import LocalFile
 
 if TYPE_CHECKING:
     Inline = str | bytes | None

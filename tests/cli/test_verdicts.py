@@ -159,7 +159,7 @@ def test_registry(shell: Shell, tmp_path: Path, name: str) -> None:
     (tmp_path / "agents" / "bad.json").write_bytes(BAD[name])
     for arguments in (
         ["pairs", "agents"], ["pairs", "agents", "--graph"], ["pairs", "agents", "--json"],
-        ["pairs", "agents", "--svg", "-"], ["who", "agents", "--feeds", "x"],
+        ["pairs", "agents", "--dot"], ["who", "agents", "--feeds", "x"],
         ["chain", "agents", "text.json", "wider.json"], ["impact", "agents", "agents/good.json"],
     ):  # fmt: skip
         done = shell("registry", *arguments)

@@ -137,7 +137,7 @@ def test_screening_alone_is_never_wrong() -> None:
     settled = 0
     for number in range(1_500):
         a, b = generators.pair(number)
-        screening = Screening(*(Profile.of(MessageBodySchema(side)) for side in (a, b)))
+        screening = Screening(*(Profile.of(MessageBodySchema(side).parts) for side in (a, b)))
         expected = oracle.decide(a, b)
         answer = screening.counterexample()
         if answer.is_settled:

@@ -34,8 +34,7 @@ from messagebody.errors import (
     UnsafeReference,
 )
 from messagebody.offloading import Stop
-from messagebody.offloading._jobs import Interrupted
-from messagebody.stores import Bytes, Upload, open_store
+from messagebody.stores import Bytes, Interrupted, Upload, open_store
 from messagebody.stores.directory import FileStore
 from messagebody.stores.s3 import S3Store
 

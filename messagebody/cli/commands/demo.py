@@ -56,7 +56,7 @@ _THRESHOLD = "2 KiB"
     "--directory", default="messagebody-demo", show_default=True, help="Where to write the files."
 )
 @pass_terminal
-def command(terminal: Terminal, directory: str) -> None:
+def demo_command(terminal: Terminal, directory: str) -> None:
     """Build, query, validate, check and offload a real message, step by step.
 
     \b

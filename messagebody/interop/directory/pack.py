@@ -9,10 +9,11 @@ import attrs
 
 from messagebody._text import quote
 from messagebody.body import MessageBody
+from messagebody.content import LocalFile
 from messagebody.errors import LocalFileChanged, RefusedPaths
 from messagebody.globs import NamePattern, name_pattern
 from messagebody.names import check_name, is_name, safe_name
-from messagebody.part import LocalFile, Part
+from messagebody.part import Part
 
 
 @attrs.frozen
