@@ -1,18 +1,23 @@
 """Every example of the documentation is a test: docstrings, the README and the pages of docs/."""
 
 import contextlib
+import io
 import os
+import re
+from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 from hypothesis import HealthCheck, settings
-from sybil import Sybil
+from sybil import Document, Example, Region, Sybil
 from sybil.document import PythonDocStringDocument
-from sybil.parsers.markdown import PythonCodeBlockParser, SkipParser
+from sybil.evaluators.python import PythonEvaluator
+from sybil.parsers.markdown import CodeBlockParser, PythonCodeBlockParser, SkipParser
+from sybil.parsers.markdown.lexers import FencedCodeBlockLexer
 from sybil.parsers.rest import DocTestParser
 
-# The same examples every time and no clock: a slow machine is no failure.
+# The same examples every time and no clock: a slow machine is not a failure.
 settings.register_profile(
     "ci", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )
@@ -23,7 +28,7 @@ ROOT = Path(__file__).parent
 
 
 def _enter_scratch_directory(namespace: dict[str, Any]) -> None:
-    """Let the examples of one document write files where nobody minds."""
+    """Let the examples of one document write files in a directory of their own."""
     scratch = contextlib.ExitStack()
     scratch.enter_context(contextlib.chdir(scratch.enter_context(TemporaryDirectory())))
     namespace["_scratch"] = scratch
@@ -31,6 +36,48 @@ def _enter_scratch_directory(namespace: dict[str, Any]) -> None:
 
 def _leave_scratch_directory(namespace: dict[str, Any]) -> None:
     namespace["_scratch"].close()
+
+
+_run_python = PythonEvaluator()
+
+
+def _run_and_compare(example: Example) -> str | None:
+    """Run a block without prompts; what it prints has to be in its `#>` comments, line by line."""
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        _run_python(example)
+    expected = re.findall(r"^ *#> ?(.*)$", example.parsed, re.MULTILINE)
+    got = printed.getvalue().splitlines()
+    return None if got == expected else f"expected {expected}\nprinted  {got}"
+
+
+class _PythonParser(PythonCodeBlockParser):
+    """Python blocks, with prompts or without; both check what they print."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.codeblock_parser = CodeBlockParser("python", _run_and_compare)
+
+
+class _FileParser:
+    """Blocks titled with a file name: the file is there for the blocks that follow."""
+
+    _lexer = FencedCodeBlockLexer(
+        r'\w+ title="(?P<path>[^"]+)"', mapping={"path": "path", "source": "source"}
+    )
+
+    def __call__(self, document: Document) -> Iterator[Region]:
+        """Yield a region for each block, with the path and the text of its file."""
+        for region in self._lexer(document):
+            region.parsed = region.lexemes
+            region.evaluator = self._write
+            yield region
+
+    @staticmethod
+    def _write(example: Example) -> None:
+        path = Path(example.parsed["path"])
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(example.parsed["source"], encoding="utf-8")
 
 
 _docstrings = Sybil(
@@ -43,8 +90,8 @@ _docstrings = Sybil(
 )
 _pages = Sybil(
     path=str(ROOT),
-    parsers=[PythonCodeBlockParser(), SkipParser()],
-    patterns=["README.md", "docs/**/*.md"],
+    parsers=[_PythonParser(), _FileParser(), SkipParser()],
+    patterns=["README.md", "docs/*.md", "docs/**/*.md"],
     setup=_enter_scratch_directory,
     teardown=_leave_scratch_directory,
 )
