@@ -136,7 +136,7 @@ def stages() -> None:
         rows.append([f"{count:,}", *(show_time(time) for time in times.values())])
     print_table(
         "Where the time of parsing goes",
-        ["parts", "msgspec alone", "written again", "types", "names", "all stages, contents too"],
+        ["parts", "msgspec alone", "written again", "types", "names", "all stages, with contents"],
         rows,
     )
 
@@ -157,7 +157,7 @@ def memory() -> None:
              f"{peak:.0f} B", f"{acp_peak:.0f} B", f"{peak / acp_peak:.2f}"]
         )  # fmt: skip
     print_table(
-        "Memory a small part (traced allocations)",
+        "Memory per small part (traced allocations)",
         ["parts", "held", "acp-sdk", "ratio", "peak while loading", "acp-sdk", "ratio"], rows,
     )  # fmt: skip
 
@@ -239,7 +239,7 @@ def imports() -> None:
     runs = [[once(statement) for statement in statements] for _ in range(11)]
     ours, theirs = (statistics.median(run[i] - run[0] for run in runs) for i in (1, 2))
     print_table(
-        "Import, less the interpreter's own start",
+        "Import, without the start of the interpreter",
         ["messagebody", "acp_sdk.models", "ratio"],
         [
             [

@@ -156,7 +156,7 @@ def crowds() -> None:
         )  # fmt: skip
     print_table(
         "All ordered pairs of a registry, on one core",
-        ["agents", "pairs", "time", "a pair", "pairs that fit", "process at most"],
+        ["agents", "pairs", "time", "per pair", "pairs that fit", "peak memory"],
         rows,
     )
 
@@ -316,12 +316,12 @@ def beside_jsonsubschema() -> None:
             ]
         )
     print_table(
-        "The worked cases, beside jsonsubschema (the better of two encodings)",
+        "The worked cases, compared with jsonsubschema (the better of two encodings)",
         ["case", "messagebody", "time", "jsonsubschema", "time"],
         rows,
     )
     print(
-        f"\nmessagebody: median {show_time(statistics.median(mine))}, schemas parsed in that time"
+        f"\nmessagebody: median {show_time(statistics.median(mine))}, including the parsing of the schemas"
     )
     print(f"jsonsubschema: median {show_time(statistics.median(theirs))}; {dict(score)}")
 

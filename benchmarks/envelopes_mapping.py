@@ -123,7 +123,7 @@ def small() -> None:
         dumps = show_ratio(taken["to_body, value"] / taken["json.dumps"])
         rows.append((title, f"{len(json.dumps(message)):,} B", *rates, dumps))
     titles = ("message", "JSON", *columns, "to_body of json.dumps")
-    print_table("Small messages, a second", titles, rows)
+    print_table("Small messages per second", titles, rows)
 
 
 def large() -> None:

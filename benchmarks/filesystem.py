@@ -69,7 +69,7 @@ def calls() -> None:
                 (what, f"{count:,}", show_time(taken["ours"]), show_time(taken["memory"]), ratio)
             )
     columns = ("call", "parts", "messagebody", "MemoryFileSystem", "by")
-    print_table("Calls, the index standing", columns, sorted(rows, key=_in_order))
+    print_table("Calls, with the index built", columns, sorted(rows, key=_in_order))
 
 
 def _in_order(row: Sequence[object]) -> int:
@@ -92,7 +92,7 @@ def first_listing() -> None:
         warm.append(compare({"ls": lambda: kept.ls(directory)}, seconds=0.5)["ls"])  # noqa: B023
         one, other = statistics.median(first), statistics.median(theirs)
         rows.append((f"{count:,}", show_time(one), show_time(other), show_ratio(one / other)))
-    columns = ("parts", "messagebody, first ls", "MemoryFileSystem.ls", "of theirs")
+    columns = ("parts", "messagebody, first ls", "MemoryFileSystem.ls", "ratio")
     print_table("The first listing of a body", columns, rows)
     growth = math.log(warm[-1] / warm[0]) / math.log(SIZES[-1] / SIZES[0])
     print(f"\nA listing of {CHILDREN} files grows with the number of parts as n^{growth:.2f}.")
