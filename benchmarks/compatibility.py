@@ -321,7 +321,8 @@ def beside_jsonsubschema() -> None:
         rows,
     )
     print(
-        f"\nmessagebody: median {show_time(statistics.median(mine))}, including the parsing of the schemas"
+        f"\nmessagebody: median {show_time(statistics.median(mine))},"
+        " including the parsing of the schemas"
     )
     print(f"jsonsubschema: median {show_time(statistics.median(theirs))}; {dict(score)}")
 
