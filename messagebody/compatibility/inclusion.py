@@ -5,12 +5,13 @@ from collections.abc import Callable, Iterable, Iterator
 from enum import StrEnum
 from functools import cached_property, partial
 from itertools import chain
-from typing import Final
+from typing import Any, Final
 
 import attrs
 
 from messagebody._text import count_of
 from messagebody.body import MessageBody
+from messagebody.compatibility.certification import certificate_of
 from messagebody.compatibility.reasons import Reason, missing_part, stray_part
 from messagebody.part import Part
 from messagebody.schema import MessageBodySchema, SchemaPart
@@ -266,6 +267,7 @@ class Compatibility:
     verdict: Verdict
     counterexample_types: tuple[PartType, ...] | None
     steps: int
+    _lenient: bool = False
 
     def __bool__(self) -> bool:
         return self.verdict is Verdict.ALWAYS
@@ -326,6 +328,20 @@ class Compatibility:
         return types
 
     @cached_property
+    def certificate(self) -> dict[str, Any] | None:
+        """The proof of an *always*, a JSON value for `messagebody.certificates.verify`.
+
+        None for the other verdicts, which have bodies to show, and where the budget ends first.
+        """
+        if self.verdict is not Verdict.ALWAYS:
+            return None
+        # A lenient consumer is certified as it was given: the checker adds what it ignores.
+        consumer = self.consumer.parts[: -len(_ANYTHING)] if self._lenient else self.consumer.parts
+        return certificate_of(
+            self.producer, MessageBodySchema(consumer), lenient=self._lenient, steps=self.steps
+        )
+
+    @cached_property
     def reasons(self) -> tuple[Reason, ...]:
         """Why the verdict is what it is, as data; the text of each names the concrete part."""
         found = tuple(_reasons(self, self._question()))
@@ -343,6 +359,7 @@ def check(
     consumer: MessageBodySchema,
     *,
     lenient: bool = False,
+    certificate: bool = False,
     steps: int = DEFAULT_STEPS,
 ) -> Compatibility:
     """Decide whether every body that is valid for `producer` is valid for `consumer`.
@@ -355,6 +372,8 @@ def check(
         producer: what is sent.
         consumer: what is taken.
         lenient: the consumer ignores parts it does not know.
+        certificate: make the certificate of an *always* at once; else it is made when it is asked
+            for.
         steps: the work that may be done, counted so that it is the same everywhere; a step is
             about half a microsecond.
 
@@ -373,7 +392,10 @@ def check(
     profiles = Profile.of(producer.parts), Profile.of(consumer.parts)
     verdict, body = _decide(*profiles, steps)
     types = None if body is None else tuple(body)
-    return Compatibility(producer, consumer, verdict, types, steps)
+    answer = Compatibility(producer, consumer, verdict, types, steps, lenient)
+    if certificate:
+        _ = answer.certificate
+    return answer
 
 
 def lenient_schema(schema: MessageBodySchema) -> MessageBodySchema:

@@ -1,0 +1,247 @@
+"""Certificates: each *always* has one that verifies, and none verifies where the claim is false."""
+
+import copy
+import json
+import random
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from messagebody import MessageBodySchema, check
+from messagebody.certificates import BoxPattern, schema_digest, verify
+from messagebody.compatibility.inclusion import lenient_schema
+from messagebody.errors import InvalidPattern
+from messagebody.globs import content_type_pattern, name_pattern
+from tests.compatibility import oracle
+from tests.compatibility.generators import pair, plausible
+
+# Each shows one way to prove: a part inside another, a union, a split by names, no body at all.
+PROVED: list[tuple[oracle.Schema, oracle.Schema]] = [
+    ([("/sources/*", "text/markdown", False)], [("/sources/**", "text/*", False)]),
+    ([("/**", "text/plain", False)], [("/*", "*/*", False), ("/*/**", "text/*", False)]),
+    (
+        [("/{a,b}", "text/plain", True), ("/a", "text/html", True)],
+        [("/b", "text/plain", True), ("/*", "text/*", False)],
+    ),
+    ([("/a", "text/plain", True), ("/a", "text/html", True)], []),
+    ([("/a", "image/png", False), ("/a", "text/plain", True)], [("/a", "text/*", True)]),
+    ([(None, "text/markdown", True)], [(None, "text/*", True), ("/**", "*/*", False)]),
+    ([(f"/{{{'a,b,c'}}}", f"text/{n}", True) for n in range(4)], []),
+    (
+        [("/*", "*/*", False)],
+        [(f"/{letter}*", "**", False) for letter in sorted(set(map(chr, range(45, 123))) & set(
+            "-._0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+        ))],
+    ),
+]  # fmt: skip
+
+
+def certified(a: oracle.Schema, b: oracle.Schema, **how: Any) -> Any:
+    """Return the certificate as it comes out of a file."""
+    proof = check(MessageBodySchema(a), MessageBodySchema(b), certificate=True, **how).certificate
+    return json.loads(json.dumps(proof))
+
+
+class TestVerify:
+    @pytest.mark.parametrize(("a", "b"), PROVED)
+    def test_each_way_to_prove(self, a: oracle.Schema, b: oracle.Schema) -> None:
+        assert verify(MessageBodySchema(a), MessageBodySchema(b), certified(a, b))
+
+    def test_reads_the_json_of_schemas(self) -> None:
+        a, b = PROVED[0]
+        sent, taken = MessageBodySchema(a), MessageBodySchema(b)
+        assert verify(sent.to_dicts(), {"parts": taken.to_dicts()}, certified(a, b))
+
+    @pytest.mark.parametrize(("a", "b"), PROVED)
+    def test_proves_nothing_about_other_schemas(self, a: oracle.Schema, b: oracle.Schema) -> None:
+        other = MessageBodySchema([*a, ("/other", "text/plain", False)])
+        assert not verify(other, MessageBodySchema(b), certified(a, b))
+
+    def test_lenient_consumers(self) -> None:
+        a, b = [(None, "text/plain", True), ("/x", "*/*", False)], [(None, "text/*", True)]
+        proof = certified(a, b, lenient=True)
+        sent, taken = MessageBodySchema(a), MessageBodySchema(b)
+        assert verify(sent, taken, proof)
+        assert not verify(sent, taken, proof | {"lenient": False})
+        assert not verify(sent, lenient_schema(taken), proof)
+
+    def test_only_always_has_one(self) -> None:
+        assert certified([("/a", "*/*", False)], [("/b", "*/*", False)]) is None
+
+    def test_none_where_the_budget_ends(self) -> None:
+        a, b = PROVED[-1]
+        answer = check(MessageBodySchema(a), MessageBodySchema(b))
+        assert answer.certificate is not None
+        poor = check(MessageBodySchema(a), MessageBodySchema(b), steps=1)
+        assert poor.certificate is None
+
+    def test_too_few_steps_prove_nothing(self) -> None:
+        a, b = PROVED[-1]
+        sent, taken, proof = MessageBodySchema(a), MessageBodySchema(b), certified(a, b)
+        assert verify(sent, taken, proof)
+        assert not verify(sent, taken, proof, steps=1000)
+
+
+class TestRandomPairs:
+    def test_every_always_is_certified(self) -> None:
+        assert uncertified(range(1500)) == []
+
+    @pytest.mark.slow
+    def test_every_always_of_100_000_is_certified(self) -> None:
+        assert uncertified(range(100_000)) == []
+
+    def test_realistic_pairs(self) -> None:
+        rng = random.Random(7)
+        pairs = [plausible(rng) for _ in range(300)]
+        assert [(a, b) for a, b in pairs if not is_certified(a, b)] == []
+
+    def test_false_claims_are_never_proved(self) -> None:
+        assert proved_wrongly(range(600)) == []
+
+    @pytest.mark.slow
+    def test_false_claims_are_never_proved_at_length(self) -> None:
+        assert proved_wrongly(range(20_000)) == []
+
+
+def uncertified(seeds: range) -> list[int]:
+    return [seed for seed in seeds if not is_certified(*pair(seed))]
+
+
+def is_certified(a: oracle.Schema, b: oracle.Schema) -> bool:
+    sent, taken = MessageBodySchema(a), MessageBodySchema(b)
+    answer = check(sent, taken)
+    return not answer or verify(sent, taken, json.loads(json.dumps(answer.certificate)))
+
+
+def proved_wrongly(seeds: range) -> list[tuple[oracle.Schema, oracle.Schema]]:
+    """Return pairs of which a certificate convinces and brute force does not."""
+    wrong = []
+    for seed in seeds:
+        a, b = pair(seed)
+        proof = certified(a, b)
+        if proof is None:
+            continue
+        rng = random.Random(seed)
+        for _ in range(4):
+            changed_a, changed_b, changed = mutated(a, b, proof, rng)
+            sent, taken = MessageBodySchema(changed_a), MessageBodySchema(changed_b)
+            # As an attacker would: the digests are those of the schemas.
+            changed |= {"producer": schema_digest(sent), "consumer": schema_digest(taken)}
+            if verify(sent, taken, changed) and not oracle.decide(changed_a, changed_b).always:
+                wrong.append((changed_a, changed_b))
+    return wrong
+
+
+def mutated(
+    a: oracle.Schema, b: oracle.Schema, proof: dict[str, Any], rng: random.Random
+) -> tuple[oracle.Schema, oracle.Schema, dict[str, Any]]:
+    """Return the pair and the proof with something left out or changed."""
+    a, b, proof = list(a), list(b), copy.deepcopy(proof)
+    for _ in range(rng.randint(1, 2)):
+        kind = rng.randrange(6)
+        if kind == 0 and b:
+            b.pop(rng.randrange(len(b)))
+        elif kind == 1 and a:
+            place = rng.randrange(len(a))
+            name, content_type, required = a[place]
+            a[place] = rng.choice(
+                [
+                    (name, "*/*", required),
+                    ("/**", content_type, required),
+                    (name, content_type, False),
+                ]
+            )
+        elif kind == 2 and b:
+            place = rng.randrange(len(b))
+            name, content_type, _ = b[place]
+            b[place] = rng.choice([(name, content_type, True), (name, "text/plain", True)])
+        else:
+            mutate_proof(proof, rng)
+    return a, b, proof
+
+
+def mutate_proof(value: Any, rng: random.Random) -> None:
+    """Leave out or change something within a JSON value."""
+    places = list(value.items()) if isinstance(value, dict) else list(enumerate(value))
+    if not places:
+        return
+    key, inner = rng.choice(places)
+    if isinstance(inner, dict | list) and inner and rng.random() < 0.8:
+        mutate_proof(inner, rng)
+    elif rng.random() < 0.5:
+        del value[key]
+    elif isinstance(inner, str):
+        value[key] = inner[: rng.randint(0, len(inner))]
+    elif isinstance(inner, int):
+        value[key] = rng.randint(0, 3)
+    else:
+        value[key] = type(inner)()
+
+
+class TestHostileCertificates:
+    @given(st.recursive(
+        st.none() | st.booleans() | st.integers(-3, 3) | st.floats() | st.text(max_size=3),
+        lambda inner: st.lists(inner, max_size=3) | st.dictionaries(
+            st.sampled_from(["parts", "names", "required", "empty", "split", "clash", "words"]),
+            inner, max_size=4,
+        ),
+        max_leaves=12,
+    ))  # fmt: skip
+    def test_anything_at_all(self, value: Any) -> None:
+        sent, taken = MessageBodySchema([("/a",)]), MessageBodySchema([("/b",)])
+        head = {"rules": 1, "lenient": False}
+        head |= {"producer": schema_digest(sent), "consumer": schema_digest(taken)}
+        rest = value if isinstance(value, dict) else {"parts": value}
+        assert verify(sent, taken, value) is False
+        assert verify(sent, taken, head | rest) is False
+
+    def test_deep_trees_end(self) -> None:
+        sent, taken = MessageBodySchema([("/a", "*/*", True)]), MessageBodySchema([])
+        tree: Any = {"clash": "/a", "words": []}
+        for _ in range(5000):
+            tree = {"split": 0, "names": {"/a": tree}, "words": ["/a a/a"]}
+        proof = {"rules": 1, "lenient": False, "empty": tree}
+        proof |= {"producer": schema_digest(sent), "consumer": schema_digest(taken)}
+        assert not verify(sent, taken, proof)
+
+    def test_long_words_end(self) -> None:
+        a, b = PROVED[0]
+        proof = certified(a, b)
+        proof["parts"][0]["words"] = ["/sources/" + "a" * 300_000] * 100
+        assert not verify(MessageBodySchema(a), MessageBodySchema(b), proof)
+
+
+class TestPatterns:
+    """The checker reads patterns by rules of its own; they are the rules of the dialect."""
+
+    @given(st.lists(st.sampled_from(["/", "a", ".", "*", "**", "{", ",", "}", "/b"]), max_size=9),
+           st.lists(st.sampled_from(["/", "a", "b", ".", "/a"]), max_size=6))  # fmt: skip
+    def test_names(self, pattern: list[str], name: list[str]) -> None:
+        text, word = "".join(pattern), "/" + "".join(name)
+        try:
+            expected = name_pattern(text).matches(word)
+        except InvalidPattern:
+            return
+        legal = not any(segment in {"", ".", ".."} for segment in word[1:].split("/"))
+        if legal:
+            assert matches((text, "**"), word + " a/a") == expected
+
+    @given(st.lists(st.sampled_from(["/", "A", "a", "+", "*", "**", "{", ",", "}"]), max_size=8),
+           st.sampled_from(["a/a", "a+a/a", "aa/a+a", "b/a", "a/b"]))  # fmt: skip
+    def test_types(self, pattern: list[str], kind: str) -> None:
+        text = "".join(pattern)
+        try:
+            expected = content_type_pattern(text).matches_essence(kind)
+        except InvalidPattern:
+            return
+        assert matches((None, text), " " + kind) == expected
+
+
+def matches(box: tuple[str | None, str], word: str) -> bool:
+    pattern = BoxPattern(box)
+    places = pattern.start
+    for character in word:
+        places = pattern.read(places, character, lambda steps: None)
+    return pattern.ends_at(places)
