@@ -2,25 +2,33 @@
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 SOURCES := messagebody tests benchmarks conftest.py docs/tooling
+GROUPS := test integrations cloud lint bench docs setup
 AZURITE := $(VENV)/azurite/node_modules/.bin/azurite-blob
 # One worker a core, whatever the machine has; the examples of a page share one.
 PYTEST := $(BIN)/python -m pytest -n auto --dist loadfile -q
 
-.PHONY: help demo test test-slow test-cloud lint format bench docs pictures clean
+.PHONY: help demo test test-slow test-newest test-cloud lint format bench docs constraints pictures clean
 
 help: ## Show the targets
-	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
 
-$(VENV)/.core: pyproject.toml
+# Every version that pip installs, build tools included, is pinned; `make constraints` renews them.
+CONSTRAINTS := constraints.txt
+export PIP_CONSTRAINT := $(CONSTRAINTS)
+export PIP_BUILD_CONSTRAINT := $(CONSTRAINTS)
+
+$(VENV)/.core: pyproject.toml $(CONSTRAINTS)
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade "pip>=25.1"
-	$(BIN)/python -m pip install --quiet --editable .
+	$(PIP) install --editable .
 	@touch $@
 
 # One stamp a dependency group, so that `make test` never waits for what only `make docs` needs.
-$(VENV)/.%: $(VENV)/.core pyproject.toml
-	$(BIN)/python -m pip install --quiet --group $*
+# Pip learned about groups in 25.1; an older one is replaced first.
+$(VENV)/.%: $(VENV)/.core
+	$(PIP) install "pip>=25.3"
+	$(PIP) install --group $*
 	@touch $@
 
 demo: $(VENV)/.core ## Build, query, validate, check and offload a real message
@@ -32,6 +40,11 @@ test: $(VENV)/.test $(VENV)/.integrations ## Run the tests, with coverage and it
 test-slow: $(VENV)/.test $(VENV)/.integrations ## Run everything, the long fuzz and fault runs included
 	$(PYTEST)
 
+# An environment made anew each time, with the newest version of everything.
+test-newest: ## Run the tests with the newest libraries instead of the pinned ones
+	rm -rf .venv-newest
+	$(MAKE) test VENV=.venv-newest CONSTRAINTS=
+
 test-cloud: $(VENV)/.test $(VENV)/.cloud $(AZURITE) ## Run the tests of Azure and Google stores (needs node)
 	$(BIN)/python -m pytest -q -n 0 -rs tests/stores/test_cloud_stores.py
 
@@ -39,7 +52,7 @@ test-cloud: $(VENV)/.test $(VENV)/.cloud $(AZURITE) ## Run the tests of Azure an
 $(AZURITE):
 	mkdir -p $(VENV)/azurite
 	echo '{"private": true}' > $(VENV)/azurite/package.json
-	npm install --silent --no-fund --no-audit --prefix $(VENV)/azurite azurite@3
+	npm install --silent --no-fund --no-audit --prefix $(VENV)/azurite azurite@3.37.0
 
 lint: $(VENV)/.test $(VENV)/.integrations $(VENV)/.lint $(VENV)/.bench ## Check style and types
 	$(BIN)/ruff check $(SOURCES)
@@ -56,8 +69,13 @@ bench: $(VENV)/.test $(VENV)/.bench ## Measure against the peers and print the t
 docs: $(VENV)/.docs ## Build the documentation into site/
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
+constraints: $(VENV)/.setup ## Pin the newest versions of all libraries in constraints.txt
+	$(BIN)/uv pip compile --quiet --upgrade --universal --fork-strategy fewest --no-annotate \
+		--custom-compile-command "make constraints" --all-extras $(GROUPS:%=--group %) \
+		--output-file $(CONSTRAINTS) pyproject.toml
+
 pictures: $(VENV)/.test ## Draw the pictures of the documentation anew
 	$(BIN)/python docs/tooling/make_pictures.py
 
 clean: ## Remove the environment and everything generated
-	rm -rf $(VENV) site .coverage* .pytest_cache .mypy_cache .ruff_cache .hypothesis dist
+	rm -rf $(VENV) .venv-newest site .coverage* .pytest_cache .mypy_cache .ruff_cache .hypothesis dist

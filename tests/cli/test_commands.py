@@ -408,14 +408,30 @@ class TestManners:
 
 
 class TestDemo:
-    def test_tells_the_story(self, shell: Shell, tmp_path: Path) -> None:
+    @pytest.mark.parametrize(
+        ("called", "program"),
+        [("package/__main__.py", "python -m messagebody"), ("bin/messagebody", "bin/messagebody")],
+    )
+    def test_tells_the_story(
+        self, shell: Shell, monkeypatch: pytest.MonkeyPatch, called: str, program: str
+    ) -> None:
+        monkeypatch.setattr(sys, "argv", [called])
+        monkeypatch.setenv("PATH", "")
         done = shell("demo")
         assert done.code == 0
         for words in ("/sources/rides.csv", "valid", "always", "sometimes", "byte by byte"):
             assert words in done.out
         for command in done.out.splitlines()[-3:]:
-            assert shell(*command.split()[1:]).code in {0, 1}
+            assert command.startswith(f"   {program} ")
+            assert shell(*command.removeprefix(f"   {program} ").split()).code in {0, 1}
         assert shell("demo").code == 0
+
+    def test_the_program_is_on_the_path(
+        self, shell: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        (tmp_path / "messagebody").touch(mode=0o755)
+        monkeypatch.setenv("PATH", str(tmp_path))
+        assert "\n   messagebody tree " in shell("demo").out
 
     def test_touches_no_foreign_files(self, shell: Shell, tmp_path: Path) -> None:
         (tmp_path / "messagebody-demo").mkdir()
