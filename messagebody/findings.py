@@ -1,63 +1,151 @@
-"""What in a legal body was probably not meant: for a caller who asks."""
+"""Findings: what is wrong with a value, or was probably not meant, as values.
+
+Every check of the toolkit gives them: `iter_findings` here for a body, `lint` for a schema,
+`iter_findings` of an envelope for a message.
+"""
 
 import os
-from collections.abc import Iterable, Iterator
-from typing import Final
+from collections.abc import Callable, Iterable, Iterator
+from enum import StrEnum
+from typing import Final, ParamSpec
 
 import attrs
 
 from messagebody import sniffing
-from messagebody._text import quote
+from messagebody._text import count_of, escape, quote
+from messagebody.errors import EnvelopeError
 from messagebody.part import Part
 
-__all__ = ["Finding", "iter_findings"]
-
 _LONGEST_PATH: Final = 255
+_SHOWN: Final = 20
+
+
+class Severity(StrEnum):
+    """How bad a finding is."""
+
+    ERROR = "ERROR"
+    """It breaks a rule."""
+
+    WARNING = "WARNING"
+    """It is allowed, and probably not meant."""
 
 
 @attrs.frozen
 class Finding:
-    """Something in a legal body that was probably not meant.
+    """Say what is wrong, where, and by which rule.
 
     Arguments:
-        code: `type-disagrees`: the bytes are of another type than the part states;
-            `text-is-a-path`: the text is the path of a file, which was not read.
-        index: the part's place, from 0.
-        name: the part's name, if it has one.
-        text: the finding in words, with what to write instead where that is known.
+        check: the id of the rule, such as "M001", "required" or "type-disagrees".
+        where: the place in what was checked, as a JSON Pointer (RFC 6901). It is empty for the
+            whole; in a list it begins with the position, from 0.
+        problem: one clause, for a person.
+        severity: an error or a warning.
+        place: the place in words, where people call it otherwise than `where`.
+        rule: where the rule is stated: a JSON Pointer into a schema, or the name of a set of
+            rules, such as "prose". It is empty where `check` says all.
+
+    Examples:
+        >>> print(Finding("required", "/envelope", "the member 'version' is missing"))
+        /envelope: the member 'version' is missing (required)
+        >>> Finding("M001", "/1/metadata/request_id", "'a' is expected, got 'b'").index
+        1
     """
 
-    code: str
-    index: int
-    name: str | None
-    text: str
+    check: str
+    where: str
+    problem: str
+    severity: Severity = attrs.field(default=Severity.ERROR, converter=Severity)
+    place: str = attrs.field(default="", kw_only=True, eq=False)
+    rule: str = attrs.field(default="", kw_only=True)
+
+    @property
+    def index(self) -> int | None:
+        """The position in the list that was checked, None in anything else."""
+        first = self.where[1:].partition("/")[0]
+        return int(first) if first.isascii() and first.isdigit() else None
 
     def __str__(self) -> str:
-        place = f"part {self.index}" + (f" {quote(self.name)}" if self.name else "")
-        return f"{place}: {self.text}"
+        place = escape(self.place or self.where, limit=200)
+        rule = f"warning {self.check}" if self.severity is Severity.WARNING else self.check
+        return f"{place}{place and ': '}{self.problem} ({rule})"
+
+
+def pointer(*steps: str | int) -> str:
+    """Return the JSON Pointer (RFC 6901) of a place.
+
+    Examples:
+        >>> pointer("context_attachments", 0, "a/b")
+        '/context_attachments/0/a~1b'
+    """
+    return "".join(f"/{str(step).replace('~', '~0').replace('/', '~1')}" for step in steps)
+
+
+P = ParamSpec("P")
+
+
+def verdict_of(iter_findings: Callable[P, Iterable[Finding]]) -> Callable[P, bool]:
+    """Return `is_valid` for a function that yields findings; it stops at the first.
+
+    Arguments:
+        iter_findings: yields what is wrong with its arguments.
+    """
+
+    def is_valid(*args: P.args, **kwargs: P.kwargs) -> bool:
+        """Return whether nothing is wrong; see `iter_findings` for the arguments."""
+        return not any(True for _ in iter_findings(*args, **kwargs))
+
+    is_valid.__module__ = iter_findings.__module__
+    return is_valid
+
+
+def validator_of(iter_findings: Callable[P, Iterable[Finding]]) -> Callable[P, None]:
+    """Return `validate` for a function that yields findings; it raises once, with all of them.
+
+    Arguments:
+        iter_findings: yields what is wrong with its arguments.
+    """
+
+    def validate(*args: P.args, **kwargs: P.kwargs) -> None:
+        """Raise once, with everything that is wrong; see `iter_findings` for the arguments.
+
+        Raises:
+            EnvelopeError: something is wrong; `findings` holds all of it.
+        """
+        found = tuple(iter_findings(*args, **kwargs))
+        if found:
+            told = ". ".join(map(str, found[:_SHOWN]))
+            raise EnvelopeError(f"{count_of(len(found), 'finding')}. {told}", found)
+
+    validate.__module__ = iter_findings.__module__
+    return validate
 
 
 def iter_findings(parts: Iterable[Part]) -> Iterator[Finding]:
-    """Yield what was probably not meant, part by part; references are not looked at.
+    """Yield what in a legal body was probably not meant, part by part.
 
-    Local files are read for their first bytes; a text that is a path is never opened.
+    The checks are `type-disagrees`: the bytes are of another type than the part states, and
+    `text-is-a-path`: the text is the path of a file, which was not read. References are not
+    looked at. Local files are read for their first bytes; a text that is a path is never opened.
 
     Examples:
         >>> from messagebody import MessageBody, Part
         >>> body = MessageBody([Part(b"%PDF-1.7 ...", name="/a.png", content_type="image/png")])
         >>> print(*iter_findings(body))
-        part 0 '/a.png': it states image/png, its bytes are application/pdf
+        part 0 '/a.png': it states image/png, its bytes are application/pdf (warning type-disagrees)
     """
     for index, part in enumerate(parts):
-        if part.is_reference:
-            continue
-        found = sniffing.content_type(_head(part))
-        if not sniffing.agree(part.content_type, found):
-            text = f"it states {part.content_type}, its bytes are {found}"
-            yield Finding("type-disagrees", index, part.name, text)
-        if part.text is not None and _is_a_file(part.text):
-            text = f"its text is the path of a file; for the file itself: Path({quote(part.text)})"
-            yield Finding("text-is-a-path", index, part.name, text)
+        for check, problem in () if part.is_reference else _problems(part):
+            place = f"part {index}" + (f" {quote(part.name)}" if part.name else "")
+            yield Finding(check, pointer(index), problem, Severity.WARNING, place=place)
+
+
+def _problems(part: Part) -> Iterator[tuple[str, str]]:
+    found = sniffing.content_type(_head(part))
+    if not sniffing.agree(part.content_type, found):
+        yield "type-disagrees", f"it states {part.content_type}, its bytes are {found}"
+    if part.text is not None and _is_a_file(part.text):
+        problem = f"its text is the path of a file; for the file itself: Path({quote(part.text)})"
+        yield "text-is-a-path", problem
 
 
 def _head(part: Part) -> bytes:

@@ -1,11 +1,20 @@
-"""What in a legal body was probably not meant."""
+"""Findings: the one value of all checks, and what a legal body probably did not mean."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from messagebody import MessageBody
-from messagebody.findings import Finding, iter_findings
+from messagebody.errors import EnvelopeError
+from messagebody.findings import (
+    Finding,
+    Severity,
+    iter_findings,
+    pointer,
+    validator_of,
+    verdict_of,
+)
 from messagebody.samples import sample
 
 
@@ -19,9 +28,10 @@ def test_a_type_that_disagrees(tmp_path: Path) -> None:
     body.add("words", content_type="text/markdown")
     body.add(url="https://example.invalid/a.png", content_type="image/png")
     assert list(iter_findings(body)) == [
-        Finding("type-disagrees", 0, "/a.jpg", "it states image/jpeg, its bytes are image/png"),
-        Finding("type-disagrees", 1, "/b", "it states audio/wav, its bytes are image/png"),
+        Finding("type-disagrees", "/0", "it states image/jpeg, its bytes are image/png", "WARNING"),
+        Finding("type-disagrees", "/1", "it states audio/wav, its bytes are image/png", "WARNING"),
     ]
+    assert [finding.place for finding in iter_findings(body)] == ["part 0 '/a.jpg'", "part 1 '/b'"]
 
 
 def test_a_text_that_is_a_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -31,9 +41,10 @@ def test_a_text_that_is_a_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     part = body.add("talk.mp4")
     body.add("other.mp4")
     [finding] = iter_findings(body)
-    assert (finding.code, finding.index) == ("text-is-a-path", 0)
+    assert (finding.check, finding.index) == ("text-is-a-path", 0)
     assert str(finding) == (
-        "part 0: its text is the path of a file; for the file itself: Path('talk.mp4')"
+        "part 0: its text is the path of a file; for the file itself: Path('talk.mp4') "
+        "(warning text-is-a-path)"
     )
     assert part.read_text() == "talk.mp4"
 
@@ -43,3 +54,64 @@ def test_texts_that_are_no_paths(text: str) -> None:
     body = MessageBody()
     body.add(text)
     assert list(iter_findings(body)) == []
+
+
+class TestFinding:
+    @pytest.mark.parametrize(
+        ("where", "index"),
+        [("", None), ("/0", 0), ("/12/metadata", 12), ("/envelope/0", None), ("/²", None)],
+    )
+    def test_index_is_the_position_in_a_list(self, where: str, index: int | None) -> None:
+        assert Finding("c", where, "p").index == index
+
+    def test_text_names_place_problem_and_check(self) -> None:
+        assert str(Finding("c", "", "it is wrong")) == "it is wrong (c)"
+        assert str(Finding("c", "/a", "it is wrong")) == "/a: it is wrong (c)"
+        assert str(Finding("c", "/a", "it is wrong", place="part a")) == "part a: it is wrong (c)"
+
+    def test_text_says_that_it_is_a_warning(self) -> None:
+        assert str(Finding("c", "/a", "it is odd", Severity.WARNING)) == "/a: it is odd (warning c)"
+
+    def test_text_shows_no_control_characters(self) -> None:
+        assert str(Finding("c", "/\x1b[31m", "p")) == "/\\x1b[31m: p (c)"
+
+    def test_severity_is_one_of_two(self) -> None:
+        assert Finding("c", "", "p").severity is Severity.ERROR
+        assert Finding("c", "", "p", "WARNING").severity is Severity.WARNING
+        with pytest.raises(ValueError, match="fatal"):
+            Finding("c", "", "p", "fatal")
+
+    def test_a_pointer_escapes_its_steps(self) -> None:
+        assert pointer("a/b", 0, "~") == "/a~1b/0/~0"
+
+
+def _below(numbers: list[int], *, limit: int = 0) -> Iterator[Finding]:
+    for index, number in enumerate(numbers):
+        if number < limit:
+            yield Finding("low", pointer(index), f"{number} is below {limit}")
+
+
+class TestVerdicts:
+    def test_valid(self) -> None:
+        assert verdict_of(_below)([1, 2]) is True
+        validator_of(_below)([1, 2])
+
+    def test_invalid_with_everything_at_once(self) -> None:
+        assert verdict_of(_below)([1, 2], limit=2) is False
+        with pytest.raises(EnvelopeError) as caught:
+            validator_of(_below)([1, 5, 1], limit=2)
+        assert [finding.index for finding in caught.value.findings] == [0, 2]
+        assert str(caught.value) == ("2 findings. /0: 1 is below 2 (low). /2: 1 is below 2 (low)")
+
+    def test_a_verdict_stops_at_the_first(self) -> None:
+        def endless() -> Iterator[Finding]:
+            while True:
+                yield Finding("c", "", "p")
+
+        assert verdict_of(endless)() is False
+
+    def test_the_error_holds_all_and_tells_twenty(self) -> None:
+        with pytest.raises(EnvelopeError) as caught:
+            validator_of(_below)([0] * 30, limit=1)
+        assert len(caught.value.findings) == 30
+        assert str(caught.value).count("(low)") == 20

@@ -20,7 +20,7 @@ from messagebody.rendering.tables import Cell, align
 
 if TYPE_CHECKING:
     from messagebody.body import MessageBody
-    from messagebody.compatibility import Finding
+    from messagebody.findings import Finding
     from messagebody.schema import MessageBodySchema
 
 Outcome = Literal["passed", "failed", "undecided"]
@@ -304,13 +304,14 @@ def _on_pair(reason: "Reason", result: "Compatibility", subject: Subject) -> Mes
 
 
 def _on_finding(finding: "Finding", schema: "MessageBodySchema", path: str) -> Message:
+    place = f"{finding.place}: " if finding.place else ""
     return Message(
-        finding.code,
-        _RULES[finding.code],
-        escape(str(finding), limit=_LONGEST),
+        finding.check,
+        _RULES[finding.check],
+        escape(place + finding.problem, limit=_LONGEST),
         path,
-        is_error=finding.code == "unsatisfiable",
-        identity=(_label(schema, finding.schema_index),),
+        is_error=finding.severity == "ERROR",
+        identity=(_label(schema, finding.index),),
     )
 
 
@@ -354,7 +355,7 @@ def _parts(body: "MessageBody | None") -> list[dict[str, Any]] | None:
 
 
 def _finding_data(finding: "Finding") -> dict[str, Any]:
-    return {"code": finding.code, "text": finding.text, "schemaIndex": finding.schema_index}
+    return {"code": finding.check, "text": finding.problem, "schemaIndex": finding.index}
 
 
 _F = TypeVar("_F", bound=Callable[..., Any])

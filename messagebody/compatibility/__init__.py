@@ -6,7 +6,7 @@ does not fit and a `Registry` of many agents build on it.
 
 from messagebody.compatibility.algebra import join, meet, simplify
 from messagebody.compatibility.inclusion import Compatibility, Verdict, check
-from messagebody.compatibility.lint import Finding, lint
+from messagebody.compatibility.lint import lint
 from messagebody.compatibility.reasons import Reason, Rejection
 from messagebody.compatibility.registry import Agent, Impact, Registry, read_agents
 from messagebody.compatibility.relations import (
@@ -32,7 +32,6 @@ __all__ = [
     "Compatibility",
     "Edit",
     "Evolution",
-    "Finding",
     "Impact",
     "PartType",
     "Reason",

@@ -1,4 +1,4 @@
-"""What in a schema was probably not meant."""
+"""Lint: findings about a legal schema that was probably not meant as it is written."""
 
 from collections.abc import Iterator
 
@@ -7,63 +7,51 @@ import attrs
 from messagebody._text import quote
 from messagebody.compatibility.inclusion import check
 from messagebody.compatibility.relations import dead_parts, satisfiable
+from messagebody.findings import Finding, Severity, pointer
 from messagebody.schema import MessageBodySchema, SchemaPart
 
 
-@attrs.frozen
-class Finding:
-    """Something in a legal schema that was probably not meant.
-
-    Arguments:
-        code: `unsatisfiable`: no body is valid; `dead-part`: no valid body has such a part;
-            `redundant-part`: others accept all that an optional part does; or that of a pattern:
-            `matches-nothing`, `double-star`, `lone-suffix`.
-        text: the finding in words, with what to write instead where that is known.
-        schema_index: the schema part concerned, None for the schema as a whole.
-    """
-
-    code: str
-    text: str
-    schema_index: int | None = None
-
-    def __str__(self) -> str:
-        place = "" if self.schema_index is None else f"schema part {self.schema_index}: "
-        return place + self.text
-
-
 def lint(schema: MessageBodySchema) -> list[Finding]:
-    """Return what was probably not meant, the whole schema first, then part by part.
+    """Return what in a schema was probably not meant: about the whole first, then part by part.
 
-    Only what is proved is reported.
+    Only what is proved is reported. The checks are `unsatisfiable`: no body is valid (the only
+    error); `dead-part`: no valid body has such a part; `redundant-part`: other schema parts
+    accept all that an optional one does; and those of a pattern: `matches-nothing`,
+    `double-star`, `lone-suffix`. `Finding.index` is the schema part's, None for the whole.
 
     Examples:
         >>> from messagebody.schema import MessageBodySchema
         >>> for finding in lint(MessageBodySchema([(None, "text/*"), (None, "text/plain")])):
-        ...     print(finding)
-        schema part 1: the others accept all that text/plain does; leave it out
+        ...     print(finding)  # doctest: +ELLIPSIS
+        schema part 1: the others accept all ... leave it out (warning redundant-part)
     """
     found: list[Finding] = []
     if satisfiable(schema).value is False:
-        text = "no body is valid: what is required can't all be met"
-        found.append(Finding("unsatisfiable", text))
+        problem = "no body is valid: what is required can't all be met"
+        found.append(Finding("unsatisfiable", "", problem))
     elif schema:
         found += _on_parts(schema, set(dead_parts(schema)))
     for index, part in enumerate(schema):
         found += _on_patterns(index, part)
-    return sorted(found, key=_place)
+    return sorted(found, key=_order)
 
 
-def _place(finding: Finding) -> int:
-    return -1 if finding.schema_index is None else finding.schema_index
+def _order(finding: Finding) -> int:
+    return -1 if finding.index is None else finding.index
+
+
+def _on_part(check: str, index: int, problem: str) -> Finding:
+    place = f"schema part {index}"
+    return Finding(check, pointer(index), problem, Severity.WARNING, place=place)
 
 
 def _on_parts(schema: MessageBodySchema, dead: set[int]) -> Iterator[Finding]:
     for index, part in enumerate(schema):
         if index in dead:
-            yield Finding("dead-part", f"no valid body has a part {part.label}", index)
+            yield _on_part("dead-part", index, f"no valid body has a part {part.label}")
         elif not part.required and _is_redundant(schema, index):
-            text = f"the others accept all that {part.label} does; leave it out"
-            yield Finding("redundant-part", text, index)
+            problem = f"the others accept all that {part.label} does; leave it out"
+            yield _on_part("redundant-part", index, problem)
 
 
 def _is_redundant(schema: MessageBodySchema, index: int) -> bool:
@@ -75,4 +63,4 @@ def _is_redundant(schema: MessageBodySchema, index: int) -> bool:
 def _on_patterns(index: int, part: SchemaPart) -> Iterator[Finding]:
     for pattern in (part.name_pattern, part.content_type_pattern):
         for each in () if pattern is None else pattern.lint():
-            yield Finding(each.code, f"{quote(str(pattern))}: {each.text}", index)
+            yield _on_part(each.code, index, f"{quote(str(pattern))}: {each.text}")

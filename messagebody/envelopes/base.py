@@ -4,30 +4,15 @@ import importlib
 from collections.abc import Iterable
 from difflib import get_close_matches
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, Final, Generic, NamedTuple, Protocol, Self, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, Self, TypeVar, cast
 
 import attrs
 
-from messagebody._text import count_of, escape, quote
-from messagebody.errors import EnvelopeError, LossyConversion, MessageBodyError
+from messagebody._text import escape, quote
+from messagebody.errors import LossyConversion, MessageBodyError
 
 if TYPE_CHECKING:
     from messagebody.body import MessageBody
-
-_TOLD: Final = 20
-
-
-def raise_findings(findings: Iterable[Any]) -> None:
-    """Raise an error that holds all findings and tells the first twenty, if there are any.
-
-    Raises:
-        EnvelopeError: there are.
-    """
-    found = tuple(findings)
-    if found:
-        told = ". ".join(map(str, found[:_TOLD]))
-        raise EnvelopeError(f"{count_of(len(found), 'finding')}. {told}", found)
-
 
 T = TypeVar("T")
 

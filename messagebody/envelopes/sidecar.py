@@ -101,16 +101,6 @@ def text_of(value: Any, *keys: str) -> str:
     return found if isinstance(found, str) else ""
 
 
-def pointer(*steps: str | int) -> str:
-    """Return the JSON Pointer (RFC 6901) of a place.
-
-    Examples:
-        >>> pointer("context_attachments", 0, "a/b")
-        '/context_attachments/0/a~1b'
-    """
-    return "".join(f"/{str(step).replace('~', '~0').replace('/', '~1')}" for step in steps)
-
-
 def shown(value: Any) -> str:
     """Return what to say of a JSON value in an error: short, escaped, whatever its size."""
     if isinstance(value, str):

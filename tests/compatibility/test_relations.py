@@ -267,7 +267,7 @@ class TestLint:
                 ("/c/", "text/x"), (None, "application/*+json"),
             )
         )  # fmt: skip
-        assert [(each.code, each.schema_index) for each in found] == [
+        assert [(each.check, each.index) for each in found] == [
             ("dead-part", 1),
             ("redundant-part", 2),
             ("dead-part", 4),
@@ -275,7 +275,8 @@ class TestLint:
             ("lone-suffix", 5),
         ]
         assert str(found[1]) == (
-            "schema part 2: the others accept all that '/b' text/x does; leave it out"
+            "schema part 2: the others accept all that '/b' text/x does; leave it out "
+            "(warning redundant-part)"
         )
 
     def test_against_brute_force(self) -> None:
@@ -283,19 +284,19 @@ class TestLint:
         codes = set()
         for a, _ in pairs(150):
             for finding in lint(MessageBodySchema(a)):
-                if finding.code in {"dead-part", "redundant-part"}:
-                    index = finding.schema_index
+                if finding.check in {"dead-part", "redundant-part"}:
+                    index = finding.index
                     assert index is not None
                     rest = a[:index] + a[index + 1 :]
                     assert oracle.decide(a, rest).always, (a, index)
                     assert oracle.decide(rest, a).always, (a, index)
-                codes.add(finding.code)
+                codes.add(finding.check)
         assert {"dead-part", "redundant-part"} <= codes
 
     def test_unsatisfiable(self) -> None:
         """One finding for the whole."""
         [finding] = lint(CLASH)
-        assert str(finding) == "no body is valid: what is required can't all be met"
+        assert str(finding) == "no body is valid: what is required can't all be met (unsatisfiable)"
 
     def test_nothing_to_say(self) -> None:
         """A plain schema."""

@@ -343,17 +343,19 @@ class TestFindings:
             (
                 {"session_id": "s", "reply": "a", "messages": [{}, 5], "completed": 1,
                  "metadata": "x"},
-                ["completed", "metadata", "messages[1]"],
+                ["messages.1", "completed", "metadata"],
             ),
         ],
     )  # fmt: skip
     def test_bad_chats(self, chat: Any, places: list[str]) -> None:
         """Every finding names its place."""
-        assert [finding.where for finding in channel.iter_findings(chat)] == places
+        assert [
+            finding.where[1:].replace("/", ".") for finding in channel.iter_findings(chat)
+        ] == places
         assert not channel.is_valid(chat)
         with pytest.raises(EnvelopeError) as caught:
             channel.validate(chat)
-        assert [finding.where for finding in caught.value.findings] == places
+        assert [finding.where[1:].replace("/", ".") for finding in caught.value.findings] == places
 
 
 @pytest.mark.parametrize(

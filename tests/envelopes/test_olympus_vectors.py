@@ -26,7 +26,7 @@ def rows(name: str) -> list[Any]:
 class TestSchemaRows:
     def test_library_verdict_and_its_errors(self, row: dict[str, Any]) -> None:
         found = [
-            {"keyword": f.check, "instance_path": f.path, "schema_path": f.schema_path}
+            {"keyword": f.check, "instance_path": f.where, "schema_path": f.rule}
             for f in olympus.iter_findings(row["input"])
         ]
         assert sorted(found, key=str) == sorted(row["errors"], key=str)
@@ -105,7 +105,7 @@ class TestBoundaryRows:
         assert [f.check for f in found] == [each["check"] for each in expected]
         for finding, each in zip(found, expected, strict=True):
             assert each["severity"].startswith(finding.severity)
-            assert each.get("at", finding.path) == finding.path
+            assert each.get("at", finding.where) == finding.where
 
     def test_upstream_violations(self, row: dict[str, Any]) -> None:
         found = [*olympus.iter_upstream_violations(row["input"])]

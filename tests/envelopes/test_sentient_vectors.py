@@ -51,9 +51,9 @@ class TestChainRows:
             {
                 "index": f.index,
                 "check": f.check,
-                "path": f.path,
+                "path": f.where.removeprefix(f"/{f.index}"),
                 "severity": f.severity,
-                "severity_source": f.severity_source,
+                "severity_source": sentient.CHECKS[f.check].source,
             }
             for f in sentient.iter_findings(messages)
         ]

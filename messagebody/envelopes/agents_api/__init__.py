@@ -1,6 +1,6 @@
 """The message envelope of agents-api, exactly as its reference implementation reads it."""
 
-from messagebody.envelopes.agents_api.findings import Finding, is_valid, iter_findings, validate
+from messagebody.envelopes.agents_api.findings import is_valid, iter_findings, validate
 from messagebody.envelopes.agents_api.mapping import detect, from_body, to_body
 from messagebody.envelopes.agents_api.normalize import (
     SCHEMA,
@@ -25,7 +25,6 @@ from messagebody.envelopes.php import encode as to_wire
 __all__ = [
     "SCHEMA",
     "TYPES",
-    "Finding",
     "PhpObject",
     "build_approval_required",
     "build_text",

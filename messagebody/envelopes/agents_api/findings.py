@@ -1,11 +1,8 @@
-"""What is wrong with a message row, and what the reference drops of it without a word."""
+"""Findings about a message row: why it is refused, or what normalising drops of it."""
 
 from collections.abc import Iterator
-from typing import Any, Literal
+from typing import Any
 
-import attrs
-
-from messagebody._text import escape
 from messagebody.envelopes import php
 from messagebody.envelopes.agents_api.normalize import (
     MESSAGE_KEYS,
@@ -16,42 +13,27 @@ from messagebody.envelopes.agents_api.normalize import (
     kept_text_fields,
     normalize,
 )
-from messagebody.envelopes.base import Loss, raise_findings
+from messagebody.envelopes.base import Loss
 from messagebody.errors import EnvelopeError
-
-__all__ = ["Finding", "is_valid", "iter_drops", "iter_findings", "validate"]
+from messagebody.findings import Finding, Severity, pointer, validator_of, verdict_of
 
 _NOT_AN_ARRAY = "it is no array or object, which is all the reference takes"
-
-
-@attrs.frozen
-class Finding:
-    """Say what is wrong with a message row, and where.
-
-    Arguments:
-        kind: "refused" if the row is no message; otherwise what normalising it loses, as the
-            kinds of `Loss` say.
-        where: the member; empty for the whole row.
-        why: one clause; for a person.
-    """
-
-    kind: Literal["refused", "converted", "downgraded", "omitted"]
-    where: str
-    why: str
-
-    def __str__(self) -> str:
-        place = f" {escape(self.where, limit=200)}" if self.where else ""
-        return f"{self.kind}{place}: {self.why}"
 
 
 def iter_findings(row: Any) -> Iterator[Finding]:
     """Yield why a row is refused, or all that normalising it drops or rewrites.
 
+    The check is "refused" (an error) for what is not a message; otherwise it is the `LossKind`
+    of what normalising loses.
+
+    Arguments:
+        row: parsed JSON.
+
     Examples:
         >>> for finding in iter_findings({"type": "tool_call", "content": "x", "name": "bob"}):
         ...     print(finding)
-        omitted type: a plain message takes its type from metadata.type
-        omitted name: an envelope has no such member
+        /type: a plain message takes its type from metadata.type (warning omitted)
+        /name: an envelope has no such member (warning omitted)
     """
     try:
         message = as_message(row, "WP_Agent_Message::normalize(): Argument #1 ($message)")
@@ -60,26 +42,14 @@ def iter_findings(row: Any) -> Iterator[Finding]:
         yield Finding("refused", "", error.problem)
         return
     for loss in iter_drops(message):
-        yield Finding(loss.kind.value, loss.where, loss.why)
+        yield Finding(loss.kind.value, pointer(loss.where), loss.why, Severity.WARNING)
 
 
-def is_valid(row: Any) -> bool:
-    """Tell whether a row is a message of which normalising drops nothing.
+is_valid = verdict_of(iter_findings)
+"""Return whether a row is a message of which normalising drops nothing."""
 
-    Examples:
-        >>> is_valid({"role": "user", "content": "Hello!"}), is_valid({"content": 5})
-        (True, False)
-    """
-    return next(iter_findings(row), None) is None
-
-
-def validate(row: Any) -> None:
-    """Check that a row is a message of which normalising drops nothing.
-
-    Raises:
-        EnvelopeError: it isn't; holds all findings.
-    """
-    raise_findings(iter_findings(row))
+validate = validator_of(iter_findings)
+"""Raise `EnvelopeError` with all findings, if a row is refused or normalising drops something."""
 
 
 def iter_drops(message: dict[str, Any]) -> Iterator[Loss]:

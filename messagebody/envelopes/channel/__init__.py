@@ -8,7 +8,7 @@ from messagebody.envelopes.channel.channel import (
     extract_replies,
 )
 from messagebody.envelopes.channel.external import ExternalMessage, chat_payload, client_context
-from messagebody.envelopes.channel.findings import Finding, is_valid, iter_findings, validate
+from messagebody.envelopes.channel.findings import is_valid, iter_findings, validate
 from messagebody.envelopes.channel.jsonrpc import jsonrpc_input, jsonrpc_task
 from messagebody.envelopes.channel.mapping import detect, from_body, to_body
 from messagebody.envelopes.channel.sessions import (
@@ -25,7 +25,6 @@ __all__ = [
     "Channel",
     "Deduplicator",
     "ExternalMessage",
-    "Finding",
     "Refusal",
     "Reservation",
     "SeenMessages",

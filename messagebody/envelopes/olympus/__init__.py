@@ -13,7 +13,6 @@ from messagebody.envelopes.olympus.boundary import (
     strip,
     upstream_stripped,
 )
-from messagebody.envelopes.olympus.findings import Finding, Layer, Severity
 from messagebody.envelopes.olympus.mapping import (
     AttachmentStatus,
     detect,
@@ -40,13 +39,10 @@ __all__ = [
     "Admission",
     "AttachmentStatus",
     "Boundary",
-    "Finding",
-    "Layer",
     "Policy",
     "Profile",
     "ReplayGuard",
     "Scope",
-    "Severity",
     "ShortSecretWarning",
     "Stripped",
     "UpstreamViolation",

@@ -3,10 +3,10 @@
 from collections.abc import Container, Iterator
 from typing import Any, NamedTuple
 
-from messagebody.envelopes.olympus.findings import Finding, Layer, Severity
 from messagebody.envelopes.olympus.policy import PUBLISHED, Boundary, Policy, Scope
 from messagebody.envelopes.olympus.rules import is_repository_path, lies_in
-from messagebody.envelopes.sidecar import Message, member, pointer, read_object, shown, text_of
+from messagebody.envelopes.sidecar import Message, member, read_object, shown, text_of
+from messagebody.findings import Finding, Severity, pointer
 
 
 class UpstreamViolation(NamedTuple):
@@ -111,7 +111,7 @@ def iter_boundary_findings(
     ):
         lenient = single_session and check == "auth-missing"
         severity = Severity.WARNING if lenient else Severity.ERROR
-        yield Finding(check, path, problem, severity, Layer.BOUNDARY)
+        yield Finding(check, path, problem, severity, rule="boundary")
 
 
 def strip(envelope: Message, policy: Policy = PUBLISHED) -> Stripped:

@@ -5,10 +5,10 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from messagebody.envelopes.base import raise_findings
-from messagebody.envelopes.olympus.findings import Finding, Layer
-from messagebody.envelopes.olympus.schema import iter_violations
-from messagebody.envelopes.sidecar import member, pointer, read, shown
+from messagebody.envelopes.json_schema import iter_violations
+from messagebody.envelopes.olympus.schema import SCHEMA
+from messagebody.envelopes.sidecar import member, read, shown
+from messagebody.findings import Finding, pointer, validator_of, verdict_of
 from messagebody.wire import strict_json
 
 _ELSEWHERE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:|/|~")
@@ -60,7 +60,11 @@ def iter_prose_findings(envelope: Any) -> Iterator[Finding]:
         *_paths(envelope),
         *_repeated(envelope),
     ):
-        yield Finding(check, path, problem, layer=Layer.PROSE)
+        yield _finding(check, path, problem, "prose")
+
+
+def _finding(check: str, where: str, problem: str, rule: str) -> Finding:
+    return Finding(check, where, problem, rule=rule, place=where or "the envelope")
 
 
 def _identity(envelope: Any) -> Iterator[tuple[str, str, str]]:
@@ -136,22 +140,16 @@ def iter_findings(envelope: Any, *, strict: bool = False) -> Iterator[Finding]:
     try:
         value = read(envelope)
     except strict_json.InvalidJson as error:
-        yield Finding("json", pointer(*error.path), error.problem, layer=Layer.JSON)
+        yield _finding("json", pointer(*error.path), error.problem, "json")
         return
-    yield from iter_violations(value, strict=strict)
+    for broken in iter_violations(value, SCHEMA, strict=strict):
+        yield _finding(broken.keyword, broken.where, broken.problem, broken.rule)
     if strict:
         yield from iter_prose_findings(value)
 
 
-def is_valid(envelope: Any, *, strict: bool = False) -> bool:
-    """Tell whether nothing is wrong with an envelope; see `iter_findings`."""
-    return next(iter_findings(envelope, strict=strict), None) is None
+is_valid = verdict_of(iter_findings)
+"""Return whether nothing is wrong with an envelope; see `iter_findings`."""
 
-
-def validate(envelope: Any, *, strict: bool = False) -> None:
-    """Raise once, with everything that is wrong with an envelope; see `iter_findings`.
-
-    Raises:
-        EnvelopeError: something is; `findings` holds it all.
-    """
-    raise_findings(iter_findings(envelope, strict=strict))
+validate = validator_of(iter_findings)
+"""Raise `EnvelopeError` with everything that is wrong with an envelope; see `iter_findings`."""

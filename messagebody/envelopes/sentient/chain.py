@@ -7,7 +7,6 @@ from typing import Any
 import attrs
 
 from messagebody._text import quote
-from messagebody.envelopes.base import raise_findings
 from messagebody.envelopes.sentient.rules import (
     iter_audit_problems,
     iter_error_problems,
@@ -19,14 +18,8 @@ from messagebody.envelopes.sentient.rules import (
 from messagebody.envelopes.sentient.shape import Problem, iter_shape_problems
 from messagebody.envelopes.sidecar import member, read, shown, text_of
 from messagebody.errors import EnvelopeError
+from messagebody.findings import Finding, Severity, pointer, validator_of, verdict_of
 from messagebody.wire import strict_json
-
-
-class Severity(StrEnum):
-    """How bad a finding is."""
-
-    ERROR = "ERROR"
-    WARNING = "WARNING"
 
 
 class SeveritySource(StrEnum):
@@ -101,42 +94,6 @@ CHECKS: dict[str, Check] = {
 }
 
 
-@attrs.frozen
-class Finding:
-    """Say what is wrong with which message, where, and how bad it is.
-
-    Arguments:
-        index: the message, counted from 0.
-        check: the id of the check; `CHECKS` describes it.
-        path: the place in the message, as a JSON Pointer.
-        problem: one clause, for a person.
-
-    Examples:
-        >>> finding = Finding(1, "M001", "/metadata/request_id", "'a' is expected, got 'b'")
-        >>> finding.severity, finding.severity_source
-        (<Severity.ERROR: 'ERROR'>, <SeveritySource.SEED: 'seed'>)
-    """
-
-    index: int
-    check: str
-    path: str
-    problem: str = ""
-
-    @property
-    def severity(self) -> Severity:
-        """How bad it is."""
-        return CHECKS[self.check].severity
-
-    @property
-    def severity_source(self) -> SeveritySource:
-        """Who says how bad it is."""
-        return CHECKS[self.check].source
-
-    def __str__(self) -> str:
-        place = f"message {self.index}{self.path and ' '}{self.path}"
-        return f"{self.check} {self.severity} {place}: {self.problem}"
-
-
 def iter_findings(
     messages: Iterable[Any], *, known_files: Container[str] | None = None
 ) -> Iterator[Finding]:
@@ -166,28 +123,27 @@ def iter_findings(
         try:
             value = read(message)
         except strict_json.InvalidJson as error:
-            yield Finding(index, "S000", "", error.problem)
+            yield _finding(index, "S000", "", error.problem)
             continue
         if not isinstance(value, dict):
-            yield Finding(index, "S000", "", f"an object is expected, got {shown(value)}")
+            yield _finding(index, "S000", "", f"an object is expected, got {shown(value)}")
             continue
         problems = sorted({*_problems(value, earlier, known_files)})
-        yield from (Finding(index, *problem) for problem in problems)
+        yield from (_finding(index, *problem) for problem in problems)
         earlier.setdefault(text_of(value, "message_id"), value)
 
 
-def is_valid(messages: Iterable[Any], *, known_files: Container[str] | None = None) -> bool:
-    """Tell whether nothing is wrong with a chain; see `iter_findings`."""
-    return next(iter_findings(messages, known_files=known_files), None) is None
+is_valid = verdict_of(iter_findings)
+"""Return whether nothing is wrong with a chain; see `iter_findings`."""
+
+validate = validator_of(iter_findings)
+"""Raise `EnvelopeError` with everything that is wrong with a chain; see `iter_findings`."""
 
 
-def validate(messages: Iterable[Any], *, known_files: Container[str] | None = None) -> None:
-    """Raise once, with everything that is wrong with a chain; see `iter_findings`.
-
-    Raises:
-        EnvelopeError: something is; `findings` holds it all.
-    """
-    raise_findings(iter_findings(messages, known_files=known_files))
+def _finding(index: int, check: str, path: str, problem: str) -> Finding:
+    place = f"message {index}{path and ' '}{path}"
+    severity = CHECKS[check].severity
+    return Finding(check, pointer(index) + path, problem, severity, place=place)
 
 
 def _problems(

@@ -6,9 +6,10 @@ from typing import Any
 
 import attrs
 
-from messagebody.envelopes.sentient.chain import Finding, iter_findings
+from messagebody.envelopes.sentient.chain import iter_findings
 from messagebody.envelopes.sidecar import Message, check_depth, member, read, read_object
 from messagebody.errors import EnvelopeError
+from messagebody.findings import Finding
 from messagebody.wire import strict_json
 
 _TEXT = (str, bytes, bytearray, memoryview)
@@ -115,9 +116,9 @@ def forward(message: Message, parent: Message | None = None) -> Forwarded:
         {'metadata': {'request_id': 'r1', 'session_id': 's1'}}
     """
     before = [] if parent is None else [read_object(parent, "a parent message")]
-    findings = iter_findings([*before, message])
+    # Without a parent, the message still has position 1: so every finding names the same place.
     found = tuple(
-        attrs.evolve(finding, index=1) for finding in findings if finding.index == len(before)
+        finding for finding in iter_findings([*(before or [{}]), message]) if finding.index == 1
     )
     copied, _ = read_leniently(message)
     if before:

@@ -8,7 +8,8 @@ from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from messagebody.envelopes.sentient.shape import Problem
-from messagebody.envelopes.sidecar import member, pointer, shown, text_of
+from messagebody.envelopes.sidecar import member, shown, text_of
+from messagebody.findings import pointer
 from messagebody.wire import strict_json
 
 _ANY_ZONE = "Etc/UTC"
