@@ -12,6 +12,7 @@ from functools import cache
 from typing import Any
 
 from messagebody._text import quote
+from messagebody.digests import DIGEST_PATTERN
 from messagebody.envelopes.olympus.findings import Finding
 from messagebody.envelopes.sidecar import pointer, shown
 
@@ -103,7 +104,7 @@ SCHEMA: dict[str, Any] = _closed(
             ("type", "path"),
             type={"type": "string", "enum": _ATTACHMENT_TYPES},
             path=_STRING,
-            hash={"type": "string", "pattern": "^sha256:[0-9a-f]{64}$"},
+            hash={"type": "string", "pattern": f"^{DIGEST_PATTERN}$"},
             section=_STRING,
         ),
     },
