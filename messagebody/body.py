@@ -1,7 +1,6 @@
 """The body of a message: an ordered list of parts that is also a small filesystem."""
 
 import builtins
-import hashlib
 import operator
 from collections.abc import Iterable, Iterator, Mapping, MutableSequence, Sequence
 from typing import TYPE_CHECKING, Any, Final, Self, TypeVar, overload
@@ -10,6 +9,7 @@ from messagebody._index import PartList
 from messagebody._leaves import LazySerializer
 from messagebody._text import count_of, escape, human_size, quote
 from messagebody.content import Reference
+from messagebody.digests import sha256_of
 from messagebody.errors import DigestUnknown, DuplicateName, InvalidPart, PartNotFound
 from messagebody.limits import DEFAULT_LIMITS, Limits
 from messagebody.names import is_name
@@ -51,7 +51,7 @@ def digest_of(manifest: Sequence[dict[str, Any]]) -> str:
     ]
     if unknown:
         raise DigestUnknown(unknown)
-    return "sha256:" + hashlib.sha256(rfc8785.dumps(list(manifest))).hexdigest()
+    return sha256_of(rfc8785.dumps(list(manifest)))
 
 
 _T = TypeVar("_T")

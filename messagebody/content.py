@@ -10,6 +10,7 @@ from typing import Any, BinaryIO, Final, Self
 import attrs
 
 from messagebody._text import count_of, escape, plain_text, quote, redact_url
+from messagebody.digests import digest_of_stream, is_digest, sha256_of
 from messagebody.errors import InvalidContentType, InvalidPart, LocalFileChanged
 from messagebody.limits import DEFAULT_LIMITS
 from messagebody.media_types import OCTET_STREAM, TEXT_PLAIN, is_textual, parse_content_type
@@ -86,11 +87,9 @@ class LocalFile:
     def digest(self) -> str:
         """Read the file once for its digest."""
         with self.open() as stream:
-            import hashlib
-
-            found = hashlib.file_digest(stream, "sha256")  # type: ignore[arg-type]
+            found = digest_of_stream(stream)
             self.check(stream)
-        return "sha256:" + found.hexdigest()
+        return found
 
 
 def _open_without_waiting(path: str, flags: int) -> int:
@@ -98,7 +97,6 @@ def _open_without_waiting(path: str, flags: int) -> int:
     return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
 
 
-_DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:[^\s\x00-\x1f\x7f-\x9f\ud800-\udfff]+")
 _MAX_SIZE: Final = 2**53 - 1
 # What plain content can be: its bytes are UTF-8.
@@ -125,13 +123,6 @@ class Reference:
 Content = str | bytes | LocalFile | Reference
 
 
-def sha256_of(data: bytes) -> str:
-    """Return the digest of `data` as parts state it."""
-    import hashlib
-
-    return "sha256:" + hashlib.sha256(data).hexdigest()
-
-
 def check_reference(url: str, size: int | None, digest: str | None) -> None:
     """Check that URL, size and digest of a reference are well-formed.
 
@@ -155,7 +146,7 @@ def check_promise(size: int | None, digest: str | None) -> None:
         not isinstance(size, int) or isinstance(size, bool) or not 0 <= size <= _MAX_SIZE
     ):
         raise InvalidPart(f"size is an integer from 0 to 2^53-1, got {quote(size)}")
-    if digest is not None and (not isinstance(digest, str) or not _DIGEST.fullmatch(digest)):
+    if digest is not None and not is_digest(digest):
         raise InvalidPart(f"digest is 'sha256:' and 64 lower-case hex digits, got {quote(digest)}")
 
 

@@ -1,6 +1,5 @@
 """The sidecar: members of a foreign message that a body has no place for, carried exactly."""
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -23,7 +22,6 @@ JSON = "application/json"
 DEPTH = DEFAULT_LIMITS.depth
 
 _NESTED = (dict, list, tuple)
-_DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
 
 
 @attrs.frozen
@@ -112,11 +110,6 @@ def shown(value: Any) -> str:
     if isinstance(value, float):
         return repr(value)
     return "an object" if isinstance(value, Mapping) else "an array"
-
-
-def is_digest(value: Any) -> bool:
-    """Tell whether a value is a digest as parts state them."""
-    return isinstance(value, str) and _DIGEST.fullmatch(value) is not None
 
 
 def numbered_name(directory: str, number: int, original: Any) -> str:

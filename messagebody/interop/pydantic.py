@@ -13,6 +13,7 @@ from typing import Any
 from pydantic_core import PydanticCustomError, SchemaSerializer, core_schema
 
 from messagebody.body import MessageBody
+from messagebody.digests import DIGEST_PATTERN
 from messagebody.errors import DecodeError, InvalidSchema, MessageBodyError
 from messagebody.part import Part
 
@@ -66,7 +67,7 @@ def part_json_schema() -> dict[str, Any]:
             },
             "digest": {
                 **text,
-                "pattern": "^sha256:[0-9a-f]{64}$",
+                "pattern": f"^{DIGEST_PATTERN}$",
                 "description": "Of the decoded content.",
             },
             "metadata": {"type": "object", "additionalProperties": True},

@@ -11,16 +11,14 @@ import attrs
 
 from messagebody._text import human_size
 from messagebody.body import MessageBody
-from messagebody.content import sha256_of
+from messagebody.digests import NO_DIGEST, key_of, sha256_of
 from messagebody.errors import LimitExceeded, StoreError
 from messagebody.globs import content_type_pattern, name_pattern
 from messagebody.limits import parse_size
 from messagebody.offloading._jobs import Gate, Stop, about, replace_parts, reporter, subject_of
-from messagebody.offloading._transfer import FileBlob, Verify, Watched, ensure, key_for
+from messagebody.offloading._transfer import FileBlob, Verify, Watched, ensure
 from messagebody.part import Part
 from messagebody.stores import Blob, Bytes, Store, open_store
-
-_NO_DIGEST = "sha256:" + "0" * 64
 
 
 @attrs.frozen
@@ -74,13 +72,13 @@ class Policy:
         }
         chosen = {at for at, part in eligible.items() if (part.size or 0) > self.threshold}
         if self.fit is not None:
-            chosen |= self._to_fit(body, eligible, chosen, url_of(_NO_DIGEST))
+            chosen |= self._to_fit(body, eligible, chosen, url_of(NO_DIGEST))
         return chosen
 
     def _to_fit(
         self, body: MessageBody, eligible: dict[int, Part], chosen: set[int], url: str
     ) -> set[int]:
-        small = {at: as_reference(part, url, _NO_DIGEST) for at, part in eligible.items()}
+        small = {at: as_reference(part, url, NO_DIGEST) for at, part in eligible.items()}
         length = 2 + max(0, len(body) - 1)
         gains: dict[int, int] = {}
         for position, part in enumerate(body):
@@ -175,7 +173,7 @@ def offload(
         parse_size(threshold),
         None if fit is None else parse_size(fit),
     )
-    chosen = policy.positions(body, lambda digest: opened.url_of(key_for(digest)))
+    chosen = policy.positions(body, lambda digest: opened.url_of(key_of(digest)))
     verify = verify or ("digest" if opened.reads_back else None)
     progress = reporter(callback, sum(body[position].size or 0 for position in chosen))
     sender = _Sender(opened, verify, stop or Stop(), progress)

@@ -14,12 +14,12 @@ import attrs
 
 from messagebody._text import count_of, human_size
 from messagebody.body import MessageBody
+from messagebody.digests import KEY_PREFIX, is_key, key_of, keys_in
 from messagebody.errors import StoreError
 from messagebody.offloading._transfer import GRACE
 from messagebody.stores import Stat, Store, Upload, open_store
 
-_KEY = re.compile(r"sha256/[0-9a-f]{64}")
-_TEMPORARY = re.compile(r"sha256/\.messagebody-[0-9a-f]{16}")
+_TEMPORARY = re.compile(re.escape(KEY_PREFIX) + r"\.messagebody-[0-9a-f]{16}")
 
 
 @attrs.frozen
@@ -99,14 +99,14 @@ def _keys_in_use(store: Store, bodies: Iterable[MessageBody | str | bytes]) -> s
 
 def _keys_of(url: str | None, digest: str | None) -> set[str]:
     """Return the keys a reference may mean: by its URL, and by its digest, however it is spelt."""
-    keys = {"sha256/" + digest.removeprefix("sha256:")} if digest else set()
+    keys = {key_of(digest)} if digest else set()
     if url is not None:
-        keys |= {match[0] for match in _KEY.finditer(url)}
+        keys |= keys_in(url)
     return keys
 
 
 def _is_ours(key: str) -> bool:
-    return bool(_KEY.fullmatch(key) or _TEMPORARY.fullmatch(key))
+    return bool(is_key(key) or _TEMPORARY.fullmatch(key))
 
 
 def _is_old(found: Stat, before: float) -> bool:

@@ -1,13 +1,13 @@
 """Bringing one content into a store, under the key that is its digest."""
 
-import hashlib
 import time
 from collections.abc import Callable, Iterator
 from typing import Literal
 
 import attrs
 
-from messagebody.content import LocalFile, sha256_of
+from messagebody.content import LocalFile
+from messagebody.digests import Hasher, key_of, sha256_of
 from messagebody.errors import DigestMismatch, LocalFileChanged, ObjectNotFound
 from messagebody.offloading._jobs import Stop
 from messagebody.references import Spool
@@ -19,16 +19,6 @@ GRACE = 7 * 24 * 3600.0
 """Seconds for which `sweep` leaves objects alone that nobody refers to."""
 
 _ASK_FIRST = 1024 * 1024
-
-
-def key_for(digest: str) -> str:
-    """Return the key of content: its digest, so that equal content is stored once.
-
-    Examples:
-        >>> key_for("sha256:" + "0" * 64)[:16]
-        'sha256/000000000'
-    """
-    return "sha256/" + digest.removeprefix("sha256:")
 
 
 @attrs.frozen
@@ -51,13 +41,13 @@ class FileBlob:
 
     def buffers(self, length: int) -> Iterator[bytes]:
         """Yield the file; at the end raise if these were not the bytes of its digest."""
-        hasher = hashlib.sha256()
+        hasher = Hasher()
         with self.file.open() as stream:
             while chunk := stream.read(length):
                 hasher.update(chunk)
                 yield chunk
             self.file.check(stream)
-        self._check("sha256:" + hasher.hexdigest())
+        self._check(hasher.digest)
 
     def _check(self, digest: str) -> None:
         if digest != self.digest:
@@ -137,7 +127,7 @@ def ensure(
     Raises:
         DigestMismatch: the store keeps other bytes than it was sent.
     """
-    key = key_for(digest)
+    key = key_of(digest)
     # A large object may be there from an attempt that failed later: ask before sending it.
     is_there = blob.size > _ASK_FIRST and _is_fresh(store.stat(key), blob.size)
     if not is_there and not store.put(key, blob, content_type=content_type):

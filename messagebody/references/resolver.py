@@ -10,6 +10,7 @@ from typing import Any, BinaryIO, cast
 
 from messagebody._text import redact_url
 from messagebody.content import Reference
+from messagebody.digests import KEY_PREFIX
 from messagebody.errors import (
     DecodeError,
     DigestMismatch,
@@ -311,7 +312,7 @@ def _advice(url: Url, text: str) -> str:
 
 def _allow(url: Url) -> str:
     """Return the call that would allow what is beside a URL: the prefix above offloaded keys."""
-    above, _, _ = url.path.rpartition("/sha256/" if "/sha256/" in url.path else "/")
+    above, _, _ = url.path.rpartition(f"/{KEY_PREFIX}" if f"/{KEY_PREFIX}" in url.path else "/")
     return f'Resolver(allow=["{_text(url, above)}/"])'
 
 

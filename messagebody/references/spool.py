@@ -1,12 +1,12 @@
 """Content that is kept until it is verified: in memory while small, then in a private file."""
 
 import contextlib
-import hashlib
 import io
 import tempfile
 from collections.abc import Iterator
 from typing import BinaryIO, cast
 
+from messagebody.digests import Hasher
 from messagebody.errors import StoreError
 
 IN_MEMORY = 8 * 1024 * 1024
@@ -19,7 +19,7 @@ class Spool:
     def __init__(self) -> None:
         self._chunks: list[bytes] = []
         self._file: BinaryIO | None = None
-        self._hasher = hashlib.sha256()
+        self._hasher = Hasher()
         self.size = 0
         self.verified = False
 
@@ -37,7 +37,7 @@ class Spool:
     @property
     def digest(self) -> str:
         """The digest of what was written."""
-        return "sha256:" + self._hasher.hexdigest()
+        return self._hasher.digest
 
     def write(self, data: bytes) -> None:
         """Add bytes at the end."""

@@ -1,13 +1,13 @@
 """What a store is: bytes by key below a prefix, written whole or not at all."""
 
 import abc
-import hashlib
 from collections.abc import Iterator
 from typing import Protocol
 
 import attrs
 
 from messagebody._text import redact_url, redact_urls
+from messagebody.digests import Hasher
 from messagebody.errors import StoreError
 
 __all__ = [
@@ -168,11 +168,11 @@ class Store(abc.ABC):
 
 def digest_of(store: Store, key: str) -> tuple[int, str]:
     """Read an object back and return its size and digest."""
-    size, hasher = 0, hashlib.sha256()
+    size, hasher = 0, Hasher()
     for chunk in store.stream(key):
         size += len(chunk)
         hasher.update(chunk)
-    return size, "sha256:" + hasher.hexdigest()
+    return size, hasher.digest
 
 
 def harmless_cause(error: BaseException) -> BaseException:

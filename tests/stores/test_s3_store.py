@@ -19,7 +19,7 @@ import boto3
 import pytest
 from botocore.exceptions import ClientError
 
-from messagebody.content import sha256_of
+from messagebody.digests import sha256_of
 from messagebody.errors import AccessDenied, LimitExceeded, ObjectNotFound, StoreError
 from messagebody.stores import Bytes, Store, open_store
 from messagebody.stores.s3 import S3FileSystem, S3Store, uploads

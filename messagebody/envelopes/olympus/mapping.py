@@ -8,10 +8,10 @@ from typing import Any
 
 from messagebody._text import quote
 from messagebody.body import MessageBody
-from messagebody.content import sha256_of
+from messagebody.digests import is_digest, sha256_of
 from messagebody.envelopes.attachments import is_absolute_url
 from messagebody.envelopes.base import Converted
-from messagebody.envelopes.sidecar import Carrier, Message, Slot, is_digest, numbered_name, text_of
+from messagebody.envelopes.sidecar import Carrier, Message, Slot, numbered_name, text_of
 from messagebody.errors import DigestMismatch
 from messagebody.part import Part
 

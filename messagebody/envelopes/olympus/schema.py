@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from messagebody.digests import DIGEST_PATTERN
 from messagebody.envelopes.json_schema import closed
 from messagebody.findings import pointer
 
@@ -82,7 +83,7 @@ _MEMBERS = closed(
             ("type", "path"),
             type={"type": "string", "enum": list(ATTACHMENT_TYPES)},
             path=_STRING,
-            hash={"type": "string", "pattern": "^sha256:[0-9a-f]{64}$"},
+            hash={"type": "string", "pattern": f"^{DIGEST_PATTERN}$"},
             section=_STRING,
         ),
     },

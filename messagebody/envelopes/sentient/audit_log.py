@@ -2,7 +2,6 @@
 
 import base64
 import fcntl
-import hashlib
 import json
 import os
 import re
@@ -16,6 +15,7 @@ from typing import Any, BinaryIO
 import attrs
 
 from messagebody._text import escape, quote
+from messagebody.digests import NO_DIGEST, sha256_of
 from messagebody.envelopes.sentient.forward import evidence, read_leniently
 from messagebody.envelopes.sentient.rules import LISTS, moment
 from messagebody.envelopes.sidecar import Message, member
@@ -111,7 +111,6 @@ def _files(value: dict[str, Any], plain: bool) -> str:
     return _field(value, "audit", "governance_files_consulted")
 
 
-_START = "sha256:" + "0" * 64
 _BLOCK = 65_536
 
 
@@ -190,7 +189,7 @@ class AuditLog:
         """
         path = self._path(_date(day), "jsonl")
         if not path.exists():
-            return _START
+            return NO_DIGEST
         with path.open("rb") as record:
             return _digest(_last_line(record))
 
@@ -205,7 +204,7 @@ class AuditLog:
         log = self._path(_date(day), "log")
         lines = record.read_bytes().splitlines(keepends=True) if record.exists() else []
         found = [*_broken_links(lines)]
-        if head is not None and head != (_digest(lines[-1]) if lines else _START):
+        if head is not None and head != (_digest(lines[-1]) if lines else NO_DIGEST):
             found.append(Flaw(None, f"the last line is not the one of {quote(head)}"))
         expected = b"".join(self._entries(lines))
         if expected != (log.read_bytes() if log.exists() else b""):
@@ -259,7 +258,7 @@ def _append_linked(record: BinaryIO, received: bytes) -> None:
 
 
 def _broken_links(lines: list[bytes]) -> Iterator[Flaw]:
-    previous = _START
+    previous = NO_DIGEST
     for number, line in enumerate(lines, 1):
         stated: Any = None
         try:
@@ -275,7 +274,7 @@ def _broken_links(lines: list[bytes]) -> Iterator[Flaw]:
 
 
 def _digest(line: bytes) -> str:
-    return "sha256:" + hashlib.sha256(line).hexdigest() if line else _START
+    return sha256_of(line) if line else NO_DIGEST
 
 
 def _last_line(record: BinaryIO) -> bytes:

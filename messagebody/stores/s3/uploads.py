@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, cast
 import attrs
 from botocore.exceptions import BotoCoreError, ClientError
 
+from messagebody.digests import raw_digest
 from messagebody.stores.base import Blob
 from messagebody.stores.s3.client import sends_checksums
 from messagebody.stores.s3.faults import code_of, status_of
@@ -101,7 +102,7 @@ def _put_whole(client: "S3Client", target: Target, blob: Blob, condition: dict[s
     checksum: dict[str, Any] = {}
     if blob.digest is not None and sends_checksums(client):
         # The server refuses bytes that are others, and botocore computes no checksum of its own.
-        hashed = bytes.fromhex(blob.digest.removeprefix("sha256:"))
+        hashed = raw_digest(blob.digest)
         checksum = {"ChecksumSHA256": b64encode(hashed).decode()}
     client.put_object(**target.described, Body=blob.read(), **checksum, **condition)
 

@@ -1,0 +1,94 @@
+"""Digests: SHA-256 as the format spells it, and the keys of objects stored under their digest."""
+
+import hashlib
+import re
+from typing import BinaryIO, Final
+
+DIGEST_PATTERN: Final = "sha256:[0-9a-f]{64}"
+"""What a digest looks like, as a regular expression without anchors."""
+
+KEY_PREFIX: Final = "sha256/"
+"""What the key of an object begins with."""
+
+NO_DIGEST: Final = "sha256:" + "0" * 64
+"""A digest that no known content has: it marks the start of a chain, or content not yet read."""
+
+_PREFIX: Final = "sha256:"
+_DIGEST: Final = re.compile(DIGEST_PATTERN)
+_KEY: Final = re.compile("sha256/[0-9a-f]{64}")
+
+
+class Hasher:
+    """A SHA-256 that is fed piece by piece.
+
+    Examples:
+        >>> hasher = Hasher()
+        >>> hasher.update(b"Hello, ")
+        >>> hasher.update(b"world!")
+        >>> hasher.digest == sha256_of(b"Hello, world!")
+        True
+    """
+
+    __slots__ = ("_hash",)
+
+    def __init__(self) -> None:
+        self._hash = hashlib.sha256()
+
+    def update(self, data: bytes | bytearray | memoryview) -> None:
+        """Add bytes at the end of what was hashed so far."""
+        self._hash.update(data)
+
+    @property
+    def digest(self) -> str:
+        """The digest of everything so far, as parts state it."""
+        return _PREFIX + self._hash.hexdigest()
+
+
+def sha256_of(data: bytes | bytearray | memoryview) -> str:
+    """Return the digest of `data` as parts state it.
+
+    Examples:
+        >>> sha256_of(b"")[:20]
+        'sha256:e3b0c44298fc1'
+    """
+    return _PREFIX + hashlib.sha256(data).hexdigest()
+
+
+def digest_of_stream(stream: BinaryIO) -> str:
+    """Read a file object to its end and return the digest of what it held."""
+    return _PREFIX + hashlib.file_digest(stream, "sha256").hexdigest()  # type: ignore[arg-type]
+
+
+def is_digest(value: object) -> bool:
+    """Tell whether a value is a digest as parts state them: `"sha256:"` and 64 lower-case digits.
+
+    Examples:
+        >>> is_digest(sha256_of(b"")), is_digest("sha256:E3"), is_digest(None)
+        (True, False, False)
+    """
+    return isinstance(value, str) and _DIGEST.fullmatch(value) is not None
+
+
+def raw_digest(digest: str) -> bytes:
+    """Return the 32 bytes of a digest."""
+    return bytes.fromhex(digest.removeprefix(_PREFIX))
+
+
+def key_of(digest: str) -> str:
+    """Return the key of content: its digest, so that equal content is stored once.
+
+    Examples:
+        >>> key_of("sha256:" + "0" * 64)[:16]
+        'sha256/000000000'
+    """
+    return KEY_PREFIX + digest.removeprefix(_PREFIX)
+
+
+def is_key(text: str) -> bool:
+    """Tell whether a text is the key of content, as `key_of` makes them."""
+    return _KEY.fullmatch(text) is not None
+
+
+def keys_in(text: str) -> set[str]:
+    """Return every key of content that occurs in a text, such as a URL."""
+    return {match[0] for match in _KEY.finditer(text)}
