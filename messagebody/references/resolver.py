@@ -6,7 +6,7 @@ import io
 import os
 import ssl
 from collections.abc import Iterable, Iterator
-from typing import Any, BinaryIO, cast
+from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 from messagebody._text import redact_url
 from messagebody.content import Reference
@@ -18,13 +18,15 @@ from messagebody.errors import (
     UnsafeReference,
 )
 from messagebody.references.allow_list import Entry, longest_match, make_entry
-from messagebody.references.http import Closed, Web
 from messagebody.references.limits import Budget, FetchLimits
 from messagebody.references.sources import DataSource, Source, StoreSource, WebSource
 from messagebody.references.spool import Spool
-from messagebody.references.url import Malformed, Url, parse
+from messagebody.references.url import Closed, Malformed, Url, check_host, parse
 from messagebody.stores import Store
 from messagebody.wire.data_urls import is_data_url
+
+if TYPE_CHECKING:
+    from messagebody.references.http import Web
 
 Allowed = str | os.PathLike[str] | Store
 
@@ -63,11 +65,18 @@ class Resolver:
         self.public_https = public_https
         self.require_digest = require_digest
         self.limits = limits or FetchLimits()
-        self._web = Web(ssl_context)
+        self._ssl_context = ssl_context
 
     def __repr__(self) -> str:
         shown = [redact_url(_text(entry.prefix)) for entry in self.entries]
         return f"Resolver(allow={shown}, public_https={self.public_https})"
+
+    @functools.cached_property
+    def _web(self) -> "Web":
+        # Stores and data: URLs need no HTTP library, and this one takes time to load.
+        from messagebody.references.http import Web
+
+        return Web(self._ssl_context)
 
     def budget(self) -> Budget:
         """Return a fresh budget; share it between the reads that belong to one body."""
@@ -125,6 +134,13 @@ class Resolver:
         raise UnsafeReference(subject, f"points to {_advice(url, text)}")
 
     def _web_source(self, url: Url, subject: str, *, is_trusted: bool) -> WebSource:
+        if not is_trusted:
+            try:
+                check_host(url)
+            except Closed as error:
+                problem = f"points to {redact_url(_text(url))}, whose host has {error.problem}"
+                raise UnsafeReference(subject, problem) from error
+
         def follow(location: str) -> WebSource:
             source = self.source(location, subject=f"{subject}, redirected from {url.host},")
             if not isinstance(source, WebSource):
