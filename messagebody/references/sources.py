@@ -75,7 +75,9 @@ class StoreSource:
     def read_range(self, budget: Budget, deadline: float, start: int, end: int) -> bytes:
         """Return some bytes of the object."""
         budget.check_time(deadline)
-        return self.store.read_range(self.key, start, end)
+        found = self.store.read_range(self.key, start, end)
+        budget.take_bytes(len(found))
+        return found
 
 
 @attrs.frozen
@@ -106,7 +108,9 @@ class WebSource:
         """Yield the body of the answer."""
         with self._request(budget, deadline, "GET", {}) as answer:
             if answer.status == 206:
-                raise StoreError("the server sent a part of the file, where the whole was asked for")
+                raise StoreError(
+                    "the server sent a part of the file, where the whole was asked for"
+                )
             answer.raise_for_status()
             answer.check_framing()
             yield from answer.body()

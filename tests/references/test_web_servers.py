@@ -293,9 +293,7 @@ class TestTruncation:
             resolver.fetch(URL).close()
 
     @pytest.mark.parametrize("sent", [b"", b"ell", b"ello wor"])
-    def test_within_a_promised_range(
-        self, sent: bytes, resolver: Resolver, web: WebServer
-    ) -> None:
+    def test_within_a_promised_range(self, sent: bytes, resolver: Resolver, web: WebServer) -> None:
         head = b"HTTP/1.1 206 Partial Content\r\nContent-Range: bytes 1-10/99\r\n\r\n"
         web.handler = raw(head + sent)
         with pytest.raises(StoreError):
@@ -315,9 +313,7 @@ class TestTruncation:
 
 
 class TestTinyChunks:
-    def test_take_no_more_memory_than_their_bytes(
-        self, resolver: Resolver, web: WebServer
-    ) -> None:
+    def test_take_no_more_memory_than_their_bytes(self, resolver: Resolver, web: WebServer) -> None:
         web.handler = raw(CHUNKED + b"10\r\n0123456789abcdef\r\n" * 20_000 + b"0\r\n\r\n")
         patient = Resolver(ssl_context=resolver._ssl_context)
         tracemalloc.start()
