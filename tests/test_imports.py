@@ -37,7 +37,7 @@ DOORS = {
     "pydantic": {"interop/pydantic.py"},
     "pydantic_core": {"interop/pydantic.py"},
     "upath": {"filesystem"},
-    "urllib3": {"stores/s3/faults.py"},
+    "urllib3": {"references/http.py", "stores/s3/faults.py"},
     "wcmatch": {"testing/patterns.py"},
 }
 HEAVY = {"asyncio", "boto3", "botocore", "fsspec", "magic", "pydantic", "urllib3", "wcmatch"}

@@ -1,4 +1,4 @@
-"""HTTP and HTTPS to an address that was checked, and to no other.
+"""HTTP and HTTPS to an address that was checked, and to no other; a door to urllib3.
 
 The name is looked up once, every address it has is checked, and the connection goes to one of
 those very addresses: a name that resolves differently a moment later changes nothing. No
@@ -17,51 +17,94 @@ from concurrent.futures import Future
 from typing import Any
 
 import attrs
+from urllib3.connection import HTTPConnection, HTTPSConnection
+from urllib3.exceptions import HTTPError
+from urllib3.response import HTTPResponse
 
-from messagebody._text import escape
+from messagebody._text import escape, redact_urls
 from messagebody.errors import AccessDenied, LimitExceeded, ObjectNotFound, StoreError
 from messagebody.references.limits import Budget, Watchdog
-from messagebody.references.url import Url, is_public
-from messagebody.stores.base import CHUNK
+from messagebody.references.url import Closed, Url, check_host, is_public
+from messagebody.stores.base import harmless_cause
 
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
-_CLOSED_NAMES = frozenset(
-    {"localhost", "local", "localdomain", "internal", "home.arpa", "arpa", "onion", "invalid"}
-)
 _TRIES = 3
-_CONTENT_RANGE = re.compile(r"bytes (\d+)-(\d+)/(\d+|\*)")
+_CONTENT_RANGE = re.compile(r"bytes ([0-9]{1,19})-([0-9]{1,19})/([0-9]{1,19}|\*)")
 _HEADERS = {
     "Accept": "*/*",
     "Accept-Encoding": "identity",
     "Connection": "close",
     "User-Agent": "messagebody",
 }
+_PIECE = 256 * 1024
+"""Bytes read at a time."""
+_FLOOR = 4 * 1024
+"""Bytes handed on at least, but for the last piece."""
+
+_CHUNK_SIZE = re.compile(rb"[0-9A-Fa-f]{1,16}")
+_LONGEST_LINE = 8 * 1024
+_FEW_CHUNKS = 10_000
+_SMALLEST_CHUNK = 16
 
 
-class Closed(Exception):
-    """Say why a host is not connected to."""
+class _Response(http.client.HTTPResponse):
+    """The standard library's answer, strict where chunks are concerned.
 
-    def __init__(self, host: str, problem: str) -> None:
-        super().__init__(host, problem)
-        self.host = host
-        self.problem = problem
+    The library takes chunk sizes for Python integers, so that "-5" reads without end and "1_0" is
+    ten. And each chunk costs the same time, however small it is: a server that sends one byte in
+    each would hold a processor for minutes.
+    """
+
+    _chunks = 0
+    _chunk_bytes = 0
+
+    def _read_next_chunk_size(self) -> int:
+        line = self.fp.readline(_LONGEST_LINE + 1)
+        size = line.partition(b";")[0].strip()
+        if len(line) > _LONGEST_LINE or not _CHUNK_SIZE.fullmatch(size):
+            self._close_conn()  # type: ignore[attr-defined]
+            raise http.client.HTTPException("a chunk without a legal size")
+        found = int(size, 16)
+        self._chunks += 1
+        self._chunk_bytes += found
+        if self._chunks > _FEW_CHUNKS + self._chunk_bytes // _SMALLEST_CHUNK:
+            raise http.client.HTTPException(
+                f"chunks of under {_SMALLEST_CHUNK} bytes each, {self._chunks:,} of them"
+            )
+        return found
 
 
-def is_closed_name(host: str) -> bool:
-    """Tell whether a name belongs to a private zone, to be refused without a look-up."""
-    labels = host.split(".")
-    return any(".".join(labels[start:]) in _CLOSED_NAMES for start in range(len(labels)))
+class _Pinned:
+    """The part of a connection that dials: only addresses that were checked, and watched."""
+
+    response_class = _Response
+    dial: Any
+
+    def _new_conn(self) -> socket.socket:
+        connected: socket.socket = self.dial()
+        return connected
+
+
+class _Plain(_Pinned, HTTPConnection):
+    """A connection without encryption, for entries of the allow list only."""
+
+
+class _Encrypted(_Pinned, HTTPSConnection):
+    """A connection whose certificate has to be the name's, whatever address is dialled."""
 
 
 @attrs.frozen
 class Answer:
     """What a server answered: status, headers and a body that is still to be read."""
 
-    status: int
-    headers: http.client.HTTPMessage
-    _response: http.client.HTTPResponse
+    _response: HTTPResponse
     _watchdog: Watchdog
     _budget: Budget
+
+    @property
+    def status(self) -> int:
+        """The status code."""
+        return self._response.status
 
     @property
     def is_redirect(self) -> bool:
@@ -71,7 +114,7 @@ class Answer:
     @property
     def location(self) -> str:
         """Where a redirect leads."""
-        found = self.headers.get_all("Location", [])
+        found = self._response.headers.getlist("Location")
         if len(found) != 1:
             raise StoreError(f"a redirect with {len(found)} Location headers")
         return str(found[0])
@@ -79,44 +122,47 @@ class Answer:
     @property
     def length(self) -> int | None:
         """What the server says the body's length is; None if it does not say."""
-        found = set(self.headers.get_all("Content-Length", []))
+        found = set(self._response.headers.getlist("Content-Length"))
         if not found:
             return None
         text = found.pop()
         if found or not re.fullmatch(r"[0-9]{1,19}", text):
-            raise StoreError("the server's Content-Length is no number, or two")
+            raise StoreError("the server's Content-Length is not a number, or there are two")
         return int(text)
 
     def check_framing(self) -> None:
         """Refuse an answer whose bytes are not the content's own, or whose end is ambiguous."""
-        encoding = self.headers.get("Content-Encoding", "identity").strip().lower()
+        encoding = self._response.headers.get("Content-Encoding", "").strip().lower()
         if encoding not in {"", "identity"}:
             raise StoreError(f"the server encoded the content ({escape(encoding, limit=40)})")
-        transfer = self.headers.get_all("Transfer-Encoding", [])
-        if transfer and [each.strip().lower() for each in transfer] != ["chunked"]:
+        transfer, length = self._transfer_encodings(), self.length
+        if transfer and transfer != ["chunked"]:
             raise StoreError("the server used a transfer encoding other than chunked")
-        if transfer and self.length is not None:
+        if transfer and length is not None:
             raise StoreError("the server sent Content-Length and Transfer-Encoding at once")
+
+    def _transfer_encodings(self) -> list[str]:
+        found = self._response.headers.getlist("Transfer-Encoding")
+        return [each.strip().lower() for each in found]
 
     def body(self) -> Iterator[bytes]:
         """Yield the body as it arrives; raise if it ends before its stated length."""
-        missing = self.length
-        with self.faults():
-            while chunk := self._response.read1(CHUNK):
-                if self._response.chunked and (self._response.chunk_left or 0) < 0:
-                    raise StoreError("the server sent a chunk of negative size")
-                missing = None if missing is None else missing - len(chunk)
-                yield chunk
+        is_empty, gathered = True, bytearray()
+        with _faults(self._watchdog, self._budget):
+            while piece := self._response.read1(_PIECE, decode_content=False):
+                is_empty = False
+                # An object for each tiny piece would take many times the memory of its bytes.
+                gathered += piece
+                if len(gathered) >= _FLOOR:
+                    yield bytes(gathered)
+                    gathered.clear()
         if self._watchdog.has_bitten:
             raise self._budget.out_of_time()
-        if missing:
-            raise StoreError(f"the server closed the connection {missing:,} bytes early")
-
-    @contextlib.contextmanager
-    def faults(self) -> Iterator[None]:
-        """Raise the toolkit's errors instead of the network's within the block."""
-        with _faults(self._watchdog, self._budget):
-            yield
+        # A connection that is cut within the status line or the headers looks just like this.
+        if is_empty and self.length is None and not self._transfer_encodings():
+            raise StoreError("the server closed the connection before any content")
+        if gathered:
+            yield bytes(gathered)
 
     def raise_for_status(self) -> None:
         """Raise unless the answer is the content (200), or some of it (206)."""
@@ -128,14 +174,14 @@ class Answer:
             raise AccessDenied(f"the server refuses (status {self.status})")
         raise StoreError(f"the server answered with status {self.status}")
 
-    def range_start(self) -> int:
-        """Return where the body begins in the content."""
+    def content_range(self) -> tuple[int, int | None]:
+        """Return where the body begins in the content, and where it ends if the server says so."""
         if self.status != 206:
-            return 0
-        match = _CONTENT_RANGE.fullmatch(self.headers.get("Content-Range", ""))
+            return 0, self.length
+        match = _CONTENT_RANGE.fullmatch(self._response.headers.get("Content-Range", ""))
         if match is None:
             raise StoreError("the server answered a range without saying which")
-        return int(match[1])
+        return int(match[1]), int(match[2]) + 1
 
 
 class Web:
@@ -152,6 +198,8 @@ class Web:
         """Return what certificates are checked against."""
         if self._context is None:
             self._context = ssl.create_default_context()
+            # RFC 9110, 4.3.4: a name counts only as a subject alternative name.
+            self._context.hostname_checks_common_name = False
         return self._context
 
     @contextlib.contextmanager
@@ -178,67 +226,65 @@ class Web:
         try:
             with Watchdog(deadline) as watchdog:
                 addresses = _addresses(url, budget, deadline, is_trusted=is_trusted)
-                connection = self._connection(url, addresses, budget, watchdog)
+                connection = self._connection(url, addresses, budget, deadline, watchdog)
                 with contextlib.closing(connection):
                     with _faults(watchdog, budget):
-                        connection.request(method, url.target, headers=_HEADERS | (headers or {}))
+                        connection.request(
+                            method,
+                            url.target,
+                            headers=_HEADERS | (headers or {}),
+                            preload_content=False,
+                            decode_content=False,
+                        )
                         response = connection.getresponse()
                     with contextlib.closing(response):
-                        yield Answer(response.status, response.headers, response, watchdog, budget)
+                        yield Answer(response, watchdog, budget)
         finally:
             slots.release()
 
     def _connection(
-        self, url: Url, addresses: list[str], budget: Budget, watchdog: Watchdog
-    ) -> "_Connection":
-        context = self.context() if url.scheme == "https" else None
-        return _Connection(url, addresses, context, budget.limits.connect_seconds, watchdog)
+        self, url: Url, addresses: list[str], budget: Budget, deadline: float, watchdog: Watchdog
+    ) -> HTTPConnection:
+        patience = budget.limits.connect_seconds
+        connection: _Plain | _Encrypted
+        # The host stays the name: it is what the Host header and the certificate are about.
+        if url.scheme == "https":
+            context = self.context()
+            connection = _Encrypted(url.host, url.port, timeout=patience, ssl_context=context)
+        else:
+            connection = _Plain(url.host, url.port, timeout=patience)
+
+        def dial() -> socket.socket:
+            connected = _dial(addresses, int(url.port or 0), patience, deadline)
+            watchdog.guard(connected)
+            return connected
+
+        connection.dial = dial
+        return connection
 
 
-class _Connection(http.client.HTTPConnection):
-    """A connection to one of some addresses, in the name of the host."""
-
-    def __init__(
-        self,
-        url: Url,
-        addresses: list[str],
-        context: ssl.SSLContext | None,
-        timeout: float,
-        watchdog: Watchdog,
-    ) -> None:
-        # The standard library adds the port to the Host header unless it is this one.
-        self.default_port = 443 if url.scheme == "https" else 80
-        super().__init__(url.host, url.port, timeout=timeout)
-        self._name = url.address or url.host
-        self._addresses = addresses
-        self._context = context
-        self._watchdog = watchdog
-
-    def connect(self) -> None:
-        """Connect to the first address that answers, and check that it is the host's."""
-        self.sock = self._dial()
-        self._watchdog.guard(self.sock)
-        if self._context is not None:
-            self.sock = self._context.wrap_socket(self.sock, server_hostname=self._name)
-
-    def _dial(self) -> socket.socket:
-        for address in self._addresses[:_TRIES]:
-            try:
-                return socket.create_connection((address, self.port), self.timeout)
-            except OSError as error:
-                failure = error
-        raise failure
+def _dial(addresses: list[str], port: int, patience: float, deadline: float) -> socket.socket:
+    """Connect to the first address that answers."""
+    for address in addresses[:_TRIES]:
+        left = max(0.001, min(patience, deadline - time.monotonic()))
+        try:
+            connected = socket.create_connection((address, port), left)
+        except OSError as error:
+            failure = error
+        else:
+            connected.settimeout(patience)
+            return connected
+    raise failure
 
 
 def _addresses(url: Url, budget: Budget, deadline: float, *, is_trusted: bool) -> list[str]:
     """Look a host up and check every address it has."""
+    if not is_trusted:
+        check_host(url)
     if url.address is not None:
-        addresses = [url.address]
-    else:
-        if not is_trusted and is_closed_name(url.host):
-            raise Closed(url.host, "a name of a private network")
-        patience = min(budget.limits.connect_seconds, deadline - time.monotonic())
-        addresses = _look_up(url, patience)
+        return [url.address]
+    patience = min(budget.limits.connect_seconds, deadline - time.monotonic())
+    addresses = _look_up(url, patience)
     if not is_trusted and not all(map(is_public, addresses)):
         raise Closed(url.host, "an address that is not public")
     return addresses
@@ -251,7 +297,7 @@ def _look_up(url: Url, patience: float) -> list[str]:
     def ask() -> None:
         try:
             future.set_result(socket.getaddrinfo(url.host, url.port, type=socket.SOCK_STREAM))
-        except BaseException as error:  # noqa: BLE001 - handed to whoever waits
+        except BaseException as error:  # noqa: BLE001 - raised again where the result is awaited
             future.set_exception(error)
 
     threading.Thread(target=ask, name="messagebody-look-up", daemon=True).start()
@@ -271,20 +317,25 @@ def _look_up(url: Url, patience: float) -> list[str]:
 
 @contextlib.contextmanager
 def _faults(watchdog: Watchdog, budget: Budget) -> Iterator[None]:
+    """Raise the toolkit's errors instead of the network's within the block."""
     try:
         yield
-    except (OSError, http.client.HTTPException, ValueError) as error:
+    except (OSError, http.client.HTTPException, HTTPError, ValueError) as error:
         if isinstance(error, StoreError):
             raise
         if watchdog.has_bitten:
-            raise budget.out_of_time() from error
-        raise StoreError(f"the server failed: {_reason(error)}") from error
+            raise budget.out_of_time() from harmless_cause(error)
+        raise StoreError(f"the server failed: {_reason(error)}") from harmless_cause(error)
 
 
 def _reason(error: BaseException) -> str:
-    if isinstance(error, ssl.SSLCertVerificationError):
-        return f"its certificate is not valid ({error.verify_message})"
-    if isinstance(error, TimeoutError):
-        return "it did not answer in time"
-    text = getattr(error, "strerror", None) or str(error) or type(error).__name__
+    """Return what happened in words; urllib3 wraps the error that says it."""
+    for each in (error, *error.args, error.__context__):
+        if isinstance(each, ssl.SSLCertVerificationError):
+            return f"its certificate is not valid ({each.verify_message})"
+        if isinstance(each, TimeoutError):
+            return "it did not answer in time"
+        if isinstance(each, http.client.IncompleteRead):
+            return "it closed the connection before the end of the content"
+    text = getattr(error, "strerror", None) or redact_urls(str(error)) or type(error).__name__
     return escape(str(text), limit=120)

@@ -2,11 +2,10 @@
 
 import contextlib
 import functools
-import io
 import os
 import ssl
 from collections.abc import Iterable, Iterator
-from typing import Any, BinaryIO, cast
+from typing import TYPE_CHECKING, Any
 
 from messagebody._text import redact_url
 from messagebody.content import Reference
@@ -19,13 +18,15 @@ from messagebody.errors import (
     UnsafeReference,
 )
 from messagebody.references.allow_list import Entry, longest_match, make_entry
-from messagebody.references.http import Closed, Web
 from messagebody.references.limits import Budget, FetchLimits
 from messagebody.references.sources import DataSource, Source, StoreSource, WebSource
 from messagebody.references.spool import Spool
-from messagebody.references.url import Malformed, Url, parse
+from messagebody.references.url import Closed, Malformed, Url, check_host, parse
 from messagebody.stores import Store
 from messagebody.wire.data_urls import is_data_url
+
+if TYPE_CHECKING:
+    from messagebody.references.http import Web
 
 Allowed = str | os.PathLike[str] | Store
 
@@ -64,11 +65,18 @@ class Resolver:
         self.public_https = public_https
         self.require_digest = require_digest
         self.limits = limits or FetchLimits()
-        self._web = Web(ssl_context)
+        self._ssl_context = ssl_context
 
     def __repr__(self) -> str:
         shown = [redact_url(_text(entry.prefix)) for entry in self.entries]
         return f"Resolver(allow={shown}, public_https={self.public_https})"
+
+    @functools.cached_property
+    def _web(self) -> "Web":
+        # Stores and data: URLs need no HTTP library, and this one takes time to load.
+        from messagebody.references.http import Web
+
+        return Web(self._ssl_context)
 
     def budget(self) -> Budget:
         """Return a fresh budget; share it between the reads that belong to one body."""
@@ -126,6 +134,13 @@ class Resolver:
         raise UnsafeReference(subject, f"points to {_advice(url, text)}")
 
     def _web_source(self, url: Url, subject: str, *, is_trusted: bool) -> WebSource:
+        if not is_trusted:
+            try:
+                check_host(url)
+            except Closed as error:
+                problem = f"points to {redact_url(_text(url))}, whose host has {error.problem}"
+                raise UnsafeReference(subject, problem) from error
+
         def follow(location: str) -> WebSource:
             source = self.source(location, subject=f"{subject}, redirected from {url.host},")
             if not isinstance(source, WebSource):
@@ -139,6 +154,10 @@ class Resolver:
         return WebSource(self._web, url, is_trusted, follow)
 
     # Reading
+
+    def keeps(self, digest: str | None, size: int | None) -> bool:
+        """Tell whether a cache holds, or has room for, content of a digest and a size."""
+        return False
 
     def fetch(
         self,
@@ -319,128 +338,3 @@ def _allow(url: Url) -> str:
 def _text(url: Url, path: str | None = None) -> str:
     port = "" if url.port is None or url.has_default_port else f":{url.port}"
     return f"{url.scheme}://{url.host}{port}{url.path if path is None else path}"
-
-
-_AHEAD = 256 * 1024
-"""Bytes asked for at least: a header costs little, and a walk through a file few requests."""
-_CHUNK = 8 * 1024 * 1024
-
-
-@functools.cache
-def _closed_default() -> Resolver:
-    """Return what reads where no resolver is given: it allows nothing of the application's."""
-    return Resolver()
-
-
-def read_reference(
-    reference: "Reference",
-    *,
-    resolver: Resolver | None,
-    subject: str,
-    budget: Budget | None = None,
-) -> bytes:
-    """Return the whole content of a reference, verified against what it promises.
-
-    Arguments:
-        reference: URL, size and digest.
-        resolver: decides and reads; the closed default if None.
-        subject: who has the reference, such as "part '/a'", for errors.
-        budget: shared between the reads of one body.
-    """
-    resolver = resolver or _closed_default()
-    return resolver.fetch(
-        reference.url,
-        size=reference.size,
-        digest=reference.digest,
-        subject=subject,
-        budget=budget,
-    ).read()
-
-
-def measure_reference(
-    reference: "Reference",
-    *,
-    resolver: Resolver | None,
-    subject: str,
-    budget: Budget | None = None,
-) -> tuple[int, str]:
-    """Read a reference once and return its size and digest, stated or not."""
-    return (resolver or _closed_default()).measure(
-        reference.url,
-        size=reference.size,
-        digest=reference.digest,
-        subject=subject,
-        budget=budget,
-    )
-
-
-def open_reference(reference: "Reference", *, resolver: Resolver | None, subject: str) -> BinaryIO:
-    """Return a reference's content as a seekable binary file object.
-
-    Only what is read is asked for, by ranges, so it can't be verified: `verified` is False. A
-    resolver with `require_digest=True` reads and verifies everything once and serves from that.
-    """
-    resolver = resolver or _closed_default()
-    if resolver.require_digest:
-        spool = resolver.fetch(
-            reference.url, size=reference.size, digest=reference.digest, subject=subject
-        )
-        return cast("BinaryIO", Reader(cast("io.RawIOBase", spool.stream()), verified=True))
-    resolver.source(reference.url, subject=subject)
-    ranges = _Ranges(resolver, reference.url, reference.size, subject)
-    return cast("BinaryIO", Reader(ranges, verified=False))
-
-
-class Reader(io.BufferedReader):
-    """A binary file object over a reference; `verified` says whether its bytes were checked."""
-
-    def __init__(self, raw: io.RawIOBase, *, verified: bool) -> None:
-        super().__init__(raw, _AHEAD)
-        self.verified = verified
-
-
-class _Ranges(io.RawIOBase):
-    """A file object that reads a reference by ranges."""
-
-    def __init__(self, resolver: Resolver, url: str, size: int | None, subject: str) -> None:
-        self._read = functools.partial(
-            resolver.read_range, url, subject=subject, budget=resolver.budget()
-        )
-        self._ask = functools.partial(resolver.size, url, subject=subject)
-        self._size = size
-        self._position = 0
-
-    def readable(self) -> bool:
-        return True
-
-    def seekable(self) -> bool:
-        return True
-
-    def tell(self) -> int:
-        return self._position
-
-    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
-        if whence == io.SEEK_END:
-            if self._size is None:
-                self._size = self._ask()
-            offset += self._size
-        elif whence == io.SEEK_CUR:
-            offset += self._position
-        if offset < 0:
-            raise ValueError(f"negative seek position {offset}")
-        self._position = offset
-        return offset
-
-    def readall(self) -> bytes:
-        """Return the rest in few requests; Python's own makes one for every few KiB."""
-        chunks = [self.read(_CHUNK) or b""]
-        while len(chunks[-1]) == _CHUNK:
-            chunks.append(self.read(_CHUNK) or b"")
-        return b"".join(chunks)
-
-    def readinto(self, buffer: object) -> int:
-        view = memoryview(buffer).cast("B")  # type: ignore[arg-type]
-        data = self._read(self._position, self._position + len(view))
-        view[: len(data)] = data
-        self._position += len(data)
-        return len(data)

@@ -2,17 +2,19 @@
 
 import contextlib
 from collections.abc import Callable, Iterator
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 from urllib.parse import urljoin
 
 import attrs
 
 from messagebody.errors import LimitExceeded, ObjectNotFound, StoreError
-from messagebody.references.http import Answer, Web
 from messagebody.references.limits import Budget
 from messagebody.references.url import Url
 from messagebody.stores.base import Store
 from messagebody.wire import data_urls
+
+if TYPE_CHECKING:
+    from messagebody.references.http import Answer, Web
 
 
 class Source(Protocol):
@@ -73,7 +75,9 @@ class StoreSource:
     def read_range(self, budget: Budget, deadline: float, start: int, end: int) -> bytes:
         """Return some bytes of the object."""
         budget.check_time(deadline)
-        return self.store.read_range(self.key, start, end)
+        found = self.store.read_range(self.key, start, end)
+        budget.take_bytes(len(found))
+        return found
 
 
 @attrs.frozen
@@ -87,7 +91,7 @@ class WebSource:
         follow: gives the verdict on where a redirect leads.
     """
 
-    web: Web
+    web: "Web"
     url: Url
     is_trusted: bool
     follow: Callable[[str], "WebSource"]
@@ -104,7 +108,9 @@ class WebSource:
         """Yield the body of the answer."""
         with self._request(budget, deadline, "GET", {}) as answer:
             if answer.status == 206:
-                raise StoreError("the server sent a part of the file, which nobody asked for")
+                raise StoreError(
+                    "the server sent a part of the file, where the whole was asked for"
+                )
             answer.raise_for_status()
             answer.check_framing()
             yield from answer.body()
@@ -117,15 +123,19 @@ class WebSource:
                 return b""
             answer.raise_for_status()
             answer.check_framing()
-            first = answer.range_start()
+            first, stop = answer.content_range()
             if first not in {0, start}:
                 raise StoreError("the server answered another range than asked")
-            return _cut(answer.body(), start - first, end - first, budget)
+            promised = end if stop is None else min(end, stop)
+            found = _cut(answer.body(), start - first, end - first, budget)
+            if answer.status == 206 and start + len(found) < promised:
+                raise StoreError("the server sent less than the range that it promised")
+            return found
 
     @contextlib.contextmanager
     def _request(
         self, budget: Budget, deadline: float, method: str, headers: dict[str, str]
-    ) -> Iterator[Answer]:
+    ) -> "Iterator[Answer]":
         """Send a request and follow its redirects, each to be judged like a new reference."""
         source = self
         with contextlib.ExitStack() as stack:
@@ -154,7 +164,7 @@ class WebSource:
         try:
             return urljoin(f"{url.scheme}://{url.host}{port}{url.target}", location)
         except ValueError as error:
-            raise StoreError("a redirect to what is no URL") from error
+            raise StoreError("a redirect to an invalid URL") from error
 
 
 def _cut(body: Iterator[bytes], start: int, end: int, budget: Budget) -> bytes:

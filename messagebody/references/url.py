@@ -66,6 +66,33 @@ def _is_public_v4(address: ipaddress.IPv4Address) -> bool:
     return not any(address in network for network in _CLOSED_V4)
 
 
+# RFC 6761, 6762, 7686, 8375 and 9476, and the zones of Kubernetes and of cloud networks.
+_CLOSED_NAMES = frozenset(
+    {"localhost", "local", "localdomain", "internal", "svc", "home.arpa", "arpa", "onion",
+     "invalid"}
+)  # fmt: skip
+
+
+def is_closed_name(host: str) -> bool:
+    """Tell whether a name belongs to a private zone; such a name is refused without a look-up.
+
+    Examples:
+        >>> is_closed_name("db.internal"), is_closed_name("internal.example.com")
+        (True, False)
+    """
+    labels = host.split(".")
+    return any(".".join(labels[start:]) in _CLOSED_NAMES for start in range(len(labels)))
+
+
+class Closed(Exception):
+    """Say why a host is not connected to."""
+
+    def __init__(self, host: str, problem: str) -> None:
+        super().__init__(host, problem)
+        self.host = host
+        self.problem = problem
+
+
 LONGEST: Final = 8192
 """Characters of a URL."""
 
@@ -141,6 +168,19 @@ class Url:
     def segments(self) -> list[str]:
         """The path's segments, none for an empty path."""
         return self.path.split("/")[1:]
+
+
+def check_host(url: Url) -> None:
+    """Refuse a host that is private by its very name or address; nothing is looked up.
+
+    Raises:
+        Closed: the host is a name of a private zone, or an address that is not public.
+    """
+    if url.address is not None:
+        if not is_public(url.address):
+            raise Closed(url.host, "an address that is not public")
+    elif is_closed_name(url.host):
+        raise Closed(url.host, "a name of a private network")
 
 
 def parse(text: str) -> Url:

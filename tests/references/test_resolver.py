@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from messagebody import Part, Resolver
+from messagebody import MessageBody, Part, Resolver
 from messagebody.errors import (
     DecodeError,
     LimitExceeded,
@@ -20,8 +20,7 @@ from messagebody.errors import (
     UnsafeReference,
 )
 from messagebody.references import FetchLimits
-from messagebody.references.http import is_closed_name
-from messagebody.references.url import Malformed, is_public, parse
+from messagebody.references.url import Malformed, is_closed_name, is_public, parse
 from messagebody.stores import Bytes, open_store
 from messagebody.wire import data_urls
 
@@ -51,6 +50,19 @@ class TestEntries:
     )
     def test_match_whole_segments(self, entry: str, url: str, allowed: bool) -> None:
         assert Resolver(allow=[entry], public_https=False).allows(url) is allowed
+
+    @pytest.mark.parametrize(
+        "host", ["169.254.169.254", "127.0.0.1", "[::1]", "[::ffff:10.0.0.1]", "10.1.2.3",
+                 "metadata.google.internal", "x.localhost", "db.svc", "a.cluster.local"]
+    )  # fmt: skip
+    def test_private_hosts_are_refused_by_name_and_address(self, host: str) -> None:
+        """The verdict alone says no: others act on it, such as fsspec's reference filesystem."""
+        url = f"https://{host}/latest/meta-data"
+        assert not Resolver().allows(url)
+        assert Resolver(allow=f"https://{host}/").allows(url)
+        body = MessageBody([Part(url=url, name="/a", content_type="text/plain")])
+        with pytest.raises(UnsafeReference, match="whose host has"):
+            body.to_references()
 
     def test_the_longest_prefix_wins(self) -> None:
         short, long = open_store("memory://a"), open_store("memory://a/b")

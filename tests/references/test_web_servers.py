@@ -4,6 +4,7 @@ import gzip
 import hashlib
 import ssl
 import time
+import tracemalloc
 from collections.abc import Callable
 from typing import Any
 
@@ -204,6 +205,11 @@ HOSTILE_ANSWERS: dict[str, tuple[Callable[[Any, Any], None], type[Exception]]] =
     "chunk size is negative": (raw(CHUNKED + b"-5\r\nhello\r\n0\r\n\r\n"), StoreError),
     "chunks end early": (raw(CHUNKED + b"5\r\nhel"), StoreError),
     "no last chunk": (raw(CHUNKED + b"5\r\nhello\r\n"), StoreError),
+    "chunk size as Python writes it": (raw(CHUNKED + b"0x5\r\nhello\r\n0\r\n\r\n"), StoreError),
+    "chunk size with an underscore": (raw(CHUNKED + b"1_0\r\n" + b"h" * 10 + b"\r\n0\r\n\r\n"),
+                                      StoreError),
+    "identity, then a second encoding": (raw(OK + b"Content-Encoding: identity\r\n"
+                                             b"Content-Encoding: gzip\r\n\r\nhello"), StoreError),
     "shorter than its length": (raw(OK + b"Content-Length: 9\r\n\r\nhello"), StoreError),
     "length is negative": (raw(OK + b"Content-Length: -5\r\n\r\nhello"), StoreError),
     "length is no number": (raw(OK + b"Content-Length: 5x\r\n\r\nhello"), StoreError),
@@ -271,6 +277,57 @@ def test_hostile_answers_end_in_a_typed_error(
     assert "part 3" in str(caught.value)
     assert time.monotonic() - begun < 2.5
     assert {address for address, _ in network.connections} <= {PUBLIC}
+
+
+class TestTruncation:
+    """The end of a connection is the end of the content only where the server says so."""
+
+    HEAD = b"HTTP/1.1 200 OK\r\nServer: test\r\nContent-Type: text/plain\r\n"
+
+    @pytest.mark.parametrize("kept", range(9, len(HEAD) + 1, 7))
+    def test_within_status_line_and_headers(
+        self, kept: int, resolver: Resolver, web: WebServer
+    ) -> None:
+        web.handler = raw(self.HEAD[:kept])
+        with pytest.raises(StoreError):
+            resolver.fetch(URL).close()
+
+    @pytest.mark.parametrize("sent", [b"", b"ell", b"ello wor"])
+    def test_within_a_promised_range(self, sent: bytes, resolver: Resolver, web: WebServer) -> None:
+        head = b"HTTP/1.1 206 Partial Content\r\nContent-Range: bytes 1-10/99\r\n\r\n"
+        web.handler = raw(head + sent)
+        with pytest.raises(StoreError):
+            resolver.read_range(URL, 1, 11)
+
+    def test_a_range_that_ends_with_the_content_is_whole(
+        self, resolver: Resolver, web: WebServer
+    ) -> None:
+        web.handler = answer("206 Partial Content", b"lo", Content_Range="bytes 3-4/5")
+        assert resolver.read_range(URL, 3, 400) == b"lo"
+
+    def test_an_empty_file_is_one_that_says_so(self, resolver: Resolver, web: WebServer) -> None:
+        web.handler = answer("200 OK")
+        assert resolver.fetch(URL).read() == b""
+        web.handler = raw(CHUNKED + b"0\r\n\r\n")
+        assert resolver.fetch(URL).read() == b""
+
+
+class TestTinyChunks:
+    def test_take_no_more_memory_than_their_bytes(self, resolver: Resolver, web: WebServer) -> None:
+        web.handler = raw(CHUNKED + b"10\r\n0123456789abcdef\r\n" * 20_000 + b"0\r\n\r\n")
+        patient = Resolver(ssl_context=resolver._ssl_context)
+        tracemalloc.start()
+        spool = patient.fetch(URL)
+        _, peak = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        assert spool.size == 320_000
+        assert peak < 4 * spool.size
+
+    def test_of_next_to_nothing_are_refused(self, resolver: Resolver, web: WebServer) -> None:
+        web.handler = raw(CHUNKED + b"2\r\nab\r\n" * 30_000 + b"0\r\n\r\n")
+        patient = Resolver(ssl_context=resolver._ssl_context)
+        with pytest.raises(StoreError, match="chunks of under 16 bytes"):
+            patient.fetch(URL)
 
 
 def test_a_body_longer_than_its_length_is_cut_there(resolver: Resolver, web: WebServer) -> None:
