@@ -3,6 +3,7 @@
 import contextlib
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from operator import itemgetter
 from typing import Any, Final, NamedTuple
 
@@ -57,9 +58,14 @@ class Directories:
         self._enter(name, self._next)
         self._next += 1
 
-    def remove(self, name: str) -> None:
-        """Forget a name, and the directories that are empty without it."""
+    def restore(self, name: str, rank: int) -> None:
+        """Take a name back in at the rank that `remove` returned for it."""
+        self._enter(name, rank)
+
+    def remove(self, name: str) -> int:
+        """Forget a name, and the directories that are empty without it; return its rank."""
         entry = name
+        own = self._ranks[_above(name)][name]
         while True:
             directory = _above(entry)
             ranks = self._ranks[directory]
@@ -71,12 +77,11 @@ class Directories:
             del self._ranks[directory]
             entry = directory
         self._doubt(directory, rank)
+        return own
 
     def rename(self, old: str, new: str) -> None:
         """Put a name in the place of another."""
-        rank = self._ranks[_above(old)][old]
-        self.remove(old)
-        self._enter(new, rank)
+        self._enter(new, self.remove(old))
 
     def touch(self, name: str) -> None:
         """Forget what was made of the directory of a name whose part is another now."""
@@ -134,7 +139,7 @@ Entries = list[tuple[str, PartRecord | None]]
 class PartList:
     """An ordered list of uniquely named parts."""
 
-    __slots__ = ("_columns", "_directories", "_holes", "_lock", "_slot_of", "_slots")
+    __slots__ = ("_columns", "_directories", "_holes", "_lock", "_slot_of", "_slots", "_undo")
 
     def __init__(self, records: Iterable[PartRecord] = ()) -> None:
         """Take records whose names the caller has checked to be unique."""
@@ -144,6 +149,7 @@ class PartList:
         self._columns: Columns | None = None
         self._directories: Directories | None = None
         self._lock = threading.RLock()
+        self._undo: list[Callable[[], None]] | None = None
 
     def __len__(self) -> int:
         with self._lock:
@@ -187,6 +193,7 @@ class PartList:
                 return
             self._refuse_taken(part.name)
             self._close_holes()
+            self._note(partial(self._put_back, self._slots, 0))
             # A new list: whoever is going through the old one shall not meet a part twice.
             self._slots = [*self._slots[:position], part, *self._slots[position:]]
             self._slot_of = self._directories = self._columns = None
@@ -228,6 +235,7 @@ class PartList:
                     self._directories.add(part.name)
             self._slots.append(part)
             self._columns = None
+            self._note(partial(self._remove, len(self._slots) - 1))
 
     def replace_named(self, name: str, part: PartRecord) -> bool:
         """Put a part in the place of the one with a name; tell whether there is one."""
@@ -279,17 +287,40 @@ class PartList:
 
     @contextlib.contextmanager
     def all_or_nothing(self) -> Iterator[None]:
-        """Make several changes of which other threads see all or none; an error undoes them."""
+        """Make several changes of which other threads see all or none; an error undoes them.
+
+        It costs what is changed, not what the body holds: each change notes how to undo it.
+        """
         with self._lock:
-            slots, holes = self._slots[:], self._holes
+            around, self._undo = self._undo, []
             try:
                 yield
             except BaseException:
-                self._slots, self._holes = slots, holes
-                self._slot_of = self._directories = self._columns = None
+                self._roll_back()
                 raise
+            else:
+                if around is not None:
+                    around += self._undo
+            finally:
+                self._undo = around
 
     # Inside, under the lock
+
+    def _note(self, undo: Callable[[], None]) -> None:
+        """Keep how to undo a change that was just made, if somebody may ask for it."""
+        if self._undo is not None:
+            self._undo.append(undo)
+
+    def _roll_back(self) -> None:
+        # Undoing makes changes as well; they are not to be noted.
+        noted, self._undo = self._undo or [], None
+        for undo in reversed(noted):
+            undo()
+
+    def _put_back(self, slots: list[PartRecord | None], holes: int) -> None:
+        """Return to the list that was used before a change made a new one."""
+        self._slots, self._holes = slots, holes
+        self._slot_of = self._directories = self._columns = None
 
     def _slot(self, name: str) -> int | None:
         if self._slot_of is None:
@@ -315,6 +346,7 @@ class PartList:
         old, new = self._name_in(slot), part.name
         if new != old:
             self._refuse_taken(new)
+        self._note(partial(self._replace, slot, self._slots[slot]))
         self._slots[slot] = part
         self._columns = None
         if new == old:
@@ -338,18 +370,36 @@ class PartList:
             self._directories.rename(old, new)
 
     def _remove(self, slot: int) -> None:
-        name = self._name_in(slot)
+        name, index, rank = self._name_in(slot), self._directories, 0
         if name is not None:
             if self._slot_of is not None:
                 del self._slot_of[name]
-            if self._directories is not None:
-                self._directories.remove(name)
+            if index is not None:
+                rank = index.remove(name)
+        self._note(partial(self._restore, slot, self._slots[slot], index, rank))
         if slot == len(self._slots) - 1:
             self._slots.pop()
         else:
             self._slots[slot] = None
             self._holes += 1
         self._columns = None
+
+    def _restore(self, slot: int, record: PartRecord, index: Directories | None, rank: int) -> None:
+        """Put a part back into the slot that it was taken out of."""
+        if slot == len(self._slots):
+            self._slots.append(record)
+        else:
+            self._slots[slot] = record
+            self._holes -= 1
+        self._columns = None
+        if record.name is None:
+            return
+        if self._slot_of is not None:
+            self._slot_of[record.name] = slot
+        if index is not None and index is self._directories:
+            index.restore(record.name, rank)
+        else:
+            self._directories = None  # ranks of one index mean nothing in another
 
     def _name_in(self, slot: int) -> str | None:
         record = self._slots[slot]
@@ -362,6 +412,7 @@ class PartList:
 
     def _close_holes(self) -> None:
         if self._holes:
+            self._note(partial(self._put_back, self._slots, self._holes))
             self._slots = [item for item in self._slots if item is not None]
             self._slot_of = None
             self._holes = 0

@@ -323,7 +323,7 @@ class MessageBody(PartSequence):
         (2, ['/sources/1'], True)
     """
 
-    __slots__ = ()
+    __slots__ = ("_fs",)
 
     # JSON and back
 
@@ -542,14 +542,27 @@ class MessageBody(PartSequence):
 
     @property
     def fs(self) -> "MessageBodyFileSystem":
-        """The body as an fsspec filesystem; changes go both ways."""
-        return self.filesystem()
+        """The body as an fsspec filesystem; changes go both ways. Always the same object."""
+        try:
+            return self._fs
+        except AttributeError:
+            with self._parts._lock:  # two threads must not get two filesystems
+                if not hasattr(self, "_fs"):
+                    self._fs = self.filesystem()
+            return self._fs
 
-    def filesystem(self, *, resolver: "Resolver | None" = None) -> "MessageBodyFileSystem":
-        """Return the body as an fsspec filesystem that reads references through `resolver`."""
+    def filesystem(
+        self, *, resolver: "Resolver | None" = None, **options: Any
+    ) -> "MessageBodyFileSystem":
+        """Return a new fsspec filesystem over the body, with transactions of its own.
+
+        Arguments:
+            resolver: decides how references are read; the body's own, else the closed default.
+            **options: others of `messagebody.filesystem.MessageBodyFileSystem`.
+        """
         from messagebody.filesystem import MessageBodyFileSystem
 
-        return MessageBodyFileSystem(body=self, resolver=resolver or self._resolver)
+        return MessageBodyFileSystem(body=self, resolver=resolver or self._resolver, **options)
 
     def path(self, name: str = "/") -> "UPath":
         """Return a `UPath` into the body.
