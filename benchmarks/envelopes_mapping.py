@@ -8,7 +8,7 @@ from typing import Any
 from benchmarks.envelopes_signing import envelope
 from benchmarks.harness import compare, machine, print_table, show_ratio, show_time
 from messagebody.envelopes import agents_api, channel, olympus, sentient
-from messagebody.envelopes.base import adapter
+from messagebody.formats import adapter
 
 Runs = dict[str, Callable[[], object]]
 

@@ -21,6 +21,7 @@ LAYERS = [
     {"body"},
     {"findings", "references", "schema"},
     {"compatibility", "offloading", "samples", "filesystem"},
+    {"formats"},
     {"envelopes", "interop", "testing"},
     {"cli", "__main__"},
 ]

@@ -12,8 +12,8 @@ import click
 from messagebody._files import replace_file
 from messagebody._text import human_size, quote
 from messagebody.body import MessageBody
-from messagebody.envelopes.base import adapter, adapter_names
 from messagebody.errors import DecodeError, InvalidSchema, StoreError
+from messagebody.formats import detect
 from messagebody.limits import DEFAULT_LIMITS
 from messagebody.offloading import parse_size
 from messagebody.references import Resolver
@@ -32,8 +32,8 @@ def formats_of(data: bytes) -> list[str]:
         value = strict_json.loads(data, depth=DEFAULT_LIMITS.depth)
     except strict_json.InvalidJson:
         return []
-    found = [name for name in adapter_names() if adapter(name).detect(value)]
-    return [BODY, *found] if is_body(data) else found
+    found = detect(value)
+    return [BODY, *found] if is_body(data) else [*found]
 
 
 _DURATION = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,9})?)\s*([a-z]*)", re.IGNORECASE)

@@ -88,9 +88,9 @@ def _violations(
                     problem = f"no member {quote(name)}"
                     yield Violation(keyword, where, problem, place, value, name)
         elif keyword not in _ANNOTATIONS:
-            problem = _KEYWORDS[keyword](expected, value, schema, strict)
-            if problem:
-                yield Violation(keyword, where, problem, place, value)
+            failed = _KEYWORDS[keyword](expected, value, schema, strict)
+            if failed:
+                yield Violation(keyword, where, failed, place, value)
 
 
 _ANNOTATIONS: Final = {"$schema", "$id", "title", "description", "default"}

@@ -7,8 +7,8 @@ import attrs
 
 from messagebody._text import quote
 from messagebody.body import MessageBody
-from messagebody.envelopes.base import Converted, Loss, LossKind
 from messagebody.errors import EnvelopeError, MessageBodyError
+from messagebody.formats import Converted, Loss, LossKind
 from messagebody.limits import DEFAULT_LIMITS
 from messagebody.media_types import TEXT_PLAIN, essence
 from messagebody.names import safe_name
@@ -65,6 +65,10 @@ def read_object(message: Any, what: str) -> dict[str, Any]:
         value = read(message)
     except strict_json.InvalidJson as error:
         raise EnvelopeError(f"{what}: {error}") from error
+    if isinstance(value, list):
+        raise EnvelopeError(
+            f"{what} is a JSON object, got an array of {len(value)}: convert each item by itself"
+        )
     if not isinstance(value, dict):
         raise EnvelopeError(f"{what} is a JSON object, got {shown(value)}")
     return value

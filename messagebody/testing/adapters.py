@@ -3,21 +3,26 @@
 import abc
 import copy
 import json
+from collections.abc import Iterator
 from typing import Any
 
 from hypothesis import given
 
 from messagebody import MessageBody, MessageBodyError
-from messagebody.envelopes.base import Adapter, Converted, Loss
+from messagebody.findings import Finding, Severity
+from messagebody.formats import Adapter, Converted, Loss
 from messagebody.testing.strategies import bodies, json_values
-
-__all__ = ["AdapterContract"]
 
 
 class AdapterContract(abc.ABC):
     """Inherit this and give it the class attribute `adapter`: a module or an object.
 
     Override `from_body` where the format needs more than a body, such as who sends it to whom.
+
+    Examples:
+        >>> from messagebody.envelopes import agents_api
+        >>> class TestAgentsApi(AdapterContract):
+        ...     adapter = agents_api
     """
 
     # Each property is made within its test: hypothesis knows a property by its function, and
@@ -70,12 +75,28 @@ class AdapterContract(abc.ABC):
 
         holds()
 
+    def test_what_it_writes_is_valid(self) -> None:
+        """A message breaks no rule of its format, unless a loss says what is missing."""
+
+        @given(bodies())
+        def holds(body: MessageBody) -> None:
+            there = self.from_body(body)
+            assert there.losses or [*self._errors(there.value)] == []
+
+        holds()
+
+    def _errors(self, message: Any) -> Iterator[Finding]:
+        for finding in self.adapter.iter_findings(message):
+            if finding.severity is Severity.ERROR:
+                yield finding
+
     def test_anything_else_is_refused(self) -> None:
-        """Whatever JSON comes: an answer, or an error of the toolkit and no other."""
+        """Any JSON value gives findings, and a body or an error of the toolkit."""
 
         @given(json_values())
         def holds(value: Any) -> None:
             assert self.adapter.detect(value) in (True, False)
+            assert all(isinstance(found, Finding) for found in self.adapter.iter_findings(value))
             try:
                 found = self.adapter.to_body(value)
             except MessageBodyError:

@@ -1,12 +1,17 @@
 """The commands with commands of their own: `registry` and `envelope`."""
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from messagebody.findings import Finding
+from messagebody.formats import base
 from tests.cli.test_commands import Shell
 
+VECTORS = Path(__file__).parents[1] / "vectors"
+EXAMPLES = json.loads((VECTORS / "sentient_examples.json").read_text(encoding="utf-8"))
 SECRET = bytes(range(32))
 ENVELOPE = {
     "envelope": {"source_agent": "coder", "session_id": "s-1", "message_id": "m-1"},
@@ -140,7 +145,37 @@ class TestEnvelope:
         assert done.code == 1
         assert done.out.startswith("invalid olympus: 3 findings\n  the envelope: no member")
         assert shell("envelope", "check", "-", "--format", "sentient", stdin=b"[{}]").code == 1
-        assert shell("envelope", "check", "-", "--format", "sentient", stdin=b"{").code == 2
+        assert shell("envelope", "check", "-", "--format", "sentient", stdin=b"{").code == 1
+
+    def test_check_refuses_options_of_other_formats(self, shell: Shell) -> None:
+        data = b'{"agent": "a", "message": "b"}'
+        done = shell("envelope", "check", "-", "--strict", stdin=data)
+        assert done.code == 2
+        assert "--strict cannot be used with channel" in done.err
+
+    def test_check_knows_registered_formats(
+        self, shell: Shell, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        class Morse:
+            def detect(self, value: object) -> bool:
+                return isinstance(value, dict) and "morse" in value
+
+            def iter_findings(self, message: bytes) -> Iterator[Finding]:
+                yield Finding("silent", "/morse", f"{len(message)} bytes say nothing")
+
+        monkeypatch.setitem(base._adapters, "morse", Morse())
+        done = shell("envelope", "check", "-", stdin=b'{"morse": ""}')
+        assert done.code == 1
+        assert done.out == "invalid morse: 1 finding\n  /morse: 13 bytes say nothing (silent)\n"
+
+    def test_a_chain_is_found(self, shell: Shell) -> None:
+        chain = json.dumps(EXAMPLES[:2]).encode()
+        assert shell("envelope", "check", "-", stdin=chain).out == "valid sentient\n"
+        done = shell("detect", "-", stdin=chain)
+        assert (done.code, done.out) == (0, "sentient\n")
+        done = shell("convert", "-", "--from", "sentient", stdin=chain)
+        assert done.code != 0
+        assert "got an array of 2: convert each item by itself" in done.err
 
     @pytest.mark.parametrize(
         ("message", "said"),
@@ -148,12 +183,14 @@ class TestEnvelope:
             ({"role": "user", "content": "Hi"}, "valid agents-api\n"),
             (
                 {"role": "user", "content": "Hi", "name": "bob"},
-                "invalid agents-api: 1 finding\n  omitted name: an envelope has no such member\n",
+                "invalid agents-api: 1 finding\n"
+                "  /name: an envelope has no such member (warning omitted)\n",
             ),
             ({"agent": "demo", "message": "Hi"}, "valid channel\n"),
             (
                 {"agent": "demo", "message": "Hi", "run_id": 5},
-                "invalid channel: 1 finding\n  run_id: it is text or null\n",
+                "invalid channel: 1 finding\n"
+                "  /run_id: a string or null is expected, got 5 (type)\n",
             ),
         ],
     )

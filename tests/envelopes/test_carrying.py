@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from messagebody import MessageBody, MessageBodySchema, Part, Resolver, inline, offload
-from messagebody.envelopes import base, olympus, sentient
+from messagebody.envelopes import olympus, sentient
 from messagebody.errors import (
     DecodeError,
     DigestMismatch,
@@ -19,6 +19,7 @@ from messagebody.errors import (
     LocalFileNotSent,
     LossyConversion,
 )
+from messagebody.formats import base
 
 VECTORS = Path(__file__).parents[1] / "vectors"
 MESSAGES = json.loads((VECTORS / "sentient_bases.json").read_text(encoding="utf-8"))["bases"]

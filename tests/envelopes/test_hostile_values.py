@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from messagebody import MessageBody, Part
 from messagebody.envelopes import agents_api, channel, olympus, sentient
-from messagebody.envelopes.base import adapter
 from messagebody.errors import EnvelopeError, MessageBodyError
+from messagebody.formats import adapter
 from tests.envelopes.shapes import JSON
 
 DEEP = 10_000

@@ -51,7 +51,7 @@ def chain(base: str, *changes: tuple[str, Any]) -> list[dict[str, Any]]:
     return made
 
 
-def found(messages: Any, **options: Any) -> list[tuple[int, str, str]]:
+def found(messages: Any, **options: Any) -> list[tuple[int | None, str, str]]:
     return [
         (f.index, f.check, f.where.removeprefix(f"/{f.index}"))
         for f in sentient.iter_findings(messages, **options)
@@ -390,8 +390,25 @@ class TestGraph:
         assert len(answers) == 1_999
 
 
-@pytest.mark.parametrize("given", [None, 1, True, float("nan"), "[]", b"[]", {"message_id": "m"}])
-def test_a_chain_is_a_list(given: Any) -> None:
-    for ask in (sentient.validate, sentient.is_valid, lambda g: [*sentient.iter_findings(g)]):
-        with pytest.raises(EnvelopeError, match=r"a chain is a list.*of one message it is"):
-            ask(given)
+class TestChainOfOne:
+    """A single message and the text of a chain are chains as well."""
+
+    def test_one_message(self) -> None:
+        (message,) = chain("ex1", ("0/status/code", "ok"))
+        expected = [(0, "S003", "/status/code")]
+        assert found([message]) == expected
+        assert found(message) == found(json.dumps(message)) == expected
+        assert found(json.dumps(message).encode()) == expected
+
+    def test_text_of_a_chain(self) -> None:
+        messages = chain("ex12", ("1/metadata/request_id", "made up"))
+        assert (
+            found(json.dumps(messages)) == found(messages) == [(1, "M001", "/metadata/request_id")]
+        )
+
+    @pytest.mark.parametrize("given", [None, 1, True, float("nan"), "7", b"{", "[7]", [None]])
+    def test_what_is_no_message(self, given: Any) -> None:
+        assert found(given) == [(0, "S000", "")]
+        assert not sentient.is_valid(given)
+        with pytest.raises(EnvelopeError, match="1 finding"):
+            sentient.validate(given)

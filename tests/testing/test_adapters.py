@@ -12,7 +12,8 @@ from hypothesis import Phase, settings
 
 from messagebody import MessageBody
 from messagebody.envelopes import agents_api, channel, olympus, sentient
-from messagebody.envelopes.base import Adapter, Converted, Loss
+from messagebody.findings import Finding
+from messagebody.formats import Adapter, Converted, Loss
 from messagebody.testing import AdapterContract
 
 VECTORS = Path(__file__).parents[1] / "vectors"
@@ -21,7 +22,7 @@ OLYMPUS_HEADER = json.loads(
 )["input"]
 SENTIENT_HEADER = json.loads((VECTORS / "sentient_bases.json").read_text(encoding="utf-8"))[
     "bases"
-]["full4"][3]
+]["ex1"][0]
 
 
 class TestAgentsApi(AdapterContract):
@@ -58,6 +59,10 @@ class Plain:
 
     def detect(self, value: Any) -> bool:
         return isinstance(value, dict) and "plain" in value
+
+    def iter_findings(self, message: Any) -> Iterator[Finding]:
+        if not self.detect(message):
+            yield Finding("plain", "", "it is not a plain message")
 
 
 class Silent(Plain):
@@ -101,6 +106,16 @@ class Careless(Plain):
         return "plain" in value
 
 
+class Invalid(Plain):
+    def iter_findings(self, message: Any) -> Iterator[Finding]:
+        yield Finding("never", "", "nothing is right")
+
+
+class Wordy(Plain):
+    def iter_findings(self, message: Any) -> Iterator[Any]:
+        yield "it is wrong"
+
+
 BREAKAGES = {
     Silent: "test_nothing_is_lost_in_silence",
     Reorders: "test_nothing_is_lost_in_silence",
@@ -109,6 +124,8 @@ BREAKAGES = {
     Stranger: "test_it_knows_its_own",
     Crashes: "test_anything_else_is_refused",
     Careless: "test_anything_else_is_refused",
+    Wordy: "test_anything_else_is_refused",
+    Invalid: "test_what_it_writes_is_valid",
 }
 
 
@@ -143,7 +160,7 @@ def test_told_losses_are_no_breakage() -> None:
     class Honest(Silent):
         def from_body(self, body: MessageBody) -> Converted[Any]:
             lost = [Loss("omitted", name, "the format has no names") for name in body.names()]
-            return Converted.of(super().from_body(body).value, lost)
+            return Converted(super().from_body(body).value, lost)
 
     contract_of(Honest()).test_nothing_is_lost_in_silence()
     assert json.dumps(Honest().from_body(MessageBody()).value) == '{"plain": []}'

@@ -4,7 +4,7 @@ import inspect
 import json
 import os
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -25,9 +25,10 @@ from messagebody.cli.options import (
     write_out,
 )
 from messagebody.cli.terminal import Terminal, pass_terminal
-from messagebody.envelopes import agents_api, channel, olympus, sentient
-from messagebody.envelopes.base import Loss, adapter, adapter_names
+from messagebody.envelopes import olympus, sentient
 from messagebody.errors import DecodeError
+from messagebody.findings import Finding
+from messagebody.formats import Loss, adapter, adapter_names, detect
 from messagebody.limits import DEFAULT_LIMITS
 from messagebody.wire import strict_json
 
@@ -162,8 +163,6 @@ def _check_json(path: str, data: bytes) -> None:
         raise click.UsageError(f"{source_name(path)}: {error}") from error
 
 
-_CHECKED = ("agents-api", "channel", "olympus", "sentient")
-
 _message = click.argument("message", default="-", metavar="[MESSAGE]")
 _secret = click.option(
     "--secret-file",
@@ -197,15 +196,15 @@ def envelope_command() -> None:
 @click.option(
     "--format",
     "name",
-    type=click.Choice([*_CHECKED]),
+    type=click.Choice(adapter_names()),
     help="The format, found from the message if not given.",
 )
-@click.option("--strict", is_flag=True, help="Olympus: also the rules stated in words only.")
+@click.option("--strict", is_flag=True, help="Olympus: also check what its schema leaves to prose.")
 @pass_terminal
 def check(terminal: Terminal, message: str, name: str | None, *, strict: bool) -> ExitCode:
     """List what breaks a format's rules; exit with 1 if anything does.
 
-    A sentient MESSAGE may be an array: a chain.
+    A Sentient MESSAGE may be a chain: an array of messages.
     """
     data = read_bytes(message)
     chosen = name or _detected(data)
@@ -220,24 +219,20 @@ def check(terminal: Terminal, message: str, name: str | None, *, strict: bool) -
 
 
 def _detected(data: bytes) -> str:
-    value = _json(data)
-    first = value[0] if isinstance(value, list) and value else value
-    found = [name for name in _CHECKED if adapter(name).detect(first)]
+    found = detect(_json(data))
     if not found:
-        known = ", ".join(_CHECKED)
-        raise click.UsageError(f"this looks like no envelope; say which it is: --format {known}")
+        known = ", ".join(adapter_names())
+        raise click.UsageError(f"the format was not recognised; say which it is: --format {known}")
     return found[0]
 
 
-def _findings(data: bytes, name: str, *, strict: bool) -> Iterable[object]:
-    if name == "olympus":
-        return olympus.iter_findings(data, strict=strict)
-    value = _json(data)
-    if name == "sentient":
-        return sentient.iter_findings(value if isinstance(value, list) else [value])
-    if name == "agents-api":
-        return agents_api.iter_findings(value)
-    return channel.iter_findings(value)
+def _findings(data: bytes, name: str, *, strict: bool) -> Iterable[Finding]:
+    iter_findings: Callable[..., Iterable[Finding]] = adapter(name).iter_findings
+    if not strict:
+        return iter_findings(data)
+    if "strict" not in inspect.signature(iter_findings).parameters:
+        raise click.UsageError(f"--strict cannot be used with {name}")
+    return iter_findings(data, strict=True)
 
 
 def _json(data: bytes) -> Any:

@@ -13,9 +13,9 @@ from messagebody.envelopes.agents_api.normalize import (
     kept_text_fields,
     normalize,
 )
-from messagebody.envelopes.base import Loss
 from messagebody.errors import EnvelopeError
 from messagebody.findings import Finding, Severity, pointer, validator_of, verdict_of
+from messagebody.formats import Loss
 
 _NOT_AN_ARRAY = "it is no array or object, which is all the reference takes"
 
@@ -27,7 +27,7 @@ def iter_findings(row: Any) -> Iterator[Finding]:
     of what normalising loses.
 
     Arguments:
-        row: parsed JSON.
+        row: parsed JSON, or JSON text.
 
     Examples:
         >>> for finding in iter_findings({"type": "tool_call", "content": "x", "name": "bob"}):
@@ -36,7 +36,10 @@ def iter_findings(row: Any) -> Iterator[Finding]:
         /name: an envelope has no such member (warning omitted)
     """
     try:
-        message = as_message(row, "WP_Agent_Message::normalize(): Argument #1 ($message)")
+        message = as_message(
+            php.from_text(row, "agents-api message"),
+            "WP_Agent_Message::normalize(): Argument #1 ($message)",
+        )
         normalize(message)
     except EnvelopeError as error:
         yield Finding("refused", "", error.problem)

@@ -17,9 +17,9 @@ from messagebody.envelopes.agents_api.normalize import (
     normalize,
 )
 from messagebody.envelopes.attachments import is_absolute_url, not_taken, put_parts, take_parts
-from messagebody.envelopes.base import Converted
 from messagebody.envelopes.embedding import embed, extract, inline_text, is_same
 from messagebody.errors import EnvelopeError, MessageBodyError
+from messagebody.formats import Converted
 from messagebody.media_types import OCTET_STREAM, TEXT_PLAIN
 from messagebody.part import Part
 from messagebody.wire import strict_json
@@ -143,7 +143,7 @@ def to_body(message: Any) -> Converted[MessageBody]:
     )
     envelope = _spelled(normalize(row), row)
     body = _brought(envelope)
-    return Converted.of(_decomposed(envelope) if body is None else body, iter_drops(row))
+    return Converted(_decomposed(envelope) if body is None else body, iter_drops(row))
 
 
 def from_body(body: MessageBody, *, role: str = "assistant") -> Converted[Envelope]:

@@ -1,10 +1,11 @@
 """Findings about a chat: what in its input or output breaks the contract."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from messagebody.envelopes import php
 from messagebody.envelopes.json_schema import iter_violations
+from messagebody.errors import EnvelopeError
 from messagebody.findings import Finding, pointer, validator_of, verdict_of
 
 SOURCES = frozenset({"channel", "bridge", "rest", "block", "peer-agent", "jsonrpc"})
@@ -15,7 +16,7 @@ def iter_findings(chat: Any) -> Iterator[Finding]:
     """Yield what in chat input or chat output breaks the contract.
 
     Arguments:
-        chat: parsed JSON.
+        chat: parsed JSON, or JSON text.
 
     Examples:
         >>> for finding in iter_findings({"agent": "demo", "message": " ", "attachments": {}}):
@@ -23,14 +24,20 @@ def iter_findings(chat: Any) -> Iterator[Finding]:
         /message: it is blank; the reference refuses a chat without text (blank)
         /attachments: an array is expected, got an object (type)
     """
-    if not isinstance(chat, dict):
+    try:
+        value = php.from_text(chat, "chat")
+    except EnvelopeError as error:
+        yield Finding("json", "", error.problem)
+        return
+    if not isinstance(value, Mapping):
         yield Finding("type", "", "a chat is an object with a message, or with a reply")
         return
-    problem = php.find_unencodable(chat)
+    value = dict(value)
+    problem = php.find_unencodable(value)
     if problem is not None:
         yield Finding("json", "", f"a chat is JSON: {problem}")
-    is_output = "message" not in chat and not {"reply", "messages", "response"}.isdisjoint(chat)
-    yield from _output_findings(chat) if is_output else _input_findings(chat)
+    is_output = "message" not in value and not {"reply", "messages", "response"}.isdisjoint(value)
+    yield from _output_findings(value) if is_output else _input_findings(value)
 
 
 is_valid = verdict_of(iter_findings)

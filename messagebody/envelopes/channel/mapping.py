@@ -15,9 +15,9 @@ import attrs
 from messagebody.body import MessageBody
 from messagebody.envelopes import php
 from messagebody.envelopes.attachments import not_taken, put_parts, take_parts
-from messagebody.envelopes.base import Converted, Loss
 from messagebody.envelopes.embedding import embed, extract, inline_text, is_same
 from messagebody.errors import EnvelopeError, MessageBodyError
+from messagebody.formats import Converted, Loss
 from messagebody.media_types import TEXT_PLAIN
 from messagebody.part import Part
 from messagebody.wire import strict_json
@@ -124,14 +124,14 @@ def from_body(
     sidecar = _sidecar(body)
     if sidecar is None:
         made = _embedding(body, kind or "input", {}, agent, session_id, placeholder)
-        return Converted.of(made, _complaints(made))
+        return Converted(made, _complaints(made))
     try:
         made = _resumed(body, sidecar, placeholder)
     except MessageBodyError:
         raise
     except (LookupError, TypeError, ValueError, AttributeError) as error:
         raise EnvelopeError(f"the part {SIDECAR} makes no chat") from error
-    return Converted.of(made, _complaints(made))
+    return Converted(made, _complaints(made))
 
 
 def _resumed(body: MessageBody, sidecar: dict[str, Any], placeholder: str | None) -> Chat:

@@ -10,9 +10,9 @@ from messagebody._text import quote
 from messagebody.body import MessageBody
 from messagebody.digests import is_digest, sha256_of
 from messagebody.envelopes.attachments import is_absolute_url
-from messagebody.envelopes.base import Converted
 from messagebody.envelopes.sidecar import Carrier, Message, Slot, numbered_name, text_of
 from messagebody.errors import DigestMismatch
+from messagebody.formats import Converted
 from messagebody.part import Part
 
 

@@ -6,7 +6,6 @@ from typing import Any
 
 import attrs
 
-from messagebody._text import quote
 from messagebody.envelopes.sentient.rules import (
     iter_audit_problems,
     iter_error_problems,
@@ -17,7 +16,6 @@ from messagebody.envelopes.sentient.rules import (
 )
 from messagebody.envelopes.sentient.shape import Problem, iter_shape_problems
 from messagebody.envelopes.sidecar import member, read, shown, text_of
-from messagebody.errors import EnvelopeError
 from messagebody.findings import Finding, Severity, pointer, validator_of, verdict_of
 from messagebody.wire import strict_json
 
@@ -94,32 +92,23 @@ CHECKS: dict[str, Check] = {
 }
 
 
-def iter_findings(
-    messages: Iterable[Any], *, known_files: Container[str] | None = None
-) -> Iterator[Finding]:
+def iter_findings(messages: Any, *, known_files: Container[str] | None = None) -> Iterator[Finding]:
     """Yield everything that is wrong with a chain, message by message, sorted within each.
 
     A message is judged against its parent, looked up among the messages before it; its place in
     the list is no matter, so that a chain may fan out.
 
     Arguments:
-        messages: parsed JSON, or JSON text, in the order they were sent.
+        messages: a chain, in the order it was sent: parsed JSON, or JSON text, as a whole or
+            message by message; a single message is a chain of one.
         known_files: governance files there are; without it any path from the root passes.
-
-    Raises:
-        EnvelopeError: what was given is no list of messages.
 
     Examples:
         >>> [finding.check for finding in iter_findings(["[]"])]
         ['S000']
     """
-    if isinstance(messages, str | bytes | Mapping) or not isinstance(messages, Iterable):
-        raise EnvelopeError(
-            f"a chain is a list of messages, got {quote(messages, limit=40)}; "
-            "of one message it is [message]"
-        )
     earlier: dict[str, dict[str, Any]] = {}
-    for index, message in enumerate(messages):
+    for index, message in enumerate(_listed(messages)):
         try:
             value = read(message)
         except strict_json.InvalidJson as error:
@@ -138,6 +127,18 @@ is_valid = verdict_of(iter_findings)
 
 validate = validator_of(iter_findings)
 """Raise `EnvelopeError` with everything that is wrong with a chain; see `iter_findings`."""
+
+
+def _listed(messages: Any) -> Iterable[Any]:
+    """Return the messages of a chain; text that is not JSON is one bad message."""
+    if isinstance(messages, str | bytes | bytearray | memoryview):
+        try:
+            value = read(messages)
+        except strict_json.InvalidJson:
+            return [messages]
+        return value if isinstance(value, list) else [value]
+    alone = isinstance(messages, Mapping) or not isinstance(messages, Iterable)
+    return [messages] if alone else messages
 
 
 def _finding(index: int, check: str, path: str, problem: str) -> Finding:

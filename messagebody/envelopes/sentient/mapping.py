@@ -9,10 +9,10 @@ from typing import Any
 
 from messagebody.body import MessageBody
 from messagebody.envelopes.attachments import is_absolute_url
-from messagebody.envelopes.base import Converted
 from messagebody.envelopes.sentient.rules import LISTS, references
 from messagebody.envelopes.sidecar import Carrier, Message, numbered_name, text_of
 from messagebody.errors import InvalidContentType
+from messagebody.formats import Converted
 from messagebody.media_types import check_content_type
 from messagebody.part import Part
 
@@ -23,12 +23,19 @@ _URL = {"source_refs": "url", "storage_refs": "storage_uri", "derived_refs": "st
 
 
 def detect(value: Any, /) -> bool:
-    """Tell whether a JSON value looks like a message.
+    """Return whether a JSON value looks like a message, or like a chain of them.
 
     Examples:
-        >>> detect({"message_id": "", "agent": {}, "output": {}, "metadata": {}})
-        True
+        >>> message = {"message_id": "", "agent": {}, "output": {}, "metadata": {}}
+        >>> detect(message), detect([message, message]), detect([])
+        (True, True, False)
     """
+    if isinstance(value, list):
+        return value != [] and all(map(_is_message, value))
+    return _is_message(value)
+
+
+def _is_message(value: Any) -> bool:
     return (
         isinstance(value, dict)
         and "message_id" in value

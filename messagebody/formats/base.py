@@ -1,15 +1,18 @@
 """Adapters between a body and another system's message: contract, losses and registry."""
 
 import importlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from difflib import get_close_matches
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, Self, TypeVar, cast
+from functools import cache
+from importlib.metadata import EntryPoint, entry_points
+from typing import TYPE_CHECKING, Any, Final, Generic, NamedTuple, Protocol, Self, TypeVar, cast
 
 import attrs
 
 from messagebody._text import escape, quote
 from messagebody.errors import LossyConversion, MessageBodyError
+from messagebody.findings import Finding
 
 if TYPE_CHECKING:
     from messagebody.body import MessageBody
@@ -60,9 +63,13 @@ class _Converted(NamedTuple, Generic[T]):
 class Converted(_Converted[T]):
     """Hold the result of a conversion and what it lost; true only when it lost nothing.
 
+    It unpacks into value and losses.
+
     Arguments:
         value: the result.
         losses: every `Loss`, in the order of the source.
+        rest: what of a message is not content, such as its role and ids, as a JSON value. The
+            adapter's `from_body` takes it back as `rest`. None where the value holds everything.
 
     Examples:
         >>> value, losses = Converted("a body")
@@ -72,15 +79,21 @@ class Converted(_Converted[T]):
         'a body'
     """
 
-    __slots__ = ()
+    rest: Any = None
 
-    @classmethod
-    def of(cls, value: T, losses: Iterable[Loss] = ()) -> Self:
-        """Make one of any iterable of losses."""
-        return cls(value, tuple(losses))
+    def __new__(  # noqa: D102 - the class documents its arguments
+        cls, value: T, losses: Iterable[Loss] = (), rest: Any = None
+    ) -> Self:
+        made = tuple.__new__(cls, (value, tuple(losses)))
+        made.rest = rest
+        return made
 
     def __bool__(self) -> bool:
         return not self.losses
+
+    def __repr__(self) -> str:
+        rest = "" if self.rest is None else f", rest={self.rest!r}"
+        return f"Converted({self.value!r}, {self.losses!r}{rest})"
 
     def or_raise(self) -> T:
         """Return the value if nothing was lost.
@@ -94,7 +107,7 @@ class Converted(_Converted[T]):
 
 
 class Adapter(Protocol):
-    """What a foreign format offers; a module with these three functions is one."""
+    """A foreign format: a module with these four functions is one, and so is an object."""
 
     def to_body(self, message: Any, /) -> Converted["MessageBody"]:
         """Return the body of a foreign message, given as parsed JSON or as JSON text."""
@@ -103,10 +116,14 @@ class Adapter(Protocol):
         """Return the foreign message that carries a body, as a JSON value or exact text."""
 
     def detect(self, value: Any, /) -> bool:
-        """Tell whether a parsed JSON value looks like this format."""
+        """Return whether a parsed JSON value looks like this format."""
+
+    def iter_findings(self, message: Any, /) -> Iterator[Finding]:
+        """Yield what in a message breaks the format's rules."""
 
 
-# Names to modules, imported on first use: most programs speak one format.
+# A new format is one new module and one line here; that of another package is an entry point.
+# Modules are imported on first use: most programs speak one format.
 _adapters: dict[str, str | Adapter] = {
     "agents-api": "messagebody.envelopes.agents_api",
     "channel": "messagebody.envelopes.channel",
@@ -114,9 +131,21 @@ _adapters: dict[str, str | Adapter] = {
     "sentient": "messagebody.envelopes.sentient",
 }
 
+GROUP: Final = "messagebody.formats"
+"""The group of entry points that other packages register their formats in."""
+
+
+@cache
+def _installed() -> dict[str, EntryPoint]:
+    """Return the formats of other installed packages; they can't replace a name of this one."""
+    return {entry.name: entry for entry in entry_points(group=GROUP)}
+
 
 def register(name: str, adapter: str | Adapter) -> None:
-    """Make an adapter known by name.
+    """Make an adapter known by name, for this program.
+
+    A package makes its adapter known to each program by an entry point of the group
+    `messagebody.formats`, whose name is the format's.
 
     Arguments:
         name: what users type, such as "agents-api".
@@ -136,7 +165,7 @@ def adapter_names() -> tuple[str, ...]:
         >>> "agents-api" in adapter_names()
         True
     """
-    return tuple(sorted(_adapters))
+    return tuple(sorted({*_adapters, *_installed()}))
 
 
 def adapter(name: str) -> Adapter:
@@ -150,6 +179,8 @@ def adapter(name: str) -> Adapter:
         True
     """
     found = _adapters.get(name)
+    if found is None and name in _installed():
+        found = _adapters[name] = cast("Adapter", _installed()[name].load())
     if found is None:
         raise MessageBodyError(_unknown(name))
     if isinstance(found, str):
@@ -157,7 +188,21 @@ def adapter(name: str) -> Adapter:
     return found
 
 
+def detect(value: Any) -> tuple[str, ...]:
+    """Return the names of all formats that a parsed JSON value looks like, sorted.
+
+    Arguments:
+        value: parsed JSON.
+
+    Examples:
+        >>> detect({"role": "user", "content": "Hello"}), detect([1, 2])
+        (('agents-api',), ())
+    """
+    return tuple(name for name in adapter_names() if adapter(name).detect(value))
+
+
 def _unknown(name: str) -> str:
-    near = get_close_matches(name, _adapters, n=1)
+    names = adapter_names()
+    near = get_close_matches(name, names, n=1)
     hint = f" (did you mean {quote(near[0])}?)" if near else ""
-    return f"no adapter {quote(name)}{hint}; there are {', '.join(adapter_names())}"
+    return f"no adapter {quote(name)}{hint}; there are {', '.join(names)}"

@@ -2,14 +2,17 @@
 
 import copy
 import pickle
+import sys
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from messagebody import MessageBody
-from messagebody.envelopes import base
-from messagebody.envelopes.base import Converted, Loss, LossKind
 from messagebody.errors import LossyConversion, MessageBodyError
+from messagebody.findings import Finding
+from messagebody.formats import Converted, Loss, LossKind, base, detect
 
 LOSS = Loss("omitted", "a\nb", "no room")
 
@@ -19,21 +22,28 @@ class TestConverted:
 
     def test_is_a_named_tuple(self) -> None:
         """It unpacks, compares, copies and pickles."""
-        converted = Converted.of(1, [LOSS])
+        converted = Converted(1, [LOSS], {"role": "user"})
         value, losses = converted
         assert (value, losses) == (1, (LOSS,)) == converted
         assert copy.deepcopy(converted) == pickle.loads(pickle.dumps(converted)) == converted
+        assert copy.deepcopy(converted).rest == pickle.loads(pickle.dumps(converted)).rest
+
+    def test_rest_is_beside_value_and_losses(self) -> None:
+        """Members that are no content are kept apart, and shown."""
+        assert Converted(1).rest is None
+        assert Converted(1, rest={"role": "user"}).rest == {"role": "user"}
+        assert repr(Converted(1, rest=[2])) == "Converted(1, (), rest=[2])"
 
     def test_is_true_only_without_loss(self) -> None:
         """Whoever puts it behind `if` goes on only where nothing was lost."""
         assert Converted(None)
-        assert not Converted.of("x", [LOSS])
+        assert not Converted("x", [LOSS])
 
     def test_or_raise(self) -> None:
         """The value, or all losses at once."""
         assert Converted("x").or_raise() == "x"
         with pytest.raises(LossyConversion) as caught:
-            Converted.of("x", [LOSS]).or_raise()
+            Converted("x", [LOSS]).or_raise()
         assert caught.value.losses == (LOSS,)
         assert str(caught.value) == r"omitted a\nb: no room"
 
@@ -79,6 +89,9 @@ class TestRegistry:
             def detect(self, value: Any, /) -> bool:
                 return False
 
+            def iter_findings(self, message: Any, /) -> Iterator[Finding]:
+                return iter(())
+
         mine = Mine()
         base.register("mine", mine)
         base.register("mine", mine)
@@ -86,3 +99,34 @@ class TestRegistry:
         assert "mine" in base.adapter_names()
         with pytest.raises(MessageBodyError, match="'mine' is registered already"):
             base.register("mine", Mine())
+
+    def test_formats_of_other_packages(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """An entry point makes a format known; it is imported when it is asked for."""
+        (tmp_path / "morse.py").write_text(
+            "from messagebody import MessageBody\n"
+            "from messagebody.findings import Finding\n"
+            "from messagebody.formats import Converted\n"
+            "def to_body(message): return Converted(MessageBody())\n"
+            "def from_body(body): return Converted({'morse': ''})\n"
+            "def detect(value): return isinstance(value, dict) and 'morse' in value\n"
+            "def iter_findings(message): yield Finding('silent', '/morse', 'it says nothing')\n"
+        )
+        info = tmp_path / "morse-1.0.dist-info"
+        info.mkdir()
+        (info / "METADATA").write_text("Metadata-Version: 2.1\nName: morse\nVersion: 1.0\n")
+        (info / "entry_points.txt").write_text("[messagebody.formats]\nmorse = morse\n")
+        monkeypatch.syspath_prepend(tmp_path)
+        monkeypatch.setattr(base, "_adapters", dict(base._adapters))
+        base._installed.cache_clear()
+        try:
+            assert "morse" in base.adapter_names()
+            assert "morse" not in sys.modules
+            assert detect({"morse": ""}) == ("morse",)
+            (finding,) = base.adapter("morse").iter_findings({})
+            assert str(finding) == "/morse: it says nothing (silent)"
+        finally:
+            monkeypatch.undo()
+            base._installed.cache_clear()
+            sys.modules.pop("morse", None)
