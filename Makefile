@@ -6,8 +6,8 @@ PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 SOURCES := messagebody tests benchmarks conftest.py docs/tooling
 GROUPS := test integrations cloud lint bench docs setup
 AZURITE := $(VENV)/azurite/node_modules/.bin/azurite-blob
-# One worker a core, whatever the machine has; the examples of a page share one.
-PYTEST := $(BIN)/python -m pytest -n auto --dist loadfile -q
+# One worker for each core; conftest.py says how they share the tests.
+PYTEST := $(BIN)/python -m pytest -n auto -q
 
 .PHONY: help demo test test-slow test-newest test-cloud lint format bench docs constraints pictures clean
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+import pytest
 from hypothesis import HealthCheck, settings
 from sybil import Document, Example, Region, Sybil
 from sybil.document import PythonDocStringDocument
@@ -18,11 +19,11 @@ from sybil.parsers.markdown.lexers import FencedCodeBlockLexer
 from sybil.parsers.rest import DocTestParser
 
 # The same examples every time and no clock: a slow machine is not a failure.
-settings.register_profile(
-    "ci", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow]
-)
+_steady = settings(derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("quick", _steady, max_examples=20)
+settings.register_profile("thorough", _steady, max_examples=100)
 settings.register_profile("search", deadline=None, max_examples=1000)
-settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
 
 ROOT = Path(__file__).parent
 
@@ -96,3 +97,16 @@ _pages = Sybil(
     teardown=_leave_scratch_directory,
 )
 pytest_collect_file = (_docstrings + _pages).pytest()
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Share the tests out one by one, and the examples of a document, which go on, together."""
+    from xdist.scheduler import LoadScopeScheduling
+
+    class Scheduling(LoadScopeScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            file, _, name = nodeid.partition("::")
+            return file if name.startswith("line:") else nodeid
+
+    return Scheduling(config, log)

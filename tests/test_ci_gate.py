@@ -22,10 +22,9 @@ WIDER = """[
   {"name": "/sources/*", "contentType": "*/*"}
 ]"""
 
-pytestmark = [
-    pytest.mark.skipif(not all(map(shutil.which, ("bash", "git", "jq"))), reason="needs jq"),
-    pytest.mark.timeout(300),
-]
+needs_tools = pytest.mark.skipif(
+    not all(map(shutil.which, ("bash", "git", "jq"))), reason="needs bash, git and jq"
+)
 
 
 class Repository:
@@ -85,6 +84,8 @@ def test_the_page_has_every_file_it_names() -> None:
     assert set(tree[1].split()) == FILES.keys() - JOBS.keys()
 
 
+@needs_tools
+@pytest.mark.slow
 def test_nothing_changed(repository: Repository) -> None:
     """The gate opens, and what was asked is reported."""
     done = repository.run("bash ci/gate.sh main junit")
@@ -94,6 +95,8 @@ def test_nothing_changed(repository: Repository) -> None:
     assert all(ET.parse(each).getroot().get("failures") == "0" for each in reports)
 
 
+@needs_tools
+@pytest.mark.slow
 def test_on_github(repository: Repository) -> None:
     """A change that breaks a pair is annotated at its file; the merged report is SARIF."""
     workflow = JOBS[".github/workflows/schemas.yml"]
@@ -115,6 +118,8 @@ def test_on_github(repository: Repository) -> None:
     assert len(places) == 2  # the old schema does not take it, and neither does the summariser
 
 
+@needs_tools
+@pytest.mark.slow
 def test_on_gitlab(repository: Repository) -> None:
     """The reports are where the job says they are; a file that is no schema closes the gate."""
     job = JOBS[".gitlab-ci.yml"]["schemas"]
@@ -135,6 +140,8 @@ def test_on_gitlab(repository: Repository) -> None:
     assert sorted(str(each.get("failures")) for each in results) == ["0", "0", "0", "1", "1"]
 
 
+@needs_tools
+@pytest.mark.slow
 def test_a_pair_that_no_longer_exists(repository: Repository) -> None:
     """Deleting an agent that a pair needs is noticed."""
     repository.run("git checkout --quiet -b change && git rm -r --quiet agents/summariser")

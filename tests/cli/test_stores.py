@@ -14,7 +14,6 @@ from messagebody.stores.s3 import S3Store
 from tests import servers
 from tests.cli.test_commands import Shell
 from tests.cli.test_processes import on_a_terminal
-from tests.s3_fixtures import *  # noqa: F403
 
 OLD = (1000, 1000)
 

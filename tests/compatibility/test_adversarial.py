@@ -281,7 +281,7 @@ def answers(seed: int, recursion_limit: int = 1000) -> str:
     return done.stdout
 
 
-@pytest.mark.timeout(300)
+@pytest.mark.slow
 def test_no_luck() -> None:
     """Answers, witnesses and texts are the same for any order of hashes and in a shallow stack."""
     first = answers(0)

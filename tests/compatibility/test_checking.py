@@ -47,16 +47,16 @@ def agree(number: int) -> None:
 
 
 class TestAgainstTheOracle:
-    def test_thousands_of_random_pairs(self) -> None:
+    def test_hundreds_of_random_pairs(self) -> None:
         """Verdict, counterexample and example are what brute force finds."""
-        for number in range(5_000):
+        for number in range(500):
             agree(number)
 
     @pytest.mark.slow
     @pytest.mark.parametrize("block", range(20))
     def test_a_hundred_thousand_random_pairs(self, block: int) -> None:
         """The same, for pairs that the short run does not see."""
-        for number in range(10_000 + block * 5_000, 10_000 + (block + 1) * 5_000):
+        for number in range(500 + block * 5_000, 500 + (block + 1) * 5_000):
             agree(number)
 
     def test_every_verdict_occurs_often(self) -> None:

@@ -219,10 +219,11 @@ class TestAlgebra:
         assert text == schema(("/{a,b}", "text/x", True))
         assert join(CLASH, schema(("/a",))) == schema(("/a",))
 
-    def test_join_is_the_least(self) -> None:
+    @pytest.mark.parametrize("count", [3, pytest.param(12, marks=pytest.mark.slow)])
+    def test_join_is_the_least(self, count: int) -> None:
         """Whatever holds both schemas holds their join."""
         found = 0
-        for a, b in pairs(12):
+        for a, b in pairs(count):
             one, other = MessageBodySchema(a), MessageBodySchema(b)
             loose = MessageBodySchema([(name, kind) for name, kind, _ in a + b])
             wide = MessageBodySchema([("/**", "*/*"), (None, "*/*")])
@@ -230,7 +231,7 @@ class TestAlgebra:
                 if check(one, holder) and check(other, holder):
                     found += 1
                     assert check(join(one, other), holder), (a, b)
-        assert found > 24
+        assert found > 2 * count
 
     def test_simplify_against_brute_force(self) -> None:
         """The same bodies as before, and no other."""

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from messagebody.envelopes import agents_api
 from messagebody.errors import EnvelopeError, MessageBodyError
+from tests.effort import examples
 from tests.envelopes.shapes import CONTENTS, JSON, MAPS, SCALARS, TEXTS
 
 ROWS = st.fixed_dictionaries(
@@ -45,7 +46,7 @@ def envelope(**members: Any) -> dict[str, Any]:
 class TestNormalize:
     """`normalize` of any row."""
 
-    @settings(max_examples=400, deadline=None)
+    @settings(max_examples=examples(400), deadline=None)
     @given(ROWS)
     def test_is_a_fixed_point_or_an_error(self, row: dict[str, Any]) -> None:
         """Both forms are idempotent, say the same, and have nothing left to drop."""
@@ -62,7 +63,7 @@ class TestNormalize:
         assert agents_api.to_wire(canonical) == agents_api.to_wire(php)
         assert agents_api.is_valid(canonical)
 
-    @settings(max_examples=300, deadline=None)
+    @settings(max_examples=examples(300), deadline=None)
     @given(ROWS)
     def test_nothing_goes_unsaid(self, row: dict[str, Any]) -> None:
         """A member whose value is nowhere in the envelope has a finding."""
@@ -252,7 +253,7 @@ class TestProvider:
         projected = agents_api.to_provider_message(row, php_compatible=True)
         assert projected["metadata"] == {"0": "c", "type": "text", "1": "b"}
 
-    @settings(max_examples=150, deadline=None)
+    @settings(max_examples=examples(150), deadline=None)
     @given(st.lists(st.tuples(st.sampled_from("ab"), CONTENTS), max_size=6))
     def test_coalescing(self, turns: list[tuple[str, Any]]) -> None:
         """No two neighbours share a role, every original is there, twice is once."""

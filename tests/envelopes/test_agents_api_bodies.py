@@ -18,6 +18,7 @@ from messagebody.errors import (
     LossyConversion,
     MessageBodyError,
 )
+from tests.effort import examples
 from tests.envelopes.shapes import BODIES, ENVELOPES, JSON, SCALARS
 
 IMAGE = "https://example.com/a.png"
@@ -32,7 +33,7 @@ def envelope(**members: Any) -> dict[str, Any]:
 class TestEnvelopeToBodyAndBack:
     """`from_body(to_body(x)) == x` for canonical envelopes."""
 
-    @settings(max_examples=300, deadline=None)
+    @settings(max_examples=examples(300), deadline=None)
     @given(ENVELOPES)
     def test_canonical_envelopes_survive(self, message: dict[str, Any]) -> None:
         """Absent, null and empty stay three things; PHP's form and ours both come back."""
@@ -43,7 +44,7 @@ class TestEnvelopeToBodyAndBack:
             assert back == canonical
             assert json.dumps(back, sort_keys=True) == json.dumps(canonical, sort_keys=True)
 
-    @settings(max_examples=100, deadline=None)
+    @settings(max_examples=examples(100), deadline=None)
     @given(ENVELOPES)
     def test_survives_json(self, message: dict[str, Any]) -> None:
         """The body may be written and read in between."""
@@ -223,7 +224,7 @@ class TestEditedBody:
 class TestAnyBodyInAnEnvelope:
     """A body travels in an envelope and comes back whole."""
 
-    @settings(max_examples=300, deadline=None)
+    @settings(max_examples=examples(300), deadline=None)
     @given(BODIES)
     def test_bodies_survive(self, body: MessageBody) -> None:
         """Parts, order, types, bytes, metadata and unknown members come back."""
@@ -232,7 +233,7 @@ class TestAnyBodyInAnEnvelope:
         wire = json.loads(json.dumps(message))
         assert agents_api.to_body(wire).or_raise() == body
 
-    @settings(max_examples=150, deadline=None)
+    @settings(max_examples=examples(150), deadline=None)
     @given(BODIES)
     def test_bodies_survive_php(self, body: MessageBody) -> None:
         """Also through PHP, which mangles nested objects, with other things said besides."""
@@ -303,7 +304,7 @@ class TestAnyBodyInAnEnvelope:
 class TestHostileSidecars:
     """Whoever writes a sidecar, it makes an envelope or an error of ours."""
 
-    @settings(max_examples=300, deadline=None)
+    @settings(max_examples=examples(300), deadline=None)
     @given(
         st.fixed_dictionaries(
             {},

@@ -20,6 +20,7 @@ from messagebody.errors import (
     LossyConversion,
 )
 from messagebody.formats import base
+from tests.effort import examples
 
 VECTORS = Path(__file__).parents[1] / "vectors"
 MESSAGES = json.loads((VECTORS / "sentient_bases.json").read_text(encoding="utf-8"))["bases"]
@@ -99,7 +100,7 @@ bodies = st.lists(
 
 @by_format
 class TestRoundTrips:
-    @settings(max_examples=150)
+    @settings(max_examples=examples(150))
     @given(data=st.data())
     def test_a_value_comes_back(
         self, format_: Any, example: Any, place: Any, data: st.DataObject
@@ -108,7 +109,7 @@ class TestRoundTrips:
         body = MessageBody.from_json(format_.to_body(value).or_raise().to_json())
         assert same(format_.from_body(body).or_raise(), value)
 
-    @settings(max_examples=150)
+    @settings(max_examples=examples(150))
     @given(data=st.data())
     def test_a_text_comes_back_byte_for_byte(
         self, format_: Any, example: Any, place: Any, data: st.DataObject
@@ -123,7 +124,7 @@ class TestRoundTrips:
             body = MessageBody.from_json(format_.to_body(given_).or_raise().to_json())
             assert format_.from_body(body).or_raise() == text
 
-    @settings(max_examples=100)
+    @settings(max_examples=examples(100))
     @given(body=bodies)
     def test_any_body_travels_whole(
         self, format_: Any, example: Any, place: Any, body: MessageBody

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from messagebody import MessageBody, Part, references
 from messagebody.envelopes import channel
 from messagebody.errors import EnvelopeError, LocalFileNotSent, MessageBodyError
+from tests.effort import examples
 from tests.envelopes.shapes import BODIES, CHAT_INPUTS, CHAT_OUTPUTS, JSON, MAPS
 
 IMAGE = "https://example.com/a.png"
@@ -21,7 +22,7 @@ IMAGE = "https://example.com/a.png"
 class TestChatToBodyAndBack:
     """`from_body(to_body(x)) == x` for chat input and output."""
 
-    @settings(max_examples=300, deadline=None)
+    @settings(max_examples=examples(300), deadline=None)
     @given(CHAT_INPUTS | CHAT_OUTPUTS)
     def test_chats_survive(self, chat: dict[str, Any]) -> None:
         """Absent, null and empty stay three things, and numbers numbers."""
@@ -168,14 +169,14 @@ class TestChatToBodyAndBack:
 class TestAnyBodyInAChat:
     """A body travels in a chat and comes back whole."""
 
-    @settings(max_examples=200, deadline=None)
+    @settings(max_examples=examples(200), deadline=None)
     @given(BODIES)
     def test_bodies_survive_as_input(self, body: MessageBody) -> None:
         """Parts, order, types, bytes, metadata and unknown members come back."""
         chat = json.loads(json.dumps(channel.from_body(body).value))
         assert channel.to_body(chat).or_raise() == body
 
-    @settings(max_examples=200, deadline=None)
+    @settings(max_examples=examples(200), deadline=None)
     @given(BODIES)
     def test_bodies_survive_as_output(self, body: MessageBody) -> None:
         """The same for an answer, with a session and more said besides."""
@@ -229,7 +230,7 @@ class TestAnyBodyInAChat:
 class TestHostileSidecars:
     """Whoever writes a sidecar, it makes a chat or an error of ours."""
 
-    @settings(max_examples=300, deadline=None)
+    @settings(max_examples=examples(300), deadline=None)
     @given(
         st.sampled_from(["input", "output"]),
         MAPS,

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from messagebody.envelopes import olympus
 from messagebody.envelopes.olympus.schema import SCHEMA
 from messagebody.errors import EnvelopeError
+from tests.effort import examples
 
 SECRET = bytes(range(32))
 HASH = "sha256:" + "a" * 64
@@ -67,7 +68,7 @@ json_values = st.recursive(
 
 
 class TestVerdicts:
-    @settings(max_examples=300)
+    @settings(max_examples=examples(300))
     @given(st.data())
     def test_library_verdict_is_that_of_jsonschema(self, data: st.DataObject) -> None:
         """Any member replaced by anything gives the peer's errors, keyword by keyword."""
@@ -85,7 +86,7 @@ class TestVerdicts:
         found = sorted((f.where, f.rule) for f in olympus.iter_findings(value))
         assert found == expected
 
-    @settings(max_examples=200)
+    @settings(max_examples=examples(200))
     @given(
         st.from_regex(r"[0-9]{4}-[01][0-9]-[0-3][0-9][Tt ][0-2][0-9]:[0-6][0-9]:[0-6][0-9]")
         | st.text(max_size=12),

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from messagebody.envelopes import sentient
 from messagebody.envelopes.sentient import rules
 from messagebody.errors import EnvelopeError
+from tests.effort import examples
 
 VECTORS = Path(__file__).parents[1] / "vectors"
 BASES = json.loads((VECTORS / "sentient_bases.json").read_text(encoding="utf-8"))["bases"]
@@ -253,7 +254,7 @@ class TestChain:
         message = chain("ex1", ("0/timestamp/timezone", name))
         assert found(message) == [(0, "S006", "/timestamp/timezone")]
 
-    @settings(max_examples=150)
+    @settings(max_examples=examples(150))
     @given(st.data())
     def test_nothing_crashes_it(self, data: st.DataObject) -> None:
         """Members replaced by anything at all give findings, never an exception."""

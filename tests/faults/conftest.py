@@ -4,7 +4,6 @@ from collections.abc import Iterator
 import pytest
 
 from tests import servers
-from tests.s3_fixtures import *  # noqa: F403
 
 LEDGER = pytest.StashKey[Counter[str]]()
 

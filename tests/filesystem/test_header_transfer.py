@@ -9,9 +9,8 @@ from messagebody import MessageBody, Part, Resolver
 from messagebody.stores.s3 import S3FileSystem, S3Store
 from tests import servers
 from tests.faults.proxy import Exchange, Proxy
-from tests.s3_fixtures import *  # noqa: F403
 
-SIZE = 512 << 20
+SIZE = 64 << 20
 
 
 class CountingProxy(Proxy):

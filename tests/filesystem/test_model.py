@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from messagebody import MessageBody, Part
+from tests.effort import examples
 
 NAMES = st.sampled_from([f"/{a}{b}" for a in "ab" for b in ("", "/c", "/d", "/d/e", "/d/f/g")])
 # Few, so that the steps of a transaction get in each other's way.
@@ -299,5 +300,7 @@ class BodyMachine(RuleBasedStateMachine):
         assert list(self.body.fs.ls("/")) == self.fs.ls("/")
 
 
-BodyMachine.TestCase.settings = settings(max_examples=150, stateful_step_count=25, deadline=None)
+BodyMachine.TestCase.settings = settings(
+    max_examples=examples(150), stateful_step_count=25, deadline=None
+)
 TestBody = BodyMachine.TestCase

@@ -14,6 +14,7 @@ from messagebody.globs import (
     representatives,
 )
 from messagebody.names import is_name
+from tests.effort import examples
 from tests.globs import strategies
 
 
@@ -30,14 +31,14 @@ def _graph_accepts(automaton: Automaton, word: str) -> bool:
     return any(automaton.accepting >> state & 1 for state in states)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(strategies.name_patterns, strategies.names)
 def test_graph_and_steps_agree(pattern: str, name: str) -> None:
     automaton = name_pattern(pattern).automaton
     assert automaton.accepts(name) is _graph_accepts(automaton, name)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(strategies.name_patterns)
 def test_it_accepts_legal_names_only(pattern: str) -> None:
     automaton = name_pattern(pattern).automaton
@@ -46,7 +47,7 @@ def test_it_accepts_legal_names_only(pattern: str) -> None:
         assert is_name(word) or not automaton.accepts(word)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(strategies.name_patterns)
 def test_a_set_that_is_not_empty_has_a_future(pattern: str) -> None:
     automaton = name_pattern(pattern).automaton
@@ -61,7 +62,7 @@ def test_a_set_that_is_not_empty_has_a_future(pattern: str) -> None:
     assert targets & ~reaching == 0
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(strategies.name_patterns, strategies.names)
 def test_characters_outside_the_literals_move_alike(pattern: str, name: str) -> None:
     automaton = name_pattern(pattern).automaton

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from messagebody.errors import InvalidContentType, InvalidPattern
 from messagebody.globs import PatternIndex, content_type_pattern, name_pattern
 from messagebody.globs.patterns import regex_of
+from tests.effort import examples
 from tests.globs import strategies
 
 _starry = st.text("ab*/", min_size=1, max_size=10).map(lambda text: "/" + text)
@@ -114,7 +115,7 @@ class TestMatching:
         with pytest.raises(InvalidContentType):
             content_type_pattern("*/*").matches("text")
 
-    @settings(max_examples=1000, deadline=None)
+    @settings(max_examples=examples(1000), deadline=None)
     @given(strategies.name_patterns, st.lists(strategies.names, max_size=8))
     def test_select_is_the_automaton(self, pattern: str, names: list[str]) -> None:
         compiled = name_pattern(pattern)
@@ -122,7 +123,7 @@ class TestMatching:
         assert compiled.select(names) == expected
         assert compiled.select([None, *names]) == [position + 1 for position in expected]
 
-    @settings(max_examples=1000, deadline=None)
+    @settings(max_examples=examples(1000), deadline=None)
     @given(_starry, strategies.names)
     def test_the_regex_is_the_automaton(self, text: str, name: str) -> None:
         try:
@@ -133,7 +134,7 @@ class TestMatching:
         assert regex is not None
         assert (regex.fullmatch(name) is not None) is compiled.automaton.accepts(name)
 
-    @settings(max_examples=300, deadline=None)
+    @settings(max_examples=examples(300), deadline=None)
     @given(st.lists(st.none() | strategies.name_patterns, max_size=8), strategies.names)
     def test_the_index_is_all_patterns(self, patterns: list[str | None], name: str) -> None:
         compiled = [None if text is None else name_pattern(text) for text in patterns]
@@ -142,7 +143,7 @@ class TestMatching:
         )
         assert PatternIndex(compiled).find(name) == expected
 
-    @settings(max_examples=500, deadline=None)
+    @settings(max_examples=examples(500), deadline=None)
     @given(st.lists(_shaped, max_size=12), st.lists(strategies.names, min_size=1, max_size=4))
     def test_the_index_of_common_shapes(self, patterns: list[str], names: list[str]) -> None:
         compiled = [name_pattern(text) for text in patterns]
@@ -153,7 +154,7 @@ class TestMatching:
             found = index.find(name)
             assert [bool(found >> i & 1) for i in range(len(compiled))] == expected
 
-    @settings(max_examples=200, deadline=None)
+    @settings(max_examples=examples(200), deadline=None)
     @given(st.lists(strategies.type_patterns, max_size=6), strategies.types)
     def test_the_index_of_types(self, patterns: list[str], kind: str) -> None:
         compiled = [content_type_pattern(text) for text in patterns]

@@ -11,6 +11,7 @@ from messagebody.errors import InvalidContentType, InvalidPattern
 from messagebody.globs import content_type_pattern, name_pattern
 from messagebody.names import is_name
 from messagebody.testing import wcmatch_matches
+from tests.effort import examples
 from tests.globs import strategies
 
 VECTORS = json.loads((Path(__file__).parents[1] / "vectors" / "glob_wcmatch.json").read_text())
@@ -63,7 +64,7 @@ def _is_type(text: str) -> bool:
     return True
 
 
-@settings(max_examples=1500, deadline=None)
+@settings(max_examples=examples(1500), deadline=None)
 @given(strategies.name_patterns, strategies.names)
 def test_names_agree(pattern: str, name: str) -> None:
     expected = wcmatch_matches(pattern, name)
@@ -73,7 +74,7 @@ def test_names_agree(pattern: str, name: str) -> None:
     assert compiled.select([None, name, name]) == ([1, 2] if expected else [])
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=examples(500), deadline=None)
 @given(strategies.type_patterns, strategies.types)
 def test_content_types_agree(pattern: str, kind: str) -> None:
     # A lone ** means */* here and there.
@@ -81,7 +82,7 @@ def test_content_types_agree(pattern: str, kind: str) -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=100_000, deadline=None)
+@settings(max_examples=examples(100_000), deadline=None)
 @given(strategies.name_patterns, strategies.names)
 def test_many_names_agree(pattern: str, name: str) -> None:
     assert name_pattern(pattern).matches(name) is wcmatch_matches(pattern, name)

@@ -24,6 +24,7 @@ from messagebody.offloading import parse_size
 from messagebody.references import FetchLimits
 from messagebody.stores import Bytes, Store, open_store
 from messagebody.stores.directory import FileStore
+from tests.effort import examples
 
 KIB = 1024
 
@@ -118,7 +119,7 @@ class TestRoundTrip:
         fit=st.none() | st.just(3000),
         unnamed=st.booleans(),
     )
-    @settings(max_examples=60, deadline=None,
+    @settings(max_examples=examples(60), deadline=None,
               suppress_health_check=[HealthCheck.function_scoped_fixture])  # fmt: skip
     def test_the_digest_is_the_same_whatever_is_done(
         self, tmp_path: Path, contents: list[Any], kinds: list[str | None], elsewhere: set[int],

@@ -11,6 +11,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 
 from messagebody import MessageBody, Part
 from messagebody.errors import DuplicateName, PartNotFound
+from tests.effort import examples
 
 NAMES = ["/a", "/b", "/a/b", "/c.txt", "/d-1"]
 names = st.sampled_from(NAMES)
@@ -209,5 +210,5 @@ class BodyAsList(RuleBasedStateMachine):
         assert self.body.unnamed() == [part for part in self.parts if part.name is None]
 
 
-BodyAsList.TestCase.settings = settings(max_examples=60, stateful_step_count=25)
+BodyAsList.TestCase.settings = settings(max_examples=examples(60), stateful_step_count=25)
 TestBodyAsList = BodyAsList.TestCase

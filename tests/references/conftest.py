@@ -4,7 +4,6 @@ from pathlib import Path
 import pytest
 
 from tests.references.network import PUBLIC, Authority, Network, WebServer
-from tests.s3_fixtures import *  # noqa: F403
 
 
 @pytest.fixture(scope="session")

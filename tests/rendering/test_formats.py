@@ -25,6 +25,7 @@ from messagebody.cli.reports import (
 from messagebody.compatibility import Compatibility, check, lint
 from messagebody.schema import MessageBodySchema
 from tests.compatibility import generators
+from tests.effort import examples
 
 SARIF = Draft4Validator(
     json.loads(
@@ -207,7 +208,7 @@ def sarif_text(escaped: str) -> str:
 
 
 class TestSarif:
-    @settings(max_examples=50)
+    @settings(max_examples=examples(50))
     @given(reports())
     def test_schema(self, report: Report) -> None:
         log = json.loads(shown(report, "sarif"))

@@ -12,6 +12,7 @@ from messagebody import MessageBody, Part
 from messagebody.errors import InvalidBody
 from messagebody.globs import content_type_pattern, name_pattern
 from messagebody.schema import MessageBodySchema, SchemaPart, Violation
+from tests.effort import examples
 from tests.globs import strategies
 
 
@@ -176,7 +177,7 @@ _bodies = st.lists(
 )
 
 
-@settings(max_examples=500)
+@settings(max_examples=examples(500))
 @given(_schemas, _bodies)
 def test_validity_is_the_definition(
     schema: MessageBodySchema, parts: list[tuple[str | None, str]]

@@ -2,8 +2,6 @@ import re
 
 import pytest
 
-from tests.s3_fixtures import *  # noqa: F403
-
 _LONG = re.compile(r"TestCopy|TestGet|TestPut")
 
 

@@ -1,4 +1,4 @@
-"""Fixtures over the servers: one server a worker, one bucket a test."""
+"""Fixtures of the S3 servers: one server for each worker, one bucket for each test."""
 
 import itertools
 from collections.abc import Callable, Iterator

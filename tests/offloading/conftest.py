@@ -1,1 +1,0 @@
-from tests.s3_fixtures import *  # noqa: F403
