@@ -1,4 +1,4 @@
-"""Inclusion between many producers and many consumers at once.
+"""Inclusion matrix: many producers against many consumers at once.
 
 Sets of consumers are integers, a bit for each, so one operation speaks about all of them. For
 every producer, probe parts that its bodies may have rule out the consumers that refuse one; whole
@@ -10,13 +10,12 @@ from collections.abc import Sequence
 
 import attrs
 
-from messagebody.compatibility.inclusion import critical_names, find_counterexample, valid_body
 from messagebody.globs import ContentTypePattern, NamePattern, PatternIndex
 from messagebody.solver.budget import Budget, OutOfBudget
 from messagebody.solver.containment import WELL_KNOWN, contains
+from messagebody.solver.decision import NOTHING, Decision
 from messagebody.solver.languages import members
 from messagebody.solver.profile import PartType, Profile, sample_type
-from messagebody.solver.satisfy import Question
 
 Rectangle = tuple[NamePattern | None, ContentTypePattern]
 
@@ -35,6 +34,19 @@ class _Probes:
     choices: list[list[PartType]]
 
 
+@attrs.frozen
+class Row:
+    """One producer against all consumers: sets of consumers, a bit for each.
+
+    Arguments:
+        fitting: those that surely accept every body of the producer.
+        undecided: those for which the budget ended first. All others reject some body.
+    """
+
+    fitting: int
+    undecided: int
+
+
 class InclusionMatrix:
     """Which producers fit which consumers, always.
 
@@ -51,34 +63,33 @@ class InclusionMatrix:
         self._consumers = consumers
         self._steps = steps
         self._by_rectangle = _Rectangles(consumers)
-        self._rows: dict[Profile, int] = {}
+        self._rows: dict[Profile, Row] = {}
 
-    def row(self, position: int) -> int:
-        """Return the consumers that surely accept all bodies of a producer, as bits."""
+    def row(self, position: int) -> Row:
+        """Return what is known of all consumers and one producer."""
         producer = self._producers[position]
         if producer not in self._rows:
             self._rows[producer] = self._row(producer)
         return self._rows[producer]
 
-    def _row(self, producer: Profile) -> int:
+    def _row(self, producer: Profile) -> Row:
+        everyone = (1 << len(self._consumers)) - 1
         try:
             probes = _probes_of(producer, self._steps)
+            if probes is None:  # nothing is valid for the producer, so nothing goes wrong
+                return Row(everyone, 0)
+            candidates = self._by_rectangle.not_ruled_out(probes)
         except OutOfBudget:
-            return 0
-        if probes is None:  # nothing is valid for the producer, so nothing goes wrong
-            return (1 << len(self._consumers)) - 1
-        candidates = self._by_rectangle.not_ruled_out(probes)
+            candidates = everyone  # without a valid body, none can be ruled out by one
         proved = candidates & self._by_rectangle.proved(producer)
+        undecided = 0
         for position in members(candidates & ~proved):
-            if self._fits(producer, self._consumers[position]):
-                proved |= 1 << position
-        return proved
-
-    def _fits(self, producer: Profile, consumer: Profile) -> bool:
-        try:
-            return find_counterexample(producer, consumer, Budget(self._steps)) is None
-        except OutOfBudget:
-            return False
+            decision = Decision(producer, self._consumers[position], Budget(self._steps))
+            try:
+                proved |= (decision.counterexample() is None) << position
+            except OutOfBudget:
+                undecided |= 1 << position
+        return Row(proved, undecided)
 
 
 class _Rectangles:
@@ -193,11 +204,11 @@ def _probes_of(producer: Profile, steps: int) -> _Probes | None:
         taken = set(names)
         free = [each for each in parts if each and each[0].name not in taken]
         return _Probes([part for each in free + needed for part in each], needed)
-    question = Question(producer, Profile((), (), ()), Budget(steps))
-    body = valid_body(question)
+    decision = Decision(producer, NOTHING, Budget(steps))
+    body = decision.valid_body()
     if body is None:
         return None
-    taken = {*critical_names(question), ""}
+    taken = {*decision.critical_names, ""}
     others = [part for each in parts for part in each if part.name not in taken]
     return _Probes(body + others, [[part] for part in body])
 

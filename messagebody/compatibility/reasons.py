@@ -1,7 +1,8 @@
-"""Why a verdict is what it is: findings as data, and the words that follow from them."""
+"""Reasons for a verdict, as data; their texts follow from them."""
 
 import difflib
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 from itertools import takewhile
 from typing import Final, Literal
 
@@ -9,7 +10,12 @@ import attrs
 
 from messagebody._text import count_of, escape, quote
 from messagebody.schema import MessageBodySchema, SchemaPart
+from messagebody.solver.budget import OutOfBudget
+from messagebody.solver.containment import are_disjoint
+from messagebody.solver.decision import NOTHING, Decision, missing_from, rejected_by
+from messagebody.solver.languages import members
 from messagebody.solver.profile import PartType
+from messagebody.solver.screen import NONE, OPEN, Answer, Types
 
 Code = Literal[
     "part-not-accepted",
@@ -45,8 +51,23 @@ class Rejection:
 
 
 @attrs.frozen
+class Sides:
+    """The schemas and the budget that an answer is about.
+
+    Arguments:
+        producer: the schema whose bodies are sent.
+        consumer: the schema that is to accept them.
+        steps: the budget of the answer.
+    """
+
+    producer: MessageBodySchema
+    consumer: MessageBodySchema
+    steps: int
+
+
+@attrs.frozen
 class Reason:
-    """One reason for a verdict.
+    """One reason for a verdict. The texts are made when they are first asked for.
 
     Arguments:
         code: `part-not-accepted`: the consumer accepts no such part; `required-may-be-missing`:
@@ -54,31 +75,90 @@ class Reason:
             `producer-unsatisfiable`, `consumer-unsatisfiable`: no body is valid at all;
             `only-empty-body-shared`: nothing but the empty body is valid for both; `dead-part`:
             a producer part that no valid body can have; `undecided`: the budget ended first.
-        summary: the reason in words; `text` adds the rejections, and `str` the hint.
         part: the message part concerned, if the counterexample has it.
         producer_index: the producer's schema part concerned.
         consumer_index: the consumer's schema part concerned.
-        rejections: why each consumer part refuses the message part, nearest first.
-        hint: what may have been meant; empty if nothing suggests itself.
+        sides: the schemas.
+        rejected: a message part that the consumer rejects, whether or not it is shown.
     """
 
     code: Code
-    summary: str
     part: PartType | None = None
     producer_index: int | None = None
     consumer_index: int | None = None
-    rejections: tuple[Rejection, ...] = ()
-    hint: str = ""
+    sides: Sides = attrs.field(kw_only=True, repr=False)
+    rejected: PartType | None = attrs.field(default=None, kw_only=True, repr=False)
+
+    @cached_property
+    def summary(self) -> str:
+        """The reason in words, without the rejections and the hint."""
+        if self.code == "part-not-accepted":
+            return self._on_rejected_part()
+        if self.code == "required-may-be-missing":
+            return self._on_missing_part()
+        if self.code == "dead-part":
+            return f"no valid body has {self._sender}"
+        if self.code == "undecided":
+            steps = f"{self.sides.steps:,}"
+            return f"the budget of {steps} steps ended before all was decided"
+        return _SUMMARIES[self.code]
+
+    @cached_property
+    def rejections(self) -> tuple[Rejection, ...]:
+        """Why each consumer part rejects the message part, nearest first."""
+        part, consumer = self.rejected, self.sides.consumer
+        if part is None:
+            return ()
+        order = sorted(
+            range(len(consumer)), key=lambda i: _closeness(consumer[i], part), reverse=True
+        )
+        return tuple([_rejection(index, consumer[index], part) for index in order])
+
+    @cached_property
+    def hint(self) -> str:
+        """What may have been meant; empty if nothing suggests itself."""
+        producer, consumer = self.sides.producer, self.sides.consumer
+        if self.producer_index is not None and self.code == "part-not-accepted":
+            return _did_you_mean(producer[self.producer_index], consumer)
+        if self.consumer_index is not None and self.producer_index is None:
+            return _did_you_mean(consumer[self.consumer_index], producer)
+        return ""
 
     @property
     def text(self) -> str:
-        """The reason in words, with why each consumer part refuses."""
+        """The reason in words, with why each consumer part rejects the part."""
         if not self.rejections:
             return self.summary
         return f"{self.summary}: {_listed(self.rejections)}"
 
     def __str__(self) -> str:
         return f"{self.text}; {self.hint}" if self.hint else self.text
+
+    @property
+    def _sender(self) -> str:
+        index = self.producer_index or 0
+        return f"producer part {index} {self.sides.producer[index].label}"
+
+    def _on_rejected_part(self) -> str:
+        if self.part is not None:
+            part = describe_part(self.part)
+            text = f"part {part}, allowed by {self._sender}, is accepted by no consumer part"
+        else:
+            text = f"in other messages, {self._sender} allows a part that no consumer part accepts"
+        return text if self.sides.consumer else f"{text}: it accepts only the empty body"
+
+    def _on_missing_part(self) -> str:
+        wanted = self.consumer_index or 0
+        label = self.sides.consumer[wanted].label
+        text = f"consumer part {wanted} {label} is required, and a valid body may lack it"
+        return text if self.producer_index is None else f"{text}: {self._sender} is optional"
+
+
+_SUMMARIES: Final = {
+    "producer-unsatisfiable": "no body is valid for the producer",
+    "consumer-unsatisfiable": "no body is valid for the consumer",
+    "only-empty-body-shared": "the empty body is all that is valid for both",
+}
 
 
 def describe_part(part: PartType) -> str:
@@ -92,57 +172,156 @@ def describe_part(part: PartType) -> str:
     return f"an unnamed {kind}" if part.name is None else f"{quote(part.name)} {kind}"
 
 
-def stray_part(
-    part: PartType, producer: MessageBodySchema, consumer: MessageBodySchema, *, is_shown: bool
-) -> Reason:
-    """Explain a part that the producer may send and the consumer does not accept.
+@attrs.frozen
+class Explanation:
+    """The reasons for a verdict, and the counterexample that they speak of.
 
     Arguments:
-        part: the message part.
-        producer: who may send it.
-        consumer: who does not accept it.
-        is_shown: whether the counterexample has it; only then the text names it.
+        shown: the counterexample, with more parts that the consumer rejects added to it.
+        reasons: why the verdict is what it is.
     """
-    sender = next(i for i, each in enumerate(producer) if each.accepts(*part))
-    rejections = sorted(
-        (_rejection(index, each, part) for index, each in enumerate(consumer)),
-        key=lambda rejection: _closeness(consumer[rejection.schema_index], part),
-        reverse=True,
-    )
-    allowed = f"producer part {sender} {producer[sender].label}"
-    if is_shown:
-        text = f"part {describe_part(part)}, allowed by {allowed}, is accepted by no consumer part"
-    else:
-        text = f"in other messages, {allowed} allows a part that no consumer part accepts"
-    if not rejections:
-        text += ": it accepts only the empty body"
-    return Reason(
-        "part-not-accepted",
-        text,
-        part=part if is_shown else None,
-        producer_index=sender,
-        rejections=tuple(rejections),
-        hint=_did_you_mean(producer[sender], consumer),
+
+    shown: Types | None
+    reasons: tuple[Reason, ...]
+
+
+def explain(
+    sides: Sides, decision: Decision, verdict: str, found: Sequence[PartType] | None
+) -> Explanation:
+    """Explain a verdict, going on from what is decided.
+
+    Arguments:
+        sides: the schemas.
+        decision: what was decided, with the steps that explaining may take.
+        verdict: the verdict.
+        found: the counterexample, if there is one.
+    """
+    answers = dict(decision.settle())
+    shown = None if found is None else list(found)
+    reasons: list[Reason] = []
+    try:
+        if shown is not None:
+            _add_rejected(shown, decision, answers)
+        reasons.extend(_reasons(sides, decision, verdict, shown, answers))
+        is_open = verdict == "undecided" or not all(each.is_settled for each in answers.values())
+    except OutOfBudget:
+        is_open = True
+    if is_open and verdict != "always":
+        reasons.append(Reason("undecided", sides=sides))
+    return Explanation(shown, tuple(reasons))
+
+
+def _add_rejected(shown: Types, decision: Decision, answers: Mapping[int, Answer]) -> None:
+    """Add parts that the consumer rejects, until every producer part that can has sent one.
+
+    A body stays valid for the producer if a part is added that it accepts, of another name.
+    """
+    pair = decision.pair
+    taken = {part.name for part in shown if part.name is not None}
+    senders = 0
+    for part in rejected_by(pair, shown):
+        senders |= pair.hits(part)
+    for index in range(len(decision.producer)):
+        body = answers.get(index, OPEN).body
+        if body is None or senders >> index & 1:
+            continue
+        rejected = rejected_by(pair, body)
+        part = next((each for each in rejected if pair.hits(each) >> index & 1), None)
+        if part is None or part.name in taken:
+            part = decision.rejected_part(index, taken)
+        if part is not None:
+            shown.append(part)
+            senders |= pair.hits(part)
+            if part.name is not None:
+                taken.add(part.name)
+
+
+def _reasons(
+    sides: Sides,
+    decision: Decision,
+    verdict: str,
+    shown: Types | None,
+    answers: Mapping[int, Answer],
+) -> Iterator[Reason]:
+    """Yield what decided first, then what else is worth knowing."""
+    if shown is None and decision.valid_body() is None:
+        yield Reason("producer-unsatisfiable", sides=sides)
+        return
+    if verdict != "always":
+        yield from _on_rejected(sides, decision, shown or [], answers)
+        yield from _on_missing(sides, decision, shown, answers)
+        yield from _on_overlap(sides, decision, verdict)
+    for index in range(len(sides.producer)):
+        answer = decision.occurrence(index)
+        if answer == NONE:
+            yield Reason("dead-part", producer_index=index, sides=sides)
+        elif not answer.is_settled:
+            raise OutOfBudget
+
+
+def _on_rejected(
+    sides: Sides, decision: Decision, shown: Types, answers: Mapping[int, Answer]
+) -> Iterator[Reason]:
+    """Yield a reason for each rejected part that is shown, and for each producer part that can."""
+    pair = decision.pair
+    blamed: set[int] = set()
+    examples: dict[int, PartType] = {}
+    for part in rejected_by(pair, shown):
+        senders = members(pair.hits(part) & pair.first)
+        # Several producer parts may allow it: take one that has not been named yet.
+        index = next((each for each in senders if each not in blamed), senders[0])
+        blamed.add(index)
+        yield _not_accepted(sides, index, part, part)
+        for each in senders:
+            examples.setdefault(each, part)
+    for index in range(len(sides.producer)):
+        body = answers.get(index, OPEN).body
+        if body is not None and index not in blamed:
+            part = next(p for p in rejected_by(pair, body) if pair.hits(p) >> index & 1)
+            yield _not_accepted(sides, index, examples.get(index), part)
+
+
+def _not_accepted(sides: Sides, index: int, shown: PartType | None, rejected: PartType) -> Reason:
+    return Reason("part-not-accepted", shown, index, sides=sides, rejected=shown or rejected)
+
+
+def _on_missing(
+    sides: Sides, decision: Decision, shown: Types | None, answers: Mapping[int, Answer]
+) -> Iterator[Reason]:
+    """Yield a reason for each requirement that a valid body may lack, shown or not."""
+    lacking = set() if shown is None else set(missing_from(decision.pair, shown))
+    for wanted in decision.consumer.required_parts:
+        answer = answers.get(len(decision.producer) + wanted, OPEN)
+        if answer.body is not None or wanted in lacking:
+            nearest = _optional_match(sides.producer, sides.consumer[wanted])
+            yield Reason(
+                "required-may-be-missing",
+                producer_index=nearest,
+                consumer_index=wanted,
+                sides=sides,
+            )
+
+
+def _optional_match(producer: MessageBodySchema, wanted: SchemaPart) -> int | None:
+    """Return the optional producer part that, if it were required, could meet a requirement."""
+    return next(
+        (
+            index
+            for index, each in enumerate(producer)
+            if each.name == wanted.name
+            and not each.required
+            and not are_disjoint(each.content_type_pattern, wanted.content_type_pattern)
+        ),
+        None,
     )
 
 
-def missing_part(wanted: int, producer: MessageBodySchema, consumer: MessageBodySchema) -> Reason:
-    """Explain a part that the consumer requires and a body of the producer may lack."""
-    part = consumer[wanted]
-    overlapping = [
-        index for index, each in enumerate(producer) if each.name == part.name and not each.required
-    ]
-    text = f"consumer part {wanted} {part.label} is required, and a valid body may lack it"
-    nearest = overlapping[0] if overlapping else None
-    if nearest is not None:
-        text += f": producer part {nearest} {producer[nearest].label} is optional"
-    return Reason(
-        "required-may-be-missing",
-        text,
-        producer_index=nearest,
-        consumer_index=wanted,
-        hint="" if nearest is not None else _did_you_mean(part, producer),
-    )
+def _on_overlap(sides: Sides, decision: Decision, verdict: str) -> Iterator[Reason]:
+    if verdict == "never":
+        if Decision(decision.consumer, NOTHING, decision.budget).valid_body() is None:
+            yield Reason("consumer-unsatisfiable", sides=sides)
+    elif not decision.pair.required and decision.shared_part() is None:
+        yield Reason("only-empty-body-shared", sides=sides)
 
 
 def _listed(rejections: Sequence[Rejection]) -> str:

@@ -1,7 +1,7 @@
-"""A registry of agents, and every question about pairs of them."""
+"""Registry of agents: which pairs of them fit, and what a change of one does to the others."""
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Self
@@ -10,7 +10,7 @@ import attrs
 
 from messagebody._text import count_of, quote
 from messagebody.compatibility.inclusion import Compatibility, check, lenient_schema
-from messagebody.compatibility.matrix import InclusionMatrix
+from messagebody.compatibility.matrix import InclusionMatrix, Row
 from messagebody.errors import InvalidPattern, InvalidSchema, MissingDependency
 from messagebody.limits import DEFAULT_LIMITS, Limits
 from messagebody.schema import MessageBodySchema, SchemaPart
@@ -126,18 +126,49 @@ _STEPS_A_PAIR: Final = 50_000
 
 @attrs.frozen
 class Impact:
-    """What a change of one agent does to the others; true only if nobody loses anything.
+    """What a change of one agent does to the others; true only if surely no pair is lost.
 
     Arguments:
         lost: pairs (sender, taker) that fitted and would no longer fit.
         gained: pairs that would fit and did not.
+        undecided: pairs for which the budget ended, before the change or after it.
     """
 
     lost: tuple[tuple[str, str], ...]
     gained: tuple[tuple[str, str], ...]
+    undecided: tuple[tuple[str, str], ...] = ()
 
     def __bool__(self) -> bool:
-        return not self.lost
+        return not self.lost and not self.undecided
+
+
+class Neighbours(list[str]):
+    """Names of agents that surely fit.
+
+    Attributes:
+        undecided: names of agents for which the budget ended first.
+    """
+
+    def __init__(self, fitting: Iterable[str] = (), undecided: Iterable[str] = ()) -> None:
+        super().__init__(fitting)
+        self.undecided = list(undecided)
+
+    @classmethod
+    def among(cls, answers: Iterable[tuple[str, Compatibility]]) -> Self:
+        """Sort agents by their answers."""
+        known = list(answers)
+        return cls(
+            [name for name, answer in known if answer],
+            [name for name, answer in known if answer.compatible is None],
+        )
+
+
+@attrs.frozen
+class _Around:
+    """Pairs of agents that one agent is in: those that fit and those that are undecided."""
+
+    fitting: set[tuple[str, str]] = attrs.field(factory=set)
+    undecided: set[tuple[str, str]] = attrs.field(factory=set)
 
 
 class Registry(Mapping[str, Agent]):
@@ -216,33 +247,45 @@ class Registry(Mapping[str, Agent]):
         return self._check(self[sender].output, self[taker].input)
 
     def pairs(self) -> Iterator[tuple[str, str]]:
-        """Yield all pairs (sender, taker) that fit, an agent with itself included."""
-        names = list(self)
-        for position, sender in enumerate(names):
-            for taker in members(self._matrix.row(position)):
-                yield sender, names[taker]
+        """Yield all pairs (sender, taker) that surely fit, an agent with itself included."""
+        return self._named_pairs(lambda row: row.fitting)
 
-    def takers(self, of: str | MessageBodySchema) -> list[str]:
-        """Return the agents that take whatever an agent sends, or whatever a schema accepts.
+    def undecided(self) -> Iterator[tuple[str, str]]:
+        """Yield all pairs (sender, taker) for which the budget of `steps` a pair ended.
+
+        All pairs that neither this nor `pairs` yields do not fit.
+        """
+        return self._named_pairs(lambda row: row.undecided)
+
+    def takers(self, of: str | MessageBodySchema) -> "Neighbours":
+        """Return the agents that accept every body an agent sends, or every body of a schema.
 
         Raises:
             KeyError: there is no such agent.
         """
-        if not isinstance(of, str):
-            return [agent.name for agent in self.values() if self._check(of, agent.input)]
-        names = list(self)
-        return [names[taker] for taker in members(self._matrix.row(self._position(of)))]
+        if isinstance(of, str):
+            row = self._matrix.row(self._position(of))
+            return self._neighbours(row.fitting, row.undecided)
+        return Neighbours.among(
+            (agent.name, self._check(of, agent.input)) for agent in self.values()
+        )
 
-    def feeders(self, of: str | MessageBodySchema) -> list[str]:
-        """Return the agents of which an agent, or a schema, takes whatever they send.
+    def feeders(self, of: str | MessageBodySchema) -> "Neighbours":
+        """Return the agents whose every body an agent, or a schema, accepts.
 
         Raises:
             KeyError: there is no such agent.
         """
-        if not isinstance(of, str):
-            return [agent.name for agent in self.values() if self._check(agent.output, of)]
-        taker = self._position(of)
-        return [name for i, name in enumerate(self) if self._matrix.row(i) >> taker & 1]
+        if isinstance(of, str):
+            taker = self._position(of)
+            rows = [self._matrix.row(i) for i in range(len(self))]
+            return self._neighbours(
+                sum((row.fitting >> taker & 1) << i for i, row in enumerate(rows)),
+                sum((row.undecided >> taker & 1) << i for i, row in enumerate(rows)),
+            )
+        return Neighbours.among(
+            (agent.name, self._check(agent.output, of)) for agent in self.values()
+        )
 
     def chain(self, have: MessageBodySchema, want: MessageBodySchema) -> list[str] | None:
         """Return the fewest agents that, one after another, make what is wanted of what is there.
@@ -278,9 +321,14 @@ class Registry(Mapping[str, Agent]):
         Arguments:
             agent: the agent as it is to be; the one of its name is replaced, if there is one.
         """
-        before = set(self._around(agent.name)) if agent.name in self else set()
-        after = set(self.with_agent(agent)._around(agent.name))
-        return Impact(tuple(sorted(before - after)), tuple(sorted(after - before)))
+        before = self._around(agent.name) if agent.name in self else _Around()
+        after = self.with_agent(agent)._around(agent.name)
+        undecided = before.undecided | after.undecided
+        return Impact(
+            tuple(sorted(before.fitting - after.fitting - undecided)),
+            tuple(sorted(after.fitting - before.fitting - undecided)),
+            tuple(sorted(undecided)),
+        )
 
     def graph(self) -> "nx.DiGraph[Any]":
         """Return a networkx graph: agents, and an edge for every pair that fits.
@@ -320,16 +368,38 @@ class Registry(Mapping[str, Agent]):
             for generation in nx.topological_generations(loops)
         ]
 
-    def _around(self, name: str) -> Iterator[tuple[str, str]]:
-        """Yield the pairs that fit and have an agent in them."""
+    def _around(self, name: str) -> "_Around":
+        """Return the pairs that have an agent in them."""
         position, agent = self._position(name), self[name]
         others = [Profile.of(self._taking(each.input).parts) for each in self.values()]
         row = InclusionMatrix([Profile.of(agent.output.parts)], others, self._steps).row(0)
         names = list(self)
-        yield from ((name, names[taker]) for taker in members(row))
+        found = _Around(
+            {(name, names[taker]) for taker in members(row.fitting)},
+            {(name, names[taker]) for taker in members(row.undecided)},
+        )
         senders = [Profile.of(each.output.parts) for each in self.values()]
         column = InclusionMatrix(senders, [others[position]], self._steps)
-        yield from ((sender, name) for i, sender in enumerate(self) if column.row(i))
+        for number, sender in enumerate(names):
+            row = column.row(number)
+            if row.fitting:
+                found.fitting.add((sender, name))
+            if row.undecided:
+                found.undecided.add((sender, name))
+        return found
+
+    def _named_pairs(self, select: Callable[[Row], int]) -> Iterator[tuple[str, str]]:
+        names = list(self)
+        for position, sender in enumerate(names):
+            for taker in members(select(self._matrix.row(position))):
+                yield sender, names[taker]
+
+    def _neighbours(self, fitting: int, undecided: int) -> "Neighbours":
+        names = list(self)
+        return Neighbours(
+            [names[number] for number in members(fitting)],
+            [names[number] for number in members(undecided)],
+        )
 
     def _position(self, name: str) -> int:
         return list(self).index(self[name].name)

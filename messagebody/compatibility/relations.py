@@ -1,22 +1,17 @@
-"""What else can be asked: is any body valid, are two schemas the same, may one replace another."""
+"""Relations of schemas beside inclusion: satisfiable, disjoint, equivalent, evolution, upgrade."""
 
+from collections.abc import Iterable
 from enum import StrEnum
 
 import attrs
 
 from messagebody.body import MessageBody
-from messagebody.compatibility.inclusion import (
-    Compatibility,
-    body_of,
-    can_occur,
-    check,
-    shared_body,
-    valid_body,
-)
+from messagebody.compatibility.inclusion import Compatibility, body_of, check
 from messagebody.schema import MessageBodySchema
 from messagebody.solver.budget import DEFAULT_STEPS, Budget, OutOfBudget
+from messagebody.solver.decision import NOTHING, Decision
 from messagebody.solver.profile import PartType, Profile
-from messagebody.solver.satisfy import Question
+from messagebody.solver.screen import NONE
 
 __all__ = [
     "Evolution",
@@ -60,7 +55,7 @@ def satisfiable(schema: MessageBodySchema, *, steps: int = DEFAULT_STEPS) -> Rel
         False
     """
     try:
-        types = valid_body(_question(schema, schema, steps))
+        types = Decision(Profile.of(schema.parts), NOTHING, Budget(steps)).valid_body()
     except OutOfBudget:
         return _UNDECIDED
     return Relation(False) if types is None else _shown(True, types)
@@ -79,7 +74,8 @@ def disjoint(
         (True, 'text/plain')
     """
     try:
-        types = shared_body(_question(one, other, steps))
+        profiles = Profile.of(one.parts), Profile.of(other.parts)
+        types = Decision(*profiles, Budget(steps)).shared_body()
     except OutOfBudget:
         return _UNDECIDED
     return Relation(True) if types is None else _shown(False, types)
@@ -191,27 +187,33 @@ def upgrade(
     )
 
 
-def dead_parts(schema: MessageBodySchema, *, steps: int = DEFAULT_STEPS) -> list[int]:
+class DeadParts(list[int]):
+    """Indexes of schema parts that no part of any valid body can match.
+
+    Attributes:
+        undecided: the indexes of those for which the budget ended first.
+    """
+
+    def __init__(self, dead: Iterable[int] = (), undecided: Iterable[int] = ()) -> None:
+        super().__init__(dead)
+        self.undecided = list(undecided)
+
+
+def dead_parts(schema: MessageBodySchema, *, steps: int = DEFAULT_STEPS) -> DeadParts:
     """Return the indexes of schema parts that surely no part of any valid body can match.
 
     Examples:
         >>> from messagebody.schema import MessageBodySchema
-        >>> dead_parts(MessageBodySchema([("/a", "text/plain", True), ("/a", "text/html")]))
-        [1]
+        >>> dead = dead_parts(MessageBodySchema([("/a", "text/plain", True), ("/a", "text/html")]))
+        >>> dead, dead.undecided
+        ([1], [])
     """
-    question = _question(schema, schema, steps)
-    dead = []
-    for index in range(len(schema)):
-        try:
-            if not can_occur(question, index):
-                dead.append(index)
-        except OutOfBudget:
-            break
-    return dead
-
-
-def _question(one: MessageBodySchema, other: MessageBodySchema, steps: int) -> Question:
-    return Question(Profile.of(one.parts), Profile.of(other.parts), Budget(steps))
+    decision = Decision(Profile.of(schema.parts), NOTHING, Budget(steps))
+    answers = {index: decision.occurrence(index) for index in range(len(schema))}
+    return DeadParts(
+        [index for index, answer in answers.items() if answer == NONE],
+        [index for index, answer in answers.items() if not answer.is_settled],
+    )
 
 
 def _shown(value: bool, types: list[PartType]) -> Relation:

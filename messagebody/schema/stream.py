@@ -12,7 +12,7 @@ from messagebody.schema import MessageBodySchema, Violation
 from messagebody.solver.budget import Budget, OutOfBudget
 from messagebody.solver.languages import members
 from messagebody.solver.profile import Profile
-from messagebody.solver.satisfy import Demand, Question
+from messagebody.solver.satisfy import Pair, Problem
 
 _STEPS: Final = 100_000
 
@@ -90,8 +90,8 @@ class Stream:
         self._profile = Profile.of(schema.parts)
         self._seen: list[_Seen] = []
         self._names: set[str] = set()
-        self._question = Question(self._profile, Profile((), (), ()), Budget(steps))
-        self._missing = self._question.required
+        self._pair = Pair(self._profile, Profile((), (), ()), Budget(steps))
+        self._missing = self._pair.required
         self._status = self._outlook()
 
     def feed(self, part: Part) -> Status:
@@ -124,20 +124,20 @@ class Stream:
         """Tell whether the name is one of finitely many that something missing could have had."""
         if name is None:
             return False
-        matching = self._question.matching_name(name) & self._missing
-        return any(
-            not self._question.name_language(index).is_infinite for index in members(matching)
-        )
+        self._pair.budget.refill(self._steps)
+        try:
+            matching = self._pair.matching_name(name) & self._missing
+        except OutOfBudget:
+            return True
+        return any(not self._pair.name_language(index).is_infinite for index in members(matching))
 
     def _outlook(self) -> Status:
         missing = tuple(members(self._missing))
         if not missing:
             return Status("valid")
-        question = self._question
-        question.budget = Budget(self._steps)
-        demand = Demand(
-            question, required=self._missing, accepted=(question.first,), taken=self._names
-        )
+        pair = self._pair
+        pair.budget.refill(self._steps)
+        demand = Problem(pair, required=self._missing, accepted=(pair.first,), taken=self._names)
         try:
             word: Word = "waiting" if demand.is_feasible() else "hopeless"
         except OutOfBudget:

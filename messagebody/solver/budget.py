@@ -1,21 +1,26 @@
-"""A bound on work, counted in steps so that the same question gets the same answer anywhere."""
+"""Budget of a decision: a bound on work in steps, so that the answer is the same anywhere."""
 
-DEFAULT_STEPS = 1_000_000
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Final
+
+DEFAULT_STEPS: Final = 1_000_000
 """Steps `check` may take by default: about a second of one core."""
 
 
 class OutOfBudget(Exception):
-    """Leave a search that has used up its steps; whoever asked answers "undecided"."""
+    """End a search that has used up its steps; the answer is then "undecided"."""
 
 
 class Budget:
     """Steps that are left.
 
     A step is one pattern that reads one character, or sixteen comparisons: half a microsecond or
-    so, but counted, never timed.
+    so, but counted, never timed. One decision has one budget; a search that may take a part of it
+    only takes a `share`.
 
     Arguments:
-        steps: how many may be taken.
+        steps: the steps that may be taken.
     """
 
     __slots__ = ("left",)
@@ -32,3 +37,22 @@ class Budget:
         self.left -= steps
         if self.left < 0:
             raise OutOfBudget
+
+    @contextmanager
+    def share(self, steps: int) -> Iterator[None]:
+        """Set aside all steps but some while the block runs.
+
+        Arguments:
+            steps: the steps the block may take.
+        """
+        kept = max(self.left - steps, 0)
+        self.left -= kept
+        try:
+            yield
+        finally:
+            # A search that failed has overdrawn its share, which is not charged to the others.
+            self.left = max(self.left, 0) + kept
+
+    def refill(self, steps: int) -> None:
+        """Allow at least this many steps again, for a question that goes on from an answer."""
+        self.left = max(self.left, steps)

@@ -5,14 +5,15 @@ those, reading the text decides. The rest goes to the automata, which always dec
 """
 
 import re
+from bisect import bisect_left
+from collections.abc import Iterable
 from functools import lru_cache
-from itertools import product
 from typing import Final
 
 from messagebody.globs import ContentTypePattern, NamePattern
 from messagebody.names import is_name
 from messagebody.solver.budget import Budget, OutOfBudget
-from messagebody.solver.languages import Language
+from messagebody.solver.languages import Language, PartSet, TypeSet
 from messagebody.solver.search import search
 
 WELL_KNOWN: Final = (
@@ -28,14 +29,16 @@ WELL_KNOWN: Final = (
 )  # fmt: skip
 """Content types a reader knows, the likeliest first: witnesses are made of them if they can be."""
 
-EVERY_TYPE: Final = (1 << len(WELL_KNOWN)) - 1
+EVERY_TYPE: Final[TypeSet] = (1 << len(WELL_KNOWN)) - 1
 """All of them, as bits."""
 
 Pattern = NamePattern | ContentTypePattern
 
 _CACHED: Final = 16_384
 _PAIRS_CACHED: Final = 131_072
-_ALTERNATIVES: Final = 64
+_ALTERNATIVES: Final = 512
+_TEXTS_PER_STEP: Final = 4
+_STARRED: Final = re.compile(r"[^*]*/\*\*?")
 _STEPS_OF_A_PAIR: Final = 20_000
 _TYPE: Final = re.compile("[a-z0-9][^*/]*/[a-z0-9][^*/]*")
 _BIT: Final = {known: 1 << i for i, known in enumerate(WELL_KNOWN)}
@@ -52,7 +55,7 @@ def language_of(pattern: Pattern) -> Language:
     return Language(pattern.automaton)
 
 
-def known_types(pattern: ContentTypePattern) -> int:
+def known_types(pattern: ContentTypePattern) -> TypeSet:
     """Return which of the well-known types a pattern matches, as bits."""
     if pattern.is_universal:
         return EVERY_TYPE
@@ -64,7 +67,7 @@ def known_types(pattern: ContentTypePattern) -> int:
 
 
 @lru_cache(_CACHED)
-def _known_of_many(pattern: ContentTypePattern) -> int:
+def _known_of_many(pattern: ContentTypePattern) -> TypeSet:
     affixes = _affixes(pattern)
     if affixes is None:
         matches = pattern.matches_essence
@@ -108,7 +111,7 @@ def _affixes(pattern: ContentTypePattern) -> tuple[tuple[str, str | None], ...] 
     return tuple(found) or None
 
 
-def _matching(first: str, last: str) -> int:
+def _matching(first: str, last: str) -> TypeSet:
     kind = first[: first.index("/") + 1]
     if kind == first and not last:
         return _OF_TYPE.get(kind, 0)
@@ -154,11 +157,12 @@ def contains(outer: Pattern, inner: Pattern, budget: Budget | None = None) -> bo
 @lru_cache(_PAIRS_CACHED)
 def _contains_many(outer: Pattern, inner: Pattern) -> tuple[bool | None, int]:
     """Return the verdict, and the steps it took."""
+    cost = _cost_by_text(outer, inner)
     read = _contains_by_text(outer, inner)
     if read is not None:
-        return read, 0
+        return read, cost
     languages = [(1, language_of(inner)), (2, language_of(outer))]
-    budget = Budget(_STEPS_OF_A_PAIR)
+    budget = Budget(_STEPS_OF_A_PAIR - cost)
     try:
         words = search(languages, budget, good=1, bad=2, need=(1,))
         return all(signature & 2 for signature, _ in words), _STEPS_OF_A_PAIR - budget.left
@@ -167,9 +171,10 @@ def _contains_many(outer: Pattern, inner: Pattern) -> tuple[bool | None, int]:
 
 
 def _contains_by_text(outer: Pattern, inner: Pattern) -> bool | None:
-    theirs = alternatives(outer)
+    """Compare the alternatives of two patterns as texts; None: that does not settle it."""
+    theirs, directories = _texts(outer)
     for mine in alternatives(inner):
-        if mine in theirs or any(_holds(each, mine) for each in theirs):
+        if mine in theirs or any(_holds(each, mine) for each in directories):
             continue
         if "*" in mine or not is_word(inner, mine):
             return None
@@ -178,14 +183,26 @@ def _contains_by_text(outer: Pattern, inner: Pattern) -> bool | None:
     return True if alternatives(inner) else None
 
 
-def _holds(outer: str, inner: str) -> bool:
-    """Tell whether `/a/**` or `/a/*` (or `text/*`) holds what surely lies below; false: unsure."""
-    if outer.endswith("/**"):
-        return "*" not in outer[:-2] and inner.partition("*")[0].startswith(outer[:-2])
-    if not outer.endswith("/*") or "*" in outer[:-1]:
-        return False
-    below = inner[len(outer) - 1 :]
-    return inner.startswith(outer[:-1]) and bool(below) and "/" not in below and "**" not in below
+@lru_cache(_CACHED)
+def _texts(pattern: Pattern) -> tuple[frozenset[str], tuple[str, ...]]:
+    """Return the alternatives of a pattern, and those that are a directory and a last star."""
+    texts = alternatives(pattern)
+    return frozenset(texts), tuple([text for text in texts if _STARRED.fullmatch(text)])
+
+
+def _cost_by_text(outer: Pattern, inner: Pattern) -> int:
+    """Return the steps that comparing texts costs: each of the inner with each directory."""
+    return len(alternatives(inner)) * (1 + len(_texts(outer)[1])) // _TEXTS_PER_STEP
+
+
+def _holds(directory: str, inner: str) -> bool:
+    """Tell whether `/a/**` or `/a/*` (or `text/*`) holds a text without braces; false: unsure."""
+    if directory.endswith("/**"):
+        return inner.partition("*")[0].startswith(directory[:-2])
+    below = inner[len(directory) - 1 :]
+    return (
+        inner.startswith(directory[:-1]) and bool(below) and "/" not in below and "**" not in below
+    )
 
 
 def is_word(pattern: Pattern, text: str) -> bool:
@@ -216,8 +233,7 @@ def _are_disjoint(one: Pattern, other: Pattern) -> tuple[bool | None, int]:
         return not _accepts(other, one.literal), 0
     if other.literal is not None:
         return not _accepts(one, other.literal), 0
-    mine, theirs = _beginnings(one), _beginnings(other)
-    if all(not a.startswith(b) and not b.startswith(a) for a, b in product(mine, theirs)):
+    if not Beginnings([one]).near(other):
         return True, 0
     languages = [(1, language_of(one)), (2, language_of(other))]
     budget = Budget(_STEPS_OF_A_PAIR)
@@ -228,9 +244,66 @@ def _are_disjoint(one: Pattern, other: Pattern) -> tuple[bool | None, int]:
         return None, _STEPS_OF_A_PAIR
 
 
-def _beginnings(pattern: Pattern) -> list[str]:
-    """Return texts of which every word of the pattern begins with one."""
-    return [each.partition("*")[0] for each in alternatives(pattern)] or [pattern.prefix]
+@lru_cache(_CACHED)
+def beginnings(pattern: Pattern) -> tuple[tuple[str, bool], ...]:
+    """Return texts such that every word begins with one, each with whether it is the whole word."""
+    if pattern.is_universal:
+        return (("", False),)
+    if pattern.literal is not None:
+        return ((pattern.literal, True),)
+    pieces = [each.partition("*") for each in alternatives(pattern)]
+    return tuple([(first, not star) for first, star, _ in pieces]) or ((pattern.prefix, False),)
+
+
+class Beginnings:
+    """Patterns by the beginnings of their words.
+
+    Most patterns of a large schema have no word in common, because they begin differently. A
+    search leaves those out.
+
+    Arguments:
+        patterns: patterns of one kind; None has no words.
+    """
+
+    def __init__(self, patterns: Iterable[Pattern | None]) -> None:
+        self._whole: dict[str, PartSet] = {}
+        self._open: dict[str, PartSet] = {}
+        for position, pattern in enumerate(patterns):
+            for text, is_whole in () if pattern is None else beginnings(pattern):
+                texts = self._whole if is_whole else self._open
+                texts[text] = texts.get(text, 0) | 1 << position
+        self._lengths = sorted({len(text) for text in self._open})
+        self._sorted = [(texts, sorted(texts)) for texts in (self._whole, self._open)]
+
+    def near_word(self, word: str) -> PartSet:
+        """Return the patterns that may match a word."""
+        return self._whole.get(word, 0) | self._shorter(word)
+
+    def near(self, pattern: Pattern) -> PartSet:
+        """Return the patterns that may have a word in common with one."""
+        found = 0
+        for text, is_whole in beginnings(pattern):
+            found |= self.near_word(text)
+            if not is_whole:
+                found |= self._longer(text)
+        return found
+
+    def _shorter(self, word: str) -> PartSet:
+        found = 0
+        for length in self._lengths:
+            if length > len(word):
+                break
+            found |= self._open.get(word[:length], 0)
+        return found
+
+    def _longer(self, beginning: str) -> PartSet:
+        found = 0
+        for texts, ordered in self._sorted:
+            for place in range(bisect_left(ordered, beginning), len(ordered)):
+                if not ordered[place].startswith(beginning):
+                    break
+                found |= texts[ordered[place]]
+        return found
 
 
 def instance(pattern: Pattern, filler: str) -> str:

@@ -1,4 +1,4 @@
-"""The words one pattern matches: how reading goes on, which come first, whether they ever end."""
+"""Language of one pattern: the words it matches, shortest first, and whether they are finite."""
 
 import heapq
 import string
@@ -14,7 +14,14 @@ _ORDER: Final = {character: place for place, character in enumerate(_PLEASANT)}
 _ALIKE: Final = 12
 _ROWS_KEPT: Final = 4096
 
-Row = tuple[dict[str, int], int]
+States = int
+"""A set of states of one automaton, a bit for each."""
+PartSet = int
+"""A set of schema parts, a bit for each."""
+TypeSet = int
+"""A set of well-known content types, a bit for each."""
+
+Row = tuple[dict[str, States], States]
 
 
 def pleasant_order(character: str) -> int:
@@ -41,7 +48,7 @@ class Language:
         plain = automaton.alphabet - automaton.literals
         self._ordinary = min(plain, key=pleasant_order) if plain else ""
 
-    def row(self, states: int) -> Row:
+    def row(self, states: States) -> Row:
         """Return where each character leads that makes a difference, and where all others do."""
         found = self._rows.get(states)
         if found is None:
@@ -99,14 +106,14 @@ class Language:
                 estimate = length + self._distance(after)
                 heapq.heappush(queue, (estimate, -length, word + character, after))
 
-    def _onwards(self, states: int) -> Iterator[tuple[str, int]]:
+    def _onwards(self, states: States) -> Iterator[tuple[str, States]]:
         reached, others = self.row(states)
         yield from ((c, after) for c, after in reached.items() if after)
         if others:
             plain = [c for c in _PLEASANT if c not in reached and c in self.automaton.alphabet]
             yield from ((c, others) for c in plain[:_ALIKE])
 
-    def _distance(self, states: int) -> int:
+    def _distance(self, states: States) -> int:
         """Return how many characters the nearest word still needs."""
         return min(self._distances[state] for state in members(states))
 

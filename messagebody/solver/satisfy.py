@@ -3,26 +3,39 @@
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import islice
-from typing import TypeVar
+from typing import Final, TypeVar
 
 from messagebody.globs import name_pattern
 from messagebody.solver.budget import Budget
-from messagebody.solver.containment import EVERY_TYPE, WELL_KNOWN, known_types, language_of
+from messagebody.solver.containment import (
+    EVERY_TYPE,
+    WELL_KNOWN,
+    Beginnings,
+    known_types,
+    language_of,
+)
 from messagebody.solver.cover import cover
-from messagebody.solver.languages import Language, members
+from messagebody.solver.languages import Language, PartSet, members
 from messagebody.solver.profile import PartType, Profile
 from messagebody.solver.search import search
 
 _P = TypeVar("_P")
 
+_FEW_NEEDED: Final = 8
+_PER_STEP: Final = 16
+"""Characters of a name, read by one pattern, that cost as much as a step."""
 
-class Question:
-    """The schema parts of producer and consumer, and what names and types match them.
+
+class Pair:
+    """A pair of schemas with numbered parts, so that a set of parts is a bit mask.
+
+    The parts of the producer come first. What is found out about names, types and patterns is
+    kept, since all searches of a decision ask for the same.
 
     Arguments:
         producer: the schema whose bodies are sent.
         consumer: the schema that is to accept them.
-        budget: what all answers together may cost.
+        budget: what all searches together may cost.
     """
 
     def __init__(self, producer: Profile, consumer: Profile, budget: Budget) -> None:
@@ -31,33 +44,61 @@ class Question:
         self.budget = budget
         self.names = producer.names + consumer.names
         self.types = producer.types + consumer.types
-        self.first = (1 << len(producer.names)) - 1
-        self.second = ((1 << len(consumer.names)) - 1) << len(producer.names)
-        self.unnamed = _bits(name is None for name in self.names)
-        self.required = _bits(producer.required + consumer.required)
-        self._of_name: dict[str | None, int] = {None: self.unnamed}
-        self._of_type: dict[str, int] = {}
+        self.first: PartSet = (1 << len(producer.names)) - 1
+        self.second: PartSet = ((1 << len(consumer.names)) - 1) << len(producer.names)
+        self.unnamed: PartSet = _bits(name is None for name in self.names)
+        self.required: PartSet = _bits(producer.required + consumer.required)
+        self._of_name: dict[str | None, PartSet] = {None: self.unnamed}
+        self._of_type: dict[str, PartSet] = {}
+        self._near_names: dict[int, PartSet] = {}
+        self._near_types: dict[int, PartSet] = {}
 
-    def matching_name(self, name: str | None) -> int:
+    def matching_name(self, name: str | None) -> PartSet:
         """Return the schema parts a name (None: no name) matches."""
         found = self._of_name.get(name)
         if found is None and name is not None:
-            self.budget.spend(len(self.names))
-            found = _bits(p is not None and p.automaton.accepts(name) for p in self.names)
+            near = members(self._name_beginnings.near_word(name))
+            self.budget.spend(1 + len(near) * (1 + len(name) // _PER_STEP))
+            patterns = self.names
+            found = sum(1 << i for i in near if (p := patterns[i]) and p.select([name]))
             self._of_name[name] = found
         return found or 0
 
-    def matching_type(self, content_type: str) -> int:
+    def matching_type(self, content_type: str) -> PartSet:
         """Return the schema parts a content type matches."""
         found = self._of_type.get(content_type)
         if found is None:
-            found = _bits(pattern.matches_essence(content_type) for pattern in self.types)
+            near = members(self._type_beginnings.near_word(content_type))
+            self.budget.spend(1 + len(near))
+            found = sum(1 << i for i in near if self.types[i].matches_essence(content_type))
             self._of_type[content_type] = found
         return found
 
-    def hits(self, part: PartType) -> int:
+    def hits(self, part: PartType) -> PartSet:
         """Return the schema parts that accept a message part."""
         return self.matching_name(part.name) & self.matching_type(part.content_type)
+
+    def near_names(self, index: int) -> PartSet:
+        """Return the schema parts that may accept a name that one schema part accepts."""
+        if index not in self._near_names:
+            pattern = self.names[index]
+            near = self.unnamed if pattern is None else self._name_beginnings.near(pattern)
+            self._near_names[index] = near
+        return self._near_names[index]
+
+    def near_types(self, index: int) -> PartSet:
+        """Return the schema parts that may accept a content type that one schema part accepts."""
+        if index not in self._near_types:
+            self._near_types[index] = self._type_beginnings.near(self.types[index])
+        return self._near_types[index]
+
+    @cached_property
+    def _name_beginnings(self) -> Beginnings:
+        return Beginnings(self.names)
+
+    @cached_property
+    def _type_beginnings(self) -> Beginnings:
+        return Beginnings(self.types)
 
     def name_language(self, index: int) -> Language:
         """Return the language of the name pattern of a named schema part."""
@@ -66,19 +107,19 @@ class Question:
         return language_of(pattern)
 
     def type_words(
-        self, *, good: int, bad: int = 0, need: Sequence[int]
-    ) -> Iterator[tuple[int, str]]:
+        self, *, good: PartSet, bad: PartSet = 0, need: Sequence[PartSet]
+    ) -> Iterator[tuple[PartSet, str]]:
         """Yield sets of schema parts that one content type matches, with that type.
 
         Only sets worth knowing are yielded, as `search` says; the type is a well-known one where
-        there is one.
+        there is one. Schema parts that share no type with those needed are left out of the sets.
 
         Arguments:
             good: schema parts it is good to match.
             bad: schema parts it is bad to match.
             need: sets of schema parts; the type matches one of each.
         """
-        labels = _labels(good | bad, self.types)
+        labels = _labels(_reachable(good | bad, need, self.near_types), self.types)
         languages = [(label, language_of(pattern)) for pattern, label in labels.items()]
         for signature, word in search(languages, self.budget, good=good, bad=bad, need=need):
             known = EVERY_TYPE
@@ -88,8 +129,13 @@ class Question:
             yield signature, WELL_KNOWN[members(known)[0]] if known else word
 
     def name_words(
-        self, *, good: int, bad: int = 0, need: Sequence[int], without: Iterable[str] = ()
-    ) -> Iterator[tuple[int, str]]:
+        self,
+        *,
+        good: PartSet,
+        bad: PartSet = 0,
+        need: Sequence[PartSet],
+        without: Iterable[str] = (),
+    ) -> Iterator[tuple[PartSet, str]]:
         """Yield sets of named schema parts that one name matches, with a shortest such name.
 
         Arguments:
@@ -98,7 +144,8 @@ class Question:
             need: sets of schema parts; the name matches one of each.
             without: names to leave out.
         """
-        labels = _labels((good | bad) & ~self.unnamed, self.names)
+        chosen = _reachable((good | bad) & ~self.unnamed, need, self.near_names)
+        labels = _labels(chosen, self.names)
         languages = [(label, language_of(pattern)) for pattern, label in labels.items() if pattern]
         taken = 1 << len(self.names)
         languages += [(taken, language_of(name_pattern(name))) for name in without]
@@ -109,7 +156,18 @@ class Question:
                 yield signature, word
 
 
-def _bits(flags: Iterable[bool]) -> int:
+def _reachable(parts: PartSet, need: Sequence[PartSet], near: Callable[[int], PartSet]) -> PartSet:
+    """Leave out the parts that share no word with any part of a set of which one is needed."""
+    for group in need:
+        if group.bit_count() <= _FEW_NEEDED:
+            reach = 0
+            for index in members(group):
+                reach |= near(index)
+            parts &= reach
+    return parts
+
+
+def _bits(flags: Iterable[bool]) -> PartSet:
     bits = 0
     for index, flag in enumerate(flags):
         if flag:
@@ -117,19 +175,19 @@ def _bits(flags: Iterable[bool]) -> int:
     return bits
 
 
-def _labels(chosen: int, patterns: Sequence[_P]) -> dict[_P, int]:
+def _labels(chosen: PartSet, patterns: Sequence[_P]) -> dict[_P, PartSet]:
     """Return the chosen schema parts by their pattern."""
-    labels: dict[_P, int] = {}
+    labels: dict[_P, PartSet] = {}
     for i in members(chosen):
         labels[patterns[i]] = labels.get(patterns[i], 0) | 1 << i
     return labels
 
 
-class Demand:
-    """What is asked of a body.
+class Problem:
+    """A satisfiability problem: which parts a body must have, may have and must not have.
 
     Arguments:
-        question: the schema parts, as bits.
+        pair: the schema parts.
         required: schema parts of which each must be satisfied by a part of the body.
         accepted: sets of schema parts; every part of the body satisfies one of each.
         avoided: schema parts no part of the body may satisfy.
@@ -138,14 +196,14 @@ class Demand:
 
     def __init__(
         self,
-        question: Question,
+        pair: Pair,
         *,
-        required: int,
-        accepted: Sequence[int],
-        avoided: int = 0,
+        required: PartSet,
+        accepted: Sequence[PartSet],
+        avoided: PartSet = 0,
         taken: Collection[str] = (),
     ) -> None:
-        self._question = question
+        self._pair = pair
         self._required = required
         self._accepted = accepted
         self._avoided = avoided
@@ -153,7 +211,13 @@ class Demand:
         self._types: dict[int, list[int]] = {}
         self._options: dict[str, list[tuple[int, str]]] = {}
 
-    def allows(self, hits: int) -> bool:
+    def avoiding(self, avoided: PartSet) -> "Problem":
+        """Return the same problem with schema parts that no part of the body may satisfy."""
+        return Problem(
+            self._pair, required=self._required, accepted=self._accepted, avoided=avoided
+        )
+
+    def allows(self, hits: PartSet) -> bool:
         """Tell whether a part that satisfies these schema parts may be in the body."""
         return not hits & self._avoided and all(hits & group for group in self._accepted)
 
@@ -191,7 +255,7 @@ class Demand:
     @cached_property
     def _is_possible(self) -> bool:
         """Whether every required part could be satisfied by something."""
-        unnamed = members(self._required & self._question.unnamed)
+        unnamed = members(self._required & self._pair.unnamed)
         return all(self._type_at(None, index) for index in unnamed) and all(self._small.values())
 
     @cached_property
@@ -199,7 +263,7 @@ class Demand:
         """By small required part, the names that can satisfy it."""
         most = self._required.bit_count()
         small = {}
-        for index in members(self._required & ~self._question.unnamed):
+        for index in members(self._required & ~self._pair.unnamed):
             if not self._is_surely_large(index):
                 names = list(islice(self._names(index), most + 1))
                 if len(names) <= most:
@@ -208,7 +272,7 @@ class Demand:
 
     def _is_surely_large(self, index: int) -> bool:
         """Tell whether endlessly many names satisfy a part, as far as can be seen at once."""
-        return self._question.name_language(index).is_infinite and any(
+        return self._pair.name_language(index).is_infinite and any(
             self.allows(types & 1 << index) and not types & self._avoided
             for types in self._types_of(index)
         )
@@ -216,9 +280,9 @@ class Demand:
     def _types_of(self, index: int) -> list[int]:
         """Return the sets of named schema parts that a content type for this one can match."""
         if index not in self._types:
-            named = ~self._question.unnamed
+            named = ~self._pair.unnamed
             need = 1 << index
-            words = self._question.type_words(
+            words = self._pair.type_words(
                 good=(need | self._welcome) & named, bad=self._avoided & named, need=(need,)
             )
             self._types[index] = [signature for signature, _ in words]
@@ -226,7 +290,7 @@ class Demand:
 
     @cached_property
     def _welcome(self) -> int:
-        """Schema parts that make a part of the body allowed, where that is in question."""
+        """Schema parts that make a part of the body allowed, where that is in pair."""
         if len(self._accepted) < 2:
             return 0
         welcome = 0
@@ -236,12 +300,12 @@ class Demand:
 
     def _names(self, index: int) -> Iterator[str]:
         """Yield the names that can satisfy a named required part: all, if there is an end."""
-        question, types, bit = self._question, self._types_of(index), 1 << index
+        pair, types, bit = self._pair, self._types_of(index), 1 << index
 
         def fits(names: int) -> bool:
             return any(names & each & bit and self.allows(names & each) for each in types)
 
-        language = question.name_language(index)
+        language = pair.name_language(index)
         found = []
         limit = 4 * self._required.bit_count() + 16 + len(self._taken)
         if language.is_infinite and self._welcome:
@@ -249,17 +313,17 @@ class Demand:
         for tried, name in enumerate(language.words()):
             if tried == limit:
                 break
-            question.budget.spend(1)
-            if name not in self._taken and fits(question.matching_name(name)):
+            pair.budget.spend(1)
+            if name not in self._taken and fits(pair.matching_name(name)):
                 found.append(name)
                 yield name
         else:
             return
         # Many names and few that fit: look for those, leaving out what is found or taken.
-        found += [name for name in self._taken if question.matching_name(name) & bit]
-        good, bad = self._welcome & ~question.unnamed | bit, self._avoided & ~question.unnamed
+        found += [name for name in self._taken if pair.matching_name(name) & bit]
+        good, bad = self._welcome & ~pair.unnamed | bit, self._avoided & ~pair.unnamed
         while True:
-            search = question.name_words(good=good, bad=bad, need=(bit,), without=found)
+            search = pair.name_words(good=good, bad=bad, need=(bit,), without=found)
             another = next((name for names, name in search if fits(names)), None)
             if another is None:
                 return
@@ -276,7 +340,7 @@ class Demand:
         for place in range(1, len(name) + 1):
             for count in range(1, self._required.bit_count() + 2):
                 longer = name[:place] + "a" * count + name[place:]
-                if longer in self._taken or not fits(self._question.matching_name(longer)):
+                if longer in self._taken or not fits(self._pair.matching_name(longer)):
                     break
                 yield longer
 
@@ -289,7 +353,7 @@ class Demand:
         names = [name for name in self.critical_names if name not in taken] if needs else []
         options = [self._options_at(name) for name in names]
         slots = [[hits & needs for hits, _ in each if hits & needs] for each in options]
-        choice = cover(slots, needs, self._question.budget)
+        choice = cover(slots, needs, self._pair.budget)
         if choice is None:
             return None
         return [
@@ -301,13 +365,13 @@ class Demand:
     def _satisfied(self, body: Sequence[PartType]) -> int:
         satisfied = 0
         for part in body:
-            satisfied |= self._question.hits(part)
+            satisfied |= self._pair.hits(part)
         return satisfied & self._required
 
     def _options_at(self, name: str) -> list[tuple[int, str]]:
         """Return what a part of this name can satisfy, with a content type for each."""
         if name not in self._options:
-            self._options[name] = list(self._allowed_types(self._question.matching_name(name), 0))
+            self._options[name] = list(self._allowed_types(self._pair.matching_name(name), 0))
         return self._options[name]
 
     def _allowed_types(self, names: int, need: int) -> Iterator[tuple[int, str]]:
@@ -316,7 +380,7 @@ class Demand:
         good = self._required & names
         for group in accepted:
             good |= group
-        words = self._question.type_words(
+        words = self._pair.type_words(
             good=good,
             bad=self._avoided & names,
             need=[*accepted, need & names] if need else accepted,
@@ -327,19 +391,23 @@ class Demand:
 
     def _type_at(self, name: str | None, index: int) -> str | None:
         """Return a content type with which a part of this name satisfies a required part."""
-        allowed = self._allowed_types(self._question.matching_name(name), 1 << index)
+        allowed = self._allowed_types(self._pair.matching_name(name), 1 << index)
         return next((kind for hits, kind in allowed if hits >> index & 1), None)
 
     def _complete(self, body: list[PartType]) -> list[PartType]:
         """Add a part for every large required part that is not satisfied yet."""
+        satisfied, taken = self._satisfied(body), {part.name for part in body}
         for index in members(self._required):
-            if not self._satisfied(body) >> index & 1:
-                body.append(self._fresh(index, {part.name for part in body}))
+            if not satisfied >> index & 1:
+                part = self._fresh(index, taken)
+                body.append(part)
+                taken.add(part.name)
+                satisfied |= self._pair.hits(part)
         return body
 
     def _fresh(self, index: int, taken: Collection[str | None]) -> PartType:
         name = None
-        if not self._question.unnamed >> index & 1:
+        if not self._pair.unnamed >> index & 1:
             name = next(name for name in self._names(index) if name not in taken)
         kind = self._type_at(name, index)
         assert kind is not None  # noqa: S101 - the part is possible, and the name one of its names

@@ -112,8 +112,8 @@ class _Sorted:
         return [self._places[first + i] for i in pattern.select(self._names[first:last])]
 
 
-class Screening:
-    """A first look at a pair.
+class Screen:
+    """A first look at a pair: an answer for each part by itself, from samples and single parts.
 
     Arguments:
         producer: the schema whose bodies are sent.
@@ -127,37 +127,97 @@ class Screening:
         self._producer = _Side(producer, odd, self._budget)
         self._consumer = _Side(consumer, odd, self._budget)
 
-    def counterexample(self) -> Answer:
-        """Return a body that is valid for the producer only, or that there is none, or OPEN."""
-        try:
-            return self._counterexample()
-        except OutOfBudget:
-            return OPEN
+    def valid_body(self) -> Answer:
+        """Return a body that is valid for the producer."""
+        side = self._producer
+        for index in side.profile.required_parts:
+            # No name or no type matches the pattern: exactly known, so nothing can be valid.
+            if side.profile.samples[index] == "" or not side.kinds[index]:
+                return NONE
+        return Answer(self._body_of({})) if self._has_easy_body else OPEN
+
+    def occurrence(self, index: int) -> Answer:
+        """Return a valid body with a part that a producer part accepts."""
+        side = self._producer
+        if side.profile.samples[index] == "" or not side.kinds[index]:
+            return NONE
+        body = self._body_with(index, side.kinds[index]) if self._has_easy_body else None
+        return OPEN if body is None else Answer(body)
+
+    def rejection(self, index: int) -> Answer:
+        """Return a valid body with a part of one producer part that the consumer rejects."""
+        return self._within_budget(self._rejection, index)
+
+    def omission(self, wanted: int) -> Answer:
+        """Return a valid body of the producer without a part that one consumer part requires."""
+        return self._within_budget(self._omission, wanted)
 
     def shared(self) -> Answer:
-        """Return a body that is valid for both, or that there is none, or OPEN."""
+        """Return a body that is valid for both."""
+        return self._within_budget(lambda _: self._shared(), 0)
+
+    def _within_budget(self, ask: Callable[[int], Answer], index: int) -> Answer:
+        # Once the allowance is gone, each further look would begin in vain.
+        if self._budget.left < 0:
+            return OPEN
         try:
-            return self._shared()
+            return ask(index)
         except OutOfBudget:
             return OPEN
 
-    def _counterexample(self) -> Answer:
+    def _rejection(self, index: int) -> Answer:
         mine, theirs = self._producer, self._consumer
-        if not self._has_easy_body():
-            return OPEN
-        accepting = theirs.accepting(mine.profile.samples)
-        covered = True
-        for index, kinds in enumerate(mine.kinds):
-            stray = kinds & ~theirs.union(accepting[index])
-            if stray:
-                body = self._body_with(index, stray)
-                if body is not None:
-                    return Answer(body)
-                covered = False
-            elif not any(_is_inside(mine, index, theirs, j) for j in accepting[index]):
-                covered = False
-        missing = self._missing(accepting)
-        return missing if missing.body is not None or covered else OPEN
+        kinds = mine.kinds[index]
+        if mine.profile.samples[index] == "" or not kinds:
+            return NONE
+        accepting = self._accepting[index]
+        rejected = kinds & ~theirs.union(accepting)
+        if rejected:
+            # One sample that is rejected: a proof, if a valid body can have it.
+            body = self._body_with(index, rejected) if self._has_easy_body else None
+            return OPEN if body is None else Answer(body)
+        # Inside one consumer part: accepted in any body, whether or not there is an easy one.
+        return NONE if any(_is_inside(mine, index, theirs, j) for j in accepting) else OPEN
+
+    def _omission(self, wanted: int) -> Answer:
+        mine, theirs = self._producer, self._consumer
+        meeting = self._meeting[wanted]
+        # A required producer part inside the wanted one is in every valid body.
+        if any(_is_inside(mine, index, theirs, wanted) for index in meeting):
+            return NONE
+        avoided = {index: mine.kinds[index] & ~theirs.kinds[wanted] for index in meeting}
+        if self._has_easy_body and all(avoided.values()):
+            return Answer(self._body_of(avoided))
+        return OPEN
+
+    @cached_property
+    def _accepting(self) -> list[list[int]]:
+        """For the sample of each producer part, the consumer parts whose name pattern matches."""
+        return self._consumer.accepting(self._producer.profile.samples)
+
+    @cached_property
+    def _meeting(self) -> dict[int, list[int]]:
+        """For each required consumer part, the required producer parts with a sample it matches."""
+        required = self._consumer.profile.required_parts
+        meeting: dict[int, list[int]] = {wanted: [] for wanted in required}
+        for index in self._producer.profile.required_parts:
+            for wanted in self._accepting[index]:
+                if wanted in meeting:
+                    meeting[wanted].append(index)
+        return meeting
+
+    @cached_property
+    def _has_easy_body(self) -> bool:
+        """Whether each required part can be met by its sample, all names being different."""
+        side = self._producer
+        required = side.profile.required_parts
+        samples = [side.profile.samples[index] for index in required]
+        names = [sample for sample in samples if sample is not None]
+        return (
+            "" not in samples
+            and len(names) == len(set(names))
+            and all(side.kinds[index] for index in required)
+        )
 
     def _shared(self) -> Answer:
         body: dict[str | int, PartType] = {}
@@ -175,17 +235,6 @@ class Screening:
                     return OPEN
         return Answer(list(body.values()))
 
-    def _has_easy_body(self) -> bool:
-        """Tell whether each required part can be met by its sample, all names being different."""
-        side = self._producer
-        samples, required = side.profile.samples, side.profile.required_parts
-        names = [samples[index] for index in required if samples[index] is not None]
-        return (
-            "" not in samples
-            and len(names) == len(set(names))
-            and all(side.kinds[index] for index in required)
-        )
-
     def _body_with(self, index: int, kinds: int) -> Types | None:
         """Return a valid body in which the sample of one part has one of some types."""
         side = self._producer
@@ -196,24 +245,6 @@ class Screening:
         if sample is not None and any(part.name == sample for part in body):
             return None
         return [self._part(sample, kinds), *body]
-
-    def _missing(self, accepting: Sequence[Sequence[int]]) -> Answer:
-        """Return a valid body without something the consumer requires, if easily found."""
-        mine, theirs = self._producer, self._consumer
-        meeting: dict[int, list[int]] = {wanted: [] for wanted in theirs.profile.required_parts}
-        for index in mine.profile.required_parts:
-            for wanted in accepting[index]:
-                if wanted in meeting:
-                    meeting[wanted].append(index)
-        answer = NONE
-        for wanted, indexes in meeting.items():
-            if any(_is_inside(mine, index, theirs, wanted) for index in indexes):
-                continue
-            avoided = {index: mine.kinds[index] & ~theirs.kinds[wanted] for index in indexes}
-            if all(avoided.values()):
-                return Answer(self._body_of(avoided))
-            answer = OPEN
-        return answer
 
     def _body_of(self, chosen: Mapping[int, int]) -> Types:
         """Return a valid body of samples, with the types chosen for some parts."""

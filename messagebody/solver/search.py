@@ -50,6 +50,8 @@ def search(
     sides = _Sides(pairs, good, bad)
     alone = _only_good(pairs, good, need)
     start = tuple((i, each.start) for i, (_, each) in enumerate(pairs) if each.start)
+    if not _meets(_labels(pairs, start), need):
+        return
     nodes: list[tuple[_States, int, str]] = [(start, -1, "")]
     level_end = 0
     for index, (states, _, _) in enumerate(nodes):

@@ -61,12 +61,14 @@ class TestRegistry:
             return json.loads(shell("registry", *arguments, "--json").out)
 
         assert read("pairs", agents) == {
-            "agents": ["painter", "teller"], "pairs": [["painter", "teller"]],
+            "agents": ["painter", "teller"], "pairs": [["painter", "teller"]], "undecided": [],
         }  # fmt: skip
         assert read("who", agents, "--feeds", "teller") == ["painter"]
         assert read("chain", agents, "text.json", "audio.json") == ["painter", "teller"]
         assert read("chain", agents, "audio.json", "text.json") is None
-        assert read("impact", agents, "agents/painter.json") == {"lost": [], "gained": []}
+        assert read("impact", agents, "agents/painter.json") == {
+            "lost": [], "gained": [], "undecided": [],
+        }  # fmt: skip
 
     def test_no_agents(self, shell: Shell, tmp_path: Path) -> None:
         (tmp_path / "nobody").mkdir()
@@ -92,6 +94,27 @@ class TestRegistry:
         assert (done.code, done.out) == (1, "- painter → teller\n")
         assert shell("registry", "impact", agents, "agents/painter.json").code == 0
         assert shell("registry", "impact", agents, "text.json").code == 2
+
+    def test_undecided_is_neither_yes_nor_no(self, shell: Shell, tmp_path: Path) -> None:
+        """Every command names the pair and exits with 3."""
+        size, anything = 12, "{a,b}"
+        again = [f"/*{c}{anything * (n - 1)}{c}*" for n in (size, 2 * size) for c in "ab"]
+        hard = {
+            "input": [{"name": each} for each in again],
+            "output": [{"name": "/" + anything * (2 * size + 1)}],
+        }
+        (tmp_path / "hard").mkdir()
+        (tmp_path / "hard" / "knot.json").write_text(json.dumps(hard))
+        for arguments in (
+            ["pairs", "hard"], ["who", "hard", "--feeds", "knot"],
+            ["who", "hard", "--takes", "knot"], ["impact", "hard", "hard/knot.json"],
+        ):  # fmt: skip
+            done = shell("registry", *arguments)
+            assert done.code == 3, arguments
+            assert "knot → knot" in done.out + done.err
+        (tmp_path / "a.json").write_text('[{"contentType": "audio/mpeg", "required": true}]')
+        (tmp_path / "b.json").write_text('[{"contentType": "text/plain", "required": true}]')
+        assert shell("registry", "chain", "hard", "a.json", "b.json").code == 3
 
 
 class TestEnvelope:

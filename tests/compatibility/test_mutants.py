@@ -11,8 +11,8 @@ from messagebody.schema import MessageBodySchema
 from messagebody.solver.containment import language_of
 from messagebody.solver.languages import Language
 from messagebody.solver.profile import Profile
-from messagebody.solver.satisfy import Question
-from messagebody.solver.screen import OPEN, Answer, Screening
+from messagebody.solver.satisfy import Pair
+from messagebody.solver.screen import OPEN, Answer, Screen
 from tests.compatibility import generators, oracle
 from tests.compatibility.test_checking import FIRST_CHARACTERS, schema
 
@@ -43,6 +43,14 @@ def disagreements(
     return wrong
 
 
+def without_first_look(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leave everything to the searches."""
+    for look in ("rejection", "omission", "occurrence"):
+        monkeypatch.setattr(Screen, look, lambda _, __: OPEN)
+    for look in ("valid_body", "shared"):
+        monkeypatch.setattr(Screen, look, lambda _: OPEN)
+
+
 @pytest.mark.slow
 def test_without_a_mistake_there_is_none() -> None:
     """The count of disagreements counts nothing else."""
@@ -53,28 +61,33 @@ def test_without_a_mistake_there_is_none() -> None:
 def test_the_naive_rule_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     """Parts one by one, never as a union and never competing."""
 
-    def part_by_part(screening: Screening) -> Answer:
-        answer = honest(screening)
+    def part_by_part(screen: Screen, index: int) -> Answer:
+        answer = rejection(screen, index)
         return answer if answer.is_settled else Answer([])
 
-    honest = Screening.counterexample
-    monkeypatch.setattr(Screening, "counterexample", part_by_part)
+    def need_by_need(screen: Screen, wanted: int) -> Answer:
+        answer = omission(screen, wanted)
+        return answer if answer.is_settled else Answer([])
+
+    rejection, omission = Screen.rejection, Screen.omission
+    monkeypatch.setattr(Screen, "rejection", part_by_part)
+    monkeypatch.setattr(Screen, "omission", need_by_need)
     assert disagreements() > 10
 
 
 @pytest.mark.slow
 def test_names_that_nobody_competes_for_are_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every required part taken for large: as if names were not unique."""
-    monkeypatch.setattr("messagebody.solver.satisfy.Demand._small", {})
+    monkeypatch.setattr("messagebody.solver.satisfy.Problem._small", {})
     assert disagreements() > 10
 
 
 @pytest.mark.slow
 def test_unnamed_parts_taken_for_named_ones_are_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     """`/**` accepting unnamed parts."""
-    honest = Question.matching_name
+    honest = Pair.matching_name
 
-    def too_wide(question: Question, name: str | None) -> int:
+    def too_wide(question: Pair, name: str | None) -> int:
         found = honest(question, name)
         if name is None:
             for index, pattern in enumerate(question.names):
@@ -82,9 +95,8 @@ def test_unnamed_parts_taken_for_named_ones_are_noticed(monkeypatch: pytest.Monk
                     found |= 1 << index
         return found
 
-    monkeypatch.setattr(Question, "matching_name", too_wide)
-    monkeypatch.setattr(Screening, "counterexample", lambda _: OPEN)
-    monkeypatch.setattr(Screening, "shared", lambda _: OPEN)
+    monkeypatch.setattr(Pair, "matching_name", too_wide)
+    without_first_look(monkeypatch)
     assert disagreements() > 10
 
 
@@ -93,7 +105,7 @@ def test_an_alphabet_that_stops_at_the_letters_in_sight_is_noticed(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """As if no character existed but those the patterns mention."""
-    monkeypatch.setattr(Screening, "counterexample", lambda _: OPEN)
+    without_first_look(monkeypatch)
     monkeypatch.setattr(Language, "another", lambda _self, _taken: "")
     rest = schema(*[(f"/{c}*",) for c in FIRST_CHARACTERS if c != "q"])
     assert check(schema(("/*",)), rest)
@@ -103,7 +115,7 @@ def test_an_alphabet_that_stops_at_the_letters_in_sight_is_noticed(
 @pytest.mark.slow
 def test_an_endless_alphabet_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     """As if there always were one more character."""
-    monkeypatch.setattr(Screening, "counterexample", lambda _: OPEN)
+    without_first_look(monkeypatch)
     honest = Language.another
     monkeypatch.setattr(Language, "another", lambda self, taken: honest(self, taken) or "!")
     whole = schema(*[(f"/{c}*",) for c in FIRST_CHARACTERS])
@@ -116,7 +128,7 @@ def test_a_limit_on_expansions_is_noticed(monkeypatch: pytest.MonkeyPatch) -> No
     limit = 16
     whole = schema(("/" + "{a,b}" * 8,))
     first = schema(("/aaaa" + "{a,b}" * 4,))
-    monkeypatch.setattr(Screening, "counterexample", lambda _: OPEN)
+    without_first_look(monkeypatch)
     assert not check(whole, first)
 
     def cut_short(pattern: Any) -> Language:
@@ -146,12 +158,16 @@ def test_screening_alone_is_never_wrong(pairs: int) -> None:
     settled = 0
     for number in range(pairs):
         a, b = generators.pair(number)
-        screening = Screening(*(Profile.of(MessageBodySchema(side).parts) for side in (a, b)))
+        screening = Screen(*(Profile.of(MessageBodySchema(side).parts) for side in (a, b)))
         expected = oracle.decide(a, b)
-        answer = screening.counterexample()
-        if answer.is_settled:
+        answers = [screening.rejection(index) for index in range(len(a))]
+        answers += [screening.omission(index) for index, part in enumerate(b) if part[2]]
+        if any(answer.body is not None for answer in answers):
             settled += 1
-            assert (answer.body is None) == expected.always, number
+            assert not expected.always, number
+        elif all(answer.is_settled for answer in answers):
+            settled += 1
+            assert expected.always, number
         shared = screening.shared()
         if shared.is_settled:
             assert (shared.body is not None) == expected.shared, number
@@ -161,6 +177,5 @@ def test_screening_alone_is_never_wrong(pairs: int) -> None:
 @pytest.mark.parametrize("pairs", [100, pytest.param(600, marks=pytest.mark.slow)])
 def test_the_core_alone_is_never_wrong(pairs: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """The exact search needs no first look."""
-    monkeypatch.setattr(Screening, "counterexample", lambda _: OPEN)
-    monkeypatch.setattr(Screening, "shared", lambda _: OPEN)
+    without_first_look(monkeypatch)
     assert disagreements(pairs) == 0

@@ -6,6 +6,9 @@ import sys
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from messagebody.compatibility import Agent, Impact, Registry, check, read_agents
 from messagebody.errors import InvalidSchema, MissingDependency
@@ -48,15 +51,39 @@ class TestPairs:
                 assert ((sender.name, taker.name) in pairs) is fits, (sender, taker)
         assert 30 < len(pairs) < 3_000
 
-    def test_undecided_is_no_pair(self) -> None:
-        """Only what is proved counts."""
+    def test_a_split_part_beside_a_dozen_directories(self) -> None:
+        """What one part makes of the union must not depend on how many others there are."""
+        same = [(f"/d{i}/*", "text/*", True) for i in range(12)]
+        split = schema(*same, ("/x", "text/plain"), ("/x", "text/html"))
+        before = Agent("p", schema(), schema(*same, ("/x", "text/plain")))
+        after = Agent("p", schema(), schema(*same, ("/x", "text/{plain,html}")))
+        registry = Registry([before, Agent("q", split, schema())])
+        assert check(after.output, split)
+        assert registry.impact(after) == Impact(lost=(), gained=())
+        assert ("p", "q") in set(registry.with_agent(after).pairs())
+
+    def test_what_is_not_decided_is_apart(self) -> None:
+        """It is no pair that fits and none that does not."""
         many = schema(("/" + "{a,b}" * 30,))
-        taker = schema(*[("/*" + c + "{a,b}" * 20,) for c in "ab"], ("/{a,b}{a,b}*",))
-        assert list(Registry([Agent("x", taker, many)]).pairs()) == [("x", "x")]
+        wide = schema(*[("/*" + c + "{a,b}" * 20,) for c in "ab"], ("/{a,b}{a,b}*",))
+        assert list(Registry([Agent("x", wide, many)]).pairs()) == [("x", "x")]
         narrow = schema(("/*a" + "{a,b}" * 20,), ("/*b" + "{b,a}" * 20,))
-        assert list(Registry([Agent("x", narrow, many)], steps=100).pairs()) == []
+        registry = Registry([Agent("x", narrow, many)], steps=100)
+        assert (list(registry.pairs()), list(registry.undecided())) == ([], [("x", "x")])
+        assert (registry.takers("x"), registry.takers("x").undecided) == ([], ["x"])
+        assert registry.feeders("x").undecided == ["x"]
+        assert registry.takers(many).undecided == registry.feeders(narrow).undecided == ["x"]
+        impact = registry.impact(registry["x"])
+        assert impact == Impact(lost=(), gained=(), undecided=(("x", "x"),))
+        assert not impact
+
+    def test_a_sender_of_whom_it_is_not_known_that_it_can_send(self) -> None:
+        """Whether its requirements can be met is too hard for the budget."""
         starved = schema(*[("/{a,b,c}", f"text/{k}", True) for k in "xyz"])
-        assert list(Registry([Agent("x", schema(), starved)], steps=3).pairs()) == []
+        registry = Registry([Agent("x", schema(), starved)], steps=3)
+        assert (list(registry.pairs()), list(registry.undecided())) == ([], [("x", "x")])
+        same = Registry([Agent("x", starved, starved)], steps=3)
+        assert list(same.pairs()) == [("x", "x")]  # part by part, whatever it can send
 
     def test_an_agent_that_can_send_nothing(self) -> None:
         """It never goes wrong."""
@@ -191,3 +218,54 @@ class TestFiles:
         (tmp_path / "bad.json").write_text("{")
         with pytest.raises(InvalidSchema, match=r"^bad\.json: "):
             list(read_agents(tmp_path))
+
+
+POOL = [
+    *[(f"/d{i}/*", "text/*", True) for i in range(6)],
+    *[(f"/{{a{i},b{i}}}.txt", "text/{plain,html}", True) for i in range(4)],
+    *[(None, f"text/t{i}", True) for i in range(4)],
+    ("/a0.txt", "text/plain"), ("/a0.txt", "text/html"), ("/b0.txt", "text/*", True),
+    ("/x", "text/plain"), ("/x", "text/html"), ("/x", "text/{plain,html}"),
+    ("/**/*.{json,csv}", "*/*"), ("/**/*.json", "*/*"), ("/**/*.csv", "*/*"), (None, "text/*"),
+]  # fmt: skip
+
+
+class RegistryAndCheck(RuleBasedStateMachine):
+    """A registry whose agents change, with schemas of more than ten parts, beside `check`."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.registry = Registry([], steps=20_000)
+
+    @rule(
+        name=st.sampled_from("pqr"),
+        left_out=st.sets(st.integers(0, len(POOL) - 1), max_size=5),
+        changed=st.sets(st.integers(0, len(POOL) - 1), max_size=4),
+    )
+    def put(self, name: str, left_out: set[int], changed: set[int]) -> None:
+        """An agent that sends most of the pool and takes nearly the same."""
+        sent = [part for i, part in enumerate(POOL) if i not in left_out]
+        taken = [part for i, part in enumerate(POOL) if i not in changed]
+        agent = Agent(name, schema(*taken), schema(*sent))
+        assert min(len(agent.input), len(agent.output)) > 10
+        before, impact = self.registry, self.registry.impact(agent)
+        self.registry = before.with_agent(agent)
+        was, now = set(before.pairs()), set(self.registry.pairs())
+        undecided = {*before.undecided(), *self.registry.undecided()}
+        assert set(impact.lost) == was - now - undecided
+        assert set(impact.gained) == now - was - undecided
+
+    @invariant()
+    def pairs_are_as_check_says(self) -> None:
+        """Yes, no and undecided."""
+        fitting, undecided = set(self.registry.pairs()), set(self.registry.undecided())
+        for sender in self.registry:
+            for taker in self.registry:
+                answer = self.registry.check(sender, taker)
+                pair = (sender, taker)
+                assert (pair in fitting) is bool(answer)
+                assert (pair in undecided) is (answer.compatible is None)
+
+
+RegistryAndCheck.TestCase.settings = settings(max_examples=15, stateful_step_count=6, deadline=None)
+TestRegistryAndCheck = RegistryAndCheck.TestCase

@@ -1,5 +1,6 @@
 """Commands on schemas: validate, check, evolve, lint, registry."""
 
+from collections.abc import Iterator, Sequence
 from itertools import chain
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from messagebody.compatibility import (
     DEFAULT_STEPS,
     Agent,
     Evolution,
+    Impact,
     Registry,
     check,
     evolution,
@@ -184,7 +186,7 @@ def registry_command() -> None:
 @click.option("--dot", "form", flag_value="dot", help="Print the graph in Graphviz's language.")
 @click.option("--json", "form", flag_value="json", help=_AS_JSON)
 @pass_terminal
-def pairs(terminal: Terminal, directory: str, form: str | None, *, lenient: bool) -> None:
+def pairs(terminal: Terminal, directory: str, form: str | None, *, lenient: bool) -> ExitCode:
     """List every pair of agents of which the one's output always fits the other's input.
 
     \b
@@ -192,16 +194,25 @@ def pairs(terminal: Terminal, directory: str, form: str | None, *, lenient: bool
       messagebody registry pairs agents/ --dot | dot -Tsvg > agents.svg
     """
     registry = Registry.from_directory(directory, lenient=lenient)
-    found = list(registry.pairs())
+    found, undecided = list(registry.pairs()), list(registry.undecided())
     if form == "graph":
         _draw(terminal, registry, found)
     elif form == "dot":
         terminal.say(graphs.dot(registry, found))
     elif form == "json":
-        terminal.say_json({"agents": [*registry], "pairs": found})
+        terminal.say_json({"agents": [*registry], "pairs": found, "undecided": undecided})
     else:
         terminal.say(f"{escape(sender)} → {escape(taker)}" for sender, taker in found)
     terminal.remark(f"{count_of(len(found), 'pair')} of {count_of(len(registry), 'agent')}")
+    return _tell_undecided(undecided)
+
+
+def _tell_undecided(pairs: Sequence[tuple[str, str]]) -> ExitCode:
+    """Name the pairs for which the budget ended: neither fitting nor not."""
+    for sender, taker in pairs:
+        text = f"undecided within the budget: {escape(sender)} → {escape(taker)}"
+        click.echo(text, err=True)
+    return ExitCode.UNDECIDED if pairs else ExitCode.YES
 
 
 def _draw(terminal: Terminal, registry: Registry, found: list[tuple[str, str]]) -> None:
@@ -225,7 +236,7 @@ def _draw(terminal: Terminal, registry: Registry, found: list[tuple[str, str]]) 
 def who(
     terminal: Terminal, directory: str, feeds: str | None, takes: str | None, *, lenient: bool,
     as_json: bool,
-) -> None:  # fmt: skip
+) -> ExitCode:  # fmt: skip
     """List who can feed an agent, or who can take what it sends."""
     if (feeds is None) == (takes is None):
         raise click.UsageError("give one of --feeds AGENT and --takes AGENT")
@@ -235,6 +246,8 @@ def who(
         raise click.UsageError(f"no agent {quote(name)}")
     found = registry.feeders(name) if takes is None else registry.takers(name)
     _say_names(terminal, found, as_json=as_json)
+    pairs = [(name, other) if feeds is None else (other, name) for other in found.undecided]
+    return _tell_undecided(pairs)
 
 
 @registry_command.command("chain")
@@ -251,7 +264,10 @@ def shortest_chain(
     registry = Registry.from_directory(directory, lenient=lenient)
     found = registry.chain(read_schema(have), read_schema(want))
     _say_names(terminal, found, as_json=as_json)
-    return ExitCode.NO if found is None else ExitCode.YES
+    if found is None:
+        # No chain of pairs that surely fit; one over an undecided pair could still lead there.
+        return _tell_undecided(list(registry.undecided())) or ExitCode.NO
+    return ExitCode.YES
 
 
 def _say_names(terminal: Terminal, names: list[str] | None, *, as_json: bool) -> None:
@@ -274,12 +290,26 @@ def impact(
     registry = Registry.from_directory(directory, lenient=lenient)
     result = registry.impact(_agent(agent))
     if as_json:
-        terminal.say_json({"lost": result.lost, "gained": result.gained})
-        return ExitCode.YES if result else ExitCode.NO
+        terminal.say_json({
+            "lost": result.lost, "gained": result.gained, "undecided": result.undecided,
+        })  # fmt: skip
+        return _of_impact(result)
     paint = terminal.palette
-    for role, sign, found in (("no", "-", result.lost), ("yes", "+", result.gained)):
+    for role, sign, found in _signs(result):
         terminal.say(paint(f"{sign} {escape(a)} → {escape(b)}", role) for a, b in found)
-    return ExitCode.YES if result else ExitCode.NO
+    return _of_impact(result)
+
+
+def _signs(impact: Impact) -> Iterator[tuple[str, str, tuple[tuple[str, str], ...]]]:
+    yield "no", "-", impact.lost
+    yield "yes", "+", impact.gained
+    yield "maybe", "?", impact.undecided
+
+
+def _of_impact(impact: Impact) -> ExitCode:
+    if impact.lost:
+        return ExitCode.NO
+    return ExitCode.UNDECIDED if impact.undecided else ExitCode.YES
 
 
 def _agent(path: str) -> Agent:
