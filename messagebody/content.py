@@ -1,5 +1,6 @@
 """The content of a part: text, bytes, a local file or a reference, with its checks."""
 
+import errno
 import os
 import re
 import stat
@@ -9,6 +10,7 @@ from typing import Any, BinaryIO, Final, Self
 
 import attrs
 
+from messagebody._files import open_below
 from messagebody._text import count_of, escape, plain_text, quote, redact_url
 from messagebody.digests import digest_of_stream, is_digest, sha256_of
 from messagebody.errors import InvalidContentType, InvalidPart, LocalFileChanged
@@ -22,13 +24,24 @@ from messagebody.wire.members import PartRecord, RichRecord
 class LocalFile:
     """A file of this machine that a part stands for until it is offloaded or inlined.
 
-    Size and time of change are taken when the file is added; a file that changed since is
-    refused with `LocalFileChanged` when it is read.
+    Size, times and identity are taken when the file is added; a file that changed since is refused
+    with `LocalFileChanged` when it is read.
+
+    Arguments:
+        path: the file.
+        size: its bytes.
+        mtime_ns: when its content was changed, which anybody who may write can set back.
+        ctime_ns: when it was changed in any way, which nobody can set; None where that is unknown.
+        identity: its device and inode, so that another file in its place is noticed.
+        below: a directory; no link is followed from it to the file.
     """
 
     path: Path
     size: int
     mtime_ns: int
+    ctime_ns: int | None = None
+    identity: tuple[int, int] | None = None
+    below: Path | None = None
 
     @classmethod
     def at(cls, path: str | os.PathLike[str]) -> Self:
@@ -46,19 +59,33 @@ class LocalFile:
         if stat.S_ISDIR(status.st_mode):
             raise InvalidPart(f"{quote(str(path))} is a directory; add its files, or pack it")
         if not stat.S_ISREG(status.st_mode):
-            raise InvalidPart(f"{quote(str(path))} is no regular file")
-        return cls(absolute, status.st_size, status.st_mtime_ns)
+            raise InvalidPart(f"{quote(str(path))} is not a regular file")
+        return cls.of(absolute, status)
+
+    @classmethod
+    def of(cls, path: Path, status: os.stat_result, *, below: Path | None = None) -> Self:
+        """Note a file whose status is known.
+
+        Arguments:
+            path: the file, an absolute path.
+            status: what `os.stat` returned for it.
+            below: a directory; no link is followed from it to the file.
+        """
+        identity = status.st_dev, status.st_ino
+        return cls(path, status.st_size, status.st_mtime_ns, status.st_ctime_ns, identity, below)
 
     def open(self) -> BinaryIO:
         """Open the file for reading if it is still the one that was added.
 
         Raises:
-            LocalFileChanged: it is gone, or its size or time of change differ.
+            LocalFileChanged: it is gone, or its size, times or identity differ.
         """
         try:
-            stream = open(self.path, "rb", opener=_open_without_waiting)  # noqa: SIM115
+            stream = open(self.path, "rb", opener=self._opener)  # noqa: SIM115
         except OSError as error:
-            raise LocalFileChanged(str(self.path), error.strerror or str(error)) from error
+            is_link = error.errno in {errno.ELOOP, errno.ENOTDIR} and self.below is not None
+            reason = "a link or another thing is in its place" if is_link else error.strerror
+            raise LocalFileChanged(str(self.path), reason or str(error)) from error
         try:
             self.check(stream)
         except BaseException:
@@ -66,16 +93,24 @@ class LocalFile:
             raise
         return stream
 
+    def _opener(self, path: str, flags: int) -> int:
+        if self.below is not None:
+            return open_below(self.below, self.path.relative_to(self.below))
+        # A pipe that took the file's place would otherwise wait for a writer.
+        return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
+
     def check(self, stream: BinaryIO) -> None:
         """Raise `LocalFileChanged` if the open file is not, or no longer, the one added."""
         now = os.fstat(stream.fileno())
         if not stat.S_ISREG(now.st_mode):
-            raise LocalFileChanged(str(self.path), "it is no regular file any more")
+            raise LocalFileChanged(str(self.path), "it is not a regular file any more")
         if now.st_size != self.size:
             problem = f"it had {self.size:,} bytes when it was added and has {now.st_size:,} now"
             raise LocalFileChanged(str(self.path), problem)
-        if now.st_mtime_ns != self.mtime_ns:
-            raise LocalFileChanged(str(self.path), "it was written to since it was added")
+        if self.identity not in {None, (now.st_dev, now.st_ino)}:
+            raise LocalFileChanged(str(self.path), "another file is in its place")
+        if now.st_mtime_ns != self.mtime_ns or self.ctime_ns not in {None, now.st_ctime_ns}:
+            raise LocalFileChanged(str(self.path), "it was changed since it was added")
 
     def read_bytes(self) -> bytes:
         """Read the whole file; checked before and after."""
@@ -90,11 +125,6 @@ class LocalFile:
             found = digest_of_stream(stream)
             self.check(stream)
         return found
-
-
-def _open_without_waiting(path: str, flags: int) -> int:
-    """Open a file; a pipe that took its place would otherwise wait for a writer."""
-    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
 
 
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:[^\s\x00-\x1f\x7f-\x9f\ud800-\udfff]+")

@@ -39,7 +39,7 @@ DOORS = {
     "pydantic_core": {"interop/pydantic.py"},
     "upath": {"filesystem"},
     "urllib3": {"references/http.py", "stores/s3/faults.py"},
-    "wcmatch": {"testing/patterns.py"},
+    "wcmatch": {"globs/wide.py", "testing/patterns.py"},
 }
 HEAVY = {"asyncio", "boto3", "botocore", "fsspec", "magic", "pydantic", "urllib3", "wcmatch"}
 

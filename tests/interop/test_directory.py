@@ -1,13 +1,20 @@
 """Directories to bodies and back: nothing outside is touched, all refusals come together."""
 
+import errno
 import os
+import pickle
+import signal
 import socket
+import subprocess
+import sys
+import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from messagebody import MessageBody, Part, Resolver, offload
-from messagebody.errors import InvalidPart, LocalFileChanged, RefusedPaths
+from messagebody.errors import InvalidPart, InvalidPattern, LocalFileChanged, RefusedPaths
 from messagebody.interop.directory import pack, unpack
 
 
@@ -159,7 +166,7 @@ class TestPack:
         assert snapshot(out) == snapshot(source)
 
     def test_prefix_and_exclude(self, source: Path) -> None:
-        assert pack(source, prefix="/files", exclude=["/files/deep/**"]).names() == ["/files/b.txt"]
+        assert pack(source, prefix="/files", exclude=["deep/**"]).names() == ["/files/b.txt"]
 
     def test_what_can_not_be_packed_comes_together(
         self, source: Path, monkeypatch: pytest.MonkeyPatch
@@ -202,3 +209,172 @@ class TestPack:
     def test_no_directory(self, tmp_path: Path) -> None:
         with pytest.raises((OSError, InvalidPart)):
             pack(tmp_path / "missing")
+
+    @pytest.mark.parametrize(
+        ("pattern", "kept"),
+        [
+            ("secrets/", ["/a.txt", "/b.md", "/deep/My_Report_1", "/deep/c.pyc", "/secrets"]),
+            ("*~", ["/a.txt", "/deep/My_Report_1", "/deep/c.pyc", "/deep/secrets/key", "/secrets"]),
+            ("My Report*", ["/a.txt", "/b.md", "/deep/c.pyc", "/deep/secrets/key", "/secrets"]),
+            ("*.{pyc,md~}", ["/a.txt", "/deep/My_Report_1", "/deep/secrets/key", "/secrets"]),
+            ("/secrets", ["/a.txt", "/b.md", "/deep/My_Report_1", "/deep/c.pyc",
+                          "/deep/secrets/key"]),
+            ("secrets", ["/a.txt", "/b.md", "/deep/My_Report_1", "/deep/c.pyc"]),
+            ("deep/**", ["/a.txt", "/b.md", "/secrets"]),
+            ("deep/secrets", ["/a.txt", "/b.md", "/deep/My_Report_1", "/deep/c.pyc",
+                              "/secrets"]),
+            ("[!a]*", ["/a.txt"]),
+            ("!(a*)", ["/a.txt"]),
+        ],
+    )  # fmt: skip
+    def test_exclude_means_what_git_means(
+        self, tmp_path: Path, pattern: str, kept: list[str]
+    ) -> None:
+        root = tmp_path / "tree"
+        (root / "deep" / "secrets").mkdir(parents=True)
+        for name in ("a.txt", "b.md~", "secrets", "deep/My Report 1", "deep/c.pyc",
+                     "deep/secrets/key"):  # fmt: skip
+            (root / name).write_text("x")
+        names = pack(root, exclude=[pattern], rename=True, prefix="/").names()
+        assert sorted(names) == sorted(kept)
+
+    def test_hidden_files_are_left_out_and_named(self, source: Path) -> None:
+        (source / ".env").write_text("secret")
+        (source / "deep" / ".git").mkdir()
+        (source / "deep" / ".git" / "config").write_text("x")
+        left_out: list[str] = []
+        assert pack(source, on_left_out=left_out.append).names() == ["/b.txt", "/deep/a.txt"]
+        assert left_out == [".env", "deep/.git/"]
+        assert pack(source, hidden=True, exclude=[".git/"]).names() == [
+            "/.env", "/b.txt", "/deep/a.txt"]  # fmt: skip
+        left_out.clear()
+        pack(source, exclude=[".*"], on_left_out=left_out.append)
+        assert left_out == []
+
+    def test_a_pattern_of_too_many(self, source: Path) -> None:
+        with pytest.raises(InvalidPattern, match="more than 1,000"):
+            pack(source, exclude=["{a,b}" * 20])
+
+
+class TestSwappedFiles:
+    """Somebody who owns the directory puts another file in the place of one that was packed."""
+
+    @pytest.fixture
+    def secret(self, tmp_path: Path) -> Path:
+        path = tmp_path / "secret"
+        path.write_text("secret!")
+        return path
+
+    @pytest.fixture
+    def source(self, tmp_path: Path, secret: Path) -> Path:
+        """A directory with a file that has the size and time of the secret."""
+        directory = tmp_path / "in"
+        (directory / "deep").mkdir(parents=True)
+        file = directory / "deep" / "notes.md"
+        file.write_text("notes..")
+        as_before(file, secret)
+        return directory
+
+    def test_a_link_in_its_place(self, source: Path, secret: Path) -> None:
+        body = pack(source)
+        (source / "deep" / "notes.md").unlink()
+        (source / "deep" / "notes.md").symlink_to(secret)
+        refuses(body, "link")
+
+    def test_a_link_in_the_place_of_a_directory_above(
+        self, source: Path, secret: Path, tmp_path: Path
+    ) -> None:
+        body = pack(source)
+        (source / "deep").rename(tmp_path / "gone")
+        (source / "deep").symlink_to(tmp_path / "outside")
+        (tmp_path / "outside").mkdir()
+        os.link(secret, tmp_path / "outside" / "notes.md")
+        refuses(body, "link")
+
+    def test_another_file_in_its_place(self, source: Path, secret: Path) -> None:
+        body = pack(source)
+        (source / "deep" / "notes.md").unlink()
+        os.link(secret, source / "deep" / "notes.md")
+        refuses(body, "another file")
+
+    def test_a_change_of_the_same_size_with_the_time_put_back(
+        self, source: Path, secret: Path
+    ) -> None:
+        for body in (pack(source), MessageBody([Part(source / "deep" / "notes.md")])):
+            time.sleep(0.02)  # a clock tick of the file system
+            (source / "deep" / "notes.md").write_text("changed")
+            as_before(source / "deep" / "notes.md", secret)
+            refuses(body, "changed")
+
+    def test_untouched_files_are_read_after_a_move_of_the_process(
+        self, source: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    ) -> None:
+        monkeypatch.chdir(tmp_path)
+        body = pack("in")
+        monkeypatch.chdir("/")
+        assert body["/deep/notes.md"].read_text() == "notes.."
+        assert pickle.loads(pickle.dumps(body))["/deep/notes.md"].read_text() == "notes.."
+
+
+def as_before(file: Path, model: Path) -> None:
+    status = model.stat()
+    os.utime(file, ns=(status.st_atime_ns, status.st_mtime_ns))
+
+
+def refuses(body: MessageBody, problem: str) -> None:
+    with pytest.raises(LocalFileChanged, match=problem):
+        body[0].read_bytes()
+    with pytest.raises(LocalFileChanged, match=problem):
+        offload(body, "memory://swapped", threshold=0)
+
+
+class TestKilled:
+    """A process that ends while it unpacks leaves no half file under the name of a part."""
+
+    PROGRAM = """
+import os, shutil, sys
+from messagebody import MessageBody
+from messagebody.interop.directory import unpack
+def copy(source, file, length=0):
+    file.write(b"half")
+    file.flush()
+    os.kill(os.getpid(), int(sys.argv[1]))
+shutil.copyfileobj = copy
+body = MessageBody()
+body.add("whole content", name="/a")
+unpack(body, "out")
+"""
+
+    @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+    def test_no_half_file(self, tmp_path: Path, number: int) -> None:
+        program = [sys.executable, "-c", self.PROGRAM, str(int(number))]
+        subprocess.run(program, cwd=tmp_path, check=False)
+        assert not (tmp_path / "out" / "a").exists()
+        [left] = (tmp_path / "out").iterdir()
+        assert left.name.startswith(".messagebody-")
+
+    def test_a_file_system_without_hard_links(
+        self, out: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def refuse(*_: object, **__: object) -> None:
+            raise PermissionError(errno.EPERM, "Operation not permitted")
+
+        monkeypatch.setattr(os, "link", refuse)
+        unpack(body_of(a="x"), out)
+        assert snapshot(out) == {"a": b"x"}
+        with pytest.raises(RefusedPaths):
+            unpack(body_of(a="y"), out, into=True)
+
+    def test_a_file_that_appears_meanwhile_is_kept(
+        self, out: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        link = os.link
+
+        def late(temporary: str, name: str, **options: Any) -> None:
+            (out / "a").write_text("mine")
+            link(temporary, name, **options)
+
+        monkeypatch.setattr(os, "link", late)
+        with pytest.raises(FileExistsError):
+            unpack(body_of(a="theirs"), out)
+        assert snapshot(out) == {"a": b"mine"}

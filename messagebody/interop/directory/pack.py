@@ -2,16 +2,17 @@
 
 import os
 import stat
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import Self
 
 import attrs
 
 from messagebody._text import quote
 from messagebody.body import MessageBody
 from messagebody.content import LocalFile
-from messagebody.errors import LocalFileChanged, RefusedPaths
-from messagebody.globs import NamePattern, name_pattern
+from messagebody.errors import LocalFileChanged, MessageBodyError, RefusedPaths
+from messagebody.globs.wide import wide_pattern
 from messagebody.names import check_name, is_name, safe_name
 from messagebody.part import Part
 
@@ -23,16 +24,18 @@ class Refusal:
     Arguments:
         path: the file, relative to the directory, or the part's name.
         problem: why, in words.
-        suggestion: a name that would do, if there is one.
+        suggestion: a legal name for it, if there is one.
+        error: the error of the toolkit behind it, if there is one.
 
     Examples:
-        >>> str(Refusal("Q3 report.pdf", "no part name", "/Q3_report.pdf"))
-        "'Q3 report.pdf': no part name; '/Q3_report.pdf' would be one"
+        >>> str(Refusal("Q3 report.pdf", "not a legal part name", "/Q3_report.pdf"))
+        "'Q3 report.pdf': not a legal part name; '/Q3_report.pdf' would be one"
     """
 
     path: str
     problem: str
     suggestion: str | None = None
+    error: MessageBodyError | None = None
 
     def __str__(self) -> str:
         text = f"{quote(self.path)}: {self.problem}"
@@ -48,25 +51,31 @@ def pack(
     *,
     prefix: str = "/",
     exclude: Iterable[str] = (),
+    hidden: bool = False,
     rename: bool = False,
     follow: bool = False,
+    on_left_out: Callable[[str], object] | None = None,
 ) -> MessageBody:
     """Return a body of all files below a directory, in order of their names.
 
-    Files stay on disk until the body is offloaded or inlined. What can't be taken is refused all
-    at once: a file name that is no part name, symbolic links, FIFOs, devices and sockets.
+    Files stay on disk until the body is offloaded or inlined. Then no link is followed on the way
+    to them, so that nobody can put another file in their place. What can't be taken is refused all
+    at once: a file name that is not a part name, symbolic links, FIFOs, devices and sockets.
 
     Arguments:
         directory: the directory.
         prefix: the directory the parts go into, a legal name or "/".
-        exclude: patterns of names to leave out, directories with all they hold; a file whose name
-            is no part name goes by the one suggested for it.
+        exclude: patterns of files and directories to leave out, as in a `.gitignore`: one without
+            "/" matches at any depth, one that ends with "/" matches directories only, others start
+            at the directory. They have `*`, `**`, `?`, `[a-z]` and `{a,b}`.
+        hidden: also take files and directories whose names start with ".".
         rename: take the suggested names, and keep the original in `metadata["filename"]`.
         follow: take symbolic links to what lies inside the directory.
+        on_left_out: called with the path of each hidden file or directory that is left out.
 
     Raises:
         RefusedPaths: with every file that can't be taken, and why.
-        InvalidPattern: a pattern breaks the rules.
+        InvalidPattern: a pattern stands for too many others.
         NotADirectoryError, FileNotFoundError: there is no such directory.
 
     Examples:
@@ -78,7 +87,8 @@ def pack(
     """
     root = Path(os.path.realpath(directory))
     base = "" if prefix == "/" else check_name(prefix)
-    walk = _Walk(root, [name_pattern(pattern) for pattern in exclude], rename, follow)
+    rules = [_Rule.of(pattern) for pattern in exclude]
+    walk = _Walk(root, rules, rename, follow, hidden, on_left_out or str)
     descriptor = os.open(root, _DIRECTORY_FLAGS)
     try:
         parts = list(walk.parts(descriptor, _Place(base, "", root, (str(root),))))
@@ -87,6 +97,25 @@ def pack(
     if walk.refusals:
         raise RefusedPaths(f"can't pack {quote(str(directory))}", walk.refusals)
     return MessageBody(parts)
+
+
+@attrs.frozen
+class _Rule:
+    """A pattern of what to leave out, read as git reads one of a .gitignore."""
+
+    matches: Callable[[str], bool]
+    only_directories: bool
+
+    @classmethod
+    def of(cls, pattern: str) -> Self:
+        """Read a pattern: a slash at its end or elsewhere says what it is about."""
+        path = pattern.rstrip("/")
+        matches = wide_pattern(path.removeprefix("/"), match_base="/" not in path)
+        return cls(matches, only_directories=path != pattern)
+
+    def leaves_out(self, path: str, *, is_directory: bool) -> bool:
+        """Return whether a file or directory is left out; `path` starts at the directory."""
+        return (is_directory or not self.only_directories) and self.matches(path)
 
 
 @attrs.frozen
@@ -101,29 +130,36 @@ class _Place:
     """The original path from the first directory that got another name."""
 
 
+@attrs.define
 class _Walk:
     """A walk over a directory that notes refusals and goes on."""
 
-    def __init__(
-        self, root: Path, excluded: Sequence[NamePattern], rename: bool, follow: bool
-    ) -> None:
-        self.root = root
-        self.excluded = excluded
-        self.rename = rename
-        self.follow = follow
-        self.refusals: list[Refusal] = []
+    root: Path
+    rules: Sequence[_Rule]
+    rename: bool
+    follow: bool
+    hidden: bool
+    on_left_out: Callable[[str], object]
+    refusals: list[Refusal] = attrs.Factory(list)
 
     def parts(self, descriptor: int, place: _Place) -> Iterator[Part]:
         """Yield the parts of an open directory and of those below it."""
-        with os.scandir(descriptor) as scan:
-            entries = sorted((entry.name, entry.inode()) for entry in scan)
-        names = [name for name, _ in entries]
-        for segment, name in zip(names, _part_names(names, place.name), strict=True):
-            if not any(pattern.matches(name) for pattern in self.excluded):
-                yield from self._entry(descriptor, place, segment, name)
+        segments = [name for name in sorted(os.listdir(descriptor)) if self._takes(name, place)]
+        for segment, name in zip(segments, _part_names(segments, place.name), strict=True):
+            yield from self._entry(descriptor, place, segment, name)
+
+    def _takes(self, segment: str, place: _Place) -> bool:
+        shown = os.path.join(place.shown, segment)  # noqa: PTH118 - bytes that are not UTF-8
+        is_directory = (place.path / segment).is_dir()
+        if any(rule.leaves_out(shown, is_directory=is_directory) for rule in self.rules):
+            return False
+        if segment.startswith(".") and not self.hidden:
+            self.on_left_out(shown + "/" if is_directory else shown)
+            return False
+        return True
 
     def _entry(self, descriptor: int, place: _Place, segment: str, name: str) -> Iterator[Part]:
-        shown = os.path.join(place.shown, segment)  # noqa: PTH118 - bytes that are no UTF-8
+        shown = os.path.join(place.shown, segment)  # noqa: PTH118 - bytes that are not UTF-8
         status = os.stat(segment, dir_fd=descriptor, follow_symlinks=False)
         path = place.path / segment
         if stat.S_ISLNK(status.st_mode):
@@ -138,9 +174,9 @@ class _Walk:
             below = _Place(name, shown, path, (*place.above, str(path)), renamed)
             yield from self._directory(descriptor, segment, below)
         elif not stat.S_ISREG(status.st_mode):
-            self.refusals.append(Refusal(shown, f"{_kind(status.st_mode)}, no regular file"))
+            self.refusals.append(Refusal(shown, f"{_kind(status.st_mode)}, not a regular file"))
         elif renamed and not self.rename:
-            self.refusals.append(Refusal(shown, "no part name", name))
+            self.refusals.append(Refusal(shown, "not a legal part name", name))
         else:
             yield from self._file(path, status, shown, name, renamed)
 
@@ -160,18 +196,18 @@ class _Walk:
     def _file(
         self, path: Path, status: os.stat_result, shown: str, name: str, renamed: str
     ) -> Iterator[Part]:
-        file = LocalFile(path, status.st_size, status.st_mtime_ns)
+        # Seen without following a link: a Path would be looked at again, by whatever is there then.
+        file = LocalFile.of(path, status, below=self.root)
         try:
-            # A Path would be looked at again, through whatever lies there by then.
             yield Part(file, name=name, metadata=_filename(renamed))  # type: ignore[arg-type]
         except LocalFileChanged as error:
-            self.refusals.append(Refusal(shown, f"can't be read: {error.problem}"))
+            self.refusals.append(Refusal(shown, f"can't be read: {error.problem}", error=error))
 
     def _follow(self, path: Path, shown: str, place: _Place) -> Path | None:
-        """Return where a link leads, None (and a refusal) if it isn't to be followed."""
+        """Return the target of a link, None (and a refusal) if it isn't to be followed."""
         target = Path(os.path.realpath(path))
         if not self.follow:
-            problem = "a symbolic link; following takes those that stay inside"
+            problem = "a symbolic link; follow=True takes those that lead to files inside"
         elif not target.is_relative_to(self.root):
             problem = "a symbolic link that leads out of the directory"
         elif not target.exists():
@@ -202,7 +238,7 @@ def _filename(original: str) -> dict[str, str] | None:
 
 
 def _readable(text: str) -> str:
-    """Return a file name as text that JSON can carry; bytes that are no UTF-8 become escapes."""
+    """Return a file name as text that JSON can carry; bytes that are not UTF-8 become escapes."""
     return os.fsencode(text).decode("utf-8", "backslashreplace")
 
 

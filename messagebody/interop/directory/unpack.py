@@ -1,6 +1,7 @@
 """Unpacking: the named parts of a body as files below a directory."""
 
 import contextlib
+import errno
 import os
 import re
 import secrets
@@ -22,6 +23,10 @@ if TYPE_CHECKING:
     from messagebody.references import Budget, Resolver
 
 _DIRECTORY_FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+TEMPORARY = ".messagebody-"
+"""How the name of a temporary begins."""
+# vfat, exFAT and several network and FUSE file systems.
+_NO_LINKS = {errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK}
 _NEW_FILE_FLAGS = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
@@ -35,12 +40,12 @@ class Destination:
 
     @classmethod
     def at(cls, directory: Path) -> Self:
-        """Open a directory that is there."""
+        """Open an existing directory."""
         return cls(os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC))
 
     @classmethod
     def made(cls, directory: Path) -> Self:
-        """Open a directory, made first if it isn't there."""
+        """Open a directory, and make it first if it is missing."""
         directory.mkdir(parents=True, exist_ok=True)
         return cls.at(directory)
 
@@ -58,12 +63,12 @@ class Destination:
         os.close(self._root)
 
     def is_empty(self) -> bool:
-        """Tell whether nothing lies in the directory."""
+        """Return whether the directory is empty."""
         with os.scandir(self._root) as scan:
             return next(scan, None) is None
 
     def obstacle(self, name: str, *, overwrite: bool) -> str | None:
-        """Return what lies in the way of a file, None if nothing does."""
+        """Return why a file can't be written, None if it can."""
         *directories, leaf = name[1:].split("/")
         with contextlib.ExitStack() as stack:
             parent = self._root
@@ -81,27 +86,32 @@ class Destination:
         if mode is None or (overwrite and stat.S_ISREG(mode)):
             return None
         if stat.S_ISREG(mode):
-            return "the file exists; unpack with overwrite to replace it"
+            return "the file exists; overwrite=True replaces it"
         return f"it is {_kind(mode)} there, which is never replaced"
 
     @contextlib.contextmanager
     def create(self, name: str, *, replace: bool = False) -> Iterator[BinaryIO]:
-        """Open a new file for writing.
+        """Open a file for writing; it gets its name when its block ends, all of it at once.
+
+        Until then it has a temporary name, so that a process which is killed leaves no half file
+        under the name of a part.
 
         Arguments:
             name: the part name it goes by.
-            replace: where a file exists, open another one, which `publish` puts in its place.
+            replace: where a file exists, wait with the name until `publish`.
         """
         segments = tuple(name[1:].split("/"))
         with self._parent(segments) as parent:
-            leaf = segments[-1]
-            if replace and _mode(leaf, parent) is not None:
-                leaf = f".messagebody-{secrets.token_hex(8)}"
-                self._replacing.append((segments, leaf))
-            descriptor = os.open(leaf, _NEW_FILE_FLAGS, 0o666, dir_fd=parent)
-            self._made.append((*segments[:-1], leaf))
-        with open(descriptor, "wb") as file:  # noqa: PTH123 - a descriptor
-            yield file
+            temporary = f"{TEMPORARY}{secrets.token_hex(8)}"
+            descriptor = os.open(temporary, _NEW_FILE_FLAGS, 0o666, dir_fd=parent)
+            self._made.append((*segments[:-1], temporary))
+            with open(descriptor, "wb") as file:  # noqa: PTH123 - a descriptor
+                yield file
+            if replace and _mode(segments[-1], parent) is not None:
+                self._replacing.append((segments, temporary))
+                return
+            _give_name(temporary, segments[-1], parent)
+            self._made[-1] = segments
 
     def publish(self) -> None:
         """Put the files that replace others in their places, each at once."""
@@ -135,13 +145,27 @@ class Destination:
 
 
 def folds_case(directory: Path) -> bool:
-    """Tell whether a file system takes names that differ in case for one; writes nothing."""
+    """Return whether a file system treats names that differ in case as one; writes nothing."""
     path = Path(os.path.abspath(directory))  # noqa: PTH100 - Path.absolute keeps ".."
     for existing in (path, *path.parents):
         other = existing.with_name(existing.name.swapcase()) if existing.name else existing
         if existing.exists() and other.name != existing.name:
             return other.exists() and other.samefile(existing)
     return False
+
+
+def _give_name(temporary: str, name: str, parent: int) -> None:
+    """Rename a file, unless something has the name by now."""
+    try:
+        os.link(temporary, name, src_dir_fd=parent, dst_dir_fd=parent, follow_symlinks=False)
+    except OSError as error:
+        if error.errno not in _NO_LINKS:
+            raise
+        # A file system without hard links: the name is taken first, then filled at once.
+        os.close(os.open(name, _NEW_FILE_FLAGS, 0o666, dir_fd=parent))
+        os.rename(temporary, name, src_dir_fd=parent, dst_dir_fd=parent)
+    else:
+        os.unlink(temporary, dir_fd=parent)
 
 
 def _mode(name: str, parent: int) -> int | None:
@@ -234,7 +258,7 @@ def _check_names(
             elif windows and segment.endswith("."):
                 yield Refusal(name, f"Windows drops the last dot of {quote(segment)}")
             if not hidden and segment.startswith("."):
-                yield Refusal(name, f"{quote(segment)} is hidden; unpack with hidden to write it")
+                yield Refusal(name, f"{quote(segment)} is hidden; hidden=True writes it")
 
 
 def _check_clashes(names: list[str], fold: Callable[[str], str]) -> Iterator[Refusal]:
@@ -259,7 +283,7 @@ def _check_references(parts: list[Part], resolver: "Resolver | None") -> Iterato
             try:
                 judge.source(part.url, subject=part.label)
             except UnsafeReference as error:
-                yield Refusal(str(part.name), error.problem)
+                yield Refusal(str(part.name), error.problem, error=error)
 
 
 def _check_directory(
@@ -268,13 +292,11 @@ def _check_directory(
     if not os.path.lexists(root):
         return
     if not root.is_dir():
-        yield Refusal(str(root), "it is no directory")
+        yield Refusal(str(root), "it is not a directory")
         return
     with Destination.at(root) as destination:
         if not into and not destination.is_empty():
-            yield Refusal(
-                str(root), "it is not empty; unpack with into to write beside what is there"
-            )
+            yield Refusal(str(root), "it is not empty; into=True writes beside what is there")
             return
         for name in names:
             obstacle = destination.obstacle(name, overwrite=overwrite)

@@ -1,0 +1,38 @@
+"""The wide dialect of patterns: what shells and git understand, through wcmatch.
+
+It is for questions of the program itself and its user, such as the files to leave out. It has
+`?`, `[a-z]`, `!(…)` and expands braces one by one, so a stranger's pattern could cost any amount
+of time; the patterns of schemas and messages are those of `globs.name_pattern`.
+"""
+
+from collections.abc import Callable
+
+from messagebody.errors import InvalidPattern
+
+
+def wide_pattern(pattern: str, *, match_base: bool = False) -> Callable[[str], bool]:
+    """Return a function that matches paths against a pattern in the wide dialect.
+
+    Arguments:
+        pattern: the pattern: `*`, `**`, `?`, `[a-z]`, `{a,b}`, `{1..9}`, `@(a|b)`, `!(a)`. Names
+            that begin with a dot match like others.
+        match_base: match a pattern without "/" against the last segment of a path.
+
+    Raises:
+        InvalidPattern: the braces of the pattern stand for more than 1,000 patterns.
+
+    Examples:
+        >>> matches = wide_pattern("*.{pyc,md~}", match_base=True)
+        >>> matches("deep/a.pyc"), matches("a.md")
+        (True, False)
+    """
+    from wcmatch import glob
+
+    flags = glob.GLOBSTAR | glob.BRACE | glob.DOTGLOB | glob.EXTGLOB | glob.FORCEUNIX | glob.CASE
+    if match_base:
+        flags |= glob.MATCHBASE
+    try:
+        compiled = glob.compile(pattern, flags=flags)
+    except Exception as error:  # wcmatch's class for it is private
+        raise InvalidPattern(pattern, "its braces stand for more than 1,000 patterns") from error
+    return lambda path: bool(compiled.match(path))
