@@ -1,9 +1,9 @@
 """Offloading: large parts to a store and back, and what a store needs in the long run."""
 
+from messagebody._threads import Stop
 from messagebody.limits import parse_size
 from messagebody.offloading._async import ainline, aoffload, apresent
 from messagebody.offloading._inline import fetch, inline
-from messagebody.offloading._jobs import Stop
 from messagebody.offloading._migrate import migrate
 from messagebody.offloading._offload import offload
 from messagebody.offloading._present import present

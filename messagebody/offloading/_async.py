@@ -1,66 +1,67 @@
-"""The async twins: the same work in a thread, cancelled cleanly."""
+"""The async twins: the same work in threads of their own, cancelled cleanly."""
 
 import asyncio
 import contextlib
-import threading
+import os
+import time
 from collections.abc import Callable
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
+from messagebody._threads import PATIENCE, Pool, Stop
 from messagebody.body import MessageBody
 from messagebody.offloading._inline import inline
-from messagebody.offloading._jobs import Stop
 from messagebody.offloading._offload import offload
 from messagebody.offloading._present import present
 
 _T = TypeVar("_T")
 
+# The event loop's own threads look up host names for everybody else: a store that does not answer
+# is not to take them.
+_POOL: Final = Pool(16, "messagebody-async")
+os.register_at_fork(after_in_child=_POOL.forget)
+
 
 async def aoffload(body: MessageBody, store: Any, **options: Any) -> MessageBody:
     """Offload without blocking the event loop; see `offload`.
 
-    Cancelled, it stops at the next buffer, undoes what it began, and only then returns.
+    The body is taken as it is when the coroutine begins. A cancelled one stops at the next buffer
+    and undoes what it began; it returns within two seconds even if the store does not answer.
     """
     stop = Stop()
-    return await _in_thread(partial(offload, body, store, stop=stop, **options), stop)
+    return await _in_thread(partial(offload, body.copy(), store, stop=stop, **options), stop)
 
 
 async def ainline(body: MessageBody, **options: Any) -> MessageBody:
-    """Inline without blocking the event loop; see `inline`."""
+    """Inline without blocking the event loop; see `inline` and `aoffload`."""
     stop = Stop()
-    return await _in_thread(partial(inline, body, stop=stop, **options), stop)
+    return await _in_thread(partial(inline, body.copy(), stop=stop, **options), stop)
 
 
 async def apresent(body: MessageBody, **options: Any) -> MessageBody:
     """Present without blocking the event loop; see `present`."""
-    return await _in_thread(partial(present, body, **options), Stop())
+    return await _in_thread(partial(present, body.copy(), **options), Stop())
 
 
 async def _in_thread(work: Callable[[], _T], stop: Stop) -> _T:
-    """Run work on the loop's bounded threads; never leave it running behind a cancellation."""
-    begun = threading.Event()
-
-    def run() -> _T:
-        begun.set()
-        stop.check()
-        return work()
-
-    future = asyncio.get_running_loop().run_in_executor(None, run)
+    """Run work in a thread; a cancellation waits until it is undone, but not for ever."""
+    future = _POOL.submit(work)
+    waiting = asyncio.wrap_future(future)
     try:
-        return await asyncio.shield(future)
+        return await asyncio.shield(waiting)
     except asyncio.CancelledError:
         stop.set()
-        # What still waits for a thread is dropped: should it begin after all, it ends at once.
-        if begun.is_set():
-            await _settled(future)
-        else:
-            future.cancel()
+        if not future.cancel():
+            await _settled(waiting)
+        _POOL.give_up([future], 0)
         raise
 
 
-async def _settled(future: "asyncio.Future[Any]") -> None:
-    while not future.done():
-        # A second cancellation changes nothing: the work ends soon, and has to.
+async def _settled(waiting: "asyncio.Future[Any]") -> None:
+    deadline = time.monotonic() + PATIENCE
+    while not waiting.done() and (left := deadline - time.monotonic()) > 0:
+        # A second cancellation changes nothing: the work ends soon, or is given up.
         with contextlib.suppress(asyncio.CancelledError):
-            await asyncio.wait([future])
-    future.exception()
+            await asyncio.wait([waiting], timeout=left)
+    if waiting.done() and not waiting.cancelled():
+        waiting.exception()

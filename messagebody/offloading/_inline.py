@@ -11,9 +11,10 @@ import attrs
 
 from messagebody._files import replace_file
 from messagebody._text import escape, human_size, redact_url
+from messagebody._threads import Stop
 from messagebody.body import MessageBody
 from messagebody.errors import LimitExceeded, MessageBodyError, StoreError
-from messagebody.offloading._jobs import Stop, replace_parts, reporter, subject_of
+from messagebody.offloading._jobs import replace_parts, reporter, subject_of
 from messagebody.offloading._offload import Selection
 from messagebody.offloading._transfer import FileBlob, SpoolBlob
 from messagebody.part import Part
@@ -65,6 +66,7 @@ def inline(
         >>> inline(small, resolver=Resolver(allow="memory://tests")) == body
         True
     """
+    body = body.copy()  # as it is now: the caller may go on editing it
     wanted = _chooser(names, content_types, take_all=all)
     chosen = [(position, part) for position, part in enumerate(body) if wanted(part)]
     _check_total([part for _, part in chosen], max_bytes)

@@ -3,29 +3,23 @@
 import contextlib
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
+from concurrent.futures import FIRST_EXCEPTION, Future, wait
+from functools import partial
 from typing import Any, TypeVar
 
 import attrs
 
 from messagebody._text import count_of
+from messagebody._threads import Interrupted, Pool, Stop
 from messagebody.body import MessageBody
 from messagebody.errors import PartsFailed, StoreError, UnsafeReference
 from messagebody.part import Part
-from messagebody.stores import Interrupted
 
 _T = TypeVar("_T")
 _WORKERS = 16
+_TICK = 0.1
+"""Seconds between two looks at whether the work was cancelled."""
 _GATE = 64 * 1024 * 1024
-
-
-class Stop(threading.Event):
-    """Tells workers to stop at the next safe place."""
-
-    def check(self) -> None:
-        """Raise if the work was cancelled."""
-        if self.is_set():
-            raise Interrupted
 
 
 class Gate:
@@ -89,22 +83,33 @@ def run_all(
         stop: set when the caller, or an interrupt, ends the work.
         fail_fast: begin nothing new once a piece has failed; what runs is finished.
     """
-    if len(work) == 1:
+    # An interrupt reaches the main thread only, which is not to hang in a store.
+    if len(work) == 1 and threading.current_thread() is not threading.main_thread():
         return [_attempt(work[0], stop)]
-    with ThreadPoolExecutor(min(_WORKERS, len(work) or 1), "messagebody") as pool:
-        futures = [pool.submit(_checked, piece, stop) for piece in work]
-        try:
-            done, _ = wait(futures, return_when=FIRST_EXCEPTION)
-            if fail_fast and any(future.exception() for future in done):
-                pool.shutdown(wait=True, cancel_futures=True)
-            else:  # a cancelled future never counts as done, so there is nothing to wait for above
-                wait(futures)
-            return [_outcome(future) for future in futures]
-        except BaseException:
-            # An interrupt: what runs stops at its next buffer and undoes what it began.
-            stop.set()
-            pool.shutdown(wait=True, cancel_futures=True)
-            raise
+    pool = Pool(_WORKERS, "messagebody")
+    futures = [pool.submit(partial(_checked, piece, stop)) for piece in work]
+    try:
+        if not _wait(futures, stop, fail_fast=fail_fast):
+            raise Interrupted
+        return [_outcome(future) for future in futures]
+    except BaseException:
+        # What runs stops at its next buffer and undoes what it began.
+        stop.set()
+        pool.give_up(futures)
+        raise
+
+
+def _wait(futures: "list[Future[_T]]", stop: Stop, *, fail_fast: bool) -> bool:
+    """Wait until all is done or was not begun; return False if the work was cancelled."""
+    pending = set(futures)
+    while pending:
+        done, pending = wait(pending, timeout=_TICK, return_when=FIRST_EXCEPTION)
+        if fail_fast and any(future.exception() for future in done):
+            pending = {future for future in pending if not future.cancel()}
+            fail_fast = False
+        if pending and stop.is_set():
+            return False
+    return True
 
 
 def _checked(piece: Callable[[], _T], stop: Stop) -> _T:
@@ -176,10 +181,10 @@ def replace_parts(
     *,
     fail_fast: bool = False,
 ) -> MessageBody:
-    """Return a copy of a body with parts replaced by what is made of them.
+    """Replace parts of a body by what is made of them, and return it.
 
     Arguments:
-        body: the body, which is not changed.
+        body: the body; it is the caller's own copy, so that nobody edits it meanwhile.
         work: by position, what makes the new part.
         action: what is done to the parts, such as "offloaded"; for the error.
         stop: cancels the work.
@@ -188,16 +193,15 @@ def replace_parts(
     Raises:
         PartsFailed: several parts failed, for different reasons; one error is raised as it is.
     """
-    result = body.copy()  # as it is now: who gave the body may go on with it
     outcomes = dict(zip(work, run_all([*work.values()], stop, fail_fast=fail_fast), strict=True))
     raise_for(
         [
-            (subject_of(position, result[position]), outcome.error)
+            (subject_of(position, body[position]), outcome.error)
             for position, outcome in outcomes.items()
             if outcome.error is not None
         ],
         action,
     )
     for position, outcome in outcomes.items():
-        result[position] = outcome.value
-    return result
+        body[position] = outcome.value
+    return body

@@ -4,10 +4,11 @@ import os
 from functools import partial
 from typing import Any
 
+from messagebody._threads import Stop
 from messagebody.body import MessageBody
 from messagebody.errors import StoreError
 from messagebody.offloading._inline import budget_for
-from messagebody.offloading._jobs import Stop, about, replace_parts, reporter, subject_of
+from messagebody.offloading._jobs import about, replace_parts, reporter, subject_of
 from messagebody.offloading._transfer import SpoolBlob, Verify, Watched, ensure
 from messagebody.part import Part
 from messagebody.references import Budget, Resolver
@@ -57,6 +58,7 @@ def migrate(
         >>> moved["/notes.txt"].url[:24], moved.digest == body.digest
         ('memory://archive/sha256/', True)
     """
+    body = body.copy()  # as it is now: the caller may go on editing it
     opened = open_store(store, **(storage_options or {}))
     verify = verify or ("digest" if opened.reads_back else None)
     below = None if source is None else Resolver(allow=source, public_https=False)

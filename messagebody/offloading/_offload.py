@@ -10,12 +10,13 @@ from typing import Any
 import attrs
 
 from messagebody._text import human_size
+from messagebody._threads import Stop
 from messagebody.body import MessageBody
 from messagebody.digests import NO_DIGEST, key_of, sha256_of
 from messagebody.errors import LimitExceeded, StoreError
 from messagebody.globs import content_type_pattern, name_pattern
 from messagebody.limits import parse_size
-from messagebody.offloading._jobs import Gate, Stop, about, replace_parts, reporter, subject_of
+from messagebody.offloading._jobs import Gate, about, replace_parts, reporter, subject_of
 from messagebody.offloading._transfer import FileBlob, Verify, Watched, ensure
 from messagebody.part import Part
 from messagebody.stores import Blob, Bytes, Store, open_store
@@ -167,6 +168,7 @@ def offload(
         >>> offload(body, "memory://tests", threshold="1 KiB")["/notes.txt"].url[:22]
         'memory://tests/sha256/'
     """
+    body = body.copy()  # as it is now: the caller may go on editing it
     opened = open_store(store, **(storage_options or {}))
     policy = Policy(
         Selection(names, content_types, unnamed),

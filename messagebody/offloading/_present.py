@@ -35,7 +35,7 @@ def present(
     """
     result = body.copy()
     failures: list[tuple[str, Exception]] = []
-    for position, part in enumerate(body):
+    for position, part in enumerate(result.copy()):
         if part.url is None:
             continue
         subject = subject_of(position, part)

@@ -6,10 +6,10 @@ from typing import Literal
 
 import attrs
 
+from messagebody._threads import Stop
 from messagebody.content import LocalFile
 from messagebody.digests import Hasher, key_of, sha256_of
 from messagebody.errors import DigestMismatch, LocalFileChanged, ObjectNotFound
-from messagebody.offloading._jobs import Stop
 from messagebody.references import Spool
 from messagebody.stores import Blob, Stat, Store, digest_of
 

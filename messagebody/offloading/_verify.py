@@ -5,10 +5,11 @@ from functools import partial
 import attrs
 
 from messagebody._text import count_of
+from messagebody._threads import Stop
 from messagebody.body import MessageBody
 from messagebody.errors import DigestMismatch, DigestUnknown
 from messagebody.offloading._inline import budget_for
-from messagebody.offloading._jobs import Stop, run_all, subject_of
+from messagebody.offloading._jobs import run_all, subject_of
 from messagebody.part import Part
 from messagebody.references import Budget, Resolver, measure_reference
 

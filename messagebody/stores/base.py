@@ -14,7 +14,6 @@ __all__ = [
     "CHUNK",
     "Blob",
     "Bytes",
-    "Interrupted",
     "Stat",
     "Store",
     "Upload",
@@ -24,10 +23,6 @@ __all__ = [
 
 CHUNK = 1024 * 1024
 """Bytes moved at a time where nothing else decides."""
-
-
-class Interrupted(Exception):
-    """The work was cancelled from outside; it passes every store as it is."""
 
 
 class Blob(Protocol):

@@ -8,8 +8,9 @@ from datetime import datetime
 from typing import Any
 
 from messagebody._text import escape, redact_urls
+from messagebody._threads import Interrupted
 from messagebody.errors import AccessDenied, MessageBodyError, ObjectNotFound, StoreError
-from messagebody.stores.base import CHUNK, Blob, Interrupted, Stat, Store, harmless_cause
+from messagebody.stores.base import CHUNK, Blob, Stat, Store, harmless_cause
 
 _BLOCK = 8 * 1024 * 1024
 

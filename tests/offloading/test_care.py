@@ -3,8 +3,12 @@
 import asyncio
 import os
 import re
+import signal
+import subprocess
+import sys
 import threading
 import time
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -20,11 +24,13 @@ from messagebody import (
     aoffload,
     apresent,
     inline,
+    migrate,
     offload,
     present,
     sweep,
     verify,
 )
+from messagebody._threads import Interrupted, Pool
 from messagebody.errors import (
     DecodeError,
     DigestUnknown,
@@ -34,7 +40,7 @@ from messagebody.errors import (
     UnsafeReference,
 )
 from messagebody.offloading import Stop
-from messagebody.stores import Bytes, Interrupted, Upload, open_store
+from messagebody.stores import Bytes, Upload, open_store
 from messagebody.stores.directory import FileStore
 from messagebody.stores.s3 import S3Store
 
@@ -182,6 +188,122 @@ class TestSweep:
             directory.abort_upload(Upload("k", "i", 0.0))
 
 
+class Stuck(FileStore):
+    """A store that never answers, until the test is over."""
+
+    def __init__(self, root: Path) -> None:
+        super().__init__(root)
+        self.asked, self.over = threading.Event(), threading.Event()
+
+    def put(self, *_: Any, **__: Any) -> bool:
+        self.asked.set()
+        self.over.wait()
+        raise StoreError("over")
+
+    def stream(self, key: str) -> Any:
+        self.put(key)
+        yield b""
+
+
+class TestStoresThatNeverAnswer:
+    """A cancellation and Ctrl-C end within two seconds whatever a store does."""
+
+    @pytest.fixture
+    def stuck(self, tmp_path: Path) -> Iterator[Stuck]:
+        store = Stuck(tmp_path)
+        yield store
+        store.over.set()
+
+    @pytest.mark.parametrize("sizes", [[300 * KIB], [300 * KIB, 301 * KIB, 302 * KIB]])
+    def test_cancelling(self, sizes: list[int], stuck: Stuck) -> None:
+        async def work() -> None:
+            task = asyncio.create_task(aoffload(body_of(*sizes), stuck))
+            await asyncio.to_thread(stuck.asked.wait)
+            task.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await task
+
+        asyncio.run(work())  # waits for the default threads of the loop, too
+
+    def test_those_given_up_leave_room_for_others(self, stuck: Stuck, tmp_path: Path) -> None:
+        async def work() -> None:
+            tasks = [asyncio.create_task(aoffload(body_of(300 * KIB), stuck)) for _ in range(20)]
+            await asyncio.to_thread(stuck.asked.wait)
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+            assert (await aoffload(body_of(300 * KIB), tmp_path / "other"))[0].is_reference
+
+        asyncio.run(work())
+
+    @pytest.mark.parametrize("count", [1, 3])
+    @pytest.mark.parametrize("work", ["offload", "inline"])
+    def test_interrupting(self, count: int, work: str, tmp_path: Path) -> None:
+        """The whole process ends: no thread holds it up."""
+        program = f"""
+from pathlib import Path
+from messagebody import MessageBody, Part, Resolver, inline, offload
+from tests.offloading.test_care import Stuck
+store = Stuck(Path({str(tmp_path)!r}))
+asking, store.asked.set = store.asked.set, lambda: print("asked", flush=True)
+parts = [Part(bytes([n]) * 300_000, name=f"/{{n}}") for n in range({count})]
+if {work!r} == "offload":
+    offload(MessageBody(parts), store)
+body = MessageBody(Part(url=store.url_of("x"), size=1, digest=p.digest, name=p.name, content_type="a/b") for p in parts)
+inline(body, resolver=Resolver(allow=store))
+"""
+        with subprocess.Popen(
+            [sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        ) as process:
+            try:
+                assert process.stdout is not None
+                assert process.stdout.readline() == b"asked\n"
+                process.send_signal(signal.SIGINT)
+                process.wait(timeout=30)
+            finally:
+                process.kill()
+            assert process.returncode in {-signal.SIGINT, 1}
+            assert process.stderr is not None
+            assert b"KeyboardInterrupt" in process.stderr.read()
+
+
+class TestEditedMeanwhile:
+    """A body that goes on being edited while it is offloaded or read in."""
+
+    @pytest.mark.parametrize("edit", ["insert", "delete"])
+    def test_every_part_arrives_once(self, edit: str, directory: FileStore) -> None:
+        for _ in range(3):
+            body = MessageBody(Part(f"{n}:" * 100) for n in range(2_000))
+            before = body.copy()
+
+            async def work(body: MessageBody = body) -> MessageBody:
+                task = asyncio.create_task(aoffload(body, directory, threshold=10**6))
+                while not task.done():
+                    await asyncio.sleep(0)
+                    body.insert(0, Part("new")) if edit == "insert" else body.pop(0)
+                return await task
+
+            assert asyncio.run(work()) in (before, MessageBody([Part("new"), *before]), before[1:])
+
+    @pytest.mark.parametrize("work", [offload, inline, present, migrate])
+    def test_the_body_is_copied_before_anything_else(
+        self, work: Any, directory: FileStore, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Nothing of the body given is looked at once its copy is made."""
+        body = body_of(300 * KIB, 301 * KIB)
+        copying = MessageBody.copy
+
+        def copy(self: MessageBody) -> MessageBody:
+            made = copying(self)
+            if self is body:
+                self.clear()
+            return made
+
+        monkeypatch.setattr(MessageBody, "copy", copy)
+        options = {"present": {}, "inline": {}}.get(work.__name__, {"store": directory})
+        assert len(work(body, **options)) == 2
+
+
 class TestAsync:
     def test_the_twins_do_the_same(self, moto_store: S3Store) -> None:
         body = body_of(300 * KIB, 10)
@@ -236,28 +358,41 @@ class TestAsync:
                 await task
 
             assert [p for p in directory.root.rglob("*") if p.is_file()] == []
-            assert not any(t.name.startswith("messagebody") for t in threading.enumerate())
 
         asyncio.run(work())
         assert offload(body, directory)[0].is_reference
 
-    def test_cancelling_what_waits_for_a_thread_drops_it(self, directory: FileStore) -> None:
-        go = threading.Event()
+    def test_cancelling_what_waits_for_a_thread_drops_it(
+        self, directory: FileStore, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        go, pool = threading.Event(), Pool(1, "test")
+        monkeypatch.setattr("messagebody.offloading._async._POOL", pool)
 
         async def work() -> None:
-            loop = asyncio.get_running_loop()
-            loop.set_default_executor(ThreadPoolExecutor(1))
-            busy = loop.run_in_executor(None, go.wait)
+            busy = pool.submit(go.wait)
             task = asyncio.create_task(aoffload(body_of(300 * KIB), directory))
             await asyncio.sleep(0.01)
             task.cancel()
             with pytest.raises(asyncio.CancelledError):
                 await task
             go.set()
-            await busy
+            busy.result()
 
         asyncio.run(work())
         assert not directory.root.exists()
+
+    def test_the_threads_of_the_event_loop_are_left_to_others(self, directory: FileStore) -> None:
+        go = threading.Event()
+
+        async def work() -> None:
+            loop = asyncio.get_running_loop()
+            loop.set_default_executor(ThreadPoolExecutor(1))
+            busy = loop.run_in_executor(None, go.wait)
+            assert (await aoffload(body_of(300 * KIB), directory))[0].is_reference
+            go.set()
+            await busy
+
+        asyncio.run(work())
 
     def test_stop_ends_the_work(self, directory: FileStore) -> None:
         stop = Stop()

@@ -9,8 +9,9 @@ from fsspec.implementations.dirfs import DirFileSystem
 from fsspec.implementations.local import LocalFileSystem
 from fsspec.implementations.memory import MemoryFileSystem
 
+from messagebody._threads import Interrupted
 from messagebody.errors import AccessDenied, MissingDependency, ObjectNotFound, StoreError
-from messagebody.stores import Bytes, Interrupted, Store, open_store
+from messagebody.stores import Bytes, Store, open_store
 from tests.stores.test_file_store import Breaking
 
 KEY = "sha256/" + "a" * 64

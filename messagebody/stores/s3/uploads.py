@@ -10,12 +10,14 @@ import time
 from base64 import b64encode
 from collections import deque
 from collections.abc import Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
+from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 import attrs
 from botocore.exceptions import BotoCoreError, ClientError
 
+from messagebody._threads import PATIENCE, Interrupted, Pool
 from messagebody.digests import raw_digest
 from messagebody.stores.base import Blob
 from messagebody.stores.s3.client import sends_checksums
@@ -138,16 +140,19 @@ def _send(
     """Send parts, a few at a time: memory stays bounded by the window, not by the object."""
     done: list[dict[str, Any]] = []
     pending: deque[Future[dict[str, Any]]] = deque()
-    with ThreadPoolExecutor(_WINDOW, "messagebody-part") as pool:
-        try:
-            for number, data in enumerate(buffers, start=1):
-                if len(pending) == _WINDOW:
-                    done.append(pending.popleft().result())
-                pending.append(pool.submit(send_part, client, target, upload, number, data))
-            done.extend(future.result() for future in pending)
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
+    pool = Pool(_WINDOW, "messagebody-part")
+    try:
+        for number, data in enumerate(buffers, start=1):
+            if len(pending) == _WINDOW:
+                done.append(pending.popleft().result())
+            pending.append(pool.submit(partial(send_part, client, target, upload, number, data)))
+        done.extend(future.result() for future in pending)
+    except BaseException as error:
+        # A part that arrives after the upload was aborted would stay: wait for those on their
+        # way, but not for ever once somebody wants to be gone.
+        is_cancelled = isinstance(error, Interrupted) or not isinstance(error, Exception)
+        pool.give_up(pending, PATIENCE / 2 if is_cancelled else None)
+        raise
     return done
 
 
