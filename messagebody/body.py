@@ -3,55 +3,24 @@
 import builtins
 import operator
 from collections.abc import Iterable, Iterator, Mapping, MutableSequence, Sequence
-from typing import TYPE_CHECKING, Any, Final, Self, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Final, Self, TypeVar, Unpack, overload
 
 from messagebody._index import PartList
 from messagebody._leaves import LazySerializer
 from messagebody._text import count_of, escape, human_size, quote
 from messagebody.content import Reference
-from messagebody.digests import sha256_of
-from messagebody.errors import DigestUnknown, DuplicateName, InvalidPart, PartNotFound
+from messagebody.errors import DuplicateName, InvalidPart, PartNotFound
 from messagebody.limits import DEFAULT_LIMITS, Limits
 from messagebody.names import is_name
 from messagebody.part import NOT_GIVEN, Part, build_part, rewrite_part
-from messagebody.wire.members import PartRecord
+from messagebody.wire import manifest, reader
+from messagebody.wire.members import PartArguments, PartRecord
 
 if TYPE_CHECKING:
     from upath import UPath
 
     from messagebody.filesystem import MessageBodyFileSystem
     from messagebody.references import Resolver
-
-
-def manifest_of(parts: Iterable[Part]) -> list[dict[str, Any]]:
-    """Return `{name, contentType, size, digest}` of every part, in order."""
-    return [
-        {
-            **({} if part.name is None else {"name": part.name}),
-            "contentType": part.content_type,
-            "size": part.size,
-            "digest": part.digest,
-        }
-        for part in parts
-    ]
-
-
-def digest_of(manifest: Sequence[dict[str, Any]]) -> str:
-    """Return `"sha256:"` and the SHA-256 of a manifest in RFC 8785 canonical JSON.
-
-    Raises:
-        DigestUnknown: an entry has no size or no digest.
-    """
-    import rfc8785
-
-    unknown = [
-        f"part {index} {quote(entry['name'])}" if "name" in entry else f"part {index}"
-        for index, entry in enumerate(manifest)
-        if entry["size"] is None or entry["digest"] is None
-    ]
-    if unknown:
-        raise DigestUnknown(unknown)
-    return sha256_of(rfc8785.dumps(list(manifest)))
 
 
 _T = TypeVar("_T")
@@ -350,8 +319,6 @@ class MessageBody(PartSequence):
             >>> MessageBody.from_json('[{"contentType":"text/plain","content":"Hello!"}]')[0].text
             'Hello!'
         """
-        from messagebody.wire import reader
-
         return cls._of(reader.decode(data, limits=limits, strict=strict))
 
     @classmethod
@@ -359,8 +326,6 @@ class MessageBody(PartSequence):
         cls, data: Any, *, limits: Limits = DEFAULT_LIMITS, strict: bool = False
     ) -> Self:
         """Make a body of parsed JSON: a list of dicts, or a dict with `parts`; see `from_json`."""
-        from messagebody.wire import reader
-
         return cls._of(reader.decode_parsed(data, limits=limits, strict=strict))
 
     def to_json(self, *, indent: int | None = None) -> str:
@@ -376,14 +341,10 @@ class MessageBody(PartSequence):
 
     def to_json_bytes(self, *, indent: int | None = None) -> bytes:
         """Encode the body as a JSON array of parts, in UTF-8; see `to_json`."""
-        from messagebody.wire import reader
-
         return reader.encode(self._parts.records(), indent=indent)
 
     def to_dicts(self) -> builtins.list[dict[str, Any]]:
         """Return what `to_json` writes, parsed: for whatever holds JSON values."""
-        from messagebody.wire import reader
-
         return reader.encode_parsed(self._parts.records())
 
     # Building
@@ -393,12 +354,7 @@ class MessageBody(PartSequence):
         content: Any = None,
         *,
         json: Any = NOT_GIVEN,
-        url: str | None = None,
-        name: str | None = None,
-        content_type: str | None = None,
-        size: int | None = None,
-        digest: str | None = None,
-        metadata: Mapping[str, Any] | None = None,
+        **arguments: Unpack[PartArguments],
     ) -> Part:
         """Add a part at the end and return it.
 
@@ -406,12 +362,9 @@ class MessageBody(PartSequence):
             content: text, bytes, a binary file object (read to its end), a `Path` (stays on disk
                 until offloaded or inlined), or a dict or list (written as JSON).
             json: any JSON value instead, null and strings included.
-            url: a reference instead.
-            name: a legal, free part name; None for content to show.
-            content_type: found from the content and the name if not given.
-            size: bytes of the content, for a reference.
-            digest: `"sha256:"` and 64 hex digits, for a reference.
-            metadata: an object of JSON values.
+            **arguments: those of `Part`: `url` for a reference instead, `name` (legal and free;
+                None for content to show), `content_type` (found from the content and the name if
+                not given), `size`, `digest`, `metadata`.
 
         Raises:
             DuplicateName: the name is taken.
@@ -421,10 +374,7 @@ class MessageBody(PartSequence):
             >>> MessageBody().add({"rows": 3}, name="/data/summary.json")
             Part('/data/summary.json', application/json, '{"rows":3}', 10 B)
         """
-        part = build_part(
-            content, json=json, url=url, name=name, content_type=content_type, size=size,
-            digest=digest, metadata=metadata,
-        )  # fmt: skip
+        part = build_part(content, json=json, **arguments)
         self._parts.append(part._record)
         return self._bound(part)
 
@@ -482,7 +432,7 @@ class MessageBody(PartSequence):
         An unnamed part has no `name`; what a reference does not state is None. Nothing is
         fetched; local files are read for their digest.
         """
-        return manifest_of(self)
+        return manifest.manifest_of(self)
 
     @property
     def digest(self) -> str:
@@ -495,7 +445,23 @@ class MessageBody(PartSequence):
         Raises:
             DigestUnknown: a reference states no size or no digest; see `pin`.
         """
-        return digest_of(self.manifest())
+        return manifest.digest_of(self.manifest())
+
+    @property
+    def fingerprint(self) -> str:
+        """An identity of the body that needs no digest of what a reference points to.
+
+        It is `"fingerprint-v1:"` and the digest of the manifest, in which a part without a stated
+        digest also has its URL. Use it as a key of caches and to find repeated messages. It never
+        equals a `digest`, and it changes when such a reference is pinned, moved or offloaded: the
+        content behind a URL can change, so sign `digest` instead.
+
+        Examples:
+            >>> body = MessageBody([Part(url="https://example.com/cats")])
+            >>> body.fingerprint[:27]
+            'fingerprint-v1:sha256:3d6a0'
+        """
+        return manifest.fingerprint_of([*self])
 
     def pin(self, resolver: "Resolver | None" = None) -> Self:
         """Read every reference without size or digest once, fill them in, and return the body.

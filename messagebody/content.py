@@ -6,18 +6,25 @@ import re
 import stat
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, BinaryIO, Final, Self
+from typing import Any, BinaryIO, Self
 
 import attrs
 
+from messagebody import sniffing
 from messagebody._files import open_below
-from messagebody._text import count_of, escape, plain_text, quote, redact_url
-from messagebody.digests import digest_of_stream, is_digest, sha256_of
-from messagebody.errors import InvalidContentType, InvalidPart, LocalFileChanged
-from messagebody.limits import DEFAULT_LIMITS
-from messagebody.media_types import OCTET_STREAM, TEXT_PLAIN, is_textual, parse_content_type
-from messagebody.wire import strict_json
-from messagebody.wire.members import PartRecord, RichRecord
+from messagebody._text import plain_text, quote, redact_url
+from messagebody.digests import digest_of_stream
+from messagebody.errors import InvalidPart, LocalFileChanged
+from messagebody.media_types import OCTET_STREAM, TEXT_PLAIN
+from messagebody.wire import members
+from messagebody.wire.members import (
+    PartRecord,
+    RichRecord,
+    check_promise,
+    check_reference,
+    content_members,
+    make_record,
+)
 
 
 @attrs.frozen
@@ -127,14 +134,6 @@ class LocalFile:
         return found
 
 
-_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:[^\s\x00-\x1f\x7f-\x9f\ud800-\udfff]+")
-_MAX_SIZE: Final = 2**53 - 1
-# What plain content can be: its bytes are UTF-8.
-_PLAIN_CHARSETS: Final = frozenset({"utf-8", "utf8", "us-ascii"})
-# The array of parts and the part itself are levels of nesting too.
-_DEPTH: Final = DEFAULT_LIMITS.depth - 2
-
-
 @attrs.frozen
 class Reference:
     """Content that lives elsewhere.
@@ -153,77 +152,26 @@ class Reference:
 Content = str | bytes | LocalFile | Reference
 
 
-def check_reference(url: str, size: int | None, digest: str | None) -> None:
-    """Check that URL, size and digest of a reference are well-formed.
-
-    Raises:
-        InvalidPart: they are not.
-    """
-    if not isinstance(url, str) or _URL.fullmatch(url) is None:
-        shown = quote(redact_url(url)) if isinstance(url, str) else quote(url)
-        raise InvalidPart(f"URL {shown} is not scheme:rest without white space and controls")
-    if size is not None or digest is not None:
-        check_promise(size, digest)
-
-
-def check_promise(size: int | None, digest: str | None) -> None:
-    """Check that a stated size and digest are well-formed.
-
-    Raises:
-        InvalidPart: they are not.
-    """
-    if size is not None and (
-        not isinstance(size, int) or isinstance(size, bool) or not 0 <= size <= _MAX_SIZE
-    ):
-        raise InvalidPart(f"size is an integer from 0 to 2^53-1, got {quote(size)}")
-    if digest is not None and not is_digest(digest):
-        raise InvalidPart(f"digest is 'sha256:' and 64 lower-case hex digits, got {quote(digest)}")
-
-
 def record_of(
-    name: str | None,
-    content_type: str,
-    held: Content,
-    metadata: dict[str, Any] | None,
-    extra: dict[str, Any] | None = None,
+    held: Content, about: Mapping[str, Any], extra: dict[str, Any] | None = None
 ) -> PartRecord:
     """Return the record of checked pieces.
+
+    Arguments:
+        held: what the part holds.
+        about: the members that say something about it, by argument.
+        extra: members that the format does not define.
 
     Raises:
         InvalidContentType: plain text can't be of that charset.
     """
+    if isinstance(held, LocalFile):
+        return RichRecord(**about, extra=extra or None, local_file=held)
     if isinstance(held, Reference):
         pieces: dict[str, Any] = {"url": held.url, "size": held.size, "digest": held.digest}
-    elif isinstance(held, LocalFile):
-        return RichRecord(
-            name=name, content_type=content_type, metadata=metadata, extra=extra, local_file=held
-        )
     else:
-        pieces = _written(held, content_type)
-    if extra is not None:
-        return RichRecord(
-            name=name, content_type=content_type, metadata=metadata, extra=extra, **pieces
-        )
-    return PartRecord(name=name, content_type=content_type, metadata=metadata, **pieces)
-
-
-def _written(content: str | bytes, content_type: str) -> dict[str, Any]:
-    """Return content and encoding as the writer emits them."""
-    if isinstance(content, str):
-        _check_charset(content, content_type)
-        return {"content": content}
-    text = as_text(content, content_type)
-    return {"content": content, "encoding": "base64"} if text is None else {"content": text}
-
-
-def as_text(content: bytes, content_type: str) -> str | None:
-    """Return bytes as text where they are UTF-8 of a textual type, else None."""
-    if not is_textual(content_type) or _charset(content_type) not in _PLAIN_CHARSETS:
-        return None
-    try:
-        return content.decode(_charset(content_type))
-    except UnicodeDecodeError:
-        return None
+        pieces = content_members(held, about["content_type"])
+    return make_record({**about, **pieces}, extra)
 
 
 def hold(content: Any, url: Any, size: Any, digest: Any) -> Content:
@@ -239,7 +187,7 @@ def hold(content: Any, url: Any, size: Any, digest: Any) -> Content:
         return reference_to(url, size, digest)
     check_promise(size, digest)
     if isinstance(content, str):
-        return _check_text(content)
+        return members.check_text(content)
     if isinstance(content, bytes | bytearray | memoryview):
         return bytes(content)
     if isinstance(content, LocalFile):
@@ -254,30 +202,27 @@ def hold(content: Any, url: Any, size: Any, digest: Any) -> Content:
 
 def size_of(content: str | bytes | LocalFile) -> int:
     """Return the bytes of content that is here."""
-    if isinstance(content, LocalFile):
-        return content.size
-    if isinstance(content, bytes) or content.isascii():
-        return len(content)
-    return len(content.encode())
+    return content.size if isinstance(content, LocalFile) else members.size_of(content)
 
 
 def digest_of(content: str | bytes | LocalFile) -> str:
     """Return the digest of content that is here; a local file is read."""
-    if isinstance(content, LocalFile):
-        return content.digest()
-    return sha256_of(content.encode() if isinstance(content, str) else content)
+    return content.digest() if isinstance(content, LocalFile) else members.digest_of(content)
 
 
 def keep_promise(content: str | bytes | LocalFile, size: int | None, digest: str | None) -> None:
-    """Check stated size and digest of content that is here.
+    """Check stated size and digest of content that is here; a digest reads a local file.
 
     Raises:
         InvalidPart: the content has another.
     """
-    if size is not None and size != (found := size_of(content)):
-        raise InvalidPart(f"size says {size:,}, the content has {count_of(found, 'byte')}")
-    if digest is not None and digest != (has := digest_of(content)):
-        raise InvalidPart(f"digest says {digest}, the content has {has}")
+    if size is None and digest is None:
+        return
+    if isinstance(content, LocalFile):
+        content_digest = None if digest is None else content.digest()
+        members.compare_promise(content.size, content_digest, size, digest)
+    else:
+        members.keep_promise(content, size, digest)
 
 
 def reference_to(url: Any, size: Any, digest: Any) -> Reference:
@@ -294,22 +239,8 @@ def reference_to(url: Any, size: Any, digest: Any) -> Reference:
     )
 
 
-def _check_text(text: str) -> str:
-    if not text.isascii():
-        try:
-            text.encode()
-        except UnicodeEncodeError as error:
-            raise InvalidPart(
-                f"character {error.start:,} is the lone surrogate U+{ord(text[error.start]):04X}, "
-                "which no UTF-8 can carry; if this is binary, give bytes"
-            ) from error
-    return plain_text(text)
-
-
 def guess_type(content: Content, name: str | None) -> str:
     """Return the content type found from content and name."""
-    from messagebody import sniffing
-
     if isinstance(content, Reference):
         return sniffing.from_name(name or "") or _type_of_url(content.url) or OCTET_STREAM
     if isinstance(content, LocalFile):
@@ -322,48 +253,5 @@ def guess_type(content: Content, name: str | None) -> str:
 
 
 def _type_of_url(url: str) -> str | None:
-    from messagebody import sniffing
-
     path = re.split("[?#]", url)[0].partition("://")[2]
     return sniffing.from_name(path) if "/" in path else None
-
-
-def _charset(content_type: str) -> str:
-    if ";" not in content_type:
-        return "utf-8"
-    return parse_content_type(content_type).parameters.get("charset", "utf-8").lower()
-
-
-def _check_charset(text: str, content_type: str) -> None:
-    charset = _charset(content_type)
-    if charset not in _PLAIN_CHARSETS:
-        raise InvalidContentType(
-            f"content type {quote(content_type)} of plain text: its bytes are UTF-8, "
-            "so charset is utf-8 or us-ascii; give bytes in the other encoding"
-        )
-    if charset == "us-ascii" and not text.isascii():
-        raise InvalidContentType("content of charset us-ascii holds characters outside of it")
-
-
-def json_object(value: Mapping[str, Any] | None, what: str) -> dict[str, Any] | None:
-    """Return a copy of an object of JSON values, in the types a parser returns."""
-    if value is None:
-        return None
-    if not isinstance(value, Mapping):
-        raise InvalidPart(f"{what} is an object of JSON values, got {quote(value)}")
-    try:
-        strict_json.check_value(dict(value), depth=_DEPTH)
-    except strict_json.InvalidJson as error:
-        place = "".join(f"/{step}" for step in error.path)
-        raise InvalidPart(f"{what}{escape(place, limit=200)}: {error}") from error
-    return strict_json.plain(dict(value))  # type: ignore[no-any-return]
-
-
-def undefined_members(value: Mapping[str, Any] | None) -> dict[str, Any]:
-    """Return members nobody defined; one of a part's own would be written in its place."""
-    extra = json_object(value, "extra") or {}
-    defined = sorted(extra.keys() & set(PartRecord.__struct_encode_fields__))
-    if defined:
-        names = ", ".join(map(quote, defined))
-        raise InvalidPart(f"extra holds members nobody defined, got {names}")
-    return extra

@@ -9,12 +9,13 @@ import posixpath
 import re
 import unicodedata
 from collections.abc import Container, Iterator, Sequence
-from typing import Any
+from typing import Any, Final
 
 from messagebody._text import plain_text, quote
 from messagebody.errors import InvalidName
 
-__all__ = ["ancestors", "are_names", "check_name", "is_name", "parent", "safe_name"]
+NAME_PATTERN: Final = r"^(?:/(?:[A-Za-z0-9_-]|\.[A-Za-z0-9_-]|\.\.[A-Za-z0-9._-])[A-Za-z0-9._-]*)+$"
+"""A legal name as a regular expression without look-ahead, which not every reader has."""
 
 _PATH = r"(?:/[A-Za-z0-9._-]++)++"
 _SHAPE = re.compile(_PATH)

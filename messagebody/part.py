@@ -4,7 +4,7 @@ import io
 import os
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Any, BinaryIO, Final, Self, TypeVar
+from typing import TYPE_CHECKING, Any, BinaryIO, Final, Self, TypeVar, Unpack
 
 import attrs
 
@@ -15,23 +15,29 @@ from messagebody.content import (
     Content,
     LocalFile,
     Reference,
-    check_promise,
     digest_of,
     guess_type,
     hold,
-    json_object,
     keep_promise,
     record_of,
     reference_to,
     size_of,
-    undefined_members,
 )
 from messagebody.errors import DecodeError, InvalidPart
 from messagebody.limits import DEFAULT_LIMITS
-from messagebody.media_types import check_content_type, essence, parse_content_type
+from messagebody.media_types import essence, parse_content_type
 from messagebody.names import check_name
 from messagebody.wire import strict_json
-from messagebody.wire.members import PartRecord, RichRecord
+from messagebody.wire.members import (
+    ARGUMENTS,
+    PartArguments,
+    PartRecord,
+    RichRecord,
+    about,
+    check_about,
+    check_extra,
+    check_promise,
+)
 
 if TYPE_CHECKING:
     from messagebody.references import Resolver
@@ -78,8 +84,10 @@ class Part:
     ) -> None:
         legal = None if name is None else check_name(name)
         held = hold(content, url, size, digest)
-        kind = check_content_type(guess_type(held, legal) if content_type is None else content_type)
-        _set_record(self, record_of(legal, kind, held, json_object(metadata, "metadata")))
+        if content_type is None:
+            content_type = guess_type(held, legal)
+        said = check_about({"name": legal, "content_type": content_type, "metadata": metadata})
+        _set_record(self, record_of(held, said))
         _set_resolver(self, None)
         if not isinstance(held, Reference):
             keep_promise(held, size, digest)
@@ -175,23 +183,15 @@ class Part:
             >>> Part("a", name="/a").evolve(name="/b").name
             '/b'
         """
-        unknown = changes.keys() - _ARGUMENTS
+        unknown = changes.keys() - ARGUMENTS
         if unknown:
             raise TypeError(f"Part.evolve() got unexpected arguments: {sorted(unknown)}")
-        name = changes.get("name", self.name)
-        metadata, extra = self.metadata, self.extra
-        if "metadata" in changes:
-            metadata = json_object(changes["metadata"], "metadata")
-        if "extra" in changes:
-            extra = undefined_members(changes["extra"])
+        extra = check_extra(changes["extra"] or {}) if "extra" in changes else self.extra
+        said = {**about(self._record), **check_about(changes)}
+        if said["content_type"] is None:
+            raise InvalidPart("a part has a content type, got None")
         held = self._changed_content(changes)
-        record = record_of(
-            name if name is None else check_name(name),
-            check_content_type(changes.get("content_type", self.content_type)),
-            held,
-            metadata,
-            extra or None,
-        )
+        record = record_of(held, said, extra)
         if not isinstance(held, Reference):
             keep_promise(held, changes.get("size"), changes.get("digest"))
         return self._of(record, self._resolver)
@@ -323,11 +323,10 @@ class Part:
         mine, theirs = self._record, other._record
         return (
             mine.name == theirs.name
-            and mine.content_type == theirs.content_type
             and _bytes_of(mine.content) == _bytes_of(theirs.content)
             and self.reference == other.reference
             and self.local_file == other.local_file
-            and strict_json.same(mine.metadata, theirs.metadata)
+            and strict_json.same(about(mine), about(theirs))
             and strict_json.same(self.extra, other.extra)
         )
 
@@ -378,9 +377,6 @@ class Part:
         return pydantic.part_json_schema()
 
 
-_ARGUMENTS = frozenset(
-    {"content", "name", "content_type", "url", "size", "digest", "metadata", "extra"}
-)
 # The class is frozen; its slots are set by whoever makes a part.
 _set_record = vars(Part)["_record"].__set__
 _set_resolver = vars(Part)["_resolver"].__set__
@@ -404,15 +400,10 @@ def build_part(
     content: Any = None,
     *,
     json: Any = NOT_GIVEN,
-    name: str | None = None,
-    content_type: str | None = None,
-    url: str | None = None,
-    size: int | None = None,
-    digest: str | None = None,
-    metadata: Mapping[str, Any] | None = None,
+    **arguments: Unpack[PartArguments],
 ) -> Part:
     """Make a part of exactly one of content, json and url; see `MessageBody.add`."""
-    given = (content is not None) + (json is not NOT_GIVEN) + (url is not None)
+    given = (content is not None) + (json is not NOT_GIVEN) + (arguments.get("url") is not None)
     if given != 1:
         raise InvalidPart(
             f"a part takes exactly one of content, json and url, got {given or 'none'}"
@@ -422,18 +413,11 @@ def build_part(
         content, json = None, content
     if json is not NOT_GIVEN:
         content = _json_text(json)
-        content_type = content_type or _json_type(name)
+        if arguments.get("content_type") is None:
+            arguments["content_type"] = _json_type(arguments.get("name"))
     elif callable(getattr(content, "read", None)):
         content = _read(content)
-    return Part(
-        content,
-        name=name,
-        content_type=content_type,
-        url=url,
-        size=size,
-        digest=digest,
-        metadata=metadata,
-    )
+    return Part(content, **arguments)
 
 
 def rewrite_part(part: Part, content: Any) -> Part:
@@ -441,9 +425,10 @@ def rewrite_part(part: Part, content: Any) -> Part:
     if isinstance(content, Part):
         return content.evolve(name=part.name)
     new = build_part(content, name=part.name)
+    kept = about(part._record)
     if _says_otherwise(part.content_type, new, content):
-        return new.evolve(metadata=part.metadata, extra=part.extra)
-    return new.evolve(content_type=part.content_type, metadata=part.metadata, extra=part.extra)
+        kept["content_type"] = new.content_type
+    return new.evolve(**kept, extra=part.extra)
 
 
 def _says_otherwise(kept: str, new: Part, content: Any) -> bool:

@@ -16,6 +16,7 @@ from messagebody.limits import DEFAULT_LIMITS
 from messagebody.media_types import parse_content_type
 from messagebody.part import Part
 from messagebody.wire import base64, strict_json
+from messagebody.wire.manifest import UNLISTED, unlisted
 
 __all__ = ["Embedded", "embed", "extract", "inline_text", "is_same"]
 
@@ -65,8 +66,7 @@ def embed(body: MessageBody, *, inline_as: Literal["url", "data"]) -> Embedded:
             embedded.attachments.append(_attachment(part, inline_as))
             if _may_be_shown(part.name, part.content_type):
                 entry["attached"] = True
-        if part.metadata is not None:
-            entry["metadata"] = part.metadata
+        entry.update(unlisted(part._record))
         if part.extra:
             entry["extra"] = part.extra
         entries.append(entry)
@@ -173,7 +173,7 @@ def _part(entry: dict[str, Any], text: str | None, attachment: Any) -> Part:
         content_type=entry["contentType"],
         size=entry["size"],
         digest=entry["digest"],
-        metadata=entry.get("metadata"),
+        **{member.argument: entry.get(member.key) for member in UNLISTED},
     )
     return part.evolve(extra=entry["extra"]) if "extra" in entry else part
 

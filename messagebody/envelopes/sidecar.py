@@ -14,6 +14,7 @@ from messagebody.media_types import TEXT_PLAIN, essence
 from messagebody.names import safe_name
 from messagebody.part import Part
 from messagebody.wire import strict_json
+from messagebody.wire.manifest import unlisted
 
 Message = Mapping[str, Any] | str | bytes | bytearray | memoryview
 """A message as parsed JSON, or as the JSON text it came in."""
@@ -181,7 +182,8 @@ def _conflicts(body: MessageBody, unnamed: list[Part], views: Sequence[Part]) ->
 
 def _is_intact(view: Part, part: Part) -> bool:
     """Tell whether a part still is the view, offloaded or inlined or not; fetch nothing."""
-    if not strict_json.same([part.metadata, part.extra], [view.metadata, view.extra]):
+    said = [[unlisted(each._record), each.extra] for each in (part, view)]
+    if not strict_json.same(*said):
         return False
     if view.is_reference:
         return part.url == view.url or (view.digest is not None and part.digest == view.digest)

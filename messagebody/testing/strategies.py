@@ -9,13 +9,14 @@ from typing import Any
 from hypothesis import strategies as st
 
 from messagebody import MessageBody, Part
+from messagebody.digests import NO_DIGEST
+from messagebody.errors import InvalidPart
+from messagebody.wire.manifest import UNLISTED
+from messagebody.wire.members import check_extra
 
 __all__ = ["bodies", "content_types", "digests", "json_values", "names", "parts", "texts"]
 
 _NAME_CHARACTERS = "ab.1_-Z"
-_MEMBERS = (
-    "name", "contentType", "content", "contentEncoding", "contentUrl", "size", "digest", "metadata",
-)  # fmt: skip
 
 
 def texts() -> st.SearchStrategy[str]:
@@ -71,7 +72,7 @@ def json_values() -> st.SearchStrategy[Any]:
 
 def digests() -> st.SearchStrategy[str]:
     """Return digests: `"sha256:"` and 64 hex digits, of nothing in particular."""
-    return st.text("0123456789abcdef", min_size=64, max_size=64).map("sha256:".__add__)
+    return st.text("0123456789abcdef", min_size=64, max_size=64).map(NO_DIGEST.rstrip("0").__add__)
 
 
 @st.composite
@@ -90,8 +91,9 @@ def parts(draw: st.DrawFn, *, named: bool | None = None) -> Part:
     is_named = draw(st.booleans()) if named is None else named
     part = draw(st.one_of(_texts(), _binaries(), _references()))
     changes: dict[str, Any] = {"name": draw(names()) if is_named else None}
-    if draw(st.booleans()):
-        changes["metadata"] = draw(_objects())
+    for member in UNLISTED:
+        if draw(st.booleans()):
+            changes[member.argument] = draw(_objects() if member.kind is dict else texts())
     if draw(st.integers(0, 4)) == 0:
         changes["extra"] = draw(_unknown_members())
     return part.evolve(**changes)
@@ -116,8 +118,16 @@ def _objects() -> st.SearchStrategy[dict[str, Any]]:
 
 
 def _unknown_members() -> st.SearchStrategy[dict[str, Any]]:
-    keys = texts().filter(lambda key: key not in _MEMBERS)
+    keys = texts().filter(_is_unknown)
     return st.dictionaries(keys, json_values(), min_size=1, max_size=2)
+
+
+def _is_unknown(key: str) -> bool:
+    try:
+        check_extra({key: None})
+    except InvalidPart:
+        return False
+    return True
 
 
 @st.composite

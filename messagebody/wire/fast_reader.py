@@ -11,13 +11,12 @@ from typing import Any, Final
 
 import msgspec
 
-from messagebody.content import as_text, check_reference
 from messagebody.errors import MessageBodyError
 from messagebody.limits import Limits
 from messagebody.media_types import OCTET_STREAM, TEXT_PLAIN, check_content_type
 from messagebody.names import are_names
 from messagebody.wire import base64
-from messagebody.wire.members import PartRecord
+from messagebody.wire.members import ABOUT, PartRecord, as_text, check_reference
 from messagebody.wire.strict_json import check_value
 
 # More than this many bytes a part: content is decoded from the document itself, never copied.
@@ -30,20 +29,21 @@ _PREFIX: Final = 256
 _QUOTE: Final = ord('"')
 
 
-_ABSENT: Final = msgspec.Raw()
-
-
-class _LargePart(msgspec.Struct, gc=False):
-    """A part whose content still lies in the document."""
-
-    name: str | None = None
-    content_type: str = msgspec.field(default="", name="contentType")
-    content: msgspec.Raw = _ABSENT
-    encoding: str | None = msgspec.field(default=None, name="contentEncoding")
-    url: str | None = msgspec.field(default=None, name="contentUrl")
-    size: int | None = None
-    digest: str | None = None
-    metadata: dict[str, Any] | None = None
+_FIELDS: Final = PartRecord.__struct_fields__
+# A part whose content still lies in the document.
+_LargePart: Final = msgspec.defstruct(
+    "_LargePart",
+    [
+        (field.name, msgspec.Raw, msgspec.field(default=msgspec.Raw(), name=field.encode_name))
+        if field.name == "content"
+        else (field.name, field.type, msgspec.field(default=field.default, name=field.encode_name))
+        for field in msgspec.structs.fields(PartRecord)
+    ],
+    gc=False,
+)
+# Members with a check of a whole column at once; any other is checked value by value.
+_COLUMNS: Final = {"name", "content_type", "metadata"}
+_OTHERS: Final = [member for member in ABOUT if member.argument not in _COLUMNS]
 
 
 class _Hesitation(Exception):
@@ -51,7 +51,7 @@ class _Hesitation(Exception):
 
 
 _small_decoder: Final = msgspec.json.Decoder(list[PartRecord])
-_large_decoder: Final = msgspec.json.Decoder(list[_LargePart])
+_large_decoder: Final = msgspec.json.Decoder(list[_LargePart])  # type: ignore[valid-type]
 
 
 def decode_flawless(
@@ -65,6 +65,7 @@ def decode_flawless(
         _require(len(records) <= limits.parts)
         _check_types(records, strict=strict)
         _check_names(records, limits)
+        _check_others(records)
         _check_contents(records, limits, len(document), strict=strict)
     except (msgspec.MsgspecError, MessageBodyError, ValueError, RecursionError, _Hesitation):
         return None
@@ -91,16 +92,18 @@ def _read_large(document: bytes) -> list[PartRecord]:
     parts = _large_decoder.decode(document)
     records = [
         PartRecord(
-            part.name, part.content_type, _large_content(part), part.encoding, part.url,
-            part.size, part.digest, part.metadata,
+            *(
+                _large_content(part) if field == "content" else getattr(part, field)
+                for field in _FIELDS
+            )
         )
         for part in parts
-    ]  # fmt: skip
+    ]
     _check_members(records, _without_contents(parts, document))
     return records
 
 
-def _large_content(part: _LargePart) -> Any:
+def _large_content(part: Any) -> Any:
     written = memoryview(part.content)
     if len(written) == 0:
         return None
@@ -109,7 +112,7 @@ def _large_content(part: _LargePart) -> Any:
     return msgspec.json.decode(written, type=str | None)
 
 
-def _without_contents(parts: list[_LargePart], document: bytes) -> bytes:
+def _without_contents(parts: list[Any], document: bytes) -> bytes:
     """Return a document without its large contents, in which there is no member to count.
 
     What is left out is equal to a whole JSON string, so no member can hide in it.
@@ -150,7 +153,7 @@ def _check_members(records: list[PartRecord], document: bytes) -> None:
         _require(not escaped or b'\\\\":' not in document)
     _require(not any(space in document and space + b":" in document for space in _SPACES))
     present = sum(_members(record.metadata) for record in records if record.metadata is not None)
-    for member in PartRecord.__struct_fields__:
+    for member in _FIELDS:
         column = [getattr(record, member) for record in records]
         present += len(column) - column.count("" if member == "content_type" else None)
     _require(present == document.count(b'":') - escaped)
@@ -168,6 +171,14 @@ def _check_names(records: list[PartRecord], limits: Limits) -> None:
     if names:
         _require(len(set(names)) == len(names) and are_names(names))
         _require(max(map(len, names)) <= limits.name_length)
+
+
+def _check_others(records: list[PartRecord]) -> None:
+    for member in _OTHERS:
+        for record in records:
+            value = getattr(record, member.argument)
+            if value is not None:
+                member.check(value)
 
 
 def _check_types(records: list[PartRecord], *, strict: bool) -> None:

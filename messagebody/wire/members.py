@@ -1,4 +1,8 @@
-"""The members of a part as JSON spells them.
+"""The table of a part's members: what JSON calls each, what it may hold, and how it is checked.
+
+`PartRecord` is the table. Everything that goes through a part's members asks it: both readers,
+the writer, the arguments of `Part`, pydantic, JSON Schema, envelopes and the test strategies. A
+new member is a field here and an argument and a property of `Part`; nothing else names it.
 
 Records are read and written by the JSON library without a Python call for each part, and the
 garbage collector does not track them: at 100,000 parts it would cost more than the parsing.
@@ -6,12 +10,122 @@ Everything in a record is checked and in the form that the writer emits; `Part` 
 users see.
 """
 
-from typing import TYPE_CHECKING, Any
+import difflib
+import re
+from collections.abc import Callable, Iterable, Mapping
+from functools import lru_cache
+from types import UnionType
+from typing import TYPE_CHECKING, Annotated, Any, Final, TypedDict, get_args, get_origin
 
+import attrs
 import msgspec
 
-if TYPE_CHECKING:
-    from messagebody.content import LocalFile
+from messagebody._text import count_of, escape, plain_text, quote, redact_url
+from messagebody.digests import DIGEST_PATTERN, is_digest, sha256_of
+from messagebody.errors import (
+    DecodeError,
+    InvalidContentType,
+    InvalidName,
+    InvalidPart,
+    LimitExceeded,
+)
+from messagebody.limits import DEFAULT_LIMITS
+from messagebody.media_types import check_content_type, is_textual, parse_content_type
+from messagebody.names import NAME_PATTERN, check_name
+from messagebody.wire import data_urls, strict_json
+
+_URL: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*+:[^\s\x00-\x1f\x7f-\x9f\ud800-\udfff]++")
+_MAX_SIZE: Final = 2**53 - 1
+# What plain content can be: its bytes are UTF-8.
+_PLAIN_CHARSETS: Final = frozenset({"utf-8", "utf8", "us-ascii"})
+# The array of parts and the part itself are levels of nesting too.
+_DEPTH: Final = DEFAULT_LIMITS.depth - 2
+
+
+# Checks of single members
+
+
+def check_text(text: str) -> str:
+    """Return a text that UTF-8 can carry.
+
+    Raises:
+        InvalidPart: it is not a string, or it holds a lone surrogate.
+    """
+    if not isinstance(text, str):
+        raise InvalidPart(f"expected a string, got {quote(text)}")
+    if not text.isascii():
+        try:
+            text.encode()
+        except UnicodeEncodeError as error:
+            raise InvalidPart(
+                f"character {error.start:,} is the lone surrogate U+{ord(text[error.start]):04X}, "
+                "which UTF-8 can't carry; if this is binary, give bytes"
+            ) from error
+    return plain_text(text)
+
+
+def check_url(url: str) -> str:
+    """Return a URL of the form `scheme:rest`; a `data:` URL must also be decodable.
+
+    Raises:
+        InvalidPart: it is not one.
+    """
+    if not isinstance(url, str) or _URL.fullmatch(url) is None:
+        shown = quote(redact_url(url)) if isinstance(url, str) else quote(url)
+        raise InvalidPart(f"URL {shown} is not scheme:rest without white space and controls")
+    return plain_text(url)
+
+
+def check_size(size: int) -> int:
+    """Return a number of bytes.
+
+    Raises:
+        InvalidPart: it is not an integer that every JSON reader keeps exactly (RFC 8259, 6).
+    """
+    if not isinstance(size, int) or isinstance(size, bool) or not 0 <= size <= _MAX_SIZE:
+        raise InvalidPart(f"size is an integer from 0 to 2^53-1, got {quote(size)}")
+    return int(size)
+
+
+def check_digest(digest: str) -> str:
+    """Return a digest as parts state it.
+
+    Raises:
+        InvalidPart: it is not one.
+    """
+    if not is_digest(digest):
+        raise InvalidPart(f"digest is 'sha256:' and 64 lower-case hex digits, got {quote(digest)}")
+    return plain_text(digest)
+
+
+def check_object(value: Mapping[str, Any], what: str = "metadata") -> dict[str, Any]:
+    """Return a copy of an object of JSON values, in the types that a parser returns.
+
+    Raises:
+        InvalidPart: it is not one; names the place in it.
+    """
+    if not isinstance(value, Mapping):
+        raise InvalidPart(f"{what} is an object of JSON values, got {quote(value)}")
+    members = dict(value)
+    try:
+        strict_json.check_value(members, depth=_DEPTH)
+    except strict_json.InvalidJson as error:
+        place = "".join(f"/{step}" for step in error.path)
+        raise InvalidPart(f"{what}{escape(place, limit=200)}: {error}") from error
+    return strict_json.plain(members)  # type: ignore[no-any-return]
+
+
+# The table
+
+
+def _member(
+    check: Callable[[Any], Any], description: str, *, group: str = "about", **schema: Any
+) -> msgspec.Meta:
+    """Describe a member: the check of its value, and its JSON Schema."""
+    return msgspec.Meta(
+        description=description, extra_json_schema=schema, extra={"check": check, "group": group}
+    )
+
 
 if TYPE_CHECKING:
     Inline = str | bytes | None
@@ -27,18 +141,326 @@ class PartRecord(msgspec.Struct, gc=False, omit_defaults=True):
     held as text, so that two records of equal content are equal.
     """
 
-    name: str | None = None
-    content_type: str = msgspec.field(default="", name="contentType")
-    content: Inline = None
-    encoding: str | None = msgspec.field(default=None, name="contentEncoding")
-    url: str | None = msgspec.field(default=None, name="contentUrl")
-    size: int | None = None
-    digest: str | None = None
-    metadata: dict[str, Any] | None = None
+    name: Annotated[
+        str | None,
+        _member(
+            check_name,
+            "A path, unique in the body; absent for content to show.",
+            pattern=NAME_PATTERN,
+        ),
+    ] = None
+    content_type: Annotated[
+        str, _member(check_content_type, "type/subtype[; parameters], for example text/markdown.")
+    ] = msgspec.field(default="", name="contentType")
+    content: Annotated[Inline, _member(check_text, "Inline content.", group="content")] = None
+    encoding: Annotated[
+        str | None,
+        _member(
+            check_text,
+            "How content is written; plain if absent.",
+            group="content",
+            enum=["plain", "base64"],
+        ),
+    ] = msgspec.field(default=None, name="contentEncoding")
+    url: Annotated[
+        str | None,
+        _member(
+            check_url,
+            "Where the content is, instead of content.",
+            group="reference",
+            pattern="^[A-Za-z][A-Za-z0-9+.-]*:[^ ]+$",
+        ),
+    ] = msgspec.field(default=None, name="contentUrl")
+    size: Annotated[
+        int | None,
+        _member(
+            check_size,
+            "Bytes of the decoded content.",
+            group="promise",
+            minimum=0,
+            maximum=_MAX_SIZE,
+        ),
+    ] = None
+    digest: Annotated[
+        str | None,
+        _member(
+            check_digest,
+            "Of the decoded content.",
+            group="promise",
+            pattern=f"^{DIGEST_PATTERN}$",
+        ),
+    ] = None
+    metadata: Annotated[
+        dict[str, Any] | None,
+        _member(check_object, "Anything JSON.", additionalProperties=True),
+    ] = None
 
 
 class RichRecord(PartRecord, gc=False, omit_defaults=True):
     """A part with more than the members JSON defines, or with what JSON cannot carry."""
 
     extra: dict[str, Any] | None = None
-    local_file: "LocalFile | None" = None
+    local_file: Any = None
+    """The file a part stands for until it is offloaded or inlined: a `LocalFile`."""
+
+
+class PartArguments(TypedDict, total=False):
+    """Arguments of `Part` beside its content, for the functions that pass them on."""
+
+    name: str | None
+    content_type: str | None
+    url: str | None
+    size: int | None
+    digest: str | None
+    metadata: Mapping[str, Any] | None
+
+
+@attrs.frozen
+class Member:
+    """One row of the table.
+
+    Arguments:
+        argument: the argument and property of `Part`, and the field of its record.
+        key: what JSON calls it.
+        kind: `str`, `int` or `dict`.
+        group: "about" for members that say something about the part and depend on no other,
+            "content", "reference" and "promise" for those that are checked together.
+        check: returns a legal value in plain types, or raises.
+        schema: the JSON Schema of a value.
+    """
+
+    argument: str
+    key: str
+    kind: type
+    group: str
+    check: Callable[[Any], Any]
+    schema: dict[str, Any]
+
+
+_JSON_TYPES: Final[dict[type, str]] = {str: "string", int: "integer", dict: "object"}
+
+
+def _row(field: msgspec.structs.FieldInfo) -> Member:
+    annotated: Any = field.type
+    meta = annotated.__metadata__[0]
+    declared = annotated.__origin__
+    first = get_args(declared)[0] if isinstance(declared, UnionType) else declared
+    kind = get_origin(first) or first
+    schema = {"type": _JSON_TYPES[kind], **meta.extra_json_schema, "description": meta.description}
+    return Member(
+        field.name, field.encode_name, kind, meta.extra["group"], meta.extra["check"], schema
+    )
+
+
+MEMBERS: Final = tuple(map(_row, msgspec.structs.fields(PartRecord)))
+"""Every member of a part, in the order in which they are written."""
+
+ABOUT: Final = tuple(member for member in MEMBERS if member.group == "about")
+"""The members that say something about a part, whatever its content is: name, type, metadata."""
+
+KEYS: Final = frozenset(member.key for member in MEMBERS)
+"""What JSON calls the members of a part."""
+
+ARGUMENTS: Final = frozenset({"content", "extra", *PartArguments.__annotations__})
+"""What a part can be evolved by."""
+
+
+def check_about(arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Return those of a builder's arguments that say something about a part, checked.
+
+    A name is held to the length that readers take by default: a longer one could be written, and
+    then the whole message could not be read.
+
+    Raises:
+        InvalidName, InvalidContentType, InvalidPart: one breaks its rule.
+    """
+    checked = {
+        member.argument: None if value is None else member.check(value)
+        for member in ABOUT
+        if member.argument in arguments
+        for value in (arguments[member.argument],)
+    }
+    name, longest = checked.get("name"), DEFAULT_LIMITS.name_length
+    if name is not None and len(name) > longest:
+        problem = f"it has {len(name):,} characters; readers take {longest:,} by default"
+        raise InvalidName(name, problem)
+    return checked
+
+
+def about(record: PartRecord) -> dict[str, Any]:
+    """Return the members that say something about a part, by argument."""
+    return {member.argument: getattr(record, member.argument) for member in ABOUT}
+
+
+def check_extra(value: Mapping[str, Any]) -> dict[str, Any]:
+    """Return members that the format does not define.
+
+    Raises:
+        InvalidPart: one is a part's own member, or a near miss of one.
+    """
+    extra = check_object(value, "extra")
+    defined = sorted(extra.keys() & KEYS)
+    if defined:
+        names = ", ".join(map(quote, defined))
+        raise InvalidPart(f"extra holds members that the format does not define, got {names}")
+    refuse_near_misses(extra)
+    return extra
+
+
+# Shorter names have neighbours that mean something else, such as "names" and "sizes".
+_MISTYPED_LENGTH: Final = 6
+_MISTYPED_RATIO: Final = 0.9
+_FOLDED: Final = {member.key.lower(): member.key for member in MEMBERS}
+
+
+def refuse_near_misses(keys: Iterable[str]) -> None:
+    """Refuse unknown members that look like a part's own, such as `content_type`.
+
+    Keeping them would read the part as something else: binary as text, a reference as nothing.
+
+    Raises:
+        InvalidPart: one does; names the member that was probably meant.
+    """
+    for key in keys:
+        meant = _meant(key) if len(key) <= _KEY_LENGTH else None
+        if meant is not None:
+            raise InvalidPart(f"unknown member {quote(key)}; did you mean {quote(meant)}?")
+
+
+_KEY_LENGTH: Final = 2 * max(map(len, KEYS))
+
+
+@lru_cache(1024)
+def _meant(key: str) -> str | None:
+    """Return the member that an unknown key is a misspelling of, if it is one."""
+    folded = re.sub(r"[\s_-]++", "", key).lower()
+    if folded in _FOLDED:
+        return _FOLDED[folded]
+    alike = [
+        known for known in _FOLDED if len(known) >= _MISTYPED_LENGTH and known[:1] == folded[:1]
+    ]
+    near = difflib.get_close_matches(folded, alike, 1, _MISTYPED_RATIO)
+    return _FOLDED[near[0]] if near else None
+
+
+# Content and references
+
+
+def check_promise(size: int | None, digest: str | None) -> None:
+    """Check that a stated size and digest are well-formed.
+
+    Raises:
+        InvalidPart: they are not.
+    """
+    if size is not None:
+        check_size(size)
+    if digest is not None:
+        check_digest(digest)
+
+
+def keep_promise(content: str | bytes, size: int | None, digest: str | None) -> None:
+    """Check stated size and digest of content that is here.
+
+    Raises:
+        InvalidPart: the content has another.
+    """
+    has = None if digest is None else digest_of(content)
+    compare_promise(size_of(content), has, size, digest)
+
+
+def compare_promise(
+    has_size: int, has_digest: str | None, size: int | None, digest: str | None
+) -> None:
+    """Compare the size and digest that content has with the stated ones.
+
+    Raises:
+        InvalidPart: they differ.
+    """
+    if size is not None and size != has_size:
+        raise InvalidPart(f"size says {size:,}, the content has {count_of(has_size, 'byte')}")
+    if digest is not None and digest != has_digest:
+        raise InvalidPart(f"digest says {digest}, the content has {has_digest}")
+
+
+def size_of(content: str | bytes) -> int:
+    """Return the bytes of content."""
+    if isinstance(content, bytes) or content.isascii():
+        return len(content)
+    return len(content.encode())
+
+
+def digest_of(content: str | bytes) -> str:
+    """Return the digest of content."""
+    return sha256_of(content.encode() if isinstance(content, str) else content)
+
+
+def check_reference(
+    url: str, size: int | None, digest: str | None, *, max_bytes: int = DEFAULT_LIMITS.part_bytes
+) -> None:
+    """Check that URL, size and digest of a reference are well-formed.
+
+    A `data:` URL is inline content in disguise, so it is decoded and size and digest are
+    compared: a body that could be written but not read would be lost.
+
+    Raises:
+        InvalidPart: they are not.
+    """
+    check_url(url)
+    if size is not None or digest is not None:
+        check_promise(size, digest)
+    if data_urls.is_data_url(url):
+        try:
+            content = data_urls.decode(url, max_bytes=max_bytes)[1]
+        except (DecodeError, LimitExceeded) as error:
+            raise InvalidPart(error.problem) from error
+        keep_promise(content, size, digest)
+
+
+def content_members(content: str | bytes, content_type: str) -> dict[str, Any]:
+    """Return content and encoding as the writer emits them.
+
+    Raises:
+        InvalidContentType: plain text can't be of that charset.
+    """
+    if isinstance(content, str):
+        _check_charset(content, content_type)
+        return {"content": content}
+    text = as_text(content, content_type)
+    return {"content": content, "encoding": "base64"} if text is None else {"content": text}
+
+
+def as_text(content: bytes, content_type: str) -> str | None:
+    """Return bytes as text where they are UTF-8 of a textual type, else None."""
+    if not is_textual(content_type):
+        return None
+    charset = _charset(content_type)
+    if charset not in _PLAIN_CHARSETS:
+        return None
+    try:
+        return content.decode(charset)
+    except UnicodeDecodeError:
+        return None
+
+
+def _charset(content_type: str) -> str:
+    if ";" not in content_type:
+        return "utf-8"
+    return parse_content_type(content_type).parameters.get("charset", "utf-8").lower()
+
+
+def _check_charset(text: str, content_type: str) -> None:
+    charset = _charset(content_type)
+    if charset not in _PLAIN_CHARSETS:
+        raise InvalidContentType(
+            f"content type {quote(content_type)} of plain text: its bytes are UTF-8, "
+            "so charset is utf-8 or us-ascii; give bytes in the other encoding"
+        )
+    if charset == "us-ascii" and not text.isascii():
+        raise InvalidContentType("content of charset us-ascii holds characters outside of it")
+
+
+def make_record(members: Mapping[str, Any], extra: dict[str, Any] | None = None) -> PartRecord:
+    """Return the record of checked members, with those that the format does not define."""
+    if extra:
+        return RichRecord(**members, extra=extra)
+    return PartRecord(**members)

@@ -12,31 +12,29 @@ from typing import Any, Final
 import msgspec
 
 from messagebody._text import count_of, escape, human_size, quote
-from messagebody.content import hold, keep_promise, record_of
 from messagebody.errors import DecodeError, InvalidName, LocalFileNotSent, MessageBodyError
 from messagebody.limits import DEFAULT_LIMITS, Limits
-from messagebody.media_types import OCTET_STREAM, TEXT_PLAIN, check_content_type
-from messagebody.names import check_name
-from messagebody.wire import base64, data_urls, strict_json
+from messagebody.media_types import OCTET_STREAM, TEXT_PLAIN
+from messagebody.wire import base64, strict_json
 from messagebody.wire.fast_reader import decode_flawless
-from messagebody.wire.members import PartRecord, RichRecord
+from messagebody.wire.members import (
+    ABOUT,
+    KEYS,
+    PartRecord,
+    RichRecord,
+    check_promise,
+    check_reference,
+    content_members,
+    keep_promise,
+    make_record,
+    refuse_near_misses,
+)
 
 _SHOWN_FLAWS: Final = 20
 # Levels of nesting in an array of parts without metadata.
 _FLAT: Final = 2
-_MEMBERS: Final = frozenset(
-    {
-        "name",
-        "contentType",
-        "content",
-        "contentEncoding",
-        "contentUrl",
-        "size",
-        "digest",
-        "metadata",
-    }
-)
 _ENCODINGS: Final = ("plain", "base64")
+_NOUNS: Final[dict[type, str]] = {str: "a string", int: "an integer", dict: "an object"}
 
 
 # Decoding
@@ -131,7 +129,7 @@ def _array_of_parts(data: Any) -> list[Any]:
         if "parts" not in data:
             raise DecodeError(
                 "a body is an array of parts, got an object without 'parts'"
-                + ("; one part is a body too: [ {…} ]" if _MEMBERS & data.keys() else "")
+                + ("; one part is a body too: [ {…} ]" if KEYS & data.keys() else "")
             )
         data = data["parts"]
     if not isinstance(data, list | tuple):
@@ -158,29 +156,49 @@ def _all_of(flaws: list[DecodeError]) -> DecodeError:
 def _record(value: Any, limits: Limits, strict: bool) -> PartRecord:
     if not isinstance(value, Mapping):
         raise DecodeError(f"a part is an object, got {_kind(value)}")
-    extra = {key: item for key, item in value.items() if key not in _MEMBERS}
+    extra = {key: item for key, item in value.items() if key not in KEYS}
+    if extra:
+        refuse_near_misses(extra)
     if strict:
         _check_strict(value, extra)
-    name = _string(value, "name")
+    _check_name_length(_string(value, "name"), limits)
+    content = _content(value, limits, strict)
+    about = _about(value, _default_type(content))
+    url, size, digest = _string(value, "contentUrl"), value.get("size"), _string(value, "digest")
+    if content is None:
+        assert url is not None  # noqa: S101 - one of the two is there
+        check_reference(url, size, digest, max_bytes=limits.part_bytes)
+        held: dict[str, Any] = {"url": url, "size": size, "digest": digest}
+    else:
+        check_promise(size, digest)
+        keep_promise(content, size, digest)
+        held = content_members(content, about["content_type"])
+    return make_record({**about, **held}, strict_json.plain(extra))
+
+
+def _about(value: Mapping[str, Any], default_type: str) -> dict[str, Any]:
+    """Return the members that say something about the part, checked one by one."""
+    about: dict[str, Any] = {}
+    for member in ABOUT:
+        item = value.get(member.key)
+        if item is None:
+            about[member.argument] = None
+        elif not isinstance(item, member.kind):
+            raise DecodeError(f"{member.key} is {_NOUNS[member.kind]}, got {_kind(item)}")
+        elif member.kind is dict:  # that it is JSON has been checked with the whole document
+            about[member.argument] = strict_json.plain(item)
+        else:
+            about[member.argument] = member.check(item)
+    if about["content_type"] is None:
+        about["content_type"] = default_type
+    return about
+
+
+def _check_name_length(name: str | None, limits: Limits) -> None:
     if name is not None and len(name) > limits.name_length:
         raise DecodeError(
             f"a name of {len(name):,} characters; the limit name_length is {limits.name_length:,}"
         )
-    content = _content(value, limits, strict)
-    content_type = _string(value, "contentType")
-    url, size, digest = _string(value, "contentUrl"), value.get("size"), _string(value, "digest")
-    record = record_of(
-        None if name is None else check_name(name),
-        check_content_type(_default_type(content) if content_type is None else content_type),
-        hold(content, url, size, digest),
-        _metadata(value),
-        strict_json.plain(extra) or None,
-    )
-    if url is not None and data_urls.is_data_url(url):  # inline content in disguise
-        content = data_urls.decode(url, max_bytes=limits.part_bytes)[1]
-    if content is not None:
-        keep_promise(content, size, digest)
-    return record
 
 
 def _check_strict(value: Mapping[str, Any], extra: Mapping[str, Any]) -> None:
@@ -199,13 +217,6 @@ def _string(value: Mapping[str, Any], key: str) -> str | None:
     if item is None or isinstance(item, str):
         return item
     raise DecodeError(f"{key} is a string, got {_kind(item)}")
-
-
-def _metadata(value: Mapping[str, Any]) -> dict[str, Any] | None:
-    item = value.get("metadata")
-    if item is None or isinstance(item, dict):
-        return item if item is None else dict(strict_json.plain(item))
-    raise DecodeError(f"metadata is an object, got {_kind(item)}")
 
 
 def _default_type(content: str | bytes | None) -> str:
