@@ -11,6 +11,9 @@ from messagebody.wire.members import PartRecord
 
 ROOT: Final = "/"
 _rank = itemgetter(1)
+# The type, because `threading.RLock` may not be called in Temporal's workflows, which run one
+# thread at a time and take bodies as arguments all the same.
+_Lock: Final = type(threading.RLock())
 
 
 class Directories:
@@ -143,7 +146,7 @@ class PartList:
         self._holes = 0
         self._columns: Columns | None = None
         self._directories: Directories | None = None
-        self._lock = threading.RLock()
+        self._lock = _Lock()
 
     def __len__(self) -> int:
         with self._lock:
