@@ -12,6 +12,9 @@ from messagebody.wire.members import PartRecord
 
 ROOT: Final = "/"
 _rank = itemgetter(1)
+# The type, because `threading.RLock` may not be called in Temporal's workflows, which run one
+# thread at a time and take bodies as arguments all the same.
+_Lock: Final = type(threading.RLock())
 
 
 class Directories:
@@ -148,7 +151,7 @@ class PartList:
         self._holes = 0
         self._columns: Columns | None = None
         self._directories: Directories | None = None
-        self._lock = threading.RLock()
+        self._lock = _Lock()
         self._undo: list[Callable[[], None]] | None = None
 
     def __len__(self) -> int:

@@ -7,8 +7,8 @@
     ├── InvalidName (ValueError)            a part name that breaks the rules
     ├── InvalidContentType (ValueError)     a content type that breaks the rules
     ├── InvalidPart (ValueError)            content, metadata or members that make no part
-    ├── DuplicateName (FileExistsError)     a name that is taken
-    ├── PartNotFound (KeyError, FileNotFoundError)
+    ├── DuplicateName (FileExistsError, ValueError)   a name that is taken
+    ├── PartNotFound (KeyError, FileNotFoundError, ValueError)
     ├── InvalidPattern (ValueError)         a glob that breaks the rules
     ├── InvalidSchema (ValueError)          a schema that breaks the rules
     ├── InvalidBody (ValueError)            a body that breaks a schema; holds the violations
@@ -16,19 +16,22 @@
     │   ├── ObjectNotFound (FileNotFoundError)
     │   ├── AccessDenied (PermissionError)
     │   ├── PartsFailed                     several parts failed for different reasons; holds them
-    │   └── LimitExceeded                   a limit of a reader or resolver ended the work
-    ├── DigestMismatch                      bytes that are not the ones promised
-    ├── DigestUnknown                       a digest is asked for that nobody has stated
-    ├── LocalFileNotSent                    a local file on its way into JSON
-    ├── LocalFileChanged                    a local file changed while it was read
-    ├── UnsafeReference (PermissionError)   a reference no resolver allows
+    │   └── LimitExceeded (ValueError)      a limit of a reader or resolver ended the work
+    ├── DigestMismatch (ValueError)         bytes that are not the ones promised
+    ├── DigestUnknown (ValueError)          a digest is asked for that nobody has stated
+    ├── LocalFileNotSent (ValueError)       a local file on its way into JSON
+    ├── LocalFileChanged (OSError)          a local file changed while it was read
+    ├── UnsafeReference (PermissionError, ValueError)   a reference no resolver allows
     ├── RefusedPaths (ValueError)           what a directory can't give or take; holds it all
     ├── EnvelopeError (ValueError)          a foreign envelope that breaks its own rules
-    ├── LossyConversion                     a conversion that lost something; holds the losses
+    ├── LossyConversion (ValueError)        a conversion that lost something; holds the losses
     └── MissingDependency (ImportError)     names the extra to install
 
 Errors carry data and derive their text: two errors are equal when type and data are, and every
 error survives pickling and copying. An exception of another library appears only as `__cause__`.
+
+Every error about a message is a `ValueError`, so that a validator of pydantic may raise it: FastAPI
+then answers 422. Errors about a store, a local file or an installation are not.
 """
 
 import errno
@@ -175,7 +178,7 @@ class InvalidPart(_PlacedError, ValueError):
     """Report content, metadata or members that make no part."""
 
 
-class DuplicateName(MessageBodyError, FileExistsError):
+class DuplicateName(MessageBodyError, FileExistsError, ValueError):
     """Report a name that another part of the body has."""
 
     _fields = ("name",)
@@ -186,7 +189,7 @@ class DuplicateName(MessageBodyError, FileExistsError):
         self.problem = f"a part {quote(name)} exists already; names are unique in a body"
 
 
-class PartNotFound(MessageBodyError, KeyError, FileNotFoundError):
+class PartNotFound(MessageBodyError, KeyError, FileNotFoundError, ValueError):
     """Report a name that no part of the body has; both a `KeyError` and a `FileNotFoundError`."""
 
     _fields = ("name", "hint")
@@ -223,6 +226,7 @@ class InvalidSchema(_PlacedError, ValueError):
 class InvalidBody(MessageBodyError, ValueError):
     """Report a body that breaks a schema; `violations` holds every violation."""
 
+    __slots__ = ("violations",)
     _fields = ("violations",)
 
     def __init__(self, violations: Iterable[Any]) -> None:
@@ -266,13 +270,14 @@ class AccessDenied(StoreError, PermissionError):
         self.key = key
 
 
-class LimitExceeded(StoreError):
+class LimitExceeded(StoreError, ValueError):
     """Report work that a limit ended; the text names the limit and how to raise it."""
 
 
 class PartsFailed(StoreError):
     """Report several parts that failed; `failures` holds pairs of a part and its error."""
 
+    __slots__ = ("failures",)
     _fields = ("action", "failures")
 
     def __init__(self, action: str, failures: Iterable[tuple[str, Exception]]) -> None:
@@ -285,7 +290,7 @@ class PartsFailed(StoreError):
         super().__init__(count + "; ".join(shown) + more)
 
 
-class DigestMismatch(MessageBodyError):
+class DigestMismatch(MessageBodyError, ValueError):
     """Report bytes that are not the ones promised, with both digests or both sizes."""
 
     _fields = ("subject", "expected", "got")
@@ -297,7 +302,7 @@ class DigestMismatch(MessageBodyError):
         self.got = got
 
 
-class DigestUnknown(MessageBodyError):
+class DigestUnknown(MessageBodyError, ValueError):
     """Report parts whose size or digest nobody has stated; `parts` holds their descriptions."""
 
     _fields = ("parts",)
@@ -313,7 +318,7 @@ class DigestUnknown(MessageBodyError):
         )
 
 
-class LocalFileNotSent(MessageBodyError):
+class LocalFileNotSent(MessageBodyError, ValueError):
     """Report a part that is still a local file, which JSON cannot carry."""
 
     _fields = ("part", "path", "size")
@@ -342,7 +347,7 @@ class LocalFileChanged(MessageBodyError, OSError):
         return f"local file {escape(self.path)}: {self.problem}"
 
 
-class UnsafeReference(MessageBodyError, PermissionError):
+class UnsafeReference(MessageBodyError, PermissionError, ValueError):
     """Report a reference that no resolver allows, and how to allow it."""
 
     _fields = ("subject", "problem")
@@ -359,6 +364,7 @@ class UnsafeReference(MessageBodyError, PermissionError):
 class RefusedPaths(MessageBodyError, ValueError):
     """Report files that make no parts, or parts that make no files; `refusals` holds them all."""
 
+    __slots__ = ("refusals",)
     _fields = ("subject", "refusals")
 
     def __init__(self, subject: str, refusals: Iterable[Any]) -> None:
@@ -371,6 +377,7 @@ class RefusedPaths(MessageBodyError, ValueError):
 class EnvelopeError(MessageBodyError, ValueError):
     """Report a foreign envelope that breaks its own rules; `findings` holds them where listed."""
 
+    __slots__ = ("findings",)
     _fields = ("problem", "findings")
 
     def __init__(self, problem: str, findings: Iterable[Any] = ()) -> None:
@@ -378,9 +385,10 @@ class EnvelopeError(MessageBodyError, ValueError):
         self.findings = tuple(findings)
 
 
-class LossyConversion(MessageBodyError):
+class LossyConversion(MessageBodyError, ValueError):
     """Report a conversion that lost something; `losses` says what, where and why."""
 
+    __slots__ = ("losses",)
     _fields = ("losses",)
 
     def __init__(self, losses: Iterable[Any]) -> None:

@@ -10,7 +10,7 @@ from fsspec.implementations.local import LocalFileSystem
 from messagebody._files import replace_file
 from messagebody._text import redact_url
 from messagebody.body import MessageBody
-from messagebody.errors import DecodeError
+from messagebody.errors import DecodeError, MessageBodyError
 
 __all__ = ["Document"]
 
@@ -55,5 +55,7 @@ class Document:
             # A transaction writes beside the document and puts it in its place at the end.
             with self._filesystem.transaction:
                 self._filesystem.pipe_file(self._path, data)
+        except MessageBodyError:
+            raise
         except (NotImplementedError, ValueError) as error:  # what fsspec's read-only ones raise
             raise OSError(errno.EROFS, os.strerror(errno.EROFS), redact_url(self.url)) from error

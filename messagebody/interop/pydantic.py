@@ -8,17 +8,29 @@ bytes that you do not trust with `MessageBody.from_json`.
 
 from collections.abc import Callable
 from functools import cache
-from typing import Any
+from itertools import islice
+from typing import Any, Final
 
-from pydantic_core import PydanticCustomError, SchemaSerializer, core_schema
+from pydantic_core import (
+    InitErrorDetails,
+    PydanticCustomError,
+    SchemaSerializer,
+    ValidationError,
+    core_schema,
+)
 
+from messagebody._text import count_of
 from messagebody.body import MessageBody
 from messagebody.digests import DIGEST_PATTERN
 from messagebody.errors import DecodeError, InvalidSchema, MessageBodyError
 from messagebody.part import Part
+from messagebody.schema import MessageBodySchema, Violation
 
 # A segment is neither "." nor "..": spelled without look-ahead, which not every reader has.
 _SEGMENT = r"(?:[A-Za-z0-9_-]|\.[A-Za-z0-9_-]|\.\.[A-Za-z0-9._-])[A-Za-z0-9._-]*"
+
+_SHOWN: Final = 100
+"""Violations that one validation reports: a client that sends many mistakes gets a short answer."""
 
 
 def part_core_schema(cls: type[Part]) -> core_schema.CoreSchema:
@@ -121,9 +133,10 @@ def _refusal(kind: str, error: MessageBodyError) -> PydanticCustomError:
     return PydanticCustomError(kind, "{problem}", {"problem": str(error)})
 
 
-def schema_core_schema(cls: Any) -> Any:
+def schema_core_schema(
+    cls: type[MessageBodySchema], source: Any, handler: Any
+) -> core_schema.CoreSchema:
     """Return how pydantic reads and writes a schema: as the JSON it is, or the value itself."""
-    from pydantic_core import PydanticCustomError, core_schema
 
     def read(value: Any) -> Any:
         if isinstance(value, cls):
@@ -141,7 +154,9 @@ def schema_core_schema(cls: Any) -> Any:
     )
 
 
-def schema_json_schema() -> dict[str, Any]:
+def schema_json_schema(
+    cls: type[MessageBodySchema], core: core_schema.CoreSchema, handler: Any
+) -> dict[str, Any]:
     """Return the JSON Schema of a schema's JSON."""
     nullable = [{"type": "string"}, {"type": "null"}]
     return {
@@ -163,3 +178,40 @@ def schema_json_schema() -> dict[str, Any]:
             "additionalProperties": False,
         },
     }
+
+
+def gate_core_schema(
+    schema: MessageBodySchema, source: Any, handler: Callable[[Any], core_schema.CoreSchema]
+) -> core_schema.CoreSchema:
+    """Return how pydantic validates `Annotated[MessageBody, schema]`: the body, then the schema."""
+
+    def check(body: MessageBody) -> MessageBody:
+        violations = schema.iter_violations(body)
+        lines = [_line(violation) for violation in islice(violations, _SHOWN)]
+        if rest := sum(1 for _ in violations):
+            lines.append(_error("violations", f"and {count_of(rest, 'more violation')}"))
+        if lines:
+            raise ValidationError.from_exception_data("MessageBody", lines)
+        return body
+
+    return core_schema.no_info_after_validator_function(check, handler(source))
+
+
+def gate_json_schema(
+    schema: MessageBodySchema, core: core_schema.CoreSchema, handler: Any
+) -> dict[str, Any]:
+    """Return the JSON Schema of `Annotated[MessageBody, schema]`: that of the body."""
+    return handler(core)  # type: ignore[no-any-return]
+
+
+def _line(violation: Violation) -> InitErrorDetails:
+    """Return a violation as an error of pydantic at its part, without the content."""
+    line = _error(violation.code.replace("-", "_"), str(violation))
+    if violation.part_index is not None:
+        line.update(loc=(violation.part_index,), input=violation.part_name)
+    return line
+
+
+def _error(kind: str, problem: str) -> InitErrorDetails:
+    error = PydanticCustomError(kind, "{problem}", {"problem": problem})
+    return InitErrorDetails(type=error, loc=(), input=None)

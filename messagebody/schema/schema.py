@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, Self, overload
 
 import attrs
 
-from messagebody._leaves import LazySerializer
+from messagebody._leaves import LazySerializer, PydanticHook
 from messagebody._text import count_of, escape
 from messagebody.errors import InvalidBody
 from messagebody.limits import DEFAULT_LIMITS, Limits
@@ -244,17 +244,9 @@ class MessageBodySchema(Sequence[SchemaPart]):
 
     __pydantic_serializer__ = LazySerializer()
 
-    @classmethod
-    def __get_pydantic_core_schema__(cls, source: Any, handler: Any) -> Any:
-        from messagebody.interop import pydantic
-
-        return pydantic.schema_core_schema(cls)
-
-    @classmethod
-    def __get_pydantic_json_schema__(cls, core_schema: Any, handler: Any) -> dict[str, Any]:
-        from messagebody.interop import pydantic
-
-        return pydantic.schema_json_schema()
+    # A schema is a type for pydantic, and as `Annotated[MessageBody, schema]` a validator.
+    __get_pydantic_core_schema__ = PydanticHook("schema_core_schema", "gate_core_schema")
+    __get_pydantic_json_schema__ = PydanticHook("schema_json_schema", "gate_json_schema")
 
 
 def _in_words(part: SchemaPart) -> str:

@@ -1,0 +1,22 @@
+"""Registration of bodies, parts and schemas with Celery's JSON serializer."""
+
+from functools import partial
+
+from messagebody.errors import MissingDependency
+from messagebody.interop import values
+
+try:
+    from kombu.utils.json import register_type
+except ImportError as error:
+    raise MissingDependency("messagebody.interop.celery", "celery") from error
+
+
+def register_types() -> None:
+    """Let tasks take and return bodies, parts and schemas as they are.
+
+    Call it where the tasks are defined: the sender and the worker both need it.
+    """
+    for kind in values.KINDS:
+        register_type(
+            kind, f"messagebody.{kind.__name__}", values.to_values, partial(values.from_values, kind)
+        )

@@ -1,0 +1,42 @@
+"""Bodies, parts and schemas as JSON values and back, for libraries that ask by type."""
+
+from typing import Any, Final, TypeVar
+
+from messagebody.body import MessageBody
+from messagebody.errors import DecodeError
+from messagebody.part import Part
+from messagebody.schema import MessageBodySchema
+
+KINDS: Final = (MessageBody, Part, MessageBodySchema)
+_T = TypeVar("_T")
+
+
+def is_known(kind: Any) -> bool:
+    """Return whether a type is one of `KINDS` or derived from one."""
+    return isinstance(kind, type) and issubclass(kind, KINDS)
+
+
+def to_values(value: MessageBody | Part | MessageBodySchema) -> Any:
+    """Return what JSON has for a body, part or schema.
+
+    Raises:
+        LocalFileNotSent: a part is still a local file.
+    """
+    return MessageBody([value]).to_dicts()[0] if isinstance(value, Part) else value.to_dicts()
+
+
+def from_values(kind: type[_T], value: Any) -> _T:
+    """Return the body, part or schema that JSON values are; a value that is one already passes.
+
+    Raises:
+        DecodeError, InvalidSchema: the values are not one.
+    """
+    if isinstance(value, kind):
+        return value
+    if not issubclass(kind, Part):
+        return kind.from_dicts(value)  # type: ignore[attr-defined,no-any-return]
+    try:
+        return kind._of(MessageBody.from_dicts([value])[0]._record)
+    except DecodeError as error:
+        # Alone it is part 0 of nothing.
+        raise DecodeError(error.problem, name=error.name, others=error.others) from error

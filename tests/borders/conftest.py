@@ -1,0 +1,138 @@
+"""What the tests of borders share: one body of every kind of part, and the table they fill in.
+
+Each test marked `border` is a row of the table in docs/how-to/borders.md. `--borders=write` writes
+the table, `--borders=check` fails where the page has another one.
+"""
+
+import importlib.metadata
+import importlib.util
+import inspect
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import attrs
+import pytest
+
+from messagebody import MessageBody, MessageBodySchema, Part
+
+PAGE = Path(__file__).parents[2] / "docs/how-to/borders.md"
+BEGIN, END = "<!-- table: begin -->\n", "<!-- table: end -->\n"
+
+# The group `borders` is large, so only `make test-borders` installs it.
+if importlib.util.find_spec("temporalio") is None:
+    collect_ignore_glob = ["test_*.py"]
+
+
+@attrs.frozen
+class Row:
+    """A border, what to write there, and whether the body comes back."""
+
+    border: str
+    library: str
+    write: str
+    back: str
+
+    def __str__(self) -> str:
+        version = f"{self.library} {importlib.metadata.version(self.library)}"
+        write = f"`{self.write}`" if self.write else "nothing"
+        return f"| {self.border} | {version} | {write} | {self.back} |\n"
+
+
+@attrs.define
+class Trip:
+    """A body on its way through a border."""
+
+    body: MessageBody
+    back: str = "one way"
+
+    def came_back(self, arrived: Any) -> None:
+        """Record that the body came back as it was, in the same type."""
+        assert type(arrived) is MessageBody
+        assert arrived == self.body
+        self.back = "equal"
+
+    def arrived_as(self, what: str) -> None:
+        """Record what the other side has instead of a body."""
+        self.back = what
+
+
+@pytest.fixture
+def body() -> MessageBody:
+    parts = [
+        Part("# Report\n\nCats are *cute*.", content_type="text/markdown", metadata={"page": 1}),
+        Part(b"\x89PNG\r\n\x1a\n\x00", name="/charts/sales.png", content_type="image/png"),
+        Part('{"rows":3}', name="/data/summary.json", content_type="application/json"),
+        Part(bytes(range(256)), name="/data/raw.bin"),
+        Part("Größe".encode("latin-1"), name="/a.txt", content_type="text/plain; charset=latin-1"),
+        Part(url="https://user@example.com/a?sig=s3cr3t", name="/sources/1", size=3),
+        Part("kept", name="/notes/extra.txt").evolve(extra={"x-unknown": [1, {"deep": None}]}),
+        Part("AKIA" + "x" * 90, name="/env"),
+    ]
+    return MessageBody(parts)
+
+
+@pytest.fixture
+def schema() -> MessageBodySchema:
+    return MessageBodySchema([("/report.md", "text/markdown", True)])
+
+
+@pytest.fixture
+def trip(body: MessageBody) -> Trip:
+    return Trip(body)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--borders", choices=["write", "check"], help="the table in the docs")
+
+
+@pytest.fixture(autouse=True)
+def _row(request: pytest.FixtureRequest, record_property: Any) -> Iterator[None]:
+    marker = request.node.get_closest_marker("border")
+    if marker is None:
+        yield
+        return
+    write = marker.kwargs.get("write", "")
+    source = inspect.getsource(request.node.function).split("\ndef ", 1)[-1].split(":\n", 1)[-1]
+    # What the table tells readers to write is what the test has written.
+    for code in filter(None, write.split(" … ")):
+        assert code in source, f"the test does not write {code}"
+    trip = request.getfixturevalue("trip") if "trip" in request.fixturenames else None
+    yield
+    back = trip.back if trip is not None else "one way"
+    record_property("border", Row(*marker.args, write, back))
+
+
+class Table:
+    """The rows of a run, in the order of the tests."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self.mode = config.getoption("--borders", None)
+        self.rows: list[Row] = []
+        self.problem = ""
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if report.when == "teardown" and report.passed:
+            self.rows += [row for name, row in report.user_properties if name == "border"]
+
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        if self.mode is None or session.testsfailed:
+            return
+        page = PAGE.read_text(encoding="utf-8")
+        head = "| border | tested with | what you write | the body arrives |\n|---|---|---|---|\n"
+        table = f"{BEGIN}\n{head}{''.join(map(str, self.rows))}\n{END}"
+        new = re.sub(f"{BEGIN}.*{END}", lambda _: table, page, flags=re.DOTALL)
+        if self.mode == "write":
+            PAGE.write_text(new, encoding="utf-8")
+        elif new != page:
+            self.problem = f"the table in {PAGE.name} is another one; run `make borders`"
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+    def pytest_terminal_summary(self, terminalreporter: Any) -> None:
+        if self.problem:
+            terminalreporter.write_line(self.problem, red=True)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.pluginmanager.register(Table(config))

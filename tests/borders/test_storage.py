@@ -1,0 +1,227 @@
+"""Bodies in databases, serializers and logs of records."""
+
+import multiprocessing
+import pickle
+import sqlite3
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from messagebody import MessageBody, MessageBodySchema, Part
+from messagebody.errors import InvalidPart
+from tests.borders.conftest import Trip
+
+
+def echo(body: MessageBody) -> MessageBody:
+    return body
+
+
+@pytest.mark.border("pickle, copy, shelve", "messagebody")
+def test_pickle(trip: Trip, tmp_path: Path) -> None:
+    import shelve
+
+    with shelve.open(str(tmp_path / "shelf")) as shelf:
+        shelf["body"] = trip.body
+        assert shelf["body"] == trip.body
+    trip.came_back(pickle.loads(pickle.dumps(trip.body)))
+
+
+@pytest.mark.border("multiprocessing", "messagebody")
+def test_multiprocessing(trip: Trip) -> None:
+    with multiprocessing.get_context("spawn").Pool(1) as pool:
+        trip.came_back(pool.apply(echo, [trip.body]))
+
+
+@pytest.mark.border("Kafka, redis and other bytes", "messagebody", write="body.to_json_bytes()")
+def test_bytes(trip: Trip) -> None:
+    body = trip.body
+    trip.came_back(MessageBody.from_json(body.to_json_bytes()))
+
+
+@pytest.mark.border("FastStream handler", "faststream", write="publish(body.to_json_bytes()")
+def test_faststream(trip: Trip) -> None:
+    import anyio
+    from faststream.kafka import KafkaBroker, TestKafkaBroker
+
+    body = trip.body
+    broker = KafkaBroker()
+    arrived: list[MessageBody] = []
+
+    @broker.subscriber("reports")
+    async def read(report: MessageBody) -> None:
+        arrived.append(report)
+
+    async def send() -> None:
+        async with TestKafkaBroker(broker) as producer:
+            await producer.publish(body.to_json_bytes(), "reports")
+
+    anyio.run(send)
+    trip.came_back(arrived[0])
+
+
+@pytest.mark.border("msgspec", "msgspec", write="enc_hook=enc_hook … dec_hook=dec_hook")
+def test_msgspec(trip: Trip) -> None:
+    import msgspec
+
+    from messagebody.interop.msgspec import dec_hook, enc_hook
+
+    class Task(msgspec.Struct):
+        body: MessageBody
+        parts: list[Part]
+
+    task = Task(trip.body, [*trip.body])
+    document = msgspec.json.encode(task, enc_hook=enc_hook)
+    again = msgspec.json.decode(document, type=Task, dec_hook=dec_hook)
+    trip.came_back(again.body)
+    assert again.parts == task.parts
+    with pytest.raises(msgspec.ValidationError, match=r"a name begins with '/'.*body"):
+        msgspec.convert(
+            {"body": [{"name": "a", "content": ""}], "parts": []}, Task, dec_hook=dec_hook
+        )
+
+
+@pytest.mark.border("cattrs", "cattrs", write="register_hooks(converter)")
+def test_cattrs(trip: Trip) -> None:
+    import attrs
+    from cattrs.preconf.json import make_converter
+
+    from messagebody.interop.cattrs import register_hooks
+
+    @attrs.define
+    class Task:
+        body: MessageBody
+        first: Part
+        accepts: MessageBodySchema
+
+    converter = make_converter()
+    register_hooks(converter)
+    task = Task(trip.body, trip.body[0], MessageBodySchema([("/*",)]))
+    again = converter.loads(converter.dumps(task), Task)
+    assert again == task
+    trip.came_back(again.body)
+
+
+@pytest.mark.border("sqlite3", "messagebody", write="body.to_json()")
+def test_sqlite(trip: Trip) -> None:
+    body = trip.body
+    database = sqlite3.connect(":memory:")
+    database.execute("CREATE TABLE message (body TEXT)")
+    database.execute("INSERT INTO message VALUES (?)", [body.to_json()])
+    [(document,)] = database.execute("SELECT body FROM message")
+    database.close()
+    trip.came_back(MessageBody.from_json(document))
+
+
+@pytest.fixture
+def session() -> Iterator[Any]:
+    from sqlalchemy import create_engine
+    from sqlalchemy.orm import Session
+
+    engine = create_engine("sqlite://")
+    with Session(engine) as session:
+        yield session
+    engine.dispose()
+
+
+def message_class() -> Any:
+    from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
+
+    from messagebody.interop.sqlalchemy import column_type
+
+    class Base(DeclarativeBase):
+        pass
+
+    class Message(Base):
+        __tablename__ = "message"
+        id: Mapped[int] = mapped_column(primary_key=True)
+        body: Mapped[MessageBody | None] = mapped_column(column_type())
+
+    return Message
+
+
+def saved(session: Any, body: MessageBody | None) -> Any:
+    message_type = message_class()
+    message_type.metadata.create_all(session.bind)
+    message = message_type(body=body)
+    session.add(message)
+    session.commit()
+    session.expire_all()
+    return message
+
+
+@pytest.mark.border("SQLAlchemy", "sqlalchemy", write="mapped_column(column_type())")
+def test_sqlalchemy(trip: Trip, session: Any) -> None:
+    from sqlalchemy.orm import mapped_column
+
+    from messagebody.interop.sqlalchemy import column_type
+
+    assert mapped_column(column_type())
+    message = saved(session, trip.body)
+    assert isinstance(message.body, MessageBody)
+    trip.came_back(pickle.loads(pickle.dumps(message.body)))
+
+
+CHANGES: dict[str, Callable[[MessageBody], Any]] = {
+    "add": lambda body: body.add("more"),
+    "append": lambda body: body.append(Part("more")),
+    "clear": lambda body: body.clear(),
+    "extend": lambda body: body.extend([Part("more")]),
+    "insert": lambda body: body.insert(0, Part("more")),
+    "move": lambda body: body.move("/env", "/environment"),
+    "pin": lambda body: body.pin(),
+    "pop": lambda body: body.pop(),
+    "remove": lambda body: body.remove("/env"),
+    "reverse": lambda body: body.reverse(),
+    "__setitem__": lambda body: body.__setitem__("/env", "other"),
+    "__delitem__": lambda body: body.__delitem__("/env"),
+    "__iadd__": lambda body: body.__iadd__([Part("more")]),
+}
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_sqlalchemy_saves_changes(name: str, body: MessageBody, session: Any) -> None:
+    del body["/sources/1"]
+    body.add(url="data:,abc", name="/pinned")
+    message = saved(session, body)
+    CHANGES[name](message.body)
+    CHANGES[name](body)
+    session.commit()
+    session.expire_all()
+    assert message.body == body
+
+
+def test_every_method_that_changes_a_body_is_tried(body: MessageBody) -> None:
+    """A method that nobody listed would lose changes."""
+    body.add(url="data:,abc", name="/pinned")
+    del body["/sources/1"]
+    guesses: list[tuple[Any, ...]] = [
+        (), (0,), ("/env",), (Part("x"),), ([Part("x")],), (0, Part("x")), ("/env", "/other"),
+    ]  # fmt: skip
+    changing = set()
+    for name in dir(MessageBody):
+        if name in {"__init__", "__setstate__"} or not callable(getattr(MessageBody, name)):
+            continue
+        for arguments in guesses:
+            twin = body.copy()
+            try:
+                getattr(twin, name)(*arguments)
+            except Exception:
+                continue
+            if twin != body:
+                changing.add(name)
+    assert changing == CHANGES.keys()
+
+
+def test_sqlalchemy_refuses_what_is_no_body(session: Any) -> None:
+    assert saved(session, None).body is None
+    with pytest.raises(InvalidPart, match="body takes a MessageBody or None, got list"):
+        message_class()(body=[{"content": "x"}])
+
+
+def test_sqlalchemy_copies_what_is_assigned(session: Any, body: MessageBody) -> None:
+    message = saved(session, body)
+    message.body = body
+    body.add("more")
+    assert len(message.body) == len(body) - 1
