@@ -84,7 +84,7 @@ class Converted(_Converted[T]):
     def __new__(  # noqa: D102 - the class documents its arguments
         cls, value: T, losses: Iterable[Loss] = (), rest: Any = None
     ) -> Self:
-        made = tuple.__new__(cls, (value, tuple(losses)))
+        made: Self = tuple.__new__(cls, (value, tuple(losses)))
         made.rest = rest
         return made
 

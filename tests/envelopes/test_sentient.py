@@ -5,7 +5,7 @@ import json
 import random
 import zoneinfo
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 from hypothesis import given, settings
@@ -71,7 +71,8 @@ RULES = [
     ("ex3", [("0/next_agent/reason", None)], []),
     ("ex3", [("0/resources/source_refs", {})], [(0, "S002", "/resources/source_refs")]),
     ("ex3", [("0/resources/source_refs/-", 7)], [(0, "S002", "/resources/source_refs/0")]),
-    ("ex3", [("0/extra", 1)], []),
+    ("ex3", [("0/extra", 1)], [(0, "S005", "")]),
+    ("ex1", [("0/resources/source_refs/0/note", "x")], [(0, "S005", "/resources/source_refs/0")]),
     ("ex1", [("0/resources/source_refs/0/url", GONE)],
      [(0, "S001", "/resources/source_refs/0/url")]),
     ("ex1", [("0/resources/source_refs/0/ref_id", 7)],
@@ -81,15 +82,15 @@ RULES = [
     ("ex1", [("0/resources/source_refs/-", {**SOURCE, "ref_id": "source-2"})],
      [(0, "S008", "/resources/source_refs/1/ref_id")]),
     # times
-    ("ex1", [("0/timestamp/executed_at", "yesterday")], [(0, "S005", "/timestamp/executed_at")]),
-    ("ex1", [("0/timestamp/executed_at", "2026-01-27")], [(0, "S005", "/timestamp/executed_at")]),
+    ("ex1", [("0/timestamp/executed_at", "yesterday")], [(0, "S006", "/timestamp/executed_at")]),
+    ("ex1", [("0/timestamp/executed_at", "2026-01-27")], [(0, "S006", "/timestamp/executed_at")]),
     ("ex1", [("0/timestamp/executed_at", "2026-02-30T00:00:00Z")],
-     [(0, "S005", "/timestamp/executed_at")]),
+     [(0, "S006", "/timestamp/executed_at")]),
     ("ex1", [("0/timestamp/executed_at", "2026-01-27T14:30:52")], []),
     ("ex1", [("0/timestamp/executed_at", "0001-01-01T00:00:00+08:00")], []),
     ("ex1", [("0/timestamp/executed_at", "2026-01-27T16:30:52Z")],
-     [(0, "S006", "/timestamp/timezone")]),
-    ("ex1", [("0/timestamp/timezone", "Mars/Olympus")], [(0, "S006", "/timestamp/timezone")]),
+     [(0, "S009", "/timestamp/timezone")]),
+    ("ex1", [("0/timestamp/timezone", "Mars/Olympus")], [(0, "S009", "/timestamp/timezone")]),
     ("ex12", [("1/timestamp/executed_at", "2026-01-27T10:00:00")], []),
     # continuity
     ("ex12", [("1/metadata/parent_message_id", "msg-nobody")],
@@ -126,11 +127,11 @@ RULES = [
     ("ex12", [("1/output/content", {}), ("1/status/message", "0 goals")], []),
     # resources
     ("ex12", [("1/resources/storage_refs", [])],
-     [(1, "P004", "/output/content/objective_1/goals/1"),
+     [(1, "O002", "/resources/storage_refs"),
+      (1, "P004", "/output/content/objective_1/goals/1"),
       (1, "P004", "/output/content/objective_1/goals/2"),
       (1, "P004", "/output/content/objective_1/goals/3"),
-      (1, "P004", "/output/content/objective_2/goals/0"),
-      (1, "R001", "/resources/storage_refs")]),
+      (1, "P004", "/output/content/objective_2/goals/0")]),
     ("ex12", [("1/resources/source_refs/0/url", "https://example.com/else")],
      [(1, "R006", "/resources/source_refs/0/url")]),
     ("ex12", [("1/resources/storage_refs/-", STORE)], [(1, "R004", "/resources/storage_refs")]),
@@ -145,6 +146,12 @@ RULES = [
                ("3/resources/derived_refs/0/storage_uri", None)], []),
     ("full4", [("2/resources/derived_refs/-", DERIVED), ("3/resources/derived_refs/-", DERIVED)],
      []),
+    ("ex12", [("1/resources/source_refs/-", {**SOURCE, "ref_id": "src_3"}),
+              ("1/resources/storage_refs/0/source_ref_id", "src_3")],
+     [(1, "P001", "/output/content/objective_1/goals/1"),
+      (1, "P003", "/output/content/objective_2/goals/0"),
+      (1, "R001", "/resources/storage_refs/0/source_ref_id"),
+      (1, "R004", "/resources/source_refs")]),
     ("full4", [("2/resources/derived_refs/0/parent_ref_id", "derived_1"),
                ("3/resources/derived_refs/0/parent_ref_id", "derived_1")],
      [(2, "R002", "/resources/derived_refs/0/parent_ref_id"),
@@ -245,14 +252,14 @@ class TestChain:
         finally:
             monkeypatch.undo()
             rules._zone.cache_clear()
-        assert found(message) == [(0, "S006", "/timestamp/timezone")]
+        assert found(message) == [(0, "S009", "/timestamp/timezone")]
 
     @pytest.mark.parametrize(
         "name", ["../../etc/passwd", "a" * 5_000, "\x00", "America", "", "/etc"]
     )
     def test_odd_zone_names_are_no_zones(self, name: str) -> None:
         message = chain("ex1", ("0/timestamp/timezone", name))
-        assert found(message) == [(0, "S006", "/timestamp/timezone")]
+        assert found(message) == [(0, "S009", "/timestamp/timezone")]
 
     @settings(max_examples=examples(150))
     @given(st.data())
@@ -389,6 +396,99 @@ class TestGraph:
             messages.append(message)
         answers = [e for e in sentient.chain_graph(messages).edges if e.kind == "answered by"]
         assert len(answers) == 1_999
+
+
+def sibling(message: dict[str, Any], number: int) -> dict[str, Any]:
+    """Return another answer to the message's parent."""
+    made = copy.deepcopy(message)
+    made["message_id"] = f"{message['message_id']}-{number}"
+    return made
+
+
+class TestNoDataIsAltered:
+    """Rule 7: a later agent leaves an earlier agent's data alone."""
+
+    MEMBERS: ClassVar = [
+        (kind, name)
+        for kind, reference in (
+            ("source_refs", SOURCE), ("storage_refs", STORE), ("derived_refs", DERIVED)
+        )
+        for name in reference
+        if name != "ref_id"
+    ]  # fmt: skip
+
+    def child_of_full4(self) -> list[dict[str, Any]]:
+        """Return a chain whose last message answers one that has stored everything."""
+        messages = chain("full4")
+        last = copy.deepcopy(messages[3])
+        last["message_id"] = "msg-last"
+        last["metadata"] |= {"sequence_number": 5, "parent_message_id": messages[3]["message_id"]}
+        messages[3]["next_agent"]["name"] = last["agent"]["name"] = "memory_agent"
+        last["input"] = {"source": messages[3]["agent"]["name"],
+                         "content": messages[3]["output"]["content"]}  # fmt: skip
+        return [*messages, last]
+
+    @pytest.mark.parametrize(("kind", "name"), MEMBERS)
+    def test_each_member_of_what_is_stored(self, kind: str, name: str) -> None:
+        messages = self.child_of_full4()
+        messages[3]["agent"]["name"] = messages[2]["next_agent"]["name"]
+        before = [*sentient.iter_findings(messages)]
+        reference = messages[4]["resources"][kind][0]
+        reference[name] = {"status": "failed", "parent_ref_id": "src_1"}.get(
+            name, 99 if name.endswith("sequence") else "altered"
+        )
+        new = {*sentient.iter_findings(messages)} - {*before}
+        check = "R001" if name in {"source_ref_id", "parent_ref_id"} else "R006"
+        assert (check, f"/4/resources/{kind}/0/{name}") in {(f.check, f.where) for f in new}
+
+    def test_what_is_pending_may_be_stored(self) -> None:
+        assert found(BASES["full4"]) == []
+
+    @pytest.mark.parametrize(
+        ("kind", "name"),
+        [(k, n) for k, n in MEMBERS if n not in {"status", "storage_uri", "created_at_sequence"}],
+    )
+    def test_the_rest_of_what_is_pending_may_not(self, kind: str, name: str) -> None:
+        value = 99 if name.endswith("sequence") else "src_1" if name.endswith("ref_id") else "x"
+        found_ = found(chain("full4", (f"3/resources/{kind}/0/{name}", value)))
+        check = "R001" if name in {"source_ref_id", "parent_ref_id"} else "R006"
+        if name != "source_ref_id":  # it is src_1 already
+            assert (3, check, f"/resources/{kind}/0/{name}") in found_
+
+    def test_siblings_may_not_reuse_an_id(self) -> None:
+        """Two answers to one message that register one id for two things."""
+        messages = chain("full4")[:3]
+        again = sibling(messages[2], 2)
+        assert found([*messages, again]) == []
+        again["resources"]["derived_refs"][0]["parent_ref_id"] = "src_1"
+        assert found([*messages, again]) == [(3, "R001", "/resources/derived_refs/0/parent_ref_id")]
+
+    def test_a_dropped_source_may_not_come_back_as_another(self) -> None:
+        messages = chain(
+            "full4",
+            ("2/resources/source_refs", []),
+            ("3/resources/source_refs/0/url", "https://example.com/other"),
+        )
+        checks = [(index, check) for index, check, _ in found(messages)]
+        assert (2, "O002") in checks
+        assert (3, "R006") in checks
+
+    def test_another_session_has_ids_of_its_own(self) -> None:
+        (root,) = chain("ex1")
+        other = sibling(root, 2)
+        other["metadata"]["session_id"] = "another"
+        other["resources"]["source_refs"][0]["url"] = "https://example.com/other"
+        assert found([root, other]) == []
+        other["metadata"]["session_id"] = root["metadata"]["session_id"]
+        assert found([root, other]) == [(1, "R006", "/resources/source_refs/0/url")]
+
+
+def test_reasoning_names_a_rule_where_names_are_given() -> None:
+    messages = chain("ex1", ("0/audit/reasoning", "because"))
+    assert found(messages) == []
+    names = ["Acquisition-First Pattern", "context/application.md"]
+    assert found(messages, rule_names=names) == [(0, "A002", "/audit/reasoning")]
+    assert found(chain("ex1"), rule_names=names) == []
 
 
 class TestChainOfOne:

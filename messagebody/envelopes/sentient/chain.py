@@ -1,21 +1,24 @@
 """A chain of Sentient messages, and the findings about it."""
 
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping
 from enum import StrEnum
 from typing import Any
 
 import attrs
 
 from messagebody.envelopes.sentient.rules import (
+    LISTS,
+    Parent,
     iter_audit_problems,
     iter_error_problems,
     iter_lineage_problems,
     iter_mention_problems,
     iter_resource_problems,
     iter_time_problems,
+    references,
 )
 from messagebody.envelopes.sentient.shape import Problem, iter_shape_problems
-from messagebody.envelopes.sidecar import member, read, shown, text_of
+from messagebody.envelopes.sidecar import read, shown, text_of
 from messagebody.findings import Finding, Severity, pointer, validator_of, verdict_of
 from messagebody.wire import strict_json
 
@@ -55,11 +58,12 @@ CHECKS: dict[str, Check] = {
     "S001": Check(_ERROR, _INFERRED, "all members are required"),
     "S002": Check(_ERROR, _INFERRED, "a member has its type"),
     "S003": Check(_ERROR, _INFERRED, "a member of a fixed set has one of its values"),
-    "S004": Check(_ERROR, _INFERRED, "null stands only where it may"),
-    "S005": Check(_ERROR, _INFERRED, "executed_at is an ISO 8601 date and time"),
-    "S006": Check(_WARNING, _INFERRED, "the time zone exists and agrees with executed_at"),
-    "S007": Check(_ERROR, _INFERRED, "numbers start where they start"),
+    "S004": Check(_ERROR, _INFERRED, "a member is null only where null is allowed"),
+    "S005": Check(_WARNING, _INFERRED, "no other members are there"),
+    "S006": Check(_ERROR, _INFERRED, "executed_at is an ISO 8601 date and time"),
+    "S007": Check(_ERROR, _INFERRED, "sequence numbers are at least 1, retry_count at least 0"),
     "S008": Check(_ERROR, _INFERRED, "reference ids are src_N, store_N and derived_N"),
+    "S009": Check(_WARNING, _INFERRED, "the time zone exists and agrees with executed_at"),
     "M001": Check(_ERROR, _STATED, "request_id is the parent's"),
     "M002": Check(_ERROR, _STATED, "session_id is the parent's"),
     "M003": Check(_ERROR, _STATED, "sequence_number is the parent's plus one"),
@@ -76,23 +80,29 @@ CHECKS: dict[str, Check] = {
     "E003": Check(_ERROR, _INFERRED, "an error is no success"),
     "E004": Check(_WARNING, _INFERRED, "what failed has an error"),
     "O001": Check(_WARNING, _STATED, "the goals counted are the goals stated"),
-    "R001": Check(_ERROR, _STATED, "no reference of the parent is dropped or renamed"),
+    "O002": Check(_ERROR, _STATED, "no reference of the parent is dropped or renamed"),
+    "R001": Check(_ERROR, _INFERRED, "a reference keeps the reference it stems from"),
     "R002": Check(_ERROR, _INFERRED, "a reference stems from one there is"),
     "R003": Check(_WARNING, _INFERRED, "status and storage_uri agree"),
     "R004": Check(_WARNING, _INFERRED, "references are registered by the agent in charge"),
     "R005": Check(_ERROR, _INFERRED, "reference ids are unique"),
-    "R006": Check(_ERROR, _INFERRED, "a reference keeps what it stands for"),
+    "R006": Check(_ERROR, _INFERRED, "no earlier agent's data about a reference is altered"),
     "P001": Check(_WARNING, _INFERRED, "the first mention of a store states its provenance"),
     "P002": Check(_WARNING, _INFERRED, "later mentions of a store are bare"),
     "P003": Check(_ERROR, _INFERRED, "the provenance stated is the store's source"),
     "P004": Check(_ERROR, _INFERRED, "what is mentioned is declared"),
     "A001": Check(_WARNING, _STATED, "governance files are paths from the repository's root"),
-    "A002": Check(_WARNING, _STATED, "the reasoning is not empty"),
+    "A002": Check(_WARNING, _STATED, "the reasoning is not blank; it names one of rule_names"),
     "A003": Check(_WARNING, _INFERRED, "governance files are among the known ones"),
 }
 
 
-def iter_findings(messages: Any, *, known_files: Container[str] | None = None) -> Iterator[Finding]:
+def iter_findings(
+    messages: Any,
+    *,
+    known_files: Container[str] | None = None,
+    rule_names: Collection[str] | None = None,
+) -> Iterator[Finding]:
     """Yield everything that is wrong with a chain, message by message, sorted within each.
 
     A message is judged against its parent, looked up among the messages before it; its place in
@@ -102,12 +112,15 @@ def iter_findings(messages: Any, *, known_files: Container[str] | None = None) -
         messages: a chain, in the order it was sent: parsed JSON, or JSON text, as a whole or
             message by message; a single message is a chain of one.
         known_files: governance files there are; without it any path from the root passes.
+        rule_names: names of governance rules, of which a reasoning has to mention one; without
+            it any reasoning that is not blank passes.
 
     Examples:
         >>> [finding.check for finding in iter_findings(["[]"])]
         ['S000']
     """
     earlier: dict[str, dict[str, Any]] = {}
+    sessions: dict[str, dict[str, dict[str, Any]]] = {}
     for index, message in enumerate(_listed(messages)):
         try:
             value = read(message)
@@ -117,9 +130,20 @@ def iter_findings(messages: Any, *, known_files: Container[str] | None = None) -
         if not isinstance(value, dict):
             yield _finding(index, "S000", "", f"an object is expected, got {shown(value)}")
             continue
-        problems = sorted({*_problems(value, earlier, known_files)})
-        yield from (_finding(index, *problem) for problem in problems)
+        parent = earlier.get(text_of(value, "metadata", "parent_message_id") or "\0")
+        # A session that was copied wrongly is the parent's: M002 says so.
+        session = text_of(parent or value, "metadata", "session_id")
+        registered = sessions.setdefault(session, {})
+        problems = {
+            *_iter_problems(value, parent, earlier),
+            *iter_audit_problems(value, known_files, rule_names),
+            *iter_resource_problems(value, parent, registered),
+        }
+        yield from (_finding(index, *problem) for problem in sorted(problems))
         earlier.setdefault(text_of(value, "message_id"), value)
+        for kind in LISTS:
+            for reference in references(value, kind):
+                registered.setdefault(text_of(reference, "ref_id"), reference)
 
 
 is_valid = verdict_of(iter_findings)
@@ -147,19 +171,14 @@ def _finding(index: int, check: str, path: str, problem: str) -> Finding:
     return Finding(check, pointer(index) + path, problem, severity, place=place)
 
 
-def _problems(
-    message: dict[str, Any],
-    earlier: dict[str, dict[str, Any]],
-    known_files: Container[str] | None,
+def _iter_problems(
+    message: dict[str, Any], parent: Parent, earlier: Mapping[str, Any]
 ) -> Iterator[Problem]:
     name = text_of(message, "message_id")
-    parent = earlier.get(text_of(message, "metadata", "parent_message_id") or "\0")
     if name and name in earlier:
-        yield "C004", "/message_id", f"an earlier message is {shown(member(message, 'message_id'))}"
+        yield "C004", "/message_id", f"an earlier message is {shown(name)}"
     yield from iter_shape_problems(message)
     yield from iter_time_problems(message)
     yield from iter_error_problems(message)
-    yield from iter_audit_problems(message, known_files)
     yield from iter_lineage_problems(message, parent)
-    yield from iter_resource_problems(message, parent)
     yield from iter_mention_problems(message)

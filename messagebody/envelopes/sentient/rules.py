@@ -1,7 +1,7 @@
 """The rules of a Sentient chain: lineage, resources, mentions and times."""
 
 import re
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterable, Iterator, Mapping
 from datetime import datetime, timedelta
 from functools import lru_cache
 from typing import Any
@@ -251,6 +251,7 @@ LISTS = ("source_refs", "storage_refs", "derived_refs")
 
 _ORIGIN = {"source_refs": "url", "storage_refs": "source_ref_id", "derived_refs": "parent_ref_id"}
 _ID = {"source_refs": "src", "storage_refs": "store", "derived_refs": "derived"}
+_PARENT_IDS = {"source_ref_id", "parent_ref_id"}
 _DONE = {"stored", "created"}
 # Who registers references, and at which place in the chain.
 _IN_CHARGE = {
@@ -266,8 +267,20 @@ def references(message: Any, kind: str) -> list[dict[str, Any]]:
     return [each for each in listed if isinstance(each, dict)] if isinstance(listed, list) else []
 
 
-def iter_resource_problems(message: dict[str, Any], parent: Parent) -> Iterator[Problem]:
-    """Yield references that break the rules, alone or against the parent's."""
+Registered = Mapping[str, dict[str, Any]]
+"""The references of a session by id, each as it was first registered."""
+
+
+def iter_resource_problems(
+    message: dict[str, Any], parent: Parent, registered: Registered
+) -> Iterator[Problem]:
+    """Yield references that break the rules, alone or against those registered before.
+
+    Arguments:
+        message: the message.
+        parent: the message it answers, None if it is unknown.
+        registered: what earlier messages of the session registered.
+    """
     sources = {*_ids(message, "source_refs")}
     everything = {name for kind in LISTS for name in _ids(message, kind)}
     origins = {"source_refs": sources, "storage_refs": sources, "derived_refs": everything}
@@ -279,8 +292,8 @@ def iter_resource_problems(message: dict[str, Any], parent: Parent) -> Iterator[
             yield from _origin(reference, kind, place, origins[kind])
             yield from _state(reference, kind, place)
             earlier.add(text_of(reference, "ref_id"))
-        if parent is not None and isinstance(member(message, "resources", kind), list):
-            yield from _kept(message, parent, kind)
+        yield from _kept(message, parent, kind)
+        yield from _unaltered(message, parent, kind, registered)
         yield from _registered(message, parent, kind)
 
 
@@ -318,20 +331,44 @@ def _state(reference: dict[str, Any], kind: str, place: str) -> Iterator[Problem
         yield "R003", place, "it is pending, and has a storage_uri"
 
 
-def _kept(message: dict[str, Any], parent: dict[str, Any], kind: str) -> Iterator[Problem]:
-    mine = {text_of(each, "ref_id"): (i, each) for i, each in enumerate(references(message, kind))}
-    for theirs in references(parent, kind):
-        name = text_of(theirs, "ref_id")
-        if not name:
-            continue
-        if name not in mine:
-            yield "R001", pointer("resources", kind), f"the parent's {shown(name)} is gone"
-            continue
-        index, reference = mine[name]
-        before, now = theirs.get(_ORIGIN[kind]), reference.get(_ORIGIN[kind])
-        if isinstance(before, str) and isinstance(now, str) and before != now:
-            place = pointer("resources", kind, index, _ORIGIN[kind])
-            yield "R006", place, f"{shown(name)} stood for {shown(before)}, got {shown(now)}"
+def _kept(message: dict[str, Any], parent: Parent, kind: str) -> Iterator[Problem]:
+    if parent is None or not isinstance(member(message, "resources", kind), list):
+        return
+    mine = {*_ids(message, kind)}
+    for name in dict.fromkeys(_ids(parent, kind)):
+        if name and name not in mine:
+            yield "O002", pointer("resources", kind), f"the parent's {shown(name)} is gone"
+
+
+def _unaltered(
+    message: dict[str, Any], parent: Parent, kind: str, registered: Registered
+) -> Iterator[Problem]:
+    """Compare references with those of the parent, or else with the session's first of their id.
+
+    The parent's come first, since its agent may have stored what was pending.
+    """
+    before = {**registered}
+    before.update({text_of(each, "ref_id"): each for each in references(parent, kind)})
+    for index, reference in enumerate(references(message, kind)):
+        theirs = before.get(text_of(reference, "ref_id"))
+        for name in _altered(reference, theirs) if theirs is not None else ():
+            place = pointer("resources", kind, index, name)
+            was, now = shown(theirs[name]), shown(reference[name])
+            check = "R001" if name in _PARENT_IDS else "R006"
+            yield check, place, f"an earlier message says {was}, got {now}"
+
+
+def _altered(reference: dict[str, Any], before: dict[str, Any]) -> list[str]:
+    """Return the members of a registered reference that say something else than before."""
+    is_pending = before.get("status") == "pending"
+    return [
+        name
+        for name, was in before.items()
+        if name in reference
+        and not strict_json.same(was, reference[name])
+        # What is pending is still to be stored, and what was null is still to be said.
+        and not (is_pending and (was is None or name in {"status", "storage_uri"}))
+    ]
 
 
 def _registered(message: dict[str, Any], parent: Parent, kind: str) -> Iterator[Problem]:
@@ -359,11 +396,11 @@ def iter_time_problems(message: dict[str, Any]) -> Iterator[Problem]:
     when = moment(written)
     if when is None:
         example = "a date and time such as 2026-01-27T14:30:52+08:00"
-        yield "S005", "/timestamp/executed_at", f"{example} is expected, got {shown(written)}"
+        yield "S006", "/timestamp/executed_at", f"{example} is expected, got {shown(written)}"
         return
     problem = zone_problem(when, zone) if isinstance(zone, str) else None
     if problem:
-        yield "S006", "/timestamp/timezone", f"{shown(zone)}: {problem}"
+        yield "S009", "/timestamp/timezone", f"{shown(zone)}: {problem}"
 
 
 def iter_error_problems(message: dict[str, Any]) -> Iterator[Problem]:
@@ -384,9 +421,11 @@ def iter_error_problems(message: dict[str, Any]) -> Iterator[Problem]:
 
 
 def iter_audit_problems(
-    message: dict[str, Any], known_files: Container[str] | None
+    message: dict[str, Any],
+    known_files: Container[str] | None,
+    rule_names: Iterable[str] | None,
 ) -> Iterator[Problem]:
-    """Yield audit data that doesn't lead anybody to the rules applied."""
+    """Yield audit data that does not lead to the rules that were applied."""
     files = member(message, "audit", "governance_files_consulted")
     for index, path in enumerate(files if isinstance(files, list) else ()):
         place = pointer("audit", "governance_files_consulted", index)
@@ -398,8 +437,17 @@ def iter_audit_problems(
         elif known_files is not None and path not in known_files:
             yield "A003", place, f"no known file has the path {shown(path)}"
     reasoning = member(message, "audit", "reasoning")
-    if isinstance(reasoning, str) and not text_of(message, "audit", "reasoning").strip():
+    if not isinstance(reasoning, str):
+        return
+    if not reasoning.strip():
         yield "A002", "/audit/reasoning", "it is blank; it says which rules were applied and why"
+    elif rule_names is not None and not _names_any(reasoning, rule_names):
+        yield "A002", "/audit/reasoning", "it names none of the governance rules"
+
+
+def _names_any(text: str, names: Iterable[str]) -> bool:
+    folded = text.casefold()
+    return any(name.casefold() in folded for name in names)
 
 
 def _is_from_root(path: str) -> bool:

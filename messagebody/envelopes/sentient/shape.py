@@ -106,6 +106,7 @@ _CHECKS = {
     "type": "S002",
     "enum": "S003",
     "minimum": "S007",
+    "additionalProperties": "S005",
 }
 
 
@@ -115,7 +116,7 @@ def iter_shape_problems(message: dict[str, Any]) -> Iterator[Problem]:
     for broken in iter_violations(message, SCHEMA):
         if broken.keyword == "type":
             mistyped.add(broken.where)
-        elif broken.keyword not in _CHECKS or broken.where in mistyped:
+        elif broken.where in mistyped:
             continue  # what has the wrong type has no right value
         yield _problem(broken)
 
