@@ -59,7 +59,7 @@ def embed(body: MessageBody, *, inline_as: Literal["url", "data"]) -> Embedded:
     embedded = Embedded([], [], "")
     entries = []
     for part, entry in zip(body, body.manifest(), strict=True):
-        text = _shown_text(part)
+        text = shown_text(part)
         if text is not None:
             embedded.texts.append(text)
         else:
@@ -79,8 +79,9 @@ def _may_be_shown(name: str | None, content_type: str) -> bool:
     return name is None and parsed.essence.startswith("text/") and charset == "utf-8"
 
 
-def _shown_text(part: Part) -> str | None:
-    if part.is_reference or not _may_be_shown(part.name, part.content_type):
+def shown_text(part: Part) -> str | None:
+    """Return what a part shows to a reader of text: unnamed inline text, None for the rest."""
+    if part.is_reference or part.local_file or not _may_be_shown(part.name, part.content_type):
         return None
     try:
         return part.read_text()

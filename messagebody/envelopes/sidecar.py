@@ -7,7 +7,10 @@ import attrs
 
 from messagebody._text import quote
 from messagebody.body import MessageBody
+from messagebody.envelopes.attachments import is_absolute_url
+from messagebody.envelopes.embedding import shown_text
 from messagebody.errors import EnvelopeError, MessageBodyError
+from messagebody.findings import Finding, Severity
 from messagebody.formats import Converted, Loss, LossKind
 from messagebody.limits import DEFAULT_LIMITS
 from messagebody.media_types import TEXT_PLAIN, essence
@@ -201,29 +204,66 @@ def _extras(body: MessageBody, known: set[str], taken: list[Part]) -> Iterator[L
 
 
 _CARRIED = "messagebody"
+_TEXT = "text"
+_LISTED = "listed"
+
+# The checks for a member that is missing.
+_ABSENT = {"required", "S001"}
+
+Listing = Callable[[dict[str, Any], list[Part]], dict[str, Any]]
+
+
+def missing(findings: Iterable[Finding]) -> Iterator[Loss]:
+    """Yield what a message still lacks to be valid, as losses; warnings are left out."""
+    for finding in findings:
+        if finding.severity is Severity.ERROR:
+            kind = LossKind.OMITTED if finding.check in _ABSENT else LossKind.DOWNGRADED
+            yield Loss(kind, finding.where, f"{finding.problem} ({finding.check})")
+
+
+def merged(defaults: dict[str, Any], header: Mapping[str, Any]) -> dict[str, Any]:
+    """Return defaults with a header's members in their place, also one level down.
+
+    Examples:
+        >>> merged({"a": {"b": 1, "c": 2}}, {"a": {"b": 3}})
+        {'a': {'b': 3, 'c': 2}}
+    """
+    made = {**defaults, **header}
+    for name, value in defaults.items():
+        if isinstance(value, dict) and isinstance(made[name], Mapping):
+            made[name] = {**value, **made[name]}
+    return made
 
 
 @attrs.frozen
 class Carrier:
     """Describe how a format's messages carry a body.
 
+    A body of one part that says the same as a content of the format is that content. Any other
+    body travels as `{"text": …, "messagebody": [parts]}`: the text is for readers that know only
+    the format, and so is the format's own list of references.
+
     Arguments:
         what: the format's word for a message, with its article.
         exact: the name of the part with a received message's text.
         meta: the name of the sidecar of a message taken apart.
         place: the object and member that hold the content.
+        kinds: what a content of the format may be, besides null.
         links: gives the reference parts a message points to.
+        listed: returns a message that lists these reference parts in the format's own way.
+        iter_findings: yields what in a message breaks the format's rules.
         slots: gives the names under which files a message points to may lie.
-        as_text: whether content that is text becomes a part of text.
     """
 
     what: str
     exact: str
     meta: str
     place: tuple[str, str]
+    kinds: tuple[type, ...]
     links: Callable[[dict[str, Any]], Iterable[Part]]
+    listed: Listing
+    iter_findings: Callable[[dict[str, Any]], Iterable[Finding]]
     slots: Callable[[dict[str, Any]], Iterable[Slot]] = lambda _: ()
-    as_text: bool = False
 
     def to_body(
         self, message: Message, files: Callable[[dict[str, Any]], Iterable[Part]] = lambda _: ()
@@ -234,7 +274,7 @@ class Carrier:
             EnvelopeError: the message is no strict JSON object.
         """
         value = read_object(message, self.what)
-        named = {part.name: part for part in (*self.links(value), *files(value))}.values()
+        named = {part.name: part for part in (*self._links(value), *files(value))}.values()
         content = self._content(value)
         if isinstance(message, Mapping):
             meta = strict_json.dumps(self._without_content(value))
@@ -253,27 +293,49 @@ class Carrier:
         if self.exact in body:
             text = body[self.exact].read_text()
             value = read_object(text, self.what)
-            views = [*self._content(value), *self.links(value)]
+            views = [*self._content(value), *self._links(value)]
             return Converted(text, check_views(body, self.exact, views, self.slots(value)))
         if self.meta in body:
             return self._put_together(body)
         if header is None:
             raise EnvelopeError(
                 f"the body has neither {self.exact} nor {self.meta}, so nobody says who sends it "
-                f"to whom; give a header: {self.what} without its content"
+                f"to whom; give a header, {self.what} without its content, or use build or reply"
             )
-        return Converted(self._with_content(dict(header), {_CARRIED: body.to_dicts()}))
+        value = self.carrying(dict(header), body)
+        return Converted(value, [*self.unseen(body, value), *missing(self.iter_findings(value))])
+
+    def carrying(self, message: dict[str, Any], body: MessageBody) -> dict[str, Any]:
+        """Return a message with a body as its content, and its references listed."""
+        content = self._plain_content(body)
+        if content is None:
+            content = _whole(body)
+        return self.listed(self._with_content(message, content), _references(body))
+
+    def unseen(self, body: MessageBody, message: dict[str, Any]) -> Iterator[Loss]:
+        """Yield the parts of a body that a reader who knows only the format does not see."""
+        content = member(message, *self.place)
+        if not isinstance(content, dict) or _CARRIED not in content:
+            return
+        for index, part in enumerate(body):
+            if not part.is_reference and shown_text(part) is None:
+                why = (
+                    "a reader that knows only the format does not see it; "
+                    "offload it, and the message lists it as a reference"
+                )
+                yield Loss(LossKind.DOWNGRADED, f"part {index} {quote(part.name or '')}", why)
 
     def _put_together(self, body: MessageBody) -> Converted[str | dict[str, Any]]:
         value = read_object(body[self.meta].read_bytes(), self.meta)
-        links, slots = [*self.links(value)], [*self.slots(value)]
-        if member(value, *self.place) == {_CARRIED: []}:
+        slots, note = [*self.slots(value)], member(value, *self.place)
+        if isinstance(note, dict) and note.get(_CARRIED) == [] and _LISTED in note:
+            links = [link for link in self.links(value) if link.url not in note[_LISTED]]
             others = {self.meta, *(link.name for link in links), *(slot.name for slot in slots)}
             carried = MessageBody(part for part in body if part.name not in others)
-            views = [*carried, *links]
-            losses = check_views(body, self.meta, views, slots)
-            return Converted(self._with_content(value, {_CARRIED: carried.to_dicts()}), losses)
-        content = body.unnamed()[:1]
+            losses = check_views(body, self.meta, [*carried, *links], slots)
+            new = [part for part in _references(carried) if part.url not in note[_LISTED]]
+            return Converted(self.listed(self._with_content(value, _whole(carried)), new), losses)
+        content, links = body.unnamed()[:1], [*self.links(value)]
         losses = check_views(body, self.meta, [*content, *links], slots)
         for part in content:
             value = self._with_content(value, self._value(part))
@@ -284,36 +346,61 @@ class Carrier:
         carried = self._carried(value)
         if carried is not None:
             return [*carried]
-        content = member(value, *self.place)
+        return self._parts(member(value, *self.place))
+
+    def _parts(self, content: Any) -> list[Part]:
         if content is None:
             return []
-        if self.as_text and isinstance(content, str):
+        if str in self.kinds and isinstance(content, str):
             return [Part(content, content_type=TEXT_PLAIN)]
         return [Part(strict_json.dumps(content), content_type=JSON)]
 
     def _value(self, part: Part) -> Any:
-        if self.as_text and essence(part.content_type).startswith("text/"):
+        if str in self.kinds and essence(part.content_type).startswith("text/"):
             return part.read_text()
         return part.read_json()
+
+    def _plain_content(self, body: MessageBody) -> Any:
+        """Return the content that says exactly what a body does, None if there is none."""
+        part = body[0] if len(body) == 1 else None
+        if part is None or part.is_reference or part.local_file or part.name is not None:
+            return None
+        try:
+            content = self._value(part)
+        except MessageBodyError:
+            return None
+        is_content = isinstance(content, self.kinds) and self._parts(content) == [part]
+        looks_carried = isinstance(content, dict) and _CARRIED in content
+        return content if is_content and not looks_carried else None
 
     def _carried(self, value: dict[str, Any]) -> MessageBody | None:
         """Return the body a message carries whole, if writing it again gives the same content."""
         content = member(value, *self.place)
-        parts = content.get(_CARRIED) if isinstance(content, dict) and len(content) == 1 else None
+        parts = content.get(_CARRIED) if isinstance(content, dict) else None
         if not isinstance(parts, list):
             return None
         try:
             body = MessageBody.from_dicts(parts)
-            again = body.to_dicts()
+            again = _whole(body)
         except MessageBodyError:
             return None
+        urls = {part.url for part in _references(body)}
         taken = {self.exact, self.meta, *(slot.name for slot in self.slots(value))}
-        taken.update(str(link.name) for link in self.links(value))
-        return body if strict_json.same(again, parts) and taken.isdisjoint(body.names()) else None
+        taken.update(str(link.name) for link in self.links(value) if link.url not in urls)
+        is_whole = strict_json.same(again, content) and taken.isdisjoint(body.names())
+        return body if is_whole else None
+
+    def _links(self, value: dict[str, Any]) -> Iterator[Part]:
+        """Yield the parts a message points to, without those of the body that it carries."""
+        carried = self._carried(value)
+        urls = {part.url for part in _references(carried or ())}
+        yield from (link for link in self.links(value) if link.url not in urls)
 
     def _without_content(self, value: dict[str, Any]) -> dict[str, Any]:
-        if self._carried(value) is not None:
-            return self._with_content(value, {_CARRIED: []})
+        carried = self._carried(value)
+        if carried is not None:
+            urls = [part.url for part in _references(carried)]
+            return self._with_content(value, {_CARRIED: [], _LISTED: urls})
         holder, name = self.place
         if member(value, holder, name) is None:
             return value
@@ -324,3 +411,14 @@ class Carrier:
         holder, name = self.place
         held = value.get(holder)
         return {**value, holder: {**(held if isinstance(held, dict) else {}), name: content}}
+
+
+def _whole(body: MessageBody) -> dict[str, Any]:
+    """Return the content that carries a body whole, its text first for those who read no more."""
+    texts = [text for part in body if (text := shown_text(part)) is not None]
+    said = {_TEXT: "\n\n".join(texts)} if texts else {}
+    return {**said, _CARRIED: body.to_dicts()}
+
+
+def _references(parts: Iterable[Part]) -> list[Part]:
+    return [part for part in parts if part.is_reference and is_absolute_url(part.url)]

@@ -26,7 +26,7 @@ class TestConverted:
         value, losses = converted
         assert (value, losses) == (1, (LOSS,)) == converted
         assert copy.deepcopy(converted) == pickle.loads(pickle.dumps(converted)) == converted
-        assert copy.deepcopy(converted).rest == pickle.loads(pickle.dumps(converted)).rest
+        assert pickle.loads(pickle.dumps(converted)).rest == converted.rest
 
     def test_rest_is_beside_value_and_losses(self) -> None:
         """Members that are no content are kept apart, and shown."""

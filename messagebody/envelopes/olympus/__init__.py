@@ -15,8 +15,10 @@ from messagebody.envelopes.olympus.boundary import (
 )
 from messagebody.envelopes.olympus.mapping import (
     AttachmentStatus,
+    build,
     detect,
     from_body,
+    reply,
     to_body,
     verify_attachment,
 )
@@ -47,6 +49,7 @@ __all__ = [
     "Stripped",
     "UpstreamViolation",
     "Verification",
+    "build",
     "canonical",
     "derive_key",
     "detect",
@@ -55,6 +58,7 @@ __all__ = [
     "iter_boundary_findings",
     "iter_findings",
     "iter_upstream_violations",
+    "reply",
     "sign",
     "signed",
     "strip",

@@ -1,17 +1,32 @@
 """The mapping between a body and an Olympus envelope, attachments included."""
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from datetime import UTC, datetime
 from enum import StrEnum
 from functools import partial
 from typing import Any
+from uuid import uuid4
 
 from messagebody._text import quote
 from messagebody.body import MessageBody
 from messagebody.digests import is_digest, sha256_of
 from messagebody.envelopes.attachments import is_absolute_url
-from messagebody.envelopes.sidecar import Carrier, Message, Slot, numbered_name, text_of
+from messagebody.envelopes.olympus.policy import PUBLISHED, Policy
+from messagebody.envelopes.olympus.rules import iter_findings
+from messagebody.envelopes.sidecar import (
+    Carrier,
+    Message,
+    Slot,
+    member,
+    merged,
+    missing,
+    numbered_name,
+    read_object,
+    text_of,
+)
 from messagebody.errors import DigestMismatch
+from messagebody.findings import Finding
 from messagebody.formats import Converted
 from messagebody.part import Part
 
@@ -101,18 +116,150 @@ def from_body(
 ) -> Converted[str | dict[str, Any]]:
     """Return the envelope that carries a body.
 
+    A body of one JSON object is the payload. Any other body travels whole beside its text, and
+    its references are listed as context attachments.
+
     Arguments:
         body: one from `to_body`, or any other.
-        header: for any other body, the envelope without its payload.
+        header: for any other body, the envelope without its payload; see `build` and `reply` for
+            envelopes that fill what a machine can fill.
 
     Returns:
-        The exact text of a received envelope; a JSON value for any other. Parts the envelope
-        can't carry are losses.
+        The exact text of a received envelope; a JSON value for any other. The losses are the
+        parts that the envelope can't carry or show, and what it still lacks to be valid.
 
     Raises:
         EnvelopeError: a part contradicts the envelope, or a header is missing.
     """
     return _CARRIER.from_body(body, header)
+
+
+def build(
+    body: MessageBody,
+    *,
+    source_agent: str,
+    target_agent: str,
+    message_type: str,
+    correlation_id: str,
+    task_id: str,
+    policy: Policy = PUBLISHED,
+    header: Mapping[str, Any] | None = None,
+    clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+) -> Converted[dict[str, Any]]:
+    """Return the first envelope of a session; ids, time and persona are filled in.
+
+    Arguments:
+        body: the payload.
+        source_agent: the persona that sends it.
+        target_agent: the persona that receives it.
+        message_type: "ASSIGN", "RESULT", ...
+        correlation_id: the work unit, such as "issue-42" or "pr-7".
+        task_id: the sender's task in the orchestrator's registry.
+        policy: says which persona definition the receiver has.
+        header: members to use in place of those filled in, such as
+            `{"envelope": {"session_id": "s-1"}}`.
+        clock: the time now.
+
+    Returns:
+        The envelope, without a signature: `signed` adds one. The losses are the parts it can't
+        show, and what it lacks to be valid.
+
+    Examples:
+        >>> body = MessageBody([Part('{"task":"Fix it"}', content_type="application/json")])
+        >>> envelope = build(body, source_agent="tech-lead", target_agent="coder",
+        ...                  message_type="ASSIGN", correlation_id="issue-42",
+        ...                  task_id="t-1").or_raise()
+        >>> envelope["protocol_message"]["payload"], envelope["persona"]
+        ({'task': 'Fix it'}, 'governance/personas/agentic/coder.md')
+    """
+    stated = {
+        "source_agent": source_agent,
+        "target_agent": target_agent,
+        "correlation_id": correlation_id,
+        "session_id": f"session-{uuid4()}",
+    }
+    claims = {"sender_task_id": task_id, "parent_message_id": ""}
+    return _built(body, stated, claims, message_type, policy, header, clock)
+
+
+def reply(
+    parent: Message,
+    body: MessageBody,
+    *,
+    message_type: str,
+    task_id: str,
+    policy: Policy = PUBLISHED,
+    header: Mapping[str, Any] | None = None,
+    clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+) -> Converted[dict[str, Any]]:
+    """Return the envelope that answers another: back to its sender, in its session.
+
+    Arguments:
+        parent: the envelope it answers: parsed JSON, or JSON text.
+        body: the payload.
+        message_type: see `build`; also for the rest.
+        task_id: the sender's task in the orchestrator's registry.
+        policy: says which persona definition the receiver has.
+        header: members to use in place of those filled in.
+        clock: the time now.
+
+    Returns:
+        The envelope, without a signature. The losses are the parts it can't show, and what it
+        lacks to be valid.
+
+    Raises:
+        EnvelopeError: the parent is not a JSON object.
+    """
+    header_before = member(read_object(parent, "a parent envelope"), "envelope")
+    stated = {
+        "source_agent": member(header_before, "target_agent"),
+        "target_agent": member(header_before, "source_agent"),
+        "correlation_id": member(header_before, "correlation_id"),
+        "session_id": member(header_before, "session_id"),
+    }
+    claims = {
+        "sender_task_id": task_id,
+        "parent_message_id": member(header_before, "message_id"),
+    }
+    return _built(body, stated, claims, message_type, policy, header, clock)
+
+
+def _built(
+    body: MessageBody,
+    stated: dict[str, Any],
+    claims: dict[str, Any],
+    message_type: str,
+    policy: Policy,
+    header: Mapping[str, Any] | None,
+    clock: Callable[[], datetime],
+) -> Converted[dict[str, Any]]:
+    time = clock().astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+    defaults: dict[str, Any] = {
+        "envelope": {
+            "version": "1.0",
+            "message_id": f"msg-{uuid4()}",
+            "timestamp": time,
+            **stated,
+        },
+        "authentication": claims,
+        "persona": "",
+        "protocol_message": {"message_type": message_type, "payload": {}},
+        "context_attachments": [],
+    }
+    envelope = merged(defaults, header or {})
+    # What is said twice follows what is said first, also where a header said it.
+    said, claimed = envelope["envelope"], envelope["authentication"]
+    copied = {
+        "sender_persona": member(said, "source_agent"),
+        "session_id": member(said, "session_id"),
+    }
+    envelope["authentication"] = {**copied, **claimed}
+    boundary = policy.boundaries.get(text_of(said, "target_agent"))
+    if not envelope["persona"] and boundary is not None:
+        envelope["persona"] = boundary.persona
+    envelope = _CARRIER.carrying(envelope, body)
+    lost = [*_CARRIER.unseen(body, envelope), *missing(_iter_findings(envelope))]
+    return Converted(envelope, lost)
 
 
 def _attachments(envelope: dict[str, Any]) -> list[dict[str, Any]]:
@@ -132,6 +279,30 @@ def _links(envelope: dict[str, Any]) -> Iterator[Part]:
         path = text_of(attachment, "path")
         if is_absolute_url(path):
             yield Part(url=path, name=slot.name, digest=slot.digest, metadata=_about(attachment))
+
+
+def _listed(envelope: dict[str, Any], parts: list[Part]) -> dict[str, Any]:
+    """Return an envelope with reference parts among its attachments, each URL once."""
+    known = {text_of(attachment, "path") for attachment in _attachments(envelope)}
+    new = {part.url: part for part in parts if part.url not in known}
+    if not new:
+        return envelope
+    listed = envelope.get("context_attachments")
+    before = list(listed) if isinstance(listed, list) else []
+    is_result = member(envelope, "protocol_message", "message_type") == "RESULT"
+    kind = "coder_result" if is_result else "source_file"
+    return {
+        **envelope,
+        "context_attachments": before
+        + [
+            {"type": kind, "path": url, **({"hash": part.digest} if part.digest else {})}
+            for url, part in new.items()
+        ],
+    }
+
+
+def _iter_findings(envelope: dict[str, Any]) -> Iterator[Finding]:
+    return iter_findings(envelope, strict=True)
 
 
 def _given(envelope: dict[str, Any], files: Files) -> Iterator[Part]:
@@ -157,6 +328,9 @@ _CARRIER = Carrier(
     exact="/olympus/envelope.json",
     meta="/meta/olympus.json",
     place=("protocol_message", "payload"),
+    kinds=(dict,),
     links=_links,
+    listed=_listed,
+    iter_findings=_iter_findings,
     slots=_slots,
 )

@@ -16,7 +16,7 @@ from messagebody.envelopes.sentient.chain import (
 )
 from messagebody.envelopes.sentient.forward import Forwarded, forward
 from messagebody.envelopes.sentient.graph import Edge, Graph, Node, chain_graph
-from messagebody.envelopes.sentient.mapping import detect, from_body, to_body
+from messagebody.envelopes.sentient.mapping import build, detect, from_body, reply, to_body
 
 __all__ = [
     "CHECKS",
@@ -29,12 +29,14 @@ __all__ = [
     "Node",
     "SeveritySource",
     "audit_entry",
+    "build",
     "chain_graph",
     "detect",
     "forward",
     "from_body",
     "is_valid",
     "iter_findings",
+    "reply",
     "to_body",
     "validate",
 ]

@@ -350,8 +350,8 @@ def _unaltered(
     before = {**registered}
     before.update({text_of(each, "ref_id"): each for each in references(parent, kind)})
     for index, reference in enumerate(references(message, kind)):
-        theirs = before.get(text_of(reference, "ref_id"))
-        for name in _altered(reference, theirs) if theirs is not None else ():
+        theirs = before.get(text_of(reference, "ref_id"), {})
+        for name in _altered(reference, theirs):
             place = pointer("resources", kind, index, name)
             was, now = shown(theirs[name]), shown(reference[name])
             check = "R001" if name in _PARENT_IDS else "R006"
