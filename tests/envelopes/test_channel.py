@@ -186,12 +186,20 @@ class TestPipeline:
         assert recorder.handle(inbound) == {"session_id": "s-1", "reply": "(a file)"}
         assert not recorder.handle({"text": " "})
 
-    def test_lenient_reads_response(self) -> None:
-        """The alias is read where asked for."""
-        recorder = Recorder(lambda chat: {"response": "x"})
-        recorder.lenient = True
+    def test_response_is_read_as_reply(self) -> None:
+        """A channel tells the user what a body of the same answer says."""
+        answer = {"session_id": "s", "response": "x"}
+        recorder = Recorder(lambda chat: answer)
         recorder.handle(data())
         assert ("send", "x") in recorder.events
+        assert channel.to_body(answer).or_raise().read_text() == "x"
+
+    def test_the_reference_does_not_read_response(self) -> None:
+        recorder = Recorder(lambda chat: {"response": "x"})
+        recorder.lenient = False
+        recorder.handle(data())
+        assert ("send", "x") not in recorder.events
+        assert ("complete", "failed") in recorder.events
 
     def test_payload(self) -> None:
         """The agent gets chat input with everything known of the message."""

@@ -317,6 +317,9 @@ class TestFindings:
         for chat in (
             channel.chat_payload(message, agent="demo"),
             {"session_id": "s", "reply": "", "messages": [], "completed": True, "metadata": []},
+            {"messages": [{"role": "assistant", "content": "assistant text"}]},
+            {"agent": 123, "message": "hi"},
+            {"agent_id": 123, "message": "hi"},
         ):
             assert channel.is_valid(chat)
             channel.validate(chat)
@@ -326,7 +329,8 @@ class TestFindings:
         [
             ([], [""]),
             ({}, ["agent", "message"]),
-            ({"agent": 5, "message": " "}, ["message", "agent"]),
+            ({"agent": [5], "message": " "}, ["message", "agent"]),
+            ({"messages": [{"role": "user", "content": "x"}]}, ["reply"]),
             (
                 {
                     "agent": "a",
@@ -340,7 +344,7 @@ class TestFindings:
                  "client_context.client_name", "client_context.room_kind"],
             ),
             ({"agent": "a", "message": "b", "client_context": 5}, ["client_context"]),
-            ({"response": "x"}, ["session_id", "reply", "response"]),
+            ({"response": "x"}, ["response"]),
             (
                 {"session_id": "s", "reply": "a", "messages": [{}, 5], "completed": 1,
                  "metadata": "x"},

@@ -1,6 +1,7 @@
 """The reference implementation's chat contract, row by row."""
 
 import json
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ class Demo(channel.Channel):
     connector_id = "wacli"
     external_provider = "whatsapp"
     client_name = "wacli"
+    lenient = False
 
     def __init__(self, chat: Any, options: dict[str, Any], log: dict[str, list[Any]]) -> None:
         super().__init__("demo", chat)
@@ -108,7 +110,7 @@ OPERATIONS: dict[str, Any] = {
         channel.ExternalMessage.from_dict(given["data"]), source=given["source"]
     ),
     "chat_payload": payload_of,
-    "extract_replies": channel.extract_replies,
+    "extract_replies": partial(channel.extract_replies, lenient=False),
     "handle": handled,
     "idempotency_key": lambda given: channel.idempotency_key(*given),
     "idempotency_seq": idempotency,

@@ -32,20 +32,21 @@ class Refusal:
         return False
 
 
-def extract_replies(output: Any, *, lenient: bool = False) -> list[str]:
+def extract_replies(output: Any, *, lenient: bool = True) -> list[str]:
     """Return the texts of a chat output: `reply` if it says anything, else the assistant messages.
 
     Arguments:
         output: the chat output.
-        lenient: read `response` where there is no `reply`; some runtimes write that.
+        lenient: read `response` where there is no `reply`, as some runtimes write it and as
+            `to_body` reads it; without it, exactly what the reference reads.
 
     Examples:
         >>> extract_replies({"reply": " Hello! "})
         ['Hello!']
         >>> extract_replies({"messages": [{"role": "assistant", "content": "a"}, {"role": "tool"}]})
         ['a']
-        >>> extract_replies({"response": "x"}), extract_replies({"response": "x"}, lenient=True)
-        ([], ['x'])
+        >>> extract_replies({"response": "x"}), extract_replies({"response": "x"}, lenient=False)
+        (['x'], [])
     """
     members = output if isinstance(output, dict) else {}
     reply = php.optional_text(members.get("reply"))
@@ -175,8 +176,8 @@ class Channel:
     placeholder: str | None = None
     """What to say for a message that is only attachments; None refuses it, as the reference."""
 
-    lenient: bool = False
-    """Whether to read `response` where an answer has no `reply`."""
+    lenient: bool = True
+    """Whether to read `response` where an answer has no `reply`; the reference does not."""
 
     def __init__(
         self,

@@ -48,14 +48,17 @@ validate = validator_of(iter_findings)
 
 
 _TEXT = {"type": "string"}
+_TEXT_OR_NUMBER = {"type": ["string", "integer"]}
 _TEXT_OR_NULL = {"type": ["string", "null"]}
 # PHP writes an empty object as [].
 _OBJECT: dict[str, Any] = {"type": ["object", "array"], "maxItems": 0}
 
 _INPUT: dict[str, Any] = {
-    "required": ["agent", "message"],
+    "required": ["message"],
     "properties": {
-        "agent": _TEXT,
+        # Runtimes name an agent by its slug or by a number.
+        "agent": _TEXT_OR_NUMBER,
+        "agent_id": _TEXT_OR_NUMBER,
         "message": _TEXT,
         "session_id": _TEXT_OR_NULL,
         "run_id": _TEXT_OR_NULL,
@@ -76,9 +79,8 @@ _INPUT: dict[str, Any] = {
     },
 }
 _OUTPUT: dict[str, Any] = {
-    "required": ["session_id", "reply"],
     "properties": {
-        "session_id": _TEXT,
+        "session_id": _TEXT_OR_NULL,
         "reply": _TEXT,
         "messages": {"type": "array", "items": {"type": "object"}},
         "completed": {"type": "boolean"},
@@ -98,10 +100,22 @@ def _input_findings(chat: dict[str, Any]) -> Iterator[Finding]:
     if isinstance(message, str) and not php.trim(message):
         problem = "it is blank; the reference refuses a chat without text"
         yield Finding("blank", "/message", problem)
+    if chat.keys().isdisjoint({"agent", "agent_id"}):
+        yield Finding("required", "/agent", "no member 'agent'")
     yield from _shape_findings(chat, _INPUT)
 
 
 def _output_findings(chat: dict[str, Any]) -> Iterator[Finding]:
     yield from _shape_findings(chat, _OUTPUT)
-    if "reply" not in chat and "response" in chat:
+    if "reply" in chat:
+        return
+    if "response" in chat:
         yield Finding("alias", "/response", "the reference does not read it; write reply")
+    elif not _has_assistant(chat.get("messages")):
+        yield Finding("required", "/reply", "no member 'reply', and no message of the assistant")
+
+
+def _has_assistant(messages: Any) -> bool:
+    """Return whether the reference finds replies among the messages."""
+    listed = messages if isinstance(messages, list) else []
+    return any(isinstance(each, dict) and each.get("role") == "assistant" for each in listed)
