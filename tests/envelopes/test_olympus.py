@@ -285,11 +285,12 @@ class TestSigning:
         assert full.uncovered == ()
 
     @pytest.mark.parametrize("short", [b"x" * 31, "x" * 31])
-    def test_full_profile_warns_of_secrets_under_32_bytes(self, short: str | bytes) -> None:
-        with pytest.warns(olympus.ShortSecretWarning, match="at least 32 bytes, got 31"):
-            made = olympus.sign(envelope(), short)
-        with pytest.warns(olympus.ShortSecretWarning, match="at least 32 bytes"):
-            assert olympus.verify(envelope(), short, signature=made)
+    def test_full_profile_refuses_secrets_under_32_bytes(self, short: str | bytes) -> None:
+        made = olympus.sign(envelope(), short, allow_short_secret=True)
+        assert olympus.verify(envelope(), short, signature=made, allow_short_secret=True)
+        for ask in (olympus.sign, olympus.signed, olympus.verify, olympus.derive_key):
+            with pytest.raises(EnvelopeError, match="at least 32 bytes, got 31"):
+                ask(envelope(), short)
         assert olympus.sign(envelope(), short, profile="upstream-5field")
 
     def test_profile_is_never_guessed(self) -> None:

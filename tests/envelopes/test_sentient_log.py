@@ -114,7 +114,7 @@ class TestEntry:
 
 @pytest.fixture
 def log(tmp_path: Path) -> sentient.AuditLog:
-    return sentient.AuditLog(tmp_path / "system" / "logs", clock=lambda: NOW)
+    return sentient.AuditLog(tmp_path / "system" / "logs", clock=lambda: NOW, within=None)
 
 
 class TestFiles:
@@ -173,7 +173,7 @@ class TestFiles:
         assert (tmp_path / "target").read_bytes() == b""
 
     def test_options_are_those_of_the_entry(self, tmp_path: Path) -> None:
-        log = sentient.AuditLog(tmp_path, error_line=True)
+        log = sentient.AuditLog(tmp_path, error_line=True, within=None)
         path = log.append(EXAMPLES[2])
         assert path.read_text() == sentient.audit_entry(EXAMPLES[2], error_line=True)
         assert log.flaws(DAY) == []
@@ -183,7 +183,9 @@ class TestFiles:
         command = [sys.executable, "-c", WRITER, str(path.parent)]
         processes = [subprocess.Popen([*command, str(number)]) for number in range(2)]
         threads = [
-            threading.Thread(target=write_many, args=(sentient.AuditLog(path.parent), number))
+            threading.Thread(
+                target=write_many, args=(sentient.AuditLog(path.parent, within=None), number)
+            )
             for number in range(2, 5)
         ]
         for thread in threads:
@@ -207,7 +209,7 @@ import sys
 from messagebody.envelopes import sentient
 DAY = {DAY!r}
 {inspect.getsource(write_many)}
-write_many(sentient.AuditLog(sys.argv[1]), int(sys.argv[2]))
+write_many(sentient.AuditLog(sys.argv[1], within=None), int(sys.argv[2]))
 """
 
 
@@ -293,3 +295,44 @@ class TestRecord:
         for size in (65_536, 200_000):
             log.append(EXAMPLES[0] | {"padding": "x" * size})
             assert log.flaws(DAY, head=log.head(DAY)) == []
+
+
+class TestDates:
+    """A sender's date is believed near the clock only."""
+
+    @pytest.fixture
+    def log(self, tmp_path: Path) -> sentient.AuditLog:
+        return sentient.AuditLog(tmp_path, clock=lambda: NOW)
+
+    def dated(self, executed_at: str) -> dict[str, Any]:
+        return EXAMPLES[0] | {"timestamp": {"executed_at": executed_at, "timezone": "UTC"}}
+
+    @pytest.mark.parametrize(
+        "executed_at",
+        ["2026-01-27T14:30:52+08:00", "2027-05-25T00:00:00Z", "2026-05-22T00:00:00",
+         "0001-01-01T00:00:00+08:00", "9999-12-31T23:59:59-08:00"],
+    )  # fmt: skip
+    def test_far_dates_go_under_the_clocks_day(
+        self, log: sentient.AuditLog, executed_at: str
+    ) -> None:
+        path = log.append(self.dated(executed_at))
+        assert path.name == "20260525.log"
+        assert (
+            "[COMPLIANCE NOTES]: (compliance violation: executed_at is too far from the clock of "
+            "the log) " in path.read_text()
+        )
+        assert log.flaws(NOW.date(), head=log.head(NOW.date())) == []
+
+    def test_a_sealed_day_stays_sealed(self, tmp_path: Path) -> None:
+        early = datetime(2026, 1, 27, 12, tzinfo=UTC)
+        log = sentient.AuditLog(tmp_path, clock=lambda: early)
+        log.append(self.dated("2026-01-27T10:00:00Z"))
+        head = log.head(DAY)
+        sentient.AuditLog(tmp_path, clock=lambda: NOW).append(self.dated("2026-01-27T11:00:00Z"))
+        assert log.flaws(DAY, head=head) == []
+
+    def test_near_dates_are_believed(self, log: sentient.AuditLog) -> None:
+        near = NOW - timedelta(hours=23)
+        path = log.append(self.dated(near.isoformat()))
+        assert path.name == f"{near:%Y%m%d}.log"
+        assert "violation" not in path.read_text()

@@ -102,7 +102,7 @@ class TestLogRows:
             assert made == row["plain_lists"]
 
     def test_file(self, row: dict[str, Any], tmp_path: Path) -> None:
-        log = sentient.AuditLog(tmp_path)
+        log = sentient.AuditLog(tmp_path, within=None)
         path = log.append(self.message(row))
         assert path == tmp_path / Path(row["file"]).name
         assert path.read_text(encoding="utf-8") == row["seed_lines_only"]

@@ -3,9 +3,7 @@
 import inspect
 import json
 import os
-import warnings
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -242,16 +240,6 @@ def _json(data: bytes) -> Any:
         raise click.UsageError(str(error)) from error
 
 
-@contextmanager
-def _warnings_told() -> Iterator[None]:
-    """Say warnings as remarks: where in the code they come from is no concern of users."""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        yield
-    for warning in caught:
-        click.echo(f"messagebody: {warning.message}", err=True)
-
-
 @envelope_command.command("sign")
 @_message
 @_secret
@@ -260,11 +248,10 @@ def _warnings_told() -> Iterator[None]:
 def sign(message: str, secret_file: str, profile: str, *, detached: bool) -> None:
     """Print an Olympus envelope with its signature in it."""
     data, secret = read_bytes(message), Path(secret_file).read_bytes()
-    with _warnings_told():
-        if detached:
-            printed = olympus.sign(data, secret, profile=profile)
-        else:
-            printed = json.dumps(olympus.signed(data, secret, profile=profile))
+    if detached:
+        printed = olympus.sign(data, secret, profile=profile)
+    else:
+        printed = json.dumps(olympus.signed(data, secret, profile=profile))
     write_out(printed.encode() + b"\n")
 
 
@@ -279,8 +266,7 @@ def verify(
 ) -> ExitCode:
     """Verify an Olympus envelope and say what its signature does not cover."""
     data, secret = read_bytes(message), Path(secret_file).read_bytes()
-    with _warnings_told():
-        result = olympus.verify(data, secret, profile=profile, signature=signature)
+    result = olympus.verify(data, secret, profile=profile, signature=signature)
     paint = terminal.palette
     if not result:
         terminal.say(paint(result.problem or "the signature is wrong", "no"))

@@ -27,7 +27,6 @@ from messagebody.envelopes.olympus.replay import Admission, ReplayGuard
 from messagebody.envelopes.olympus.rules import is_valid, iter_findings, validate
 from messagebody.envelopes.olympus.signature import (
     Profile,
-    ShortSecretWarning,
     Verification,
     canonical,
     derive_key,
@@ -45,7 +44,6 @@ __all__ = [
     "Profile",
     "ReplayGuard",
     "Scope",
-    "ShortSecretWarning",
     "Stripped",
     "UpstreamViolation",
     "Verification",

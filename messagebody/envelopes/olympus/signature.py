@@ -8,7 +8,6 @@ RFC 8785, under a key for one persona in one session (HKDF, RFC 5869).
 
 import hmac
 import json
-import warnings
 from collections.abc import Mapping
 from enum import StrEnum
 from typing import Any
@@ -25,10 +24,6 @@ from messagebody.wire import strict_json
 _SHORTEST_SECRET = 32
 _INFO = b"olympus/agent-envelope/1.0/"
 _SIGNATURE = "/authentication/signature"
-
-
-class ShortSecretWarning(UserWarning):
-    """A secret is shorter than what its key is worth."""
 
 
 class Profile(StrEnum):
@@ -95,6 +90,7 @@ def sign(
     secret: str | bytes,
     *,
     profile: str = Profile.JCS_FULL_HKDF,
+    allow_short_secret: bool = False,
 ) -> str:
     """Return the signature of an envelope: 64 lower-case hex digits.
 
@@ -104,13 +100,12 @@ def sign(
         envelope: parsed JSON, or JSON text.
         secret: the session's secret; text stands for its UTF-8.
         profile: "jcs-full-hkdf" or "upstream-5field".
+        allow_short_secret: take a secret under 32 bytes for "jcs-full-hkdf", such as one of
+            test vectors.
 
     Raises:
-        EnvelopeError: the envelope is no strict JSON, lacks what is signed, or the secret is
-            empty.
-
-    Warns:
-        ShortSecretWarning: the secret of "jcs-full-hkdf" has less than 32 bytes.
+        EnvelopeError: the envelope is not strict JSON, lacks what is signed, or the secret is
+            empty or too short: "jcs-full-hkdf" asks for 32 bytes.
 
     Examples:
         >>> envelope = {
@@ -121,7 +116,7 @@ def sign(
         '4e036ba847a683fb'
     """
     value, chosen = _read(envelope), _profile(profile)
-    raw = _check_secret(secret, chosen)
+    raw = _check_secret(secret, chosen, allow_short_secret)
     return _mac(_key(value, raw, chosen), _canonical(value, chosen))
 
 
@@ -130,6 +125,7 @@ def signed(
     secret: str | bytes,
     *,
     profile: str = Profile.JCS_FULL_HKDF,
+    allow_short_secret: bool = False,
 ) -> dict[str, Any]:
     """Return a copy of an envelope that carries its signature; see `sign`.
 
@@ -142,7 +138,7 @@ def signed(
         raise EnvelopeError(
             "the envelope has no authentication to carry a signature; sign it detached"
         )
-    signature = sign(value, secret, profile=profile)
+    signature = sign(value, secret, profile=profile, allow_short_secret=allow_short_secret)
     return {**value, "authentication": {**claims, "signature": signature}}
 
 
@@ -152,6 +148,7 @@ def verify(
     *,
     profile: str = Profile.JCS_FULL_HKDF,
     signature: str | None = None,
+    allow_short_secret: bool = False,
 ) -> Verification:
     """Tell whether an envelope's signature is valid, in constant time.
 
@@ -163,13 +160,14 @@ def verify(
         secret: the session's secret.
         profile: "jcs-full-hkdf" or "upstream-5field".
         signature: a detached signature, used instead of the envelope's own.
+        allow_short_secret: see `sign`.
 
     Raises:
-        EnvelopeError: the envelope is no strict JSON (repeated members, NaN, ...), or the secret
-            is empty.
+        EnvelopeError: the envelope is not strict JSON (repeated members, NaN, ...), or the
+            secret is empty or too short.
     """
     value, chosen = _read(envelope), _profile(profile)
-    raw = _check_secret(secret, chosen)
+    raw = _check_secret(secret, chosen, allow_short_secret)
     given = member(value, "authentication", "signature") if signature is None else signature
     if given is None or given == "":
         _check_json(value)
@@ -203,6 +201,7 @@ def derive_key(
     secret: str | bytes,
     *,
     profile: str = Profile.JCS_FULL_HKDF,
+    allow_short_secret: bool = False,
 ) -> bytes:
     """Return the 32 bytes of the key for an envelope's source agent (and session).
 
@@ -210,7 +209,7 @@ def derive_key(
         EnvelopeError: the envelope names no source agent or session, or the secret is bad.
     """
     value, chosen = _read(envelope), _profile(profile)
-    return _key(value, _check_secret(secret, chosen), chosen)
+    return _key(value, _check_secret(secret, chosen, allow_short_secret), chosen)
 
 
 def _key(value: dict[str, Any], secret: bytes, profile: Profile) -> bytes:
@@ -281,17 +280,15 @@ def _profile(profile: str) -> Profile:
         raise EnvelopeError(f"unknown profile {shown(profile)}; there are {known}") from error
 
 
-def _check_secret(secret: str | bytes, profile: Profile) -> bytes:
+def _check_secret(secret: str | bytes, profile: Profile, allow_short: bool) -> bytes:
     raw = secret.encode() if isinstance(secret, str) else bytes(secret)
     if not raw:
         raise EnvelopeError("the session secret is empty")
-    if profile is Profile.JCS_FULL_HKDF and len(raw) < _SHORTEST_SECRET:
-        # Peers in use sign with shorter ones: their signatures have to be checked all the same.
-        warnings.warn(
-            f"a secret for {profile} should have at least {_SHORTEST_SECRET} bytes, "
-            f"got {len(raw)}; secrets.token_bytes(32) makes one",
-            ShortSecretWarning,
-            stacklevel=3,
+    # Peers in use sign the five fields with shorter secrets. The full profile has no such peers.
+    if profile is Profile.JCS_FULL_HKDF and len(raw) < _SHORTEST_SECRET and not allow_short:
+        raise EnvelopeError(
+            f"a secret for {profile} has at least {_SHORTEST_SECRET} bytes, got {len(raw)}; "
+            "secrets.token_bytes(32) makes one"
         )
     return raw
 

@@ -7,7 +7,7 @@ import os
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from threading import Lock
 from typing import Any, BinaryIO
@@ -40,6 +40,10 @@ def audit_entry(message: Message, *, error_line: bool = False, plain_lists: bool
         >>> print(entry.splitlines()[3])
         [INPUT]: hi\n---
     """
+    return _entry(message, None, error_line=error_line, plain_lists=plain_lists)
+
+
+def _entry(message: Message, remark: str | None, *, error_line: bool, plain_lists: bool) -> str:
     value, problem = read_leniently(message)
     when = moment(member(value, "timestamp", "executed_at"))
     lines = [
@@ -51,7 +55,7 @@ def audit_entry(message: Message, *, error_line: bool = False, plain_lists: bool
         f"[STATUS: {_field(value, 'status', 'code')}] {_field(value, 'status', 'message')}",
         *([_error(value)] if error_line and member(value, "error", "has_error") is True else ()),
         f"[RESOURCES]: {_resources(value, plain_lists)}",
-        f"[COMPLIANCE NOTES]: {_notes(value, problem)}",
+        f"[COMPLIANCE NOTES]: {_notes(value, problem, remark)}",
         f"[GOVERNANCE FILES]: {_files(value, plain_lists)}",
         f"[MESSAGE_ID: {_field(value, 'message_id')}]",
         f"[SESSION_ID: {_field(value, 'metadata', 'session_id')}]",
@@ -85,8 +89,9 @@ def _error(value: dict[str, Any]) -> str:
     return f"[ERROR: {code}] {text} (retry_count={retries}, recoverable={recoverable})"
 
 
-def _notes(value: dict[str, Any], problem: str | None) -> str:
-    violation = f"(compliance violation: {_shown(problem)}) " if problem else ""
+def _notes(value: dict[str, Any], *problems: str | None) -> str:
+    told = (f"(compliance violation: {_shown(problem)}) " for problem in problems if problem)
+    violation = "".join(told)
     if not isinstance(member(value, "audit"), dict):
         return violation + "(compliance violation: the message has no audit data)"
     return violation + _field(value, "audit", "compliance_notes")
@@ -111,6 +116,7 @@ def _files(value: dict[str, Any], plain: bool) -> str:
     return _field(value, "audit", "governance_files_consulted")
 
 
+_MISDATED = "executed_at is too far from the clock of the log"
 _BLOCK = 65_536
 
 
@@ -138,10 +144,13 @@ class AuditLog:
         error_line: see `audit_entry`.
         plain_lists: see `audit_entry`.
         clock: the time now, for messages that state no valid one.
+        within: how far `executed_at` may be from the clock. A message that is further away goes
+            under the clock's day and is noted as a violation, so that no sender can add to a day
+            that is over. None believes any time, for messages that are logged afterwards.
 
     Examples:
         >>> import tempfile
-        >>> log = AuditLog(tempfile.mkdtemp())
+        >>> log = AuditLog(tempfile.mkdtemp(), within=None)
         >>> log.append({"timestamp": {"executed_at": "2026-01-27T14:30:52+08:00"}}).name
         '20260127.log'
         >>> log.flaws("2026-01-27", head=log.head("2026-01-27"))
@@ -155,28 +164,32 @@ class AuditLog:
         error_line: bool = False,
         plain_lists: bool = False,
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+        within: timedelta | None = timedelta(days=1),
     ) -> None:
         self._directory = Path(directory)
         self._options = {"error_line": error_line, "plain_lists": plain_lists}
         self._clock = clock
+        self._within = within
         self._lock = Lock()
 
     def append(self, message: Message) -> Path:
         """Append a message to the log of its day, and return the log's path.
 
-        The day is that of `executed_at` as written; a message that states no valid one goes
-        under today. Every message is logged, also one that is no JSON.
+        The day is that of `executed_at` as written. A message that states no valid time, or one
+        too far from the clock, goes under the clock's day. Every message is logged, also one
+        that is not JSON.
 
         Raises:
             EnvelopeError: the message is a Python value that is no JSON.
             OSError: the file can't be written.
         """
         received = evidence(message)
-        entry = audit_entry(received, **self._options).encode()
-        path = self._path(self._day(received), "log")
+        day, remark = self._day(received)
+        entry = _entry(received, remark, **self._options).encode()
+        path = self._path(day, "log")
         self._directory.mkdir(parents=True, exist_ok=True)
         with self._lock, _locked(path.with_suffix(".jsonl")) as record:
-            _append_linked(record, received)
+            _append_linked(record, received, remark)
             with _opened(path) as log:
                 _write(log, entry)
         return path
@@ -215,11 +228,20 @@ class AuditLog:
         for line in lines:
             message = _message_in(line)
             if message is not None:
-                yield audit_entry(message, **self._options).encode()
+                remark = json.loads(line).get("remark")
+                yield _entry(message, remark, **self._options).encode()
 
-    def _day(self, received: bytes) -> date:
+    def _day(self, received: bytes) -> tuple[date, str | None]:
+        """Return the day a message goes under, and what is wrong with its time."""
         value, _ = read_leniently(received)
-        return (moment(member(value, "timestamp", "executed_at")) or self._clock()).date()
+        when, now = moment(member(value, "timestamp", "executed_at")), self._clock()
+        if when is None:
+            return now.date(), None
+        # A time without an offset is compared as if it were the clock's.
+        there = when if when.tzinfo else when.replace(tzinfo=now.tzinfo)
+        if self._within is not None and abs(there - now) > self._within:
+            return now.date(), _MISDATED
+        return when.date(), None
 
     def _path(self, day: date, suffix: str) -> Path:
         return self._directory / f"{day.isoformat().replace('-', '')}.{suffix}"
@@ -248,12 +270,14 @@ def _message_in(line: bytes) -> str | bytes | None:
         return None
 
 
-def _append_linked(record: BinaryIO, received: bytes) -> None:
+def _append_linked(record: BinaryIO, received: bytes, remark: str | None) -> None:
     last = _last_line(record)
     if last and not last.endswith(b"\n"):  # a writer died; its line stays, and is told
         _write(record, b"\n")
         last += b"\n"
     entry = {"previous": _digest(last), **_kept(received)}
+    if remark is not None:
+        entry["remark"] = remark
     _write(record, json.dumps(entry, separators=(",", ":")).encode("ascii") + b"\n")
 
 
