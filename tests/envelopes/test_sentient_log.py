@@ -6,7 +6,7 @@ import json
 import subprocess
 import sys
 import threading
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -182,11 +182,10 @@ class TestFiles:
         path = log.append(EXAMPLES[0])
         command = [sys.executable, "-c", WRITER, str(path.parent)]
         processes = [subprocess.Popen([*command, str(number)]) for number in range(2)]
+        logs = [sentient.AuditLog(path.parent, within=None) for _ in range(3)]
         threads = [
-            threading.Thread(
-                target=write_many, args=(sentient.AuditLog(path.parent, within=None), number)
-            )
-            for number in range(2, 5)
+            threading.Thread(target=write_many, args=(each, number))
+            for number, each in enumerate(logs, 2)
         ]
         for thread in threads:
             thread.start()
@@ -330,6 +329,12 @@ class TestDates:
         head = log.head(DAY)
         sentient.AuditLog(tmp_path, clock=lambda: NOW).append(self.dated("2026-01-27T11:00:00Z"))
         assert log.flaws(DAY, head=head) == []
+
+    def test_a_clock_without_a_zone_is_local(self, tmp_path: Path) -> None:
+        now = datetime(2026, 5, 25, 12)  # noqa: DTZ001 - as datetime.now() gives it
+        log = sentient.AuditLog(tmp_path, clock=lambda: now)
+        assert log.append(self.dated("2026-05-25T12:00:00Z")).name == "20260525.log"
+        assert log.append(self.dated("2026-01-27T12:00:00Z")).name == "20260525.log"
 
     def test_near_dates_are_believed(self, log: sentient.AuditLog) -> None:
         near = NOW - timedelta(hours=23)

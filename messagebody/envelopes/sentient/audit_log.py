@@ -237,6 +237,7 @@ class AuditLog:
         when, now = moment(member(value, "timestamp", "executed_at")), self._clock()
         if when is None:
             return now.date(), None
+        now = now if now.tzinfo else now.astimezone()
         # A time without an offset is compared as if it were the clock's.
         there = when if when.tzinfo else when.replace(tzinfo=now.tzinfo)
         if self._within is not None and abs(there - now) > self._within:
