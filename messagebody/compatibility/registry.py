@@ -21,30 +21,36 @@ from messagebody.wire import strict_json
 if TYPE_CHECKING:
     import networkx as nx
 
-_MEMBERS = {"name", "input", "output", "description"}
+_SCHEMAS = ("input", "output", "notifications", "interrupts")
+_MEMBERS = {"name", "description", *_SCHEMAS}
 
 
 @attrs.frozen
 class Agent:
-    """Somebody who takes bodies and sends bodies.
+    """An agent: a name, and the schemas of the bodies that it takes and sends.
 
     Arguments:
         name: how the registry calls it.
         input: what it takes.
-        output: what it sends.
+        output: what it sends as its answer.
+        notifications: what it sends while it works; None if it states nothing.
+        interrupts: what it sends when it waits for an answer; None if it states nothing.
     """
 
     name: str
     input: MessageBodySchema
     output: MessageBodySchema
+    notifications: MessageBodySchema | None = None
+    interrupts: MessageBodySchema | None = None
 
     @classmethod
     def from_dict(cls, data: Any, *, name: str = "", limits: Limits = DEFAULT_LIMITS) -> Self:
-        """Read an agent from parsed JSON: `{"name", "input", "output"}`, or an A2A agent card.
+        """Read an agent from parsed JSON: its schemas, an A2A agent card or an ACP manifest.
 
-        One of `input` and `output` may be missing: such an agent takes, or sends, nothing but
-        empty bodies. The input and output modes of a card, those of its skills included, are
-        content types of unnamed parts; none is required.
+        The members are `name`, `input`, `output`, `notifications`, `interrupts` and
+        `description`. One of `input` and `output` may be missing: such an agent takes, or sends,
+        nothing but empty bodies. The modes of a card, those of its skills included, and the
+        content types of a manifest are those of unnamed parts; none is required.
 
         Arguments:
             data: the object.
@@ -68,17 +74,31 @@ class Agent:
         try:
             if "defaultInputModes" in data or "defaultOutputModes" in data:
                 return cls(stated, *(_of_modes(data, way) for way in ("Input", "Output")))
+            if "input_content_types" in data or "output_content_types" in data:
+                types = (_modes(data, f"{way}_content_types") for way in ("input", "output"))
+                return cls(stated, *map(_of_types, types))
             if unknown := sorted(data.keys() - _MEMBERS, key=str):
                 known = ", ".join(sorted(_MEMBERS))
                 raise InvalidSchema(f"unknown members {quote(unknown)}; an agent has {known}")
             if not data.keys() & {"input", "output"}:
                 # A schema part has a name too: read as an agent, it would fit everybody.
                 raise InvalidSchema("an agent has an input, an output or both; here is neither")
-            sides = (data.get(way, ()) for way in ("input", "output"))
-            schemas = [MessageBodySchema.from_dicts(side or [], limits=limits) for side in sides]
-            return cls(stated, *schemas)
+            schemas = {way: _stated(data, way, limits) for way in _SCHEMAS}
+            nothing = MessageBodySchema()
+            return cls(
+                stated,
+                schemas["input"] or nothing,
+                schemas["output"] or nothing,
+                schemas["notifications"],
+                schemas["interrupts"],
+            )
         except (InvalidSchema, InvalidPattern) as error:
             raise InvalidSchema(f"agent {quote(stated)}: {error}") from error
+
+
+def _stated(agent: Mapping[str, Any], member: str, limits: Limits) -> MessageBodySchema | None:
+    schema = agent.get(member)
+    return None if schema is None else MessageBodySchema.from_dicts(schema, limits=limits)
 
 
 def _of_modes(card: Mapping[str, Any], way: str) -> MessageBodySchema:
@@ -88,7 +108,12 @@ def _of_modes(card: Mapping[str, Any], way: str) -> MessageBodySchema:
     for skill in skills if isinstance(skills, list) else []:
         if isinstance(skill, Mapping):
             modes += _modes(skill, f"{way.lower()}Modes")
-    return MessageBodySchema(SchemaPart(None, mode) for mode in dict.fromkeys(modes))
+    return _of_types(modes)
+
+
+def _of_types(content_types: Iterable[str]) -> MessageBodySchema:
+    """Return the schema of unnamed parts of these content types, each once."""
+    return MessageBodySchema(SchemaPart(None, each) for each in dict.fromkeys(content_types))
 
 
 def _modes(holder: Mapping[str, Any], member: str) -> Iterator[str]:
@@ -213,7 +238,7 @@ class Registry(Mapping[str, Agent]):
         steps: int = _STEPS_A_PAIR,
         limits: Limits = DEFAULT_LIMITS,
     ) -> Self:
-        """Read agents from the JSON files of a directory, A2A agent cards among them.
+        """Read agents from the JSON files of a directory, A2A cards and ACP manifests among them.
 
         Raises:
             InvalidSchema: a file holds no agent, or two have one name.

@@ -213,6 +213,34 @@ class TestFiles:
             list(read_agents(tmp_path))
         assert str(caught.value).startswith(problem)
 
+    def test_acp_manifests(self, tmp_path: Path) -> None:
+        """Content types of a manifest are unnamed parts; what else it says is left aside."""
+        manifest = {
+            "name": "translator",
+            "description": "translates",
+            "input_content_types": ["text/plain", "application/json"],
+            "output_content_types": ["text/plain; charset=utf-8", "*/*"],
+            "metadata": {"framework": "own", "capabilities": []},
+        }
+        self.write(tmp_path, manifest=manifest)
+        (agent,) = read_agents(tmp_path)
+        assert agent.name == "translator"
+        assert agent.input == schema((None, "text/plain"), (None, "application/json"))
+        assert agent.output == schema((None, "text/plain"), (None, "*/*"))
+        with pytest.raises(InvalidSchema, match="input_content_types is a list of content types"):
+            Agent.from_dict({**manifest, "input_content_types": "text/plain"})
+
+    def test_notifications_and_interrupts(self) -> None:
+        """What an agent sends before it answers has schemas of its own."""
+        data = {"name": "a", "output": [], "notifications": [{"contentType": "text/plain"}]}
+        agent = Agent.from_dict(data)
+        assert agent.notifications == schema((None, "text/plain"))
+        assert agent.interrupts is None
+        agent = Agent.from_dict({**data, "interrupts": [], "notifications": None})
+        assert (agent.interrupts, agent.notifications) == (schema(), None)
+        with pytest.raises(InvalidSchema, match="agent 'a': schema part 0"):
+            Agent.from_dict({**data, "interrupts": [{"name": "x"}]})
+
     def test_no_json(self, tmp_path: Path) -> None:
         """A broken file is named."""
         (tmp_path / "bad.json").write_text("{")
