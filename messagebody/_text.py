@@ -9,7 +9,8 @@ from xml.sax.saxutils import quoteattr
 _CUT = 200
 # Cc controls, Cf formats (bidirectional marks among them), Cs surrogates, Zl and Zp separators.
 _HIDDEN_CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
-_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://[^\s'\"<>]+")
+# It begins where no scheme could have begun before, so that a long run is gone through once.
+_URL = re.compile(r"(?<![A-Za-z0-9+.-])[A-Za-z0-9+.-]++://[^\s'\"<>]++")
 
 
 def escape(text: str, *, limit: int | None = None, keep: str = "") -> str:

@@ -249,7 +249,7 @@ def guess_type(content: Content, name: str | None) -> str:
         return sniffing.content_type(head, name or content.path.name)
     if isinstance(content, str):
         return sniffing.text_type(name) if name else TEXT_PLAIN
-    return sniffing.content_type(content[: sniffing.HEAD], name)
+    return sniffing.content_type(content, name)
 
 
 def _type_of_url(url: str) -> str | None:

@@ -7,6 +7,7 @@
     ├── InvalidName (ValueError)            a part name that breaks the rules
     ├── InvalidContentType (ValueError)     a content type that breaks the rules
     ├── InvalidPart (ValueError)            content, metadata or members that make no part
+    ├── InvalidSize (ValueError)            a size that is not a number of bytes
     ├── DuplicateName (FileExistsError, ValueError)   a name that is taken
     ├── PartNotFound (KeyError, FileNotFoundError, ValueError)
     ├── InvalidPattern (ValueError)         a glob that breaks the rules
@@ -54,6 +55,7 @@ __all__ = [
     "InvalidPart",
     "InvalidPattern",
     "InvalidSchema",
+    "InvalidSize",
     "LimitExceeded",
     "LocalFileChanged",
     "LocalFileNotSent",
@@ -176,6 +178,10 @@ class InvalidContentType(MessageBodyError, ValueError):
 
 class InvalidPart(_PlacedError, ValueError):
     """Report content, metadata or members that make no part."""
+
+
+class InvalidSize(MessageBodyError, ValueError):
+    """Report a size that is not a number of bytes or text such as "256 KiB"."""
 
 
 class DuplicateName(MessageBodyError, FileExistsError, ValueError):

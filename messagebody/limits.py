@@ -5,7 +5,7 @@ import re
 import attrs
 
 from messagebody._text import quote
-from messagebody.errors import StoreError
+from messagebody.errors import InvalidSize
 
 _MIB = 1024 * 1024
 
@@ -24,6 +24,7 @@ class Limits:
         name_length: characters of a part name.
         schema_parts: parts in one schema.
         pattern_length: characters of one pattern.
+        pattern_total: characters of all patterns of one schema.
 
     Examples:
         >>> Limits(parts=10).parts
@@ -37,12 +38,13 @@ class Limits:
     name_length: int = 1024
     schema_parts: int = 10_000
     pattern_length: int = 16_384
+    pattern_total: int = 1_048_576
 
 
 DEFAULT_LIMITS = Limits()
 
 
-_SIZE = re.compile(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([a-z]*)\s*", re.IGNORECASE)
+_SIZE = re.compile(r"\s*+([0-9]++(?:\.[0-9]++)?)\s*+([a-z]*+)\s*+", re.IGNORECASE)
 _UNITS = {
     "": 1, "b": 1, "k": 1024, "m": 1024**2, "g": 1024**3,
     "kb": 1000, "mb": 1000**2, "gb": 1000**3, "tb": 1000**4,
@@ -53,6 +55,9 @@ _UNITS = {
 def parse_size(size: int | str) -> int:
     """Return a number of bytes, from a number or from text such as "256 KiB" or "1 MB".
 
+    Raises:
+        InvalidSize: it is neither.
+
     Examples:
         >>> parse_size("256 KiB"), parse_size("1 MB"), parse_size(17)
         (262144, 1000000, 17)
@@ -61,5 +66,5 @@ def parse_size(size: int | str) -> int:
         return size
     match = _SIZE.fullmatch(size) if isinstance(size, str) else None
     if match is None or match[2].lower() not in _UNITS:
-        raise StoreError(f"a size is a number of bytes or text like '256 KiB', got {quote(size)}")
+        raise InvalidSize(f"a size is a number of bytes or text like '256 KiB', got {quote(size)}")
     return int(float(match[1]) * _UNITS[match[2].lower()])

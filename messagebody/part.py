@@ -25,7 +25,7 @@ from messagebody.content import (
 )
 from messagebody.errors import DecodeError, InvalidPart
 from messagebody.limits import DEFAULT_LIMITS
-from messagebody.media_types import essence, parse_content_type
+from messagebody.media_types import JSON, essence, parse_content_type
 from messagebody.names import check_name
 from messagebody.wire import strict_json
 from messagebody.wire.members import (
@@ -393,8 +393,6 @@ def _bytes_of(content: str | bytes | None) -> bytes | None:
 NOT_GIVEN: Any = type("NotGiven", (), {"__repr__": lambda _: "<not given>"})()
 """Stands for a JSON value that was not given: null is one that can be."""
 
-_JSON = "application/json"
-
 
 def build_part(
     content: Any = None,
@@ -433,10 +431,11 @@ def rewrite_part(part: Part, content: Any) -> Part:
 
 def _says_otherwise(kept: str, new: Part, content: Any) -> bool:
     if isinstance(content, dict | list):
-        return essence(kept) != _JSON and not essence(kept).endswith("+json")
+        return essence(kept) != JSON and not essence(kept).endswith("+json")
     if isinstance(content, str):
         return not sniffing.agree(kept, "text/plain")
-    return not sniffing.agree(kept, new.content_type)
+    # Text that is not UTF-8 has to state its charset.
+    return "charset=" in new.content_type or not sniffing.agree(kept, new.content_type)
 
 
 def _read(file: Any) -> bytes:
@@ -459,4 +458,4 @@ def _json_text(value: Any) -> str:
 
 def _json_type(name: str | None) -> str:
     found = sniffing.from_name(name) if name else None
-    return found if found and essence(found).endswith("+json") else _JSON
+    return found if found and essence(found).endswith("+json") else JSON

@@ -7,102 +7,56 @@ name of their extension. Where libmagic can't be loaded, extensions alone decide
 """
 
 import importlib
+import struct
 from functools import cache
-from typing import Any
+from typing import Any, Final
 
-from messagebody.media_types import OCTET_STREAM, TEXT_PLAIN, essence, is_textual
+from messagebody.media_types import (
+    ALIASES,
+    CONTAINERS,
+    EXTENSIONS,
+    JSON,
+    OCTET_STREAM,
+    SIGNED,
+    TEXT_PLAIN,
+    essence,
+    is_text,
+)
 
-__all__ = ["HEAD", "agree", "content_type", "from_name", "text_type"]
+HEAD: Final = 65_536
+"""First bytes that are looked at: those of a container have to name what is in it."""
 
-HEAD = 2048
-"""Bytes that are looked at: libmagic's cost grows with the buffer, its answers hardly improve."""
-
-_EXTENSIONS = {
-    ".avif": "image/avif",
-    ".bib": "text/x-bibtex",
-    ".c": "text/x-c",
-    ".cpp": "text/x-c++",
-    ".css": "text/css",
-    ".csv": "text/csv",
-    ".epub": "application/epub+zip",
-    ".flac": "audio/flac",
-    ".geojson": "application/geo+json",
-    ".go": "text/x-go",
-    ".gz": "application/gzip",
-    ".ini": "text/plain",
-    ".ipynb": "application/x-ipynb+json",
-    ".java": "text/x-java",
-    ".js": "text/javascript",
-    ".jsonl": "application/jsonl",
-    ".log": "text/plain",
-    ".m4a": "audio/mp4",
-    ".md": "text/markdown",
-    ".ndjson": "application/x-ndjson",
-    ".parquet": "application/vnd.apache.parquet",
-    ".py": "text/x-python",
-    ".rs": "text/x-rust",
-    ".rst": "text/x-rst",
-    ".sh": "text/x-shellscript",
-    ".sql": "application/sql",
-    ".svg": "image/svg+xml",
-    ".toml": "application/toml",
-    ".ts": "text/x-typescript",
-    ".tsv": "text/tab-separated-values",
-    ".wav": "audio/wav",
-    ".webp": "image/webp",
-    ".woff2": "font/woff2",
-    ".xml": "application/xml",
-    ".yaml": "application/yaml",
-    ".yml": "application/yaml",
-}
-# What libmagic's releases call things, and what the registries call them.
-_ALIASES = {
-    "application/javascript": "text/javascript",
-    "application/x-bzip2": "application/bzip2",
-    "application/x-gzip": "application/gzip",
-    "application/x-ndjson": "application/json",
-    "application/x-wav": "audio/wav",
-    "audio/vnd.wave": "audio/wav",
-    "audio/x-flac": "audio/flac",
-    "audio/x-m4a": "audio/mp4",
-    "audio/x-wav": "audio/wav",
-    "image/svg": "image/svg+xml",
-    "image/x-ms-bmp": "image/bmp",
-    "text/xml": "application/xml",
-}
-_UNKNOWN = {"", OCTET_STREAM, "application/x-empty", "inode/x-empty", "inode/empty"}
+# libmagic's cost grows with the buffer, its answers hardly improve.
+_MAGIC_HEAD: Final = 2048
+_UNKNOWN: Final = {"", OCTET_STREAM, "application/x-empty", "inode/x-empty", "inode/empty"}
 # Text that is told from other text by its bytes, whichever release looks.
-_DEFINITE_TEXT = {"text/html", "application/xml", "application/json", "image/svg+xml", "text/rtf"}
-_TEXT_WITHOUT_THE_NAME = {
-    "application/jsonl",
-    "application/sql",
-    "application/toml",
-    "application/x-ndjson",
-    "application/xml",
-    "application/yaml",
-    "image/svg+xml",
+_DEFINITE_TEXT: Final = {"text/html", "application/xml", JSON, "image/svg+xml", "application/rtf"}
+_OFFICE: Final = "application/vnd.openxmlformats-officedocument."
+_OFFICE_MEMBERS: Final = {
+    b"word/": _OFFICE + "wordprocessingml.document",
+    b"xl/": _OFFICE + "spreadsheetml.sheet",
+    b"ppt/": _OFFICE + "presentationml.presentation",
 }
-# Formats that wrap others: the extension says which.
-_CONTAINERS = {
-    "application/zip": (
-        "application/vnd.",
-        "application/epub",
-        "application/java",
-        "application/x-",
-    ),
-    "application/x-ole-storage": ("application/vnd.ms-", "application/msword"),
-    "application/cdfv2": ("application/vnd.ms-", "application/msword"),
-    "application/gzip": ("application/",),
-    "video/mp4": ("audio/mp4", "video/quicktime"),
-    "application/ogg": ("audio/", "video/"),
+_SELF_NAMED: Final = ("application/epub", "application/vnd.oasis.opendocument.")
+_BYTE_ORDER_MARKS: Final = {
+    b"\xff\xfe\0\0": "utf-32",
+    b"\0\0\xfe\xff": "utf-32",
+    b"\xff\xfe": "utf-16",
+    b"\xfe\xff": "utf-16",
 }
+# Controls that no text has: all but tab, line feeds, form feed, carriage return and escape.
+_NO_TEXT: Final = bytes({*range(32)} - {*b"\t\n\v\f\r\x1b"}) + b"\x7f"
+_HIGH_CONTROLS: Final = bytes(range(0x80, 0xA0))
 
 
-def content_type(head: bytes, name: str | None = None) -> str:
+def content_type(data: bytes, name: str | None = None) -> str:
     """Return the content type of bytes that may have a name.
 
+    Text that is not UTF-8 states its charset. Text in no encoding that can be recognised is
+    `application/octet-stream`.
+
     Arguments:
-        head: the first bytes; `HEAD` of them are enough.
+        data: the content, or its first bytes: `HEAD` of them are enough for everything but text.
         name: a part name or file name, for its extension.
 
     Examples:
@@ -110,14 +64,56 @@ def content_type(head: bytes, name: str | None = None) -> str:
         'application/pdf'
         >>> content_type(b"# Cats", "/notes.md")
         'text/markdown'
+        >>> content_type("Katzen sind süß.".encode("latin-1"))
+        'text/plain; charset=iso-8859-1'
     """
-    return _reconcile(_from_bytes(head), from_name(name or ""))
+    found = _reconcile(_from_bytes(data), from_name(name or ""))
+    if not data or not is_text(found):
+        return found
+    # Controls are no reason against UTF-8 whose name says that it is text.
+    charset = "utf-8" if _is_encoded(data, "utf-8") else charset_of(data)
+    if charset is None:
+        return OCTET_STREAM
+    return found if charset == "utf-8" else f"{found}; charset={charset}"
+
+
+def charset_of(data: bytes) -> str | None:
+    r"""Return the encoding of text, None if the bytes are not text in any that is recognised.
+
+    Recognised are UTF-8, UTF-16 and UTF-32 with a byte order mark, ISO 8859-1 and Windows-1252.
+
+    Arguments:
+        data: the text, or its first bytes.
+
+    Examples:
+        >>> charset_of("ü".encode()), charset_of("ü".encode("utf-16")), charset_of(b"\0\1")
+        ('utf-8', 'utf-16', None)
+    """
+    for mark, charset in _BYTE_ORDER_MARKS.items():
+        if data.startswith(mark):
+            return charset if _is_encoded(data, charset) else None
+    if len(data.translate(None, _NO_TEXT)) != len(data):
+        return None
+    if _is_encoded(data, "utf-8"):
+        return "utf-8"
+    if len(data.translate(None, _HIGH_CONTROLS)) == len(data):
+        return "iso-8859-1"
+    return "windows-1252" if _is_encoded(data, "windows-1252") else None
+
+
+def _is_encoded(data: bytes, charset: str) -> bool:
+    try:
+        data.decode(charset)
+    except UnicodeDecodeError as error:
+        # A character may be cut where the first bytes end.
+        return len(data) >= HEAD and error.end == len(data) and len(data) - error.start < 4
+    return True
 
 
 def text_type(name: str) -> str:
     """Return the content type of text with a name: never one whose content is not text."""
     found = from_name(name)
-    return found if found and _is_text(found) else TEXT_PLAIN
+    return found if found and is_text(found) else TEXT_PLAIN
 
 
 def from_name(name: str) -> str | None:
@@ -129,8 +125,10 @@ def from_name(name: str) -> str | None:
     if dot <= name.rfind("/") + 1:
         return None
     extension = name[dot:].lower()
-    found = _EXTENSIONS.get(extension) or _table().get(extension)
-    return _ALIASES.get(found, found) if found else None
+    if extension in EXTENSIONS:
+        return EXTENSIONS[extension]
+    found = _table().get(extension)
+    return ALIASES.get(found, found) if found else None
 
 
 def agree(declared: str, sniffed: str) -> bool:
@@ -140,8 +138,8 @@ def agree(declared: str, sniffed: str) -> bool:
         >>> agree("text/markdown", "text/plain"), agree("image/png", "image/jpeg")
         (True, False)
     """
-    wanted = _ALIASES.get(essence(declared), essence(declared))
-    found = _ALIASES.get(essence(sniffed), essence(sniffed))
+    wanted = ALIASES.get(essence(declared), essence(declared))
+    found = ALIASES.get(essence(sniffed), essence(sniffed))
     if wanted == found or found in _UNKNOWN or wanted in _UNKNOWN:
         return True
     return _reconcile(found, wanted) == wanted
@@ -152,29 +150,47 @@ def _reconcile(sniffed: str, expected: str | None) -> str:
         return OCTET_STREAM if sniffed in _UNKNOWN else sniffed
     if sniffed in _UNKNOWN or sniffed == expected:
         return expected
-    if _is_text(sniffed) and _is_text(expected):
+    if is_text(sniffed) and is_text(expected):
         return expected
-    if expected.startswith(_CONTAINERS.get(sniffed, ("\n",))):
+    if expected.startswith(CONTAINERS.get(sniffed, ("\n",))):
         return expected
     return sniffed
 
 
-def _is_text(found: str) -> bool:
-    return is_textual(found) or found in _TEXT_WITHOUT_THE_NAME or found.endswith("+xml")
-
-
-def _from_bytes(head: bytes) -> str:
+def _from_bytes(data: bytes) -> str:
     library = _libmagic()
-    if library is None or not head:
+    if library is None or not data:
         return ""
     try:
-        found = str(library.from_buffer(head[:HEAD], mime=True))
+        found = str(library.from_buffer(data[:_MAGIC_HEAD], mime=True)).lower()
     except library.MagicException:  # it has no answer for these bytes: the name decides
         return ""
-    found = _ALIASES.get(found, found)
-    if found.startswith("text/") and found not in _DEFINITE_TEXT:
-        return TEXT_PLAIN
-    return found
+    found = ALIASES.get(found, found)
+    if found == "application/zip" or found.startswith(_OFFICE):
+        return _in_zip(data[:HEAD]) or found
+    if found.startswith("text/") or found in _DEFINITE_TEXT:
+        return _kind_of_text(found, data[:HEAD])
+    return found if found in SIGNED else ""
+
+
+def _kind_of_text(found: str, head: bytes) -> str:
+    """Return the type of what libmagic takes for text; arrays of numbers are, now and then."""
+    if charset_of(head) is None:
+        return ""
+    return found if found in _DEFINITE_TEXT else TEXT_PLAIN
+
+
+def _in_zip(head: bytes) -> str | None:
+    """Return the type of an Office or OpenDocument file or a book, by the names of its members."""
+    if head[30:38] == b"mimetype":  # OpenDocument and EPUB: its whole content is the type
+        (size,) = struct.unpack_from("<I", head, 22)
+        stated = head[38 : 38 + min(size, 100)].decode("ascii", "replace")
+        return stated if stated in SIGNED and stated.startswith(_SELF_NAMED) else None
+    if b"[Content_Types].xml" not in head:
+        return "application/java-archive" if b"META-INF/MANIFEST.MF" in head else None
+    places = {head.find(member): kind for member, kind in _OFFICE_MEMBERS.items()}
+    found = [place for place in places if place >= 0]
+    return places[min(found)] if found else None
 
 
 @cache

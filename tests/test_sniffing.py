@@ -1,12 +1,18 @@
 """Content types found from bytes and names."""
 
 import importlib
+import io
+import random
+import struct
+import zipfile
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from messagebody import MessageBody, Part, sniffing
+from messagebody.media_types import EXTENSIONS, check_content_type
 from messagebody.samples import sample
 
 PNG = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\1\0\0\0\1\x08\2\0\0\0"
@@ -73,6 +79,111 @@ def test_a_name_without_a_known_extension() -> None:
 )
 def test_agreement(declared: str, sniffed: str, agree: bool) -> None:
     assert sniffing.agree(declared, sniffed) is agree
+
+
+def zipped(*members: tuple[str, bytes]) -> bytes:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        for name, data in members:
+            archive.writestr(name, data)
+    return buffer.getvalue()
+
+
+FILLING = random.Random(1).randbytes(3000)
+OFFICE = "application/vnd.openxmlformats-officedocument."
+ODT = "application/vnd.oasis.opendocument.text"
+
+
+class TestContainers:
+    @pytest.mark.parametrize(
+        ("member", "found"),
+        [
+            ("word/document.xml", OFFICE + "wordprocessingml.document"),
+            ("xl/workbook.xml", OFFICE + "spreadsheetml.sheet"),
+            ("ppt/presentation.xml", OFFICE + "presentationml.presentation"),
+        ],
+    )
+    @pytest.mark.parametrize("name", [None, "/report", "/report.zip"])
+    def test_office_files(self, member: str, found: str, name: str | None) -> None:
+        data = zipped(("_rels/.rels", FILLING), ("[Content_Types].xml", FILLING), (member, b"x"))
+        assert sniffing.content_type(data, name) == found
+
+    def test_opendocument_and_books(self) -> None:
+        for kind in (ODT, "application/epub+zip"):
+            data = zipped(("mimetype", kind.encode()), ("content.xml", FILLING))
+            assert sniffing.content_type(data) == kind
+        assert sniffing.content_type(zipped(("mimetype", b"image/png"))) == "application/zip"
+
+    def test_the_name_says_more_than_a_bare_archive(self) -> None:
+        data = zipped(("a.npy", FILLING))
+        assert sniffing.content_type(data, "/a.npz") == "application/x-npz"
+        assert sniffing.content_type(data, "/a.whl") == "application/x-wheel+zip"
+        assert sniffing.content_type(data, "/a.png") == "application/zip"
+
+    def test_a_local_file_is_the_same(self, tmp_path: Path) -> None:
+        data = zipped(("_rels/.rels", FILLING), ("[Content_Types].xml", b""), ("xl/a.xml", b""))
+        (tmp_path / "book").write_bytes(data)
+        assert Part(tmp_path / "book").content_type == Part(data).content_type
+        assert Part(data).content_type.endswith(".sheet")
+
+
+@pytest.mark.parametrize("extension", sorted(EXTENSIONS))
+def test_an_extension_means_the_same_everywhere(extension: str) -> None:
+    kind = EXTENSIONS[extension]
+    assert check_content_type(kind) == kind == kind.lower()
+    assert Part(url=f"https://example.com/a{extension}").content_type == kind
+    assert Part(url="https://example.com/", name=f"/a{extension.upper()}").content_type == kind
+    assert Part(b"", name=f"/a{extension}").content_type == kind
+
+
+class TestArraysOfNumbers:
+    """A chunk of an array is not a picture because two of its bytes look like one."""
+
+    @pytest.mark.parametrize("kind", ["mask", "bytes", "int16", "float32"])
+    def test_have_no_type_of_their_own(self, kind: str) -> None:
+        luck = random.Random(kind)
+        found = {sniffing.content_type(array(luck, kind), "/chunk") for _ in range(150)}
+        assert found == {"application/octet-stream"}
+
+
+def array(luck: random.Random, kind: str) -> bytes:
+    if kind == "mask":
+        return bytes(luck.getrandbits(1) for _ in range(512))
+    if kind == "bytes":
+        return luck.randbytes(512)
+    if kind == "int16":
+        return struct.pack("<256h", *(luck.randrange(-300, 300) for _ in range(256)))
+    return struct.pack("<128f", *(luck.gauss(0, 1) for _ in range(128)))
+
+
+class TestCharsets:
+    @pytest.mark.parametrize("charset", ["iso-8859-1", "windows-1252", "utf-16", "utf-32", "utf-8"])
+    @pytest.mark.parametrize("name", ["/notes.txt", "/notes.md", None])
+    def test_text_that_is_typed_as_text_can_be_read(self, charset: str, name: str | None) -> None:
+        text = "Käse — 5 €\n" if charset != "iso-8859-1" else "Käse\n"
+        part = Part(text.encode(charset), name=name)
+        if charset == "utf-32" and not part.content_type.startswith("text/"):
+            assert name is None  # libmagic takes no UTF-32 for text
+            return
+        assert part.read_text().removeprefix("\ufeff") == text
+
+    def test_a_character_past_the_first_bytes_counts(self) -> None:
+        data = b"a" * 3000 + b"\xe9"
+        assert Part(data, name="/a.txt").content_type == "text/plain; charset=iso-8859-1"
+        assert Part(data, name="/a.txt").read_text().endswith("é")
+
+    def test_bytes_in_no_known_encoding_are_not_text(self) -> None:
+        assert Part(b"\xff\0\x81\x01", name="/a.txt").content_type == "application/octet-stream"
+
+    def test_a_cut_character_is_no_flaw(self, tmp_path: Path) -> None:
+        data = b"a" * (sniffing.HEAD - 1) + "é".encode() + b"b"
+        (tmp_path / "a.txt").write_bytes(data)
+        assert Part(tmp_path / "a.txt").content_type == "text/plain"
+
+    def test_rewriting_states_the_charset(self) -> None:
+        body = MessageBody([Part("x", name="/a.txt")])
+        body["/a.txt"] = "é".encode("latin-1")
+        assert body["/a.txt"].read_text() == "é"
 
 
 class TestWithoutLibmagic:

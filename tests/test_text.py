@@ -122,3 +122,8 @@ class TestWords:
 
         assert plain_text(Text("a")) == "a"
         assert type(plain_text(Text("a"))) is str
+
+
+def test_a_url_is_redacted_wherever_it_begins() -> None:
+    for before in ("", " ", "'", "-", ".", "+", "x"):
+        assert "secret" not in redact_urls(f"{before}https://user:secret@host/a?secret")

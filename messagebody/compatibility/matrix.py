@@ -11,8 +11,9 @@ from collections.abc import Sequence
 import attrs
 
 from messagebody.globs import ContentTypePattern, NamePattern, PatternIndex
+from messagebody.media_types import WELL_KNOWN
 from messagebody.solver.budget import Budget, OutOfBudget
-from messagebody.solver.containment import WELL_KNOWN, contains
+from messagebody.solver.containment import contains
 from messagebody.solver.decision import NOTHING, Decision
 from messagebody.solver.languages import members
 from messagebody.solver.profile import PartType, Profile, sample_type

@@ -18,5 +18,8 @@ def register_types() -> None:
     """
     for kind in values.KINDS:
         register_type(
-            kind, f"messagebody.{kind.__name__}", values.to_values, partial(values.from_values, kind)
+            kind,
+            f"messagebody.{kind.__name__}",
+            values.to_values,
+            partial(values.from_values, kind),
         )

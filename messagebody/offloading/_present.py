@@ -1,16 +1,12 @@
 """Present: a copy whose references a browser or a model provider can open."""
 
-import re
-
 from messagebody.body import MessageBody
 from messagebody.errors import MessageBodyError, UnsafeReference
-from messagebody.media_types import essence
+from messagebody.media_types import is_shown_inline
 from messagebody.offloading._jobs import raise_for, subject_of
 from messagebody.part import Part
 from messagebody.references import Resolver
 
-_SHOWN = re.compile(r"(?:image|audio|video)/.*|application/pdf|text/plain")
-_ACTIVE = "image/svg+xml"
 _OPEN = ("https:", "http:", "data:")
 
 
@@ -67,7 +63,5 @@ def _presented(part: Part, subject: str, expires: int, resolver: Resolver | None
 
 def _disposition(part: Part) -> str:
     """Return how a browser is to treat the part: what could run as a page is downloaded."""
-    kind = essence(part.content_type)
-    shown = kind != _ACTIVE and _SHOWN.fullmatch(kind)
     name = f'; filename="{part.path.name}"' if part.path is not None else ""
-    return ("inline" if shown else "attachment") + name
+    return ("inline" if is_shown_inline(part.content_type) else "attachment") + name

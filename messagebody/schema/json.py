@@ -78,6 +78,12 @@ def read_parts(items: Sequence[Any], limits: Limits) -> tuple[SchemaPart, ...]:
     Raises:
         InvalidSchema: tells the flaws of every part, placed at the first.
     """
+    total = sum(_pattern_length(item) for item in items)
+    if total > limits.pattern_total:
+        raise InvalidSchema(
+            f"the patterns have {total:,} characters together, more than "
+            f"{limits.pattern_total:,} (limit pattern_total)"
+        )
     parts: list[SchemaPart] = []
     errors: list[InvalidSchema] = []
     for index, item in enumerate(items):
@@ -90,6 +96,12 @@ def read_parts(items: Sequence[Any], limits: Limits) -> tuple[SchemaPart, ...]:
     if errors:
         raise _joined(errors) from errors[0].__cause__
     return tuple(parts)
+
+
+def _pattern_length(item: Any) -> int:
+    if not isinstance(item, Mapping):
+        return 0  # made by this program
+    return sum(len(item[key]) for key in _PATTERNS if isinstance(item.get(key), str))
 
 
 def _joined(errors: Sequence[InvalidSchema]) -> InvalidSchema:

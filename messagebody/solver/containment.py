@@ -11,23 +11,11 @@ from functools import lru_cache
 from typing import Final
 
 from messagebody.globs import ContentTypePattern, NamePattern
+from messagebody.media_types import WELL_KNOWN
 from messagebody.names import is_name
 from messagebody.solver.budget import Budget, OutOfBudget
 from messagebody.solver.languages import Language, PartSet, TypeSet
 from messagebody.solver.search import search
-
-WELL_KNOWN: Final = (
-    "text/plain", "text/markdown", "text/html", "text/csv", "application/json",
-    "application/pdf", "image/png", "image/jpeg", "application/octet-stream", "audio/mpeg",
-    "video/mp4", "image/svg+xml", "application/ld+json", "application/xml", "application/zip",
-    "audio/wav", "image/gif", "image/webp", "text/css", "text/javascript", "text/x-python",
-    "text/xml", "text/calendar", "application/yaml", "application/gzip", "application/x-tar",
-    "application/geo+json", "application/vnd.api+json", "application/sql", "application/rtf",
-    "application/wasm", "application/atom+xml", "application/msword", "audio/ogg", "audio/flac",
-    "video/webm", "video/ogg", "font/woff2", "font/ttf", "model/gltf+json", "message/rfc822",
-    "multipart/mixed", "example/example",
-)  # fmt: skip
-"""Content types a reader knows, the likeliest first: witnesses are made of them if they can be."""
 
 EVERY_TYPE: Final[TypeSet] = (1 << len(WELL_KNOWN)) - 1
 """All of them, as bits."""

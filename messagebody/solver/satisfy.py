@@ -6,10 +6,10 @@ from itertools import islice
 from typing import Final, TypeVar
 
 from messagebody.globs import name_pattern
+from messagebody.media_types import WELL_KNOWN
 from messagebody.solver.budget import Budget
 from messagebody.solver.containment import (
     EVERY_TYPE,
-    WELL_KNOWN,
     Beginnings,
     known_types,
     language_of,

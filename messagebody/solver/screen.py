@@ -14,8 +14,9 @@ from typing import Final
 import attrs
 
 from messagebody.globs import NamePattern
+from messagebody.media_types import WELL_KNOWN
 from messagebody.solver.budget import DEFAULT_STEPS, Budget, OutOfBudget
-from messagebody.solver.containment import WELL_KNOWN, are_disjoint, contains, matches_type
+from messagebody.solver.containment import are_disjoint, contains, matches_type
 from messagebody.solver.profile import PartType, Profile
 
 Types = list[PartType]

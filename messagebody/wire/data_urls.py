@@ -13,8 +13,9 @@ from messagebody.limits import DEFAULT_LIMITS
 from messagebody.media_types import TEXT_PLAIN
 
 _HEAD = re.compile(r"data:([^,\s]{0,1000}),", re.IGNORECASE)
-# Runs of escapes, not single ones: a long run is then decoded by one call.
-_ESCAPES = re.compile(rb"(?:%[0-9A-Fa-f]{2})+")
+# Runs of escapes, not single ones: a long run is then decoded by one call. Possessive, so that
+# the engine keeps no state for each escape.
+_ESCAPES = re.compile(rb"(?:%[0-9A-Fa-f]{2})++")
 _LOOSE = re.compile(rb"%(?![0-9A-Fa-f]{2})")
 _BASE64 = re.compile(rb"[A-Za-z0-9+/]*={0,2}")
 _DEFAULT = "text/plain;charset=US-ASCII"

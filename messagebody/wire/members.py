@@ -30,7 +30,7 @@ from messagebody.errors import (
     LimitExceeded,
 )
 from messagebody.limits import DEFAULT_LIMITS
-from messagebody.media_types import check_content_type, is_textual, parse_content_type
+from messagebody.media_types import check_content_type, is_plain, parse_content_type
 from messagebody.names import NAME_PATTERN, check_name
 from messagebody.wire import data_urls, strict_json
 
@@ -431,7 +431,7 @@ def content_members(content: str | bytes, content_type: str) -> dict[str, Any]:
 
 def as_text(content: bytes, content_type: str) -> str | None:
     """Return bytes as text where they are UTF-8 of a textual type, else None."""
-    if not is_textual(content_type):
+    if not is_plain(content_type):
         return None
     charset = _charset(content_type)
     if charset not in _PLAIN_CHARSETS:

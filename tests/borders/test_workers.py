@@ -145,9 +145,7 @@ async def replay(workflow: Any, body: MessageBody, **options: Any) -> Exception 
     result = body.copy()
     result["/env"] = "replaced"
     history = await history_of(body, with_note(result))
-    replayer = Replayer(
-        workflows=[workflow], data_converter=pydantic_data_converter, **options
-    )
+    replayer = Replayer(workflows=[workflow], data_converter=pydantic_data_converter, **options)
     outcome = await replayer.replay_workflow(history, raise_on_replay_failure=False)
     failure: Exception | None = outcome.replay_failure
     return failure

@@ -6,9 +6,9 @@ import random
 import pytest
 
 from messagebody.globs import content_type_pattern, name_pattern
+from messagebody.media_types import WELL_KNOWN
 from messagebody.solver.budget import Budget, OutOfBudget
 from messagebody.solver.containment import (
-    WELL_KNOWN,
     are_disjoint,
     contains,
     instance,

@@ -21,7 +21,7 @@ from messagebody.cli.options import (
 from messagebody.cli.terminal import Terminal, pass_terminal
 from messagebody.globs import content_type_pattern
 from messagebody.interop.directory import pack, unpack
-from messagebody.media_types import is_textual
+from messagebody.media_types import is_text
 from messagebody.names import safe_name
 from messagebody.offloading import inline
 from messagebody.part import Part
@@ -123,7 +123,7 @@ def _write(part: Part, content: bytes, *, force: bool) -> None:
 
 def _decoded(part: Part, content: bytes) -> str | None:
     try:
-        return content.decode() if is_textual(part.content_type) else None
+        return content.decode() if is_text(part.content_type) else None
     except UnicodeDecodeError:
         return None
 
