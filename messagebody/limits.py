@@ -24,6 +24,9 @@ class Limits:
         name_length: characters of a part name.
         schema_parts: parts in one schema.
         pattern_length: characters of one pattern.
+        schema_states: places that the different patterns of one schema have together, which bounds
+            the memory and time that automata take. A star counts 3, a globstar 7, any other
+            character 1.
 
     Examples:
         >>> Limits(parts=10).parts
@@ -37,6 +40,7 @@ class Limits:
     name_length: int = 1024
     schema_parts: int = 10_000
     pattern_length: int = 16_384
+    schema_states: int = 262_144
 
 
 DEFAULT_LIMITS = Limits()

@@ -146,7 +146,7 @@ class TestSmallBudgets:
     @pytest.mark.parametrize("steps", [0, 1, 7, 60])
     def test_nothing_else_is_raised(self, steps: int) -> None:
         """The answer is right or undecided, and so is all that hangs on it."""
-        for number in range(0, 240):
+        for number in range(0, 240, 2):
             a, b = (schema(*side) for side in generators.pair(number))
             result = check(a, b, steps=steps)
             for body in (result.counterexample, result.example):
