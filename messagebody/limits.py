@@ -25,6 +25,9 @@ class Limits:
         schema_parts: parts in one schema.
         pattern_length: characters of one pattern.
         pattern_total: characters of all patterns of one schema.
+        schema_states: places that the different patterns of one schema have together, which bounds
+            the memory and time that automata take. A star counts 3, a globstar 7, any other
+            character 1.
 
     Examples:
         >>> Limits(parts=10).parts
@@ -39,6 +42,7 @@ class Limits:
     schema_parts: int = 10_000
     pattern_length: int = 16_384
     pattern_total: int = 1_048_576
+    schema_states: int = 262_144
 
 
 DEFAULT_LIMITS = Limits()

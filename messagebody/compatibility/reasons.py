@@ -15,7 +15,7 @@ from messagebody.solver.containment import are_disjoint
 from messagebody.solver.decision import NOTHING, Decision, missing_from, rejected_by
 from messagebody.solver.languages import members
 from messagebody.solver.profile import PartType
-from messagebody.solver.screen import NONE, OPEN, Answer, Types
+from messagebody.solver.screen import OPEN, Answer, Types
 
 Code = Literal[
     "part-not-accepted",
@@ -222,10 +222,10 @@ def _add_rejected(shown: Types, decision: Decision, answers: Mapping[int, Answer
     for part in rejected_by(pair, shown):
         senders |= pair.hits(part)
     for index in range(len(decision.producer)):
-        body = answers.get(index, OPEN).body
-        if body is None or senders >> index & 1:
+        answer = answers.get(index, OPEN)
+        if not answer.is_found or senders >> index & 1:
             continue
-        rejected = rejected_by(pair, body)
+        rejected = rejected_by(pair, answer.body or ())
         part = next((each for each in rejected if pair.hits(each) >> index & 1), None)
         if part is None or part.name in taken:
             part = decision.rejected_part(index, taken)
@@ -253,7 +253,7 @@ def _reasons(
         yield from _on_overlap(sides, decision, verdict)
     for index in range(len(sides.producer)):
         answer = decision.occurrence(index)
-        if answer == NONE:
+        if answer.is_settled and not answer.is_found:
             yield Reason("dead-part", producer_index=index, sides=sides)
         elif not answer.is_settled:
             raise OutOfBudget
@@ -275,9 +275,10 @@ def _on_rejected(
         for each in senders:
             examples.setdefault(each, part)
     for index in range(len(sides.producer)):
-        body = answers.get(index, OPEN).body
-        if body is not None and index not in blamed:
-            part = next(p for p in rejected_by(pair, body) if pair.hits(p) >> index & 1)
+        answer = answers.get(index, OPEN)
+        if answer.is_found and index not in blamed:
+            rejected = rejected_by(pair, answer.body or ())
+            part = next(each for each in rejected if pair.hits(each) >> index & 1)
             yield _not_accepted(sides, index, examples.get(index), part)
 
 
@@ -292,7 +293,7 @@ def _on_missing(
     lacking = set() if shown is None else set(missing_from(decision.pair, shown))
     for wanted in decision.consumer.required_parts:
         answer = answers.get(len(decision.producer) + wanted, OPEN)
-        if answer.body is not None or wanted in lacking:
+        if answer.is_found or wanted in lacking:
             nearest = _optional_match(sides.producer, sides.consumer[wanted])
             yield Reason(
                 "required-may-be-missing",

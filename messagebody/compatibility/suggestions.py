@@ -1,4 +1,4 @@
-"""What change would make a failing pair fit: every suggestion is decided before it is made.
+"""Suggestions: changes of the producer that make a failing pair fit, each proved.
 
 A producer may rename what it sends, drop what nobody takes, convert it to another content type,
 show what it named or name what it showed, or promise what it only may send. Changes are combined
@@ -16,8 +16,10 @@ from messagebody._text import escape, quote
 from messagebody.compatibility.inclusion import Compatibility, check
 from messagebody.globs import content_type_pattern
 from messagebody.schema import MessageBodySchema, SchemaPart
-from messagebody.solver.budget import DEFAULT_STEPS
+from messagebody.solver.budget import DEFAULT_STEPS, Budget, OutOfBudget
 from messagebody.solver.containment import contains
+from messagebody.solver.decision import NOTHING, Decision
+from messagebody.solver.profile import Profile
 
 Kind = Literal["rename", "drop", "convert", "relabel", "require", "narrow"]
 
@@ -37,6 +39,7 @@ CONVERTERS: Final[Mapping[str, tuple[str, ...]]] = {
 
 _TRIED: Final = 2_000
 _EDITS: Final = 4
+_SHARE: Final = 8
 
 
 @attrs.frozen
@@ -94,7 +97,7 @@ def suggest(
     lenient: bool = False,
     converters: Mapping[str, Sequence[str]] = CONVERTERS,
     limit: int = 5,
-    steps: int = DEFAULT_STEPS // 20,
+    steps: int = DEFAULT_STEPS,
 ) -> list[Suggestion]:
     """Return changes of the producer that make a pair fit, those with the fewest edits first.
 
@@ -104,7 +107,7 @@ def suggest(
         lenient: the consumer ignores parts it does not know.
         converters: content types, or patterns of them, and what can be made of them.
         limit: how many suggestions to return.
-        steps: the work that deciding one suggestion may take.
+        steps: the work that deciding the pair and all suggestions together may take.
 
     Returns:
         Suggestions, each proved; none if the pair fits already or nothing of the kind helps.
@@ -121,16 +124,17 @@ def suggest(
     result = check(producer, consumer, lenient=lenient, steps=steps)
     if result:
         return []
-    strays = set(_senders(result))
+    rejected = set(_senders(result))
     wanted = [
         consumer[reason.consumer_index]
         for reason in result.reasons
         if reason.consumer_index is not None
     ]
     options = [
-        list(_options(index, part, index in strays, wanted, consumer, converters))
+        list(_options(index, part, index in rejected, wanted, consumer, converters))
         for index, part in enumerate(producer)
     ]
+    trial = _Trial(producer, Profile.of(result.consumer.parts), Budget(steps))
     found: list[Suggestion] = []
     for choice in islice(_cheapest_first(options), _TRIED):
         edits = tuple(edit for option in choice for edit in option.edits)
@@ -138,10 +142,53 @@ def suggest(
             break
         if any(set(known.edits) <= set(edits) for known in found):
             continue
-        changed = MessageBodySchema([option.part for option in choice if option.part is not None])
-        if check(changed, consumer, lenient=lenient, steps=steps):
-            found.append(Suggestion(edits, changed))
+        parts = [option.part for option in choice]
+        if trial.is_remedy(parts):
+            kept = [part for part in parts if part is not None]
+            found.append(Suggestion(edits, MessageBodySchema(kept)))
     return found
+
+
+class _Trial:
+    """What all changes of a producer are tried against, with one budget for all.
+
+    Arguments:
+        producer: the schema as it is.
+        consumer: who is to accept its bodies.
+        budget: what all trials together may cost.
+    """
+
+    def __init__(self, producer: MessageBodySchema, consumer: Profile, budget: Budget) -> None:
+        self._consumer = consumer
+        self._budget = budget
+        before = Decision(Profile.of(producer.parts), NOTHING, budget)
+        self._alive = [before.occurrence(index).is_found for index in range(len(producer))]
+
+    def is_remedy(self, parts: Sequence[SchemaPart | None]) -> bool:
+        """Tell whether a changed producer fits, and can still send all that it could.
+
+        A change that makes requirements clash fits as well, since nothing is valid then. That
+        helps nobody.
+
+        Arguments:
+            parts: what became of each part; None where it was dropped.
+        """
+        kept = [part for part in parts if part is not None]
+        decision = Decision(Profile.of(kept), self._consumer, self._budget)
+        try:
+            # A hard trial leaves something to those that follow it.
+            with self._budget.share(self._budget.left // _SHARE):
+                self._budget.spend(len(kept))
+                if decision.counterexample() is not None or decision.valid_body() is None:
+                    return False
+                alive = [alive for alive, part in zip(self._alive, parts, strict=True) if part]
+                return all(
+                    decision.occurrence(index).is_found
+                    for index, was_alive in enumerate(alive)
+                    if was_alive
+                )
+        except OutOfBudget:
+            return False
 
 
 def _senders(result: Compatibility) -> Iterator[int]:
@@ -164,14 +211,14 @@ class _Option:
 def _options(
     index: int,
     part: SchemaPart,
-    is_stray: bool,
+    is_rejected: bool,
     wanted: Sequence[SchemaPart],
     consumer: Sequence[SchemaPart],
     converters: Mapping[str, Sequence[str]],
 ) -> Iterator[_Option]:
     """Yield what may become of a schema part, the fewest edits first."""
-    found = [] if is_stray else [_Option((), part)]
-    for target in consumer if is_stray else wanted:
+    found = [] if is_rejected else [_Option((), part)]
+    for target in consumer if is_rejected else wanted:
         for edits in _ways_into(index, part, target, converters):
             after = edits[-1].after if edits else part
             if target in wanted and after is not None and not after.required:
@@ -179,7 +226,7 @@ def _options(
                 found.append(_Option((*edits, Edit("require", index, after, promised)), promised))
             if edits:
                 found.append(_Option(edits, after))
-    if is_stray:
+    if is_rejected:
         found.append(_Option((Edit("drop", index, part, None),), None))
     yield from dict.fromkeys(sorted(found, key=lambda option: len(option.edits)))
 

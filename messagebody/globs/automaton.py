@@ -13,7 +13,7 @@ out of every step: a set of states is empty as soon as nothing can match any mor
 
 import string
 from collections.abc import Iterable
-from typing import Final
+from typing import Final, NamedTuple
 
 import attrs
 
@@ -33,13 +33,30 @@ _NAME: Final = frozenset(string.ascii_letters + string.digits + "._-")
 _TYPE: Final = _ALNUM | frozenset("!#$&^_.+-")
 _DOT: Final = frozenset(".")
 _SLASH: Final = frozenset("/")
+_NAME_BUT_DOT: Final = _NAME - _DOT
 
 NAME_ALPHABET: Final = _NAME | _SLASH
 """The 65 characters of name segments, and "/"."""
 TYPE_ALPHABET: Final = _TYPE | _SLASH
 """The RFC 6838 restricted-name characters in lower case, and "/"."""
 
+States = int
+"""A set of states of one automaton, a bit for each."""
+
+_SMALL: Final = 512
+"""States up to which the sets of a group are not moved down, which saves the shifts."""
+_BITS_OF_A_STEP: Final = 4096
+"""States that one comparison takes at once."""
 _CACHED_BITS: Final = 1 << 22  # of remembered state sets, an automaton: at most 512 KiB
+
+
+class _Group(NamedTuple):
+    """States that are entered from the same others, both sets moved down by a shift."""
+
+    source_shift: int
+    sources: States
+    entered_shift: int
+    entered: States
 
 
 class Automaton:
@@ -61,12 +78,12 @@ class Automaton:
         "accepting", "alphabet", "labels", "literals", "size", "start",
     )  # fmt: skip
 
-    def __init__(self, builder: "_Builder", accepting: int) -> None:
+    def __init__(self, builder: "_Builder", accepting: States) -> None:
         live = builder.live(accepting)
         self.alphabet: frozenset[str] = builder.alphabet
         self.size: int = len(builder.labels)
-        self.start: int = live & 1
-        self.accepting: int = accepting & live
+        self.start: States = live & 1
+        self.accepting: States = accepting & live
         self.labels: tuple[frozenset[str], ...] = tuple(builder.labels)
         self.literals: frozenset[str] = _told_apart(set(builder.labels), self.alphabet)
         self._chained, self._groups = builder.moves(live)
@@ -74,7 +91,7 @@ class Automaton:
         self._rows = self._empty_rows()
         self._cached_bits = 0
 
-    def step(self, states: int, character: str) -> int:
+    def step(self, states: States, character: str) -> States:
         """Return the states after reading one character of the alphabet.
 
         A character outside the alphabet leads to the empty set. Remembered within a bound of
@@ -89,14 +106,14 @@ class Automaton:
             self._remember(row, states, after)
         return after
 
-    def move(self, states: int, character: str) -> int:
+    def move(self, states: States, character: str) -> int:
         """Return what `step` does, remembering nothing: for callers with a memory of their own."""
         if character not in self.alphabet:
             return 0
         symbol = character if character in self.literals else ""
         return self._targets(states) & self._reading[symbol]
 
-    def run(self, states: int, word: str) -> int:
+    def run(self, states: States, word: str) -> States:
         """Return the states after reading a word."""
         for character in word:
             states = self.step(states, character)
@@ -108,9 +125,59 @@ class Automaton:
         """Tell whether a word is in the language."""
         return bool(self.run(self.start, word) & self.accepting)
 
-    def successors(self, state: int) -> int:
+    def successors(self, state: int) -> States:
         """Return the states one move leads to from one state, over all characters."""
         return self._targets(1 << state)
+
+    @property
+    def is_infinite(self) -> bool:
+        """Tell whether there is no end of words: a state can be reached again.
+
+        States are numbered in the order of the pattern, and each lies on the way of some word. So
+        there is a circle exactly if some move does not go forward.
+        """
+        return any(
+            group.source_shift + group.sources.bit_length()
+            > group.entered_shift + _lowest(group.entered)
+            for group in self._groups
+        )
+
+    @property
+    def row_cost(self) -> int:
+        """Group comparisons that following one set of states over all characters takes."""
+        words = 1 + self.size // _BITS_OF_A_STEP
+        return (len(self.literals) + 1) * len(self._groups) * words
+
+    def distances(self) -> list[int]:
+        """Return by state how many characters the nearest word still needs.
+
+        Breadth first against the moves. A state is entered from one other or by one group, and
+        the first state that is met of a group is the nearest, so each group is followed once.
+        """
+        distances = [self.size + 1] * self.size
+        group_of = {
+            state: group
+            for group in self._groups
+            for state in _members(group.entered, group.entered_shift)
+        }
+        queue = _members(self.accepting)
+        for state in queue:
+            distances[state] = 0
+        followed: set[int] = set()
+        for state in queue:
+            group = group_of.get(state)
+            if group is None:
+                sources = [state - 1] if self._chained >> state & 1 else []
+            elif id(group) in followed:
+                sources = []
+            else:
+                followed.add(id(group))
+                sources = _members(group.sources, group.source_shift)
+            for source in sources:
+                if distances[source] > self.size:
+                    distances[source] = distances[state] + 1
+                    queue.append(source)
+        return distances
 
     @property
     def is_empty(self) -> bool:
@@ -122,14 +189,14 @@ class Automaton:
         shared: dict[int, int] = {}
         return {each: {} if each in self.literals else shared for each in self.alphabet}
 
-    def _targets(self, states: int) -> int:
+    def _targets(self, states: States) -> States:
         targets = (states << 1) & self._chained
-        for sources, entered in self._groups:
-            if states & sources:
-                targets |= entered
+        for group in self._groups:
+            if states >> group.source_shift & group.sources:
+                targets |= group.entered << group.entered_shift
         return targets
 
-    def _remember(self, row: dict[int, int], states: int, after: int) -> None:
+    def _remember(self, row: dict[int, int], states: States, after: int) -> None:
         self._cached_bits += self.size + 2048  # a set of states and its entry in the table
         if self._cached_bits > _CACHED_BITS:
             for each in self._rows.values():
@@ -185,7 +252,22 @@ def _readers(
     return reading
 
 
-def _bits(states: Iterable[int], size: int) -> int:
+def _lowest(states: States) -> int:
+    """Return the number of the lowest state of a set."""
+    return (states & -states).bit_length() - 1
+
+
+def _members(states: States, shift: int = 0) -> list[int]:
+    """Return the numbers of the states of a set, lowest first, each moved up by a shift."""
+    found = []
+    while states:
+        lowest = states & -states
+        found.append(lowest.bit_length() - 1 + shift)
+        states ^= lowest
+    return found
+
+
+def _bits(states: Iterable[int], size: int) -> States:
     """Return the set of some states; by bytes, since shifting a long int once a state is square."""
     data = bytearray((size >> 3) + 1)
     for state in states:
@@ -194,27 +276,33 @@ def _bits(states: Iterable[int], size: int) -> int:
 
 
 class _Builder:
-    """Places of a pattern, added in an order in which sources come before targets."""
+    """Places of a pattern, added in an order in which sources come before targets.
+
+    The sources of a state are kept as a set moved down to its lowest state: a long pattern has
+    tens of thousands of states, and a full set for each of them would take hundreds of megabytes.
+    """
 
     def __init__(self, alphabet: frozenset[str]) -> None:
         self.alphabet = alphabet
         self.labels: list[frozenset[str]] = [frozenset()]
-        self.sources: list[int] = [0]
+        self.sources: list[tuple[int, States]] = [(0, 0)]
 
-    def add(self, label: frozenset[str], sources: int) -> int:
+    def add(self, label: frozenset[str], sources: States) -> States:
         """Add a state and return its set; the empty set if it can't be entered."""
         if not sources or not label:
             return 0
         self.labels.append(label)
-        self.sources.append(sources)
+        self.sources.append(_moved_down(sources))
         return 1 << (len(self.labels) - 1)
 
-    def enter_also(self, state: int, sources: int) -> None:
+    def enter_also(self, state: States, sources: States) -> None:
         """Let a state be entered from more states."""
         if state:
-            self.sources[state.bit_length() - 1] |= sources
+            number = state.bit_length() - 1
+            shift, mask = self.sources[number]
+            self.sources[number] = _moved_down(mask << shift | sources)
 
-    def live(self, accepting: int) -> int:
+    def live(self, accepting: States) -> States:
         """Return the states that lead to acceptance.
 
         One pass backwards: the only moves back are those of a globstar, whose states are all
@@ -223,24 +311,38 @@ class _Builder:
         live = accepting
         for state in range(len(self.labels) - 1, -1, -1):
             if live >> state & 1:
-                live |= self.sources[state]
+                shift, mask = self.sources[state]
+                live |= mask << shift
         return live
 
-    def moves(self, live: int) -> tuple[int, tuple[tuple[int, int], ...]]:
+    def moves(self, live: States) -> tuple[States, tuple[_Group, ...]]:
         """Return the states entered only from the one before, and the others by their sources."""
         chained: list[int] = []
-        groups: dict[int, list[int]] = {}
+        groups: dict[tuple[int, States], list[int]] = {}
         for state in range(1, len(self.labels)):
             if not live >> state & 1:
                 continue
-            sources = self.sources[state]
-            if sources.bit_count() == 1 and sources.bit_length() == state:
+            shift, mask = self.sources[state]
+            if mask == 1 and shift == state - 1:
                 chained.append(state)
             else:
-                groups.setdefault(sources, []).append(state)
+                groups.setdefault((shift, mask), []).append(state)
         size = len(self.labels)
-        entered = tuple((sources, _bits(states, size)) for sources, states in groups.items())
+        entered = tuple([_group(*sources, states, size) for sources, states in groups.items()])
         return _bits(chained, size), entered
+
+
+def _moved_down(states: States) -> tuple[int, States]:
+    shift = _lowest(states) if states else 0
+    return shift, states >> shift
+
+
+def _group(shift: int, sources: States, states: list[int], size: int) -> _Group:
+    if size <= _SMALL:
+        return _Group(0, sources << shift, 0, _bits(states, size))
+    first = states[0]
+    moved = [state - first for state in states]
+    return _Group(shift, sources, first, _bits(moved, moved[-1]))
 
 
 # Names
@@ -335,7 +437,7 @@ class _NameBuilder(_Builder):
             return state
         first, second = self._first_dots(sources, loop=True)
         before = sources | first | second
-        state = self.add(_NAME - _DOT, before)
+        state = self.add(_NAME_BUT_DOT, before)
         dot = self.add(_DOT, (before & (self.two_dots | self.inside)) | state)
         for each in (state, dot):
             self.enter_also(each, state | dot)
@@ -349,7 +451,7 @@ class _NameBuilder(_Builder):
         slash = self.add(_SLASH, sources)  # entered from the segment's end, below
         self.slashes |= slash
         within = self._segment(sources | slash)
-        self.sources[slash.bit_length() - 1] = within & self.inside
+        self.sources[slash.bit_length() - 1] = _moved_down(within & self.inside)
         return within & self.inside
 
 

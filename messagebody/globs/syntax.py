@@ -28,6 +28,7 @@ __all__ = [
 MAX_LENGTH: Final = DEFAULT_LIMITS.pattern_length
 _SHOWN_PROBLEMS: Final = 5
 
+_STATES: Final = {"*": 3, "**": 7, "{": 0, ",": 0, "}": 0}
 _TOKEN = re.compile(r"\*+|[/{},]|[^*/{},]+")
 _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9._/*{},-]")
 _NOT_IN_TYPES = re.compile(r"[^A-Za-z0-9!#$&^_.+/*{},-]")
@@ -62,6 +63,11 @@ class Syntax:
 
     tokens: tuple[str, ...]
     lint: tuple[Lint, ...]
+
+    @property
+    def states(self) -> int:
+        """About how many states the automaton of the pattern has."""
+        return sum(_STATES.get(token, len(token)) for token in self.tokens)
 
 
 class Joinable(Protocol):
@@ -115,7 +121,21 @@ def parse_name_pattern(text: str, *, max_length: int = MAX_LENGTH) -> Syntax:
     tokens = _tokens(text, max_length, _illegal_in_name)
     judge = _NameJudge(text)
     judge.end(fold(tokens, _In.START, judge.step))
-    return judge.verdict(tokens)
+    return judge.verdict(_without_repeated_globstars(tokens))
+
+
+def _without_repeated_globstars(tokens: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the tokens with `**/**` written `**`, which matches the same names.
+
+    A run of globstars would cost its square in states and in time, and means nothing more.
+    """
+    kept: list[str] = []
+    for place, token in enumerate(tokens):
+        kept.append(token)
+        ends = place + 1 == len(tokens) or tokens[place + 1] == "/"
+        if ends and kept[-4:] == ["/", "**", "/", "**"]:
+            del kept[-2:]
+    return tuple(kept)
 
 
 def parse_content_type_pattern(text: str, *, max_length: int = MAX_LENGTH) -> Syntax:

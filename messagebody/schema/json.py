@@ -56,7 +56,9 @@ def decode_parsed(data: Any, limits: Limits) -> tuple[SchemaPart, ...]:
     if len(data) > limits.schema_parts:
         problem = f"{len(data):,} parts are more than {limits.schema_parts:,} (limit schema_parts)"
         raise InvalidSchema(problem)
-    return read_parts(data, limits)
+    parts = read_parts(data, limits)
+    _check_states(parts, limits)
+    return parts
 
 
 def _parts_of(data: Mapping[Any, Any]) -> Any:
@@ -102,6 +104,22 @@ def _pattern_length(item: Any) -> int:
     if not isinstance(item, Mapping):
         return 0  # made by this program
     return sum(len(item[key]) for key in _PATTERNS if isinstance(item.get(key), str))
+
+
+def _check_states(parts: Sequence[SchemaPart], limits: Limits) -> None:
+    patterns = {
+        pattern for part in parts for pattern in (part.name_pattern, part.content_type_pattern)
+    }
+    rich = [pattern for pattern in patterns if pattern is not None and pattern.literal is None]
+    # Three for each character is the most, so that the patterns of most schemas are not counted.
+    if 3 * sum(len(pattern.text) for pattern in rich) <= limits.schema_states:
+        return
+    states = sum(pattern.syntax.states for pattern in rich)
+    if states > limits.schema_states:
+        raise InvalidSchema(
+            f"the patterns have {states:,} places together, more than {limits.schema_states:,} "
+            "(limit schema_states); a star counts 3, a globstar 7, any other character 1"
+        )
 
 
 def _joined(errors: Sequence[InvalidSchema]) -> InvalidSchema:

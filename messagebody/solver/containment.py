@@ -150,7 +150,7 @@ def _contains_many(outer: Pattern, inner: Pattern) -> tuple[bool | None, int]:
     if read is not None:
         return read, cost
     languages = [(1, language_of(inner)), (2, language_of(outer))]
-    budget = Budget(_STEPS_OF_A_PAIR - cost)
+    budget = Budget(max(_STEPS_OF_A_PAIR - cost, 0))
     try:
         words = search(languages, budget, good=1, bad=2, need=(1,))
         return all(signature & 2 for signature, _ in words), _STEPS_OF_A_PAIR - budget.left
@@ -193,9 +193,22 @@ def _holds(directory: str, inner: str) -> bool:
     )
 
 
+def includes(pattern: Pattern, text: str) -> bool:
+    """Tell whether a pattern surely matches all that one alternative of another matches."""
+    if pattern.is_universal:
+        return True
+    texts, directories = _texts(pattern)
+    return text in texts or any(_holds(each, text) for each in directories)
+
+
 def is_word(pattern: Pattern, text: str) -> bool:
     """Tell whether a text is a legal name, or content type, whichever the pattern is for."""
-    return is_name(text) if isinstance(pattern, NamePattern) else _TYPE.fullmatch(text) is not None
+    return is_name(text) if isinstance(pattern, NamePattern) else is_type(text)
+
+
+def is_type(text: str) -> bool:
+    """Tell whether a text made of pattern characters is a lower-case content type."""
+    return _TYPE.fullmatch(text) is not None
 
 
 def _accepts(pattern: Pattern, word: str) -> bool:

@@ -62,7 +62,7 @@ class Decision:
         """
         is_settled = True
         for _, answer in self.settle():
-            if answer.body is not None:
+            if answer.is_found:
                 return answer.body
             is_settled &= answer.is_settled
         if not is_settled:
@@ -156,7 +156,7 @@ class Decision:
     def occurrence(self, index: int) -> Answer:
         """Return a valid body with a part that one producer part accepts: none if it is dead."""
         known = self._answers.get(index, OPEN)
-        if known.body is not None:
+        if known.is_found:
             return known
         answer = self.screen.occurrence(index)
         return answer if answer.is_settled else self._alone.answer(index)

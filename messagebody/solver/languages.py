@@ -6,7 +6,7 @@ from collections.abc import Container, Iterator
 from functools import cached_property
 from typing import Final
 
-from messagebody.globs.automaton import Automaton
+from messagebody.globs.automaton import Automaton, States
 
 _PLEASANT: Final = string.ascii_lowercase + string.digits + string.ascii_uppercase + "_-.+!#$&^/"
 _ORDER: Final = {character: place for place, character in enumerate(_PLEASANT)}
@@ -14,8 +14,6 @@ _ORDER: Final = {character: place for place, character in enumerate(_PLEASANT)}
 _ALIKE: Final = 12
 _ROWS_KEPT: Final = 4096
 
-States = int
-"""A set of states of one automaton, a bit for each."""
 PartSet = int
 """A set of schema parts, a bit for each."""
 TypeSet = int
@@ -68,20 +66,8 @@ class Language:
 
     @cached_property
     def is_infinite(self) -> bool:
-        """Whether there is no end of words: a state can be reached again.
-
-        States are numbered in the order of the pattern, so only a move that does not go forward
-        closes a circle.
-        """
-        reached, fresh = self.start, self.start
-        while fresh:
-            state = fresh.bit_length() - 1
-            after = self.automaton.successors(state)
-            if after & ((2 << state) - 1):
-                return True
-            fresh = (fresh | after & ~reached) & ~(1 << state)
-            reached |= after
-        return False
+        """Whether there is no end of words."""
+        return self.automaton.is_infinite
 
     @cached_property
     def first(self) -> str | None:
@@ -119,25 +105,8 @@ class Language:
 
     @cached_property
     def _distances(self) -> list[int]:
-        """By state, how many characters the nearest word still needs.
-
-        Going backwards settles what only moves forward lead to; circles may need another round.
-        """
-        far = self.automaton.size + 1
-        distances = [0 if self.accepting >> q & 1 else far for q in range(self.automaton.size)]
-        targets = [self.automaton.successors(state) for state in range(self.automaton.size)]
-        changed = True
-        while changed:
-            changed = False
-            nearest: dict[int, int] = {}
-            for state in range(self.automaton.size - 1, -1, -1):
-                after = targets[state]
-                if after not in nearest:
-                    nearest[after] = min((distances[q] for q in members(after)), default=far)
-                if nearest[after] + 1 < distances[state]:
-                    distances[state] = nearest[after] + 1
-                    changed = True
-        return distances
+        """By state, how many characters the nearest word still needs."""
+        return self.automaton.distances()
 
 
 def bits(mask: int) -> list[int]:

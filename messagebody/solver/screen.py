@@ -1,9 +1,9 @@
-"""Decide the common pairs by samples and single parts, before any automaton is asked.
+"""Pre-filter of decisions: cheap tests that settle most parts, by samples and by texts.
 
-A yes needs every producer part inside one consumer part and every requirement inside one; a no
-needs one body, tried on samples: a likely name for each schema part, and the well-known content
-types. Whatever neither settles is left open. All of it is sound, none of it complete: the search
-behind it is. Work is counted here too, and past an allowance of its own all is left open.
+A yes needs a producer part inside one consumer part, or one alternative after the other; a no
+needs one body, made of samples: a likely name for each schema part, and the well-known content
+types. An answer here is always right; what neither settles is open and goes to the full search.
+The work is counted too, and past an allowance of its own everything is open.
 """
 
 from bisect import bisect_left
@@ -11,28 +11,54 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Final
 
-import attrs
-
 from messagebody.globs import NamePattern
 from messagebody.media_types import WELL_KNOWN
+from messagebody.names import is_name
 from messagebody.solver.budget import DEFAULT_STEPS, Budget, OutOfBudget
-from messagebody.solver.containment import are_disjoint, contains, matches_type
+from messagebody.solver.containment import (
+    Beginnings,
+    alternatives,
+    are_disjoint,
+    contains,
+    includes,
+    is_type,
+    matches_type,
+)
+from messagebody.solver.languages import TypeSet, members
 from messagebody.solver.profile import PartType, Profile
 
 Types = list[PartType]
 
 
-@attrs.frozen
 class Answer:
-    """What a question for a body came to.
+    """The answer to a question for a body: such a body, that there is none, or open.
 
     Arguments:
         body: such a body, None if none was found.
-        is_settled: whether the answer stands; if not, and there is no body, it is open.
+        is_settled: whether the answer is certain; if not, and there is no body, it is open.
+        make: how to make the body; it is made when it is first asked for.
     """
 
-    body: Types | None
-    is_settled: bool = True
+    __slots__ = ("_body", "_make", "is_found", "is_settled")
+
+    def __init__(
+        self,
+        body: Types | None,
+        *,
+        is_settled: bool = True,
+        make: Callable[[], Types] | None = None,
+    ) -> None:
+        self.is_settled = is_settled
+        self.is_found = body is not None or make is not None
+        self._body = body
+        self._make = make
+
+    @property
+    def body(self) -> Types | None:
+        """The body, None if none was found."""
+        if self._body is None and self._make is not None:
+            self._body = self._make()
+        return self._body
 
 
 NONE: Final = Answer(None)
@@ -40,6 +66,9 @@ OPEN: Final = Answer(None, is_settled=False)
 
 _FEW: Final = 1024
 """Matches of a name with a pattern that are not worth counting, nor avoiding."""
+
+_TRIED: Final = 8
+"""Alternatives of a part of which a sample is tried."""
 
 _PER_STEP: Final = 64
 """Characters of patterns, once for every name, that cost as much as a step."""
@@ -58,12 +87,19 @@ class _Side:
                 if kind.startswith(pattern.prefix) and matches_type(pattern, kind):
                     self.kinds[index] |= 1 << number
 
-    def union(self, chosen: Iterable[int]) -> int:
+    def union(self, chosen: Iterable[int]) -> TypeSet:
         """Return the content types that any of some parts matches."""
         union = 0
         for index in chosen:
             union |= self.kinds[index]
         return union
+
+    def accepts(self, part: PartType) -> bool:
+        """Tell whether any part accepts a message part."""
+        return any(
+            matches_type(self.profile.types[index], part.content_type)
+            for index in self.accepting([part.name])[0]
+        )
 
     def accepting(self, names: Sequence[str | None]) -> list[list[int]]:
         """Return for each name (None: no name) the parts whose name pattern it matches."""
@@ -135,15 +171,14 @@ class Screen:
             # No name or no type matches the pattern: exactly known, so nothing can be valid.
             if side.profile.samples[index] == "" or not side.kinds[index]:
                 return NONE
-        return Answer(self._body_of({})) if self._has_easy_body else OPEN
+        return Answer(None, make=lambda: self._body_of({})) if self._has_easy_body else OPEN
 
     def occurrence(self, index: int) -> Answer:
         """Return a valid body with a part that a producer part accepts."""
         side = self._producer
         if side.profile.samples[index] == "" or not side.kinds[index]:
             return NONE
-        body = self._body_with(index, side.kinds[index]) if self._has_easy_body else None
-        return OPEN if body is None else Answer(body)
+        return self._body_with(index, side.kinds[index])
 
     def rejection(self, index: int) -> Answer:
         """Return a valid body with a part of one producer part that the consumer rejects."""
@@ -175,10 +210,60 @@ class Screen:
         rejected = kinds & ~theirs.union(accepting)
         if rejected:
             # One sample that is rejected: a proof, if a valid body can have it.
-            body = self._body_with(index, rejected) if self._has_easy_body else None
-            return OPEN if body is None else Answer(body)
-        # Inside one consumer part: accepted in any body, whether or not there is an easy one.
+            return self._body_with(index, rejected)
+        # Inside one consumer part, or alternative by alternative inside one each: accepted in
+        # any body, whether or not there is an easy one.
+        alone = self._alternatives_left(index)
+        if alone == []:
+            return NONE
+        for name, kind in (alone or [])[:_TRIED]:
+            part = self._sample_of(name, kind)
+            if part is not None and self._has_easy_body and not theirs.accepts(part):
+                return Answer([part, *self._body_of({})])
         return NONE if any(_is_inside(mine, index, theirs, j) for j in accepting) else OPEN
+
+    def _alternatives_left(self, index: int) -> list[tuple[str | None, str]] | None:
+        """Return the alternatives of a part that lie in no consumer part, as their texts say.
+
+        Most unions that people write are one brace here and several parts there. None: the part
+        is no union, or too rich a one.
+        """
+        name, kind = self._producer.profile.names[index], self._producer.profile.types[index]
+        names: Sequence[str | None] = (None,) if name is None else alternatives(name)
+        kinds = alternatives(kind)
+        count = len(names) * len(kinds)
+        if not 1 < count <= _FEW:
+            return None
+        profile, near = self._consumer.profile, self._near(name)
+        self._budget.spend(count * (1 + len(near)))
+        holding = [(profile.names[j], profile.types[j]) for j in near]
+        return [
+            (text, one)
+            for text in names
+            for one in kinds
+            if not any(
+                includes(type_, one) and (name_ is None or text is None or includes(name_, text))
+                for name_, type_ in holding
+            )
+        ]
+
+    def _sample_of(self, name: str | None, kind: str) -> PartType | None:
+        """Return a part that fits alternatives of a name and a type, not in the easy body."""
+        name = None if name is None else name.replace("**", "*").replace("*", "a")
+        kind = kind.replace("*", "a")
+        if not is_type(kind) or (name is not None and (not is_name(name) or name in self._taken)):
+            return None
+        return PartType(name, kind)
+
+    def _near(self, name: NamePattern | None) -> list[int]:
+        """Return the consumer parts that may accept a name that a pattern matches."""
+        if name is None:
+            return [j for j, each in enumerate(self._consumer.profile.names) if each is None]
+        return members(self._consumer_names.near(name))
+
+    @cached_property
+    def _consumer_names(self) -> Beginnings:
+        return Beginnings(self._consumer.profile.names)
 
     def _omission(self, wanted: int) -> Answer:
         mine, theirs = self._producer, self._consumer
@@ -188,7 +273,7 @@ class Screen:
             return NONE
         avoided = {index: mine.kinds[index] & ~theirs.kinds[wanted] for index in meeting}
         if self._has_easy_body and all(avoided.values()):
-            return Answer(self._body_of(avoided))
+            return Answer(None, make=lambda: self._body_of(avoided))
         return OPEN
 
     @cached_property
@@ -236,18 +321,25 @@ class Screen:
                     return OPEN
         return Answer(list(body.values()))
 
-    def _body_with(self, index: int, kinds: int) -> Types | None:
+    def _body_with(self, index: int, kinds: TypeSet) -> Answer:
         """Return a valid body in which the sample of one part has one of some types."""
+        if not self._has_easy_body:
+            return OPEN
         side = self._producer
-        sample = side.profile.samples[index]
         if side.profile.required[index]:
-            return self._body_of({index: kinds})
-        body = self._body_of({})
-        if sample is not None and any(part.name == sample for part in body):
-            return None
-        return [self._part(sample, kinds), *body]
+            return Answer(None, make=lambda: self._body_of({index: kinds}))
+        sample = side.profile.samples[index]
+        if sample in self._taken:
+            return OPEN
+        return Answer(None, make=lambda: [self._part(sample, kinds), *self._body_of({})])
 
-    def _body_of(self, chosen: Mapping[int, int]) -> Types:
+    @cached_property
+    def _taken(self) -> set[str]:
+        """The names in the easy body."""
+        profile = self._producer.profile
+        return {sample for i in profile.required_parts if (sample := profile.samples[i])}
+
+    def _body_of(self, chosen: Mapping[int, TypeSet]) -> Types:
         """Return a valid body of samples, with the types chosen for some parts."""
         side = self._producer
         return [
@@ -255,14 +347,14 @@ class Screen:
             for index in side.profile.required_parts
         ]
 
-    def _part(self, name: str | None, kinds: int) -> PartType:
+    def _part(self, name: str | None, kinds: TypeSet) -> PartType:
         """Return a part with the likeliest of some content types."""
         number = (kinds & -kinds).bit_length() - 1
         if number < len(WELL_KNOWN):
             return PartType(name, WELL_KNOWN[number])
         return PartType(name, self._odd_types[number - len(WELL_KNOWN)])
 
-    def _shared_part(self, side: _Side, index: int, other: _Side, both: int) -> PartType | None:
+    def _shared_part(self, side: _Side, index: int, other: _Side, both: TypeSet) -> PartType | None:
         """Return a part that a schema part and another schema both accept, if easily found.
 
         Arguments:

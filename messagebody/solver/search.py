@@ -18,6 +18,12 @@ _States = tuple[tuple[int, int], ...]
 _PER_STEP: Final = 16
 """Comparisons that cost as much as a step."""
 
+_GROUPS: Final = 4
+"""Groups of states whose comparison with a set costs as much as a step."""
+
+_WORDS: Final = 8192
+"""States of all patterns together whose sets cost a step more to compare."""
+
 _FEW: Final = 16
 """States that one pattern moves on from in a step; each one more costs a step."""
 
@@ -48,6 +54,7 @@ def search(
     """
     pairs = list(labelled)
     sides = _Sides(pairs, good, bad)
+    rows = _Rows(pairs)
     alone = _only_good(pairs, good, need)
     start = tuple((i, each.start) for i, (_, each) in enumerate(pairs) if each.start)
     if not _meets(_labels(pairs, start), need):
@@ -63,7 +70,7 @@ def search(
         signature = _signature(pairs, states)
         if _meets(signature, need):
             yield signature, _spell(nodes, index)
-        for character, reached in _moves(pairs, states, budget):
+        for character, reached in _moves(pairs, states, rows, budget):
             if _meets(_labels(pairs, reached), need):
                 nodes.extend(
                     (after, index, character)
@@ -115,14 +122,14 @@ def _meets(labels: int, need: Sequence[int]) -> bool:
 
 
 def _moves(
-    pairs: Sequence[tuple[int, Language]], states: _States, budget: Budget
+    pairs: Sequence[tuple[int, Language]], states: _States, costs: "_Rows", budget: Budget
 ) -> Iterator[tuple[str, _States]]:
     """Yield what each character that makes a difference leads to, and one for all others.
 
     The most pleasant come first: of those that lead to the same, the first is kept.
     """
     cost = sum([max(1, here.bit_count() - _FEW) for _, here in states])
-    budget.spend(cost)
+    budget.spend(cost + costs.of(states))
     rows = [(i, *pairs[i][1].row(here)) for i, here in states]
     told_apart = {character for _, reached, _ in rows for character in reached}
     other = pairs[0][1].another(told_apart)
@@ -136,6 +143,31 @@ def _moves(
         )
 
 
+class _Rows:
+    """What it costs to follow sets of states of long patterns, each set once in a search.
+
+    Sets are followed once and then looked up, but what a search costs must not depend on what
+    other searches have looked up before.
+    """
+
+    __slots__ = ("_followed", "_heavy")
+
+    def __init__(self, pairs: Sequence[tuple[int, Language]]) -> None:
+        costs = (
+            (i, language.automaton.row_cost // _GROUPS) for i, (_, language) in enumerate(pairs)
+        )
+        self._heavy = {i: cost for i, cost in costs if cost > _FEW}
+        self._followed: set[tuple[int, int]] = set()
+
+    def of(self, states: _States) -> int:
+        """Return the steps that sets not followed before cost."""
+        if not self._heavy:
+            return 0
+        fresh = [each for each in states if each[0] in self._heavy and each not in self._followed]
+        self._followed.update(fresh)
+        return sum([self._heavy[i] for i, _ in fresh])
+
+
 class _Sides:
     """The sets of states met so far, as far as they are worth going on from.
 
@@ -143,7 +175,7 @@ class _Sides:
     one of its good states.
     """
 
-    __slots__ = ("_bad", "_good", "_kept", "_level", "_met", "_offsets", "beaten")
+    __slots__ = ("_bad", "_good", "_kept", "_level", "_met", "_offsets", "_words", "beaten")
 
     def __init__(self, pairs: Sequence[tuple[int, Language]], good: int, bad: int) -> None:
         self._offsets: list[int] = []
@@ -159,6 +191,7 @@ class _Sides:
             self._bad |= span if label & bad else 0
             self._offsets.append(offset)
             offset += language.size
+        self._words = 1 + offset // _WORDS
 
     def begin_level(self) -> None:
         """Go on to words that are longer by one character."""
@@ -175,12 +208,12 @@ class _Sides:
         better, worse = joined & self._good, joined & self._bad
         shelves = [self._kept.setdefault(bit, []) for bit in bits(better) or [0]]
         rivals = min(shelves, key=len)
-        budget.spend(len(rivals) // _PER_STEP)
+        budget.spend((1 + len(rivals) // _PER_STEP) * self._words)
         for good, bad, _, _ in rivals:
             if not better & ~good and not bad & ~worse:
                 return False
         for shelf in shelves:
-            budget.spend(len(shelf) // _PER_STEP)
+            budget.spend(len(shelf) // _PER_STEP * self._words)
             for good, bad, rival, level in shelf:
                 if level == self._level and not good & ~better and not worse & ~bad:
                     self.beaten.add(rival)

@@ -1,6 +1,6 @@
 """What would make a pair fit: proved, and the least first."""
 
-from messagebody.compatibility import check, suggest
+from messagebody.compatibility import check, dead_parts, satisfiable, suggest
 from messagebody.schema import MessageBodySchema
 from tests.compatibility import generators
 from tests.compatibility.test_checking import schema
@@ -81,6 +81,39 @@ class TestRanking:
             helped += bool(found)
             assert not (found and check(a, b))
         assert helped > failing / 3
+
+    def test_what_is_suggested_can_be_sent(self) -> None:
+        """Two names made one would fit as well: nothing could have both types."""
+        producer = schema(("/report", "text/markdown", True), ("/summary", "text/plain", True))
+        found = suggest(producer, schema(("/doc", "text/*", True)))
+        for each in found:
+            assert satisfiable(each.producer)
+            assert not dead_parts(each.producer)
+        for number in range(90):
+            a, b = map(MessageBodySchema, generators.pair(number))
+            for each in suggest(a, b):
+                assert satisfiable(each.producer)
+                assert len(dead_parts(each.producer)) <= len(dead_parts(a))
+
+    def test_a_requirement_beside_a_rejected_part(self) -> None:
+        """Both are mended together."""
+        producer = schema((None, "text/plain"), ("/files/*.{json,csv}", "image/*", True))
+        found = first(producer, schema((None, "text/plain", True)))
+        assert "always send producer part 0" in found
+        assert "producer part 1" in found
+        agent = schema((None, "text/markdown", True), ("/source/*", "text/*"))
+        reader = schema((None, "text/html", True), ("/sources/*", "text/*", True))
+        assert first(agent, reader) == (
+            "convert producer part 0 text/markdown to text/html; "
+            "rename producer part 1 '/source/*' text/* to '/sources/*'; "
+            "always send producer part 1 '/sources/*' text/*"
+        )
+
+    def test_one_budget_for_all(self) -> None:
+        """What it costs does not grow with what is tried."""
+        again = [f"/*{c}" + "{a,b}" * n + f"{c}*" for n in (11, 23) for c in "ab"]
+        producer = schema(("/" + "{a,b}" * 25,), *[(f"/x{i}", "text/plain") for i in range(6)])
+        assert suggest(producer, schema(*[(each,) for each in again]), steps=2_000) == []
 
     def test_nothing_to_suggest(self) -> None:
         """The pair fits, or no change of the kind helps."""

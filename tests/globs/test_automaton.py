@@ -1,5 +1,6 @@
 """The automaton as a decision procedure sees it."""
 
+import tracemalloc
 from itertools import product
 
 import pytest
@@ -13,7 +14,10 @@ from messagebody.globs import (
     name_pattern,
     representatives,
 )
+from messagebody.globs.automaton import name_automaton
+from messagebody.globs.syntax import parse_name_pattern
 from messagebody.names import is_name
+from tests.compatibility.oracle import name_matches
 from tests.effort import examples
 from tests.globs import strategies
 
@@ -119,3 +123,54 @@ def test_what_is_remembered_is_bounded() -> None:
     rows = {id(row): len(row) for row in automaton._rows.values()}
     assert sum(rows.values()) < 2200
     assert automaton.accepts("/aa" + "ab" * 7)
+
+
+class TestLongPatterns:
+    """The sources of a state are near it, so what they take grows with the pattern only."""
+
+    @pytest.mark.parametrize("piece", ["*/**/", "**/a/", "*a"])
+    def test_memory_is_linear(self, piece: str) -> None:
+        def peak(repeated: int) -> int:
+            syntax = parse_name_pattern("/" + piece * repeated + "b")
+            tracemalloc.start()
+            name_automaton(syntax)
+            found = tracemalloc.get_traced_memory()[1]
+            tracemalloc.stop()
+            return found
+
+        assert peak(800) < 3 * peak(400)
+
+    @pytest.mark.parametrize("count", [2, 3, 500])
+    def test_repeated_globstars_are_one(self, count: int) -> None:
+        """They mean the same, in the middle and at the end."""
+        for written, meant in (
+            ("/" + "**/" * count + "b", "/**/b"), ("/a/" + "/".join(["**"] * count), "/a/**"),
+            ("/{a/" + "**/" * count + "c,b}", "/{a/**/c,b}"),
+        ):  # fmt: skip
+            assert parse_name_pattern(written).tokens == parse_name_pattern(meant).tokens
+
+    @pytest.mark.parametrize("pattern", ["/**/{**,a}", "/{**/,}**/a", "/**/**{a,b}", "/{**/**,x}y"])
+    def test_globstars_beside_braces_keep_their_meaning(self, pattern: str) -> None:
+        """Only whole segments are left out."""
+        for name in ("/a", "/x/a", "/x/y/a", "/xy", "/x/xy", "/xa", "/x/y/xb", "/a/b/c/d"):
+            assert name_pattern(pattern).matches(name) is name_matches(pattern, name), name
+
+
+@settings(max_examples=200, deadline=None)
+@given(strategies.name_patterns)
+def test_distances_and_circles(pattern: str) -> None:
+    """As steps of the graph, taken one by one, say."""
+    automaton = name_pattern(pattern).automaton
+    if automaton.is_empty:
+        return
+    far = automaton.size + 1
+    expected = [0 if automaton.accepting >> q & 1 else far for q in range(automaton.size)]
+    after = [automaton.successors(state) for state in range(automaton.size)]
+    for _ in range(automaton.size):
+        for state, targets in enumerate(after):
+            nearest = [expected[q] for q in range(automaton.size) if targets >> q & 1]
+            expected[state] = min([expected[state], *[each + 1 for each in nearest]])
+    assert automaton.distances() == [min(each, far) for each in expected]
+    assert automaton.is_infinite is any(
+        after[state] & ((2 << state) - 1) for state in range(automaton.size)
+    )

@@ -195,6 +195,24 @@ class TestInfer:
         assert MessageBodySchema.infer([]) == MessageBodySchema()
 
 
+class TestHostileSchemas:
+    def test_places_of_all_patterns_together(self) -> None:
+        """What one pattern may have, hundreds of them may not."""
+        long = "*/**/" * 3_000
+        [one] = MessageBodySchema.from_dicts([{"name": f"/{long}b"}])
+        assert one.name == f"/{long}b"
+        many = [{"name": f"/{long}b{number}"} for number in range(30)]
+        with pytest.raises(InvalidSchema, match=r"more than 262,144 \(limit schema_states\)"):
+            MessageBodySchema.from_dicts(many)
+        wide = MessageBodySchema.from_dicts(many, limits=Limits(schema_states=2_000_000))
+        assert len(wide) == 30
+        assert len(MessageBodySchema.from_dicts(many[:1] * 30)) == 30  # the same pattern
+
+    def test_ten_thousand_ordinary_parts(self) -> None:
+        parts = [{"name": f"/d{i}/*.txt", "contentType": "text/*"} for i in range(10_000)]
+        assert len(MessageBodySchema.from_dicts(parts)) == 10_000
+
+
 class TestPydantic:
     def test_reads_writes_and_documents(self) -> None:
         import pydantic

@@ -1,0 +1,195 @@
+"""Schemas that grow, small budgets, and answers that are complete whatever the size."""
+
+from typing import Any
+
+import pytest
+
+from messagebody.body import MessageBody
+from messagebody.compatibility import (
+    Relation,
+    Verdict,
+    check,
+    dead_parts,
+    disjoint,
+    equivalent,
+    evolution,
+    lint,
+    satisfiable,
+    suggest,
+    upgrade,
+)
+from messagebody.part import Part
+from messagebody.schema import MessageBodySchema
+from tests.compatibility import generators, oracle
+from tests.compatibility.test_checking import schema, types
+from tests.compatibility.test_mutants import without_first_look
+
+PLAIN, HTML, BOTH = "text/plain", "text/html", "text/{plain,html}"
+FAMILIES: dict[str, list[tuple[str | None, str]]] = {
+    "directories": [("/d{}/*", "text/*")],
+    "unnamed types": [(None, "text/t{}")],
+    "two names each": [("/{{a{},b{}}}.txt", "text/*")],
+    "files": [("/f{}.txt", "text/*")],
+}
+
+
+def family(name: str, size: int, *, required: bool = True) -> list[Any]:
+    """Return parts of which each has a number in it."""
+    [(pattern, kind)] = FAMILIES[name]
+    return [(pattern and pattern.format(i, i), kind.format(i), required) for i in range(size)]
+
+
+def split(parts: list[Any]) -> tuple[MessageBodySchema, MessageBodySchema]:
+    """Return the parts with one part more, which the consumer says in two."""
+    return schema(*parts, ("/x", BOTH)), schema(*parts, ("/x", PLAIN), ("/x", HTML))
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+class TestOneSplitPart:
+    """Beside any number of parts that are the same on both sides."""
+
+    @pytest.mark.parametrize("required", [True, False])
+    def test_hundreds(self, name: str, required: bool) -> None:
+        producer, consumer = split(family(name, 320, required=required))
+        assert check(producer, consumer).verdict is Verdict.ALWAYS
+        assert check(producer, schema(*consumer[:-1])).compatible is False
+
+    def test_the_search_alone(self, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+        """It does not depend on the first look."""
+        without_first_look(monkeypatch)
+        producer, consumer = split(family(name, 40))
+        assert check(producer, consumer).verdict is Verdict.ALWAYS
+        assert check(producer, schema(*consumer[:-1])).compatible is False
+
+    def test_relations(self, name: str) -> None:
+        """Satisfiable, disjoint, dead parts and lint begin with the first look too."""
+        parts = schema(*family(name, 320))
+        assert satisfiable(parts).value is True
+        assert disjoint(parts, parts).value is False
+        assert (dead_parts(parts), dead_parts(parts).undecided) == ([], [])
+        assert lint(schema(*family(name, 40))) == []
+
+
+class TestUnionsOfManyParts:
+    def test_braces_against_parts(self) -> None:
+        """Every part in two, by name and by type."""
+        named = schema(*[(f"/d{i}/**/*.{{json,csv,md}}",) for i in range(320)])
+        apart = [(f"/d{i}/**/*.{end}",) for i in range(320) for end in ("json", "{csv,md}")]
+        assert check(named, schema(*apart)).verdict is Verdict.ALWAYS
+        assert not check(named, schema(*apart[1:]))
+        typed = schema(*[(f"/f{i}", BOTH, True) for i in range(320)])
+        apart_by_type = [(f"/f{i}", kind) for i in range(320) for kind in (PLAIN, HTML)]
+        assert check(typed, schema(*apart_by_type)).verdict is Verdict.ALWAYS
+        assert check(typed, schema(*apart_by_type[1:])).verdict is Verdict.SOMETIMES
+
+    def test_one_long_brace(self) -> None:
+        """Three hundred endings, and one more."""
+        ends = [f"e{i}" for i in range(321)]
+        less, more = ("/**/*.{" + ",".join(each) + "}" for each in (ends[:-1], ends))
+        assert check(schema((less,)), schema((more,))).verdict is Verdict.ALWAYS
+        assert check(schema((more,)), schema((less,))).compatible is False
+
+
+class TestCompleteReasons:
+    def codes(self, producer: MessageBodySchema, consumer: MessageBodySchema) -> list[str]:
+        return [reason.code for reason in check(producer, consumer).reasons]
+
+    def test_a_requirement_beside_a_rejected_part(self) -> None:
+        """Both are told: who mends the one must not meet the other afterwards."""
+        producer = schema((None, PLAIN), ("/files/*.{json,csv}", "image/*", True))
+        expected = ["part-not-accepted", "required-may-be-missing"]
+        assert self.codes(producer, schema((None, PLAIN, True))) == expected
+
+    def test_each_is_said_where_brute_force_says_so(self) -> None:
+        """A producer part that can be rejected is named, and so is each requirement."""
+        told = 0
+        for number in range(600):
+            a, b = generators.pair(number)
+            result = check(schema(*a), schema(*b))
+            if result.compatible is not False:
+                continue
+            missing = {r.consumer_index for r in result.reasons if "missing" in r.code}
+            senders = {r.producer_index for r in result.reasons if "accepted" in r.code}
+            for index in (i for i, part in enumerate(b) if part[2]):
+                alone: oracle.Schema = [("/**", "*/*", False), (None, "*/*", False), b[index]]
+                assert (index in missing) is not oracle.decide(a, alone).always, (number, index)
+            shown = types(result.counterexample) or []
+            refused = [part for part in shown if not any(p.accepts(*part) for p in result.consumer)]
+            assert set(refused) == {r.part for r in result.reasons if r.part}, number
+            for index in range(len(a)):
+                if any(result.producer[index].accepts(*part) for part in refused):
+                    assert index in senders, number
+            told += len(missing) + len(senders)
+        assert told > 600
+
+    def test_optional_parts_of_another_type_are_no_remedy(self) -> None:
+        """To send it always would not help."""
+        [rejected, reason] = check(schema(("/a", PLAIN)), schema(("/a", "image/png", True))).reasons
+        assert (rejected.code, reason.code) == ("part-not-accepted", "required-may-be-missing")
+        assert reason.producer_index is None
+        assert "optional" not in str(reason)
+
+    def test_always_does_not_speak_of_the_budget(self) -> None:
+        """It is decided."""
+        files = schema(*family("files", 120))
+        assert check(files, files).reasons == ()
+        assert check(*split(family("directories", 40)), steps=20_000).reasons == ()
+
+    def test_hundreds_of_reasons(self) -> None:
+        """One a part, without trying each against all."""
+        files = schema(*family("files", 800))
+        reasons = check(files, schema()).reasons
+        assert [reason.producer_index for reason in reasons] == list(range(800))
+
+
+class TestSmallBudgets:
+    @pytest.mark.parametrize("steps", [0, 1, 7, 60])
+    def test_nothing_else_is_raised(self, steps: int) -> None:
+        """The answer is right or undecided, and so is all that hangs on it."""
+        for number in range(0, 240, 2):
+            a, b = (schema(*side) for side in generators.pair(number))
+            result = check(a, b, steps=steps)
+            for body in (result.counterexample, result.example):
+                assert body is None or a.is_valid(body)
+            whole = check(a, b)
+            assert result.verdict in {whole.verdict, Verdict.UNDECIDED}
+            assert result.verdict is Verdict.ALWAYS or result.reasons
+            assert satisfiable(a, steps=steps).value in {satisfiable(a).value, None}
+            assert disjoint(a, b, steps=steps).value in {disjoint(a, b).value, None}
+            assert set(dead_parts(a, steps=steps)) <= set(dead_parts(a))
+            assert equivalent(a, b, steps=steps).value in {equivalent(a, b).value, None}
+            assert isinstance(equivalent(a, b, steps=steps), Relation)
+            evolution(a, b, "full", steps=steps)
+            upgrade((a, b), (b, a), steps=steps)
+            if number % 12 == 0:
+                suggest(a, b, steps=steps)
+
+    def test_what_is_not_decided_is_told(self) -> None:
+        """Dead parts and lint do not leave it out in silence."""
+        starved = [("/{a,b,c}", f"text/{kind}", True) for kind in "xyz"]
+        parts = schema(*starved, ("/{a,b,c}", "image/png"))
+        assert dead_parts(parts) == [3]
+        assert dead_parts(parts, steps=3).undecided == [0, 1, 2, 3]
+        assert [finding.code for finding in lint(parts, steps=3)] == ["undecided"]
+
+    @pytest.mark.parametrize("steps", [None, "7", -5, 1.5, True])
+    def test_no_budget(self, steps: Any) -> None:
+        """Steps are a whole number."""
+        with pytest.raises(ValueError, match="steps is a whole number from 0 on, got "):
+            check(schema(), schema(), steps=steps)
+
+    def test_an_example_where_the_budget_ends(self) -> None:
+        """The empty body is one, whatever else there is."""
+        hard = schema(("/*" + "a" * 1020, "x/q"))
+        example = check(hard, hard, steps=50).example
+        assert example is not None
+
+    def test_streaming(self) -> None:
+        """A part that takes more than the budget leaves the status open."""
+        parts = schema(*family("two names each", 300))
+        stream = parts.stream()
+        stream._steps = 1
+        status = stream.feed(Part("", name="/a7.txt", content_type=PLAIN))
+        assert status == "waiting"
+        assert isinstance(stream.finish(), list)
+        assert not parts.is_valid(MessageBody())
