@@ -26,10 +26,10 @@ FULL, BROKEN = OSError(28, "No space left on device"), OSError(5, "Input/output 
 
 
 @pytest.fixture
-def in_parts(small_parts: servers.Server) -> S3Store:
+def in_parts(moto_server: servers.Server) -> S3Store:
     """A bucket of one's own, written in parts of 64 KiB."""
     filesystem = S3FileSystem(
-        session=small_parts.session(), endpoint_url=small_parts.endpoint,
+        session=moto_server.session(), endpoint_url=moto_server.endpoint,
         multipart_threshold=64 * KIB, part_size=64 * KIB,
     )  # fmt: skip
     bucket = f"parts-{next(_numbers)}"
