@@ -5,7 +5,6 @@ import hashlib
 import itertools
 import os
 import threading
-import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -19,6 +18,7 @@ from messagebody.stores import open_store
 from messagebody.stores.directory import FileStore
 from messagebody.stores.s3 import S3FileSystem, S3Store
 from tests import servers
+from tests.offloading.test_care import turns
 
 KIB, MIB = 1024, 1024 * 1024
 _numbers = itertools.count()
@@ -154,21 +154,23 @@ def test_cancelling_at_every_step(
 ) -> None:
     """Wherever a task is cancelled: it ends, and what it began is undone or whole."""
     body = MessageBody(Part(os.urandom(700 * KIB + n), name=f"/{n}") for n in range(2))
-    there, checking, seen = threading.Event(), Stop.check, [0]
+    there, cancelled, checking, seen = threading.Event(), threading.Event(), Stop.check, [0]
 
     def check(stop: Stop) -> None:
         seen[0] += 1
         if seen[0] == checks + 1:
             there.set()
-            time.sleep(0.05)
+            assert cancelled.wait(60)
         checking(stop)
 
     monkeypatch.setattr(Stop, "check", check)
 
     async def work() -> None:
         task = asyncio.create_task(aoffload(body, in_parts))
-        await asyncio.to_thread(there.wait, 10)
+        await asyncio.to_thread(there.wait, 60)
         task.cancel()
+        await turns(10)
+        cancelled.set()
         with pytest.raises(asyncio.CancelledError):
             await task
 

@@ -89,7 +89,7 @@ def test_killed_while_it_sends_to_s3(
     proxy.spoil(operation, kill, first=1, times=1)
     place = f"s3://{moto_store.bucket}/tenant"
     children.append(run_child(place, SENT, proxy.endpoint, moto_server.environment()))
-    ended_well = children[0].wait(30) == 0
+    ended_well = children[0].wait(120) == 0
     assert not ended_well or (acknowledged and operation == "complete")  # it may be faster
     children[0].stdout.close()  # type: ignore[union-attr]
     for found in moto_store.iter_objects():
@@ -112,7 +112,7 @@ def test_killed_while_it_writes_to_a_directory(
     child = run_child(tmp_path.as_uri(), WRITTEN)
     time.sleep(after)
     child.send_signal(how)
-    child.wait(30)
+    child.wait(120)
     child.stdout.close()  # type: ignore[union-attr]
     for path in tmp_path.rglob("*"):
         if path.is_file() and not path.name.startswith(".messagebody-"):
