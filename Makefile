@@ -34,11 +34,12 @@ $(VENV)/.%: $(VENV)/.core
 demo: $(VENV)/.core ## Build, query, validate, check and offload a real message
 	@$(BIN)/messagebody demo
 
-test: $(VENV)/.test $(VENV)/.integrations ## Run the tests, with coverage and its gate
-	$(PYTEST) -m "not slow" --cov --cov-report=term:skip-covered --cov-fail-under=95
+test: $(VENV)/.test $(VENV)/.integrations ## Run the tests
+	$(PYTEST) -m "not slow"
 
-test-slow: $(VENV)/.test $(VENV)/.integrations ## Run everything, the long fuzz and fault runs included
-	$(PYTEST)
+test-slow: $(VENV)/.test $(VENV)/.integrations ## Run all tests at length, and the gate of coverage
+	$(PYTEST) -m "not slow" --cov --cov-report=term:skip-covered --cov-fail-under=95
+	HYPOTHESIS_PROFILE=thorough $(PYTEST)
 
 # An environment made anew each time, with the newest version of everything.
 test-newest: ## Run the tests with the newest libraries instead of the pinned ones

@@ -1,6 +1,7 @@
 """Servers for tests: started on loopback, on a free port, ended by their own process id."""
 
 import contextlib
+import functools
 import os
 import shutil
 import socket
@@ -26,8 +27,8 @@ class Server:
     directory: Path | None = None
 
     def session(self) -> boto3.session.Session:
-        """Return a boto3 session with the server's credentials."""
-        return boto3.session.Session(self.access_key, self.secret_key, region_name=REGION)
+        """Return a boto3 session with the server's credentials; one a process, for it is slow."""
+        return _session(self.access_key, self.secret_key)
 
     def environment(self) -> dict[str, str]:
         """Return what boto3 reads from the environment."""
@@ -39,6 +40,11 @@ class Server:
             "AWS_CONFIG_FILE": os.devnull,
             "AWS_SHARED_CREDENTIALS_FILE": os.devnull,
         }
+
+
+@functools.cache
+def _session(access_key: str, secret_key: str) -> boto3.session.Session:
+    return boto3.session.Session(access_key, secret_key, region_name=REGION)
 
 
 def free_port() -> int:
@@ -80,11 +86,11 @@ def _wait_for(port: int, process: "subprocess.Popen[bytes]") -> None:
 
 
 @contextlib.contextmanager
-def moto(smallest_part: int = 5 * 1024 * 1024) -> Iterator[Server]:
-    """Run a moto server: S3's semantics, any credentials; parts as small as you like."""
+def moto() -> Iterator[Server]:
+    """Run a moto server: S3's semantics, any credentials, parts of any size."""
     port = free_port()
     command = [_binary("moto_server"), "-H", "127.0.0.1", "-p", str(port)]
-    settings = os.environ | {"S3_UPLOAD_PART_MIN_SIZE": str(smallest_part)}
+    settings = os.environ | {"S3_UPLOAD_PART_MIN_SIZE": "1"}
     with running(command, port, env=settings):
         yield Server(f"http://127.0.0.1:{port}", "test", "test")
 

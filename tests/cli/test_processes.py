@@ -30,7 +30,7 @@ def on_a_terminal(*arguments: str, **environment: str) -> tuple[int, str]:
             if not chunk:
                 break
             shown += chunk
-        code = process.wait(timeout=30)
+        code = process.wait(timeout=120)
     os.close(ours)
     return code, shown.decode()
 
@@ -84,7 +84,7 @@ def test_a_closed_pipe_ends_quietly(tmp_path: Path) -> None:
         process.stdout.read(10)
         process.stdout.close()
         assert process.stderr.read() == b""
-        assert process.wait(timeout=30) == 141
+        assert process.wait(timeout=120) == 141
 
 
 def test_commands_pipe(message: str) -> None:

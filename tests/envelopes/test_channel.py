@@ -315,7 +315,7 @@ class TestDeduplication:
 
         def slow(chat: dict[str, Any]) -> dict[str, Any]:
             started.set()
-            assert finish.wait(5)
+            assert finish.wait(60)
             raise RuntimeError("boom")
 
         recorder = Recorder(slow)
@@ -329,10 +329,10 @@ class TestDeduplication:
 
         thread = threading.Thread(target=run)
         thread.start()
-        assert started.wait(5)
+        assert started.wait(60)
         result = recorder.handle(data())
         finish.set()
-        thread.join(5)
+        thread.join(60)
         assert isinstance(result, channel.Refusal)
         assert len(errors) == 1
         recorder.chat = echo
@@ -345,14 +345,14 @@ class TestDeduplication:
         given_away: list[Any] = []
 
         def race() -> None:
-            barrier.wait(5)
+            barrier.wait(60)
             given_away.extend(seen.reserve(number) for number in range(200))
 
         threads = [threading.Thread(target=race) for _ in range(8)]
         for thread in threads:
             thread.start()
         for thread in threads:
-            thread.join(5)
+            thread.join(60)
         assert sum(reservation is not None for reservation in given_away) == 200
 
     def test_bounded_by_count(self) -> None:

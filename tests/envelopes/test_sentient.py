@@ -283,18 +283,15 @@ class TestChain:
             sentient.audit_entry(message, error_line=True)
             sentient.forward(message, BASES["ex1"][0])
 
+    @pytest.mark.timeout(60)  # less than quadratic time takes
     def test_long_texts_take_linear_time(self) -> None:
-        """A quarter of a megabyte of near misses for every pattern takes well under a second."""
-        import time
-
+        """Near misses for every pattern, a quarter of a megabyte each."""
         size = 250_000
         for text in ("1" * size, "1 a" * (size // 3), "goals " * (size // 6), "store_1 (" * 27_000,
                      "store_1 (acquired from " * 10_000, " " * size, "src_" * 60_000):  # fmt: skip
             messages = chain("ex12", ("1/status/message", text),
                              ("1/output/content/objective_1/goals/0", text))  # fmt: skip
-            start = time.process_time()
             [*sentient.iter_findings(messages)]
-            assert time.process_time() - start < 2
 
 
 class TestForward:

@@ -1,18 +1,8 @@
 from collections import Counter
-from collections.abc import Iterator
 
 import pytest
 
-from tests import servers
-
 LEDGER = pytest.StashKey[Counter[str]]()
-
-
-@pytest.fixture(scope="session")
-def small_parts() -> Iterator[servers.Server]:
-    """A server that takes parts of any size: a hundred runs in the time of one."""
-    with servers.moto(smallest_part=256) as server:
-        yield server
 
 
 @pytest.fixture

@@ -5,7 +5,6 @@ import re
 import socket
 import struct
 import threading
-import time
 from collections.abc import Callable
 
 import attrs
@@ -36,6 +35,11 @@ class Exchange:
 
     def send(self, data: bytes) -> None:
         self.client.sendall(data)
+
+    def wait_for_the_end(self) -> None:
+        """Wait until the client hangs up."""
+        while self.client.recv(1 << 16):
+            pass
 
     def reset(self) -> None:
         """Hang up the hard way: the other side sees a reset, not an end."""
@@ -151,23 +155,18 @@ def reset_after(exchange: Exchange) -> None:
 
 
 def stall(exchange: Exchange) -> None:
-    """The server does the work and says nothing for longer than the client waits."""
+    """The server does the work and says nothing until the client hangs up."""
     exchange.forward()
-    time.sleep(1.5)
+    exchange.wait_for_the_end()
 
 
-def nothing(exchange: Exchange) -> None:
-    """Say nothing for longer than the client waits, and do nothing."""
-    time.sleep(1.5)
-
-
-def stall_at(position: Callable[[int], int], seconds: float = 1.5) -> Wreck:
-    """The answer stops at some byte of its body for longer than the client waits."""
+def stall_at(position: Callable[[int], int]) -> Wreck:
+    """The answer stops at some byte of its body until the client hangs up."""
 
     def wreck(exchange: Exchange) -> None:
         head, body = _apart(exchange.forward())
         exchange.send(head + body[: position(len(body))])
-        time.sleep(seconds)
+        exchange.wait_for_the_end()
 
     return wreck
 

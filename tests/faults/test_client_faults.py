@@ -5,7 +5,6 @@ import hashlib
 import itertools
 import os
 import threading
-import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -19,6 +18,7 @@ from messagebody.stores import open_store
 from messagebody.stores.directory import FileStore
 from messagebody.stores.s3 import S3FileSystem, S3Store
 from tests import servers
+from tests.offloading.test_care import turns
 
 KIB, MIB = 1024, 1024 * 1024
 _numbers = itertools.count()
@@ -26,10 +26,10 @@ FULL, BROKEN = OSError(28, "No space left on device"), OSError(5, "Input/output 
 
 
 @pytest.fixture
-def in_parts(small_parts: servers.Server) -> S3Store:
+def in_parts(moto_server: servers.Server) -> S3Store:
     """A bucket of one's own, written in parts of 64 KiB."""
     filesystem = S3FileSystem(
-        session=small_parts.session(), endpoint_url=small_parts.endpoint,
+        session=moto_server.session(), endpoint_url=moto_server.endpoint,
         multipart_threshold=64 * KIB, part_size=64 * KIB,
     )  # fmt: skip
     bucket = f"parts-{next(_numbers)}"
@@ -154,21 +154,23 @@ def test_cancelling_at_every_step(
 ) -> None:
     """Wherever a task is cancelled: it ends, and what it began is undone or whole."""
     body = MessageBody(Part(os.urandom(700 * KIB + n), name=f"/{n}") for n in range(2))
-    there, checking, seen = threading.Event(), Stop.check, [0]
+    there, cancelled, checking, seen = threading.Event(), threading.Event(), Stop.check, [0]
 
     def check(stop: Stop) -> None:
         seen[0] += 1
         if seen[0] == checks + 1:
             there.set()
-            time.sleep(0.05)
+            assert cancelled.wait(60)
         checking(stop)
 
     monkeypatch.setattr(Stop, "check", check)
 
     async def work() -> None:
         task = asyncio.create_task(aoffload(body, in_parts))
-        await asyncio.to_thread(there.wait, 10)
+        await asyncio.to_thread(there.wait, 60)
         task.cancel()
+        await turns(10)
+        cancelled.set()
         with pytest.raises(asyncio.CancelledError):
             await task
 

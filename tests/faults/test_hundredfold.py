@@ -40,9 +40,9 @@ class Rig:
 
 
 @pytest.fixture(scope="module")
-def rig(small_parts: servers.Server) -> Iterator[Rig]:
+def rig(moto_server: servers.Server) -> Iterator[Rig]:
     no_pause = types.SimpleNamespace(sleep=lambda _: None, time=__import__("time").time)
-    server = small_parts
+    server = moto_server
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("botocore.endpoint.time", no_pause)
         proxy = Proxy(int(server.endpoint.rsplit(":", 1)[1]))
@@ -91,7 +91,7 @@ def spoil(proxy: Proxy, operation: str, fault: str, chance: random.Random) -> No
             wreck = faults.cut(byte_of(place, chance), reset=True)
             proxy.spoil(operation, wreck, first=first, times=times)
         case "answer stalls":
-            wreck = faults.stall_at(byte_of(place, chance), 0.4)
+            wreck = faults.stall_at(byte_of(place, chance))
             proxy.spoil(operation, wreck, first=first, times=times)
         case _:
             known = ON_READING if operation == "get" else ON_WRITING
@@ -128,7 +128,7 @@ def attempt(body: MessageBody, far: S3Store, near: S3Store, count: Counter[str])
 
 
 HARM = ["half-published objects", "leaked uploads", "lost or corrupt parts", "failed retries"]
-WRITING = [name for name in ON_WRITING if name not in {"stall", "200 with an error"}]
+WRITING = [name for name in ON_WRITING if name != "200 with an error"]
 POSITIONS = [f"{kind} at {place}" for kind in ("answer reset", "answer stalls") for place in PLACES]
 SENDING = [f"request reset at {place}" for place in PLACES]
 CASES = [
@@ -158,12 +158,9 @@ def test_writing(operation: str, fault: str, rig: Rig, ledger: Counter[str]) -> 
     assert {name: count[name] for name in HARM} == dict.fromkeys(HARM, 0)
 
 
-READING = [name for name in ON_READING if name != "stall"]
-
-
 @pytest.mark.slow
 @pytest.mark.timeout(1800)
-@pytest.mark.parametrize("fault", READING + POSITIONS)
+@pytest.mark.parametrize("fault", [*ON_READING, *POSITIONS])
 def test_reading(fault: str, rig: Rig, ledger: Counter[str]) -> None:
     count = Counter[str]()
     for seed in range(REPETITIONS):

@@ -7,7 +7,7 @@ import subprocess
 import sys
 import textwrap
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
@@ -18,7 +18,7 @@ from messagebody.stores.s3 import S3Store
 from tests import servers
 from tests.faults.proxy import Exchange, Proxy
 
-MIB = 1024 * 1024
+SENT, WRITTEN = 2_300_000, 11_000_000  # bytes of each part
 SIGNALS = [
     signal.SIGKILL,
     pytest.param(signal.SIGTERM, marks=pytest.mark.slow),
@@ -26,8 +26,8 @@ SIGNALS = [
 ]
 
 
-def large_body() -> MessageBody:
-    return MessageBody(Part(bytes([n]) * (11 * MIB + n), name=f"/{n}") for n in range(2))
+def large_body(size: int) -> MessageBody:
+    return MessageBody(Part(bytes([n]) * (size + n), name=f"/{n}") for n in range(2))
 
 
 CHILD = textwrap.dedent(
@@ -36,10 +36,10 @@ CHILD = textwrap.dedent(
     signal.signal(signal.SIGINT, signal.default_int_handler)  # which a background job lacks
     from messagebody import MessageBody, Part, offload
     from messagebody.stores import open_store
-    place, endpoint = sys.argv[1:]
-    options = dict(endpoint_url=endpoint, multipart_threshold=6 << 20, part_size=5 << 20)
+    place, endpoint, size = sys.argv[1:]
+    options = dict(endpoint_url=endpoint, multipart_threshold=1_000_000, part_size=1_000_000)
     store = open_store(place, **(options if endpoint else {}))
-    body = MessageBody(Part(bytes([n]) * ((11 << 20) + n), name=f"/{n}") for n in range(2))
+    body = MessageBody(Part(bytes([n]) * (int(size) + n), name=f"/{n}") for n in range(2))
     print("ready", flush=True)
     offload(body, store)
     print("done", flush=True)
@@ -47,13 +47,15 @@ CHILD = textwrap.dedent(
 )
 
 
-def run_child(place: str, endpoint: str, environment: dict[str, str]) -> "subprocess.Popen[str]":
+def run_child(
+    place: str, size: int, endpoint: str = "", environment: Mapping[str, str] = os.environ
+) -> "subprocess.Popen[str]":
     child = subprocess.Popen(
-        [sys.executable, "-c", CHILD, place, endpoint],
+        [sys.executable, "-c", CHILD, place, endpoint, str(size)],
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         text=True,
-        env=os.environ | environment,
+        env={**os.environ, **environment},
     )
     assert child.stdout is not None
     assert child.stdout.readline() == "ready\n"
@@ -86,19 +88,19 @@ def test_killed_while_it_sends_to_s3(
 
     proxy.spoil(operation, kill, first=1, times=1)
     place = f"s3://{moto_store.bucket}/tenant"
-    children.append(run_child(place, proxy.endpoint, moto_server.environment()))
-    ended_well = children[0].wait(30) == 0
+    children.append(run_child(place, SENT, proxy.endpoint, moto_server.environment()))
+    ended_well = children[0].wait(120) == 0
     assert not ended_well or (acknowledged and operation == "complete")  # it may be faster
     children[0].stdout.close()  # type: ignore[union-attr]
     for found in moto_store.iter_objects():
         data = b"".join(moto_store.stream(found.key))
         assert found.key == "sha256/" + hashlib.sha256(data).hexdigest()
-    swept = sweep(moto_store, [large_body()], grace=-60, delete=True)
+    swept = sweep(moto_store, [large_body(SENT)], grace=-60, delete=True)
     if how is signal.SIGINT:
         assert not swept.uploads
     assert list(moto_store.iter_uploads()) == []
-    small = offload(large_body(), moto_store)
-    assert inline(small, resolver=Resolver(allow=moto_store)) == large_body()
+    small = offload(large_body(SENT), moto_store)
+    assert inline(small, resolver=Resolver(allow=moto_store)) == large_body(SENT)
 
 
 @pytest.mark.parametrize("how", SIGNALS)
@@ -107,16 +109,16 @@ def test_killed_while_it_writes_to_a_directory(
     how: signal.Signals, after: float, tmp_path: Path
 ) -> None:
     store = open_store(tmp_path)
-    child = run_child(tmp_path.as_uri(), "", {})
+    child = run_child(tmp_path.as_uri(), WRITTEN)
     time.sleep(after)
     child.send_signal(how)
-    child.wait(30)
+    child.wait(120)
     child.stdout.close()  # type: ignore[union-attr]
     for path in tmp_path.rglob("*"):
         if path.is_file() and not path.name.startswith(".messagebody-"):
             assert path.name == hashlib.sha256(path.read_bytes()).hexdigest()
-    small = offload(large_body(), store)
-    assert inline(small, resolver=Resolver(allow=store)) == large_body()
+    small = offload(large_body(WRITTEN), store)
+    assert inline(small, resolver=Resolver(allow=store)) == large_body(WRITTEN)
     swept = sweep(store, [small], grace=-60, delete=True)
     assert all(each.key.startswith("sha256/.messagebody-") for each in swept.objects)
     assert len(list(store.iter_objects())) == 2

@@ -9,7 +9,7 @@ import io
 import random
 import re
 import types
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from email.utils import formatdate
 from pathlib import Path
@@ -30,7 +30,8 @@ from tests import servers
 from tests.faults import proxy as faults
 from tests.faults.proxy import Proxy
 
-MIB = 1024 * 1024
+# A part of a body is offloaded from 256 KiB on, and looked for at the store from 1 MiB on.
+PART, SMALL = 480_000, 300_000
 
 
 @pytest.fixture
@@ -41,30 +42,42 @@ def proxy(moto_server: servers.Server) -> Iterator[Proxy]:
 
 
 @pytest.fixture
-def store(
+def through_proxy(
     proxy: Proxy, moto_store: S3Store, moto_server: servers.Server, monkeypatch: pytest.MonkeyPatch
-) -> S3Store:
-    """The bucket of `moto_store`, seen through the proxy by a client that does not wait long."""
+) -> Callable[..., S3Store]:
+    """Make stores on the bucket of `moto_store`, seen through the proxy."""
     no_pause = types.SimpleNamespace(sleep=lambda _: None, time=__import__("time").time)
     monkeypatch.setattr("botocore.endpoint.time", no_pause)
-    filesystem = S3FileSystem(
-        session=moto_server.session(),
-        endpoint_url=proxy.endpoint,
-        attempts=2,
-        read_timeout=1,
-        connect_timeout=1,
-        multipart_threshold=6 * MIB,
-        part_size=5 * MIB,
-    )
-    return S3Store(filesystem, moto_store.bucket, "tenant")
+
+    def make(**options: Any) -> S3Store:
+        filesystem = S3FileSystem(
+            session=moto_server.session(),
+            endpoint_url=proxy.endpoint,
+            **{"multipart_threshold": 2 * PART, "part_size": PART, **options},
+        )
+        return S3Store(filesystem, moto_store.bucket, "tenant")
+
+    return make
+
+
+@pytest.fixture
+def store(through_proxy: Callable[..., S3Store]) -> S3Store:
+    """A client that tries twice, and waits as long as it takes."""
+    return through_proxy(attempts=2, read_timeout=120)
+
+
+@pytest.fixture
+def hasty(through_proxy: Callable[..., S3Store]) -> S3Store:
+    """A client that does not wait, and tries often enough for a server on a busy machine."""
+    return through_proxy(attempts=10, read_timeout=0.3)
 
 
 def small_body() -> MessageBody:
-    return MessageBody([Part(b"s" * 300_000, name="/small")])
+    return MessageBody([Part(b"s" * SMALL, name="/small")])
 
 
 def large_body() -> MessageBody:
-    return MessageBody([Part(b"l" * 5 * MIB + b"m" * 5 * MIB + b"n" * MIB, name="/large")])
+    return MessageBody([Part(b"l" * PART + b"m" * PART + b"n" * SMALL, name="/large")])
 
 
 def check_nothing_is_half_there(direct: S3Store) -> None:
@@ -88,7 +101,6 @@ def check_no_upload_is_open(direct: S3Store, operation: str) -> None:
 ON_WRITING: dict[str, faults.Wreck] = {
     "reset before": faults.reset_before,
     "reset after": faults.reset_after,
-    "stall": faults.stall,
     "500": faults.status(500, "InternalError"),
     "503": faults.status(503, "SlowDown"),
     "429": faults.status(429, "TooManyRequests"),
@@ -137,10 +149,23 @@ def test_writing(
     body = small_body() if operation == "put" else large_body()
     proxy.spoil(operation, ON_WRITING[fault], times=times)
     succeeded = offload_through(store, moto_store, body, operation)
-    if times == 1 and fault in {"reset before", "reset after", "500", "503", "stall"}:
+    if times == 1 and fault in {"reset before", "reset after", "500", "503"}:
         assert succeeded
     proxy.heal()
     assert offload_through(store, moto_store, body)
+
+
+@pytest.mark.parametrize("times", [1, pytest.param(10_000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("operation", ["put", "create", "part", "complete"])
+def test_a_server_that_stalls_while_it_is_written_to(
+    operation: str, times: int, proxy: Proxy, hasty: S3Store, moto_store: S3Store
+) -> None:
+    body = small_body() if operation == "put" else large_body()
+    proxy.spoil(operation, faults.stall, times=times)
+    assert offload_through(hasty, moto_store, body, operation) or times > 1
+    assert proxy.operations.count(operation) > 1
+    proxy.heal()
+    assert offload_through(hasty, moto_store, body)
 
 
 @pytest.mark.parametrize("fault", ["403", "reset before", "expired"])
@@ -156,9 +181,10 @@ def test_a_part_that_never_arrives(
 
 
 def test_a_retry_sends_only_what_is_missing(
-    proxy: Proxy, store: S3Store, moto_store: S3Store
+    proxy: Proxy, through_proxy: Callable[..., S3Store], moto_store: S3Store
 ) -> None:
-    body = MessageBody(Part(bytes([n]) * 2 * MIB, name=f"/{n}") for n in range(6))
+    store = through_proxy(multipart_threshold=8 * PART)
+    body = MessageBody(Part(bytes([n]) * 4 * PART, name=f"/{n}") for n in range(6))
     proxy.spoil("put", ON_WRITING["403"], first=3)
     assert not offload_through(store, moto_store, body)
     stored = len(list(moto_store.iter_objects()))
@@ -194,7 +220,6 @@ def flip(data: bytes) -> bytes:
 
 ON_READING: dict[str, faults.Wreck] = {
     "reset before": faults.reset_before,
-    "stall": faults.stall,
     "500": faults.status(500, "InternalError"),
     "404": faults.status(404, "NoSuchKey"),
     "403": faults.status(403, "AccessDenied"),
@@ -231,6 +256,21 @@ def test_reading(fault: str, which: str, proxy: Proxy, store: S3Store, moto_stor
     assert inline(small, resolver=resolver) == body
     proxy.spoil("get", ON_READING["reset before"], times=1)
     assert inline(small, resolver=resolver) == body
+
+
+@pytest.mark.parametrize("which", ["small", pytest.param("large", marks=pytest.mark.slow)])
+def test_a_server_that_stalls_while_it_is_read(
+    which: str, proxy: Proxy, through_proxy: Callable[..., S3Store], hasty: S3Store,
+    moto_store: S3Store,
+) -> None:  # fmt: skip
+    body = small_body() if which == "small" else large_body()
+    small = offload(body, moto_store)
+    proxy.spoil("get", faults.stall)
+    with pytest.raises(StoreError, match=f"part '/{which}'"):
+        inline(small, resolver=Resolver(allow=through_proxy(attempts=2, read_timeout=0.3)))
+    assert proxy.operations == ["get", "get"]
+    proxy.spoil("get", faults.stall, first=2, times=1)
+    assert inline(small, resolver=Resolver(allow=hasty)) == body
 
 
 def _send(store: S3Store, body: MessageBody) -> MessageBody:
@@ -358,7 +398,8 @@ def test_a_deleted_and_a_replaced_object(store: S3Store, moto_store: S3Store) ->
 def test_a_full_disk_on_the_way_back(
     store: S3Store, moto_store: S3Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    small = offload(large_body(), moto_store)
+    body = MessageBody([Part(bytes(11_000_000), name="/large")])  # too large for memory
+    small = offload(body, moto_store)
 
     class Full(io.BytesIO):
         def write(self, _: Any) -> int:
@@ -368,7 +409,7 @@ def test_a_full_disk_on_the_way_back(
     with pytest.raises(StoreError, match="temporary file: No space left on device"):
         inline(small, resolver=Resolver(allow=store))
     monkeypatch.undo()
-    assert inline(small, resolver=Resolver(allow=moto_store)) == large_body()
+    assert inline(small, resolver=Resolver(allow=moto_store)) == body
 
 
 def test_migrating_survives_a_fault(
@@ -394,7 +435,7 @@ def test_a_hundred_runs_of_faults_at_random(
     chance = random.Random(seed)
     body = large_body() + small_body()
     for operation in ("put", "create", "part", "complete"):
-        wreck: Any = chance.choice([w for n, w in ON_WRITING.items() if n != "stall"])
+        wreck: Any = chance.choice(list(ON_WRITING.values()))
         proxy.spoil(operation, wreck, first=chance.randrange(3), times=chance.randrange(3))
     offload_through(store, moto_store, body, "create")
     proxy.heal()

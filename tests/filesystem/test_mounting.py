@@ -31,11 +31,11 @@ needs_fuse = pytest.mark.skipif(
 
 
 def wait_for(path: Path) -> None:
-    for _ in range(500):
+    for _ in range(6000):
         if path.is_mount():
             return
         time.sleep(0.02)
-    raise AssertionError("not mounted within ten seconds")
+    raise AssertionError("not mounted within two minutes")
 
 
 @contextlib.contextmanager
@@ -48,7 +48,7 @@ def mounted(body: MessageBody, at: Path, resolver: Resolver | None = None) -> It
         yield at
     finally:
         subprocess.run(["umount", at], check=True)
-        thread.join(timeout=10)
+        thread.join(timeout=120)
         assert not thread.is_alive()
 
 
@@ -112,7 +112,7 @@ class TestMounted:
             wait_for(root)
             assert (root / "a.txt").read_text() == "meow"
             running.send_signal(signal.SIGINT)
-            assert running.wait(timeout=20) == 0
+            assert running.wait(timeout=120) == 0
         assert not root.is_mount()
 
     def test_a_directory_that_is_not_empty_is_refused(self, tmp_path: Path) -> None:

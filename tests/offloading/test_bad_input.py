@@ -54,7 +54,7 @@ class Servers:
             "session": self.moto.session(),
             "endpoint_url": self.proxy.endpoint,
         } | options
-        filesystem = S3FileSystem(attempts=1, read_timeout=5, connect_timeout=5, **chosen)
+        filesystem = S3FileSystem(attempts=1, read_timeout=120, connect_timeout=120, **chosen)
         return S3Store(filesystem, self.bucket.bucket, "tenant")
 
 

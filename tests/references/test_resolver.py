@@ -3,7 +3,6 @@
 import ipaddress
 import os
 import pickle
-import time
 from pathlib import Path
 from typing import Any
 
@@ -193,14 +192,13 @@ class TestDataUrls:
         with pytest.raises(LimitExceeded):
             Resolver(limits=FetchLimits(part_bytes=5)).fetch("data:,123456")
 
+    @pytest.mark.timeout(60)  # less than quadratic time takes
     @pytest.mark.parametrize("text", ["%00", "a%00", "%", "A"])
     def test_time_is_linear(self, text: str) -> None:
-        begun = time.process_time()
         try:
             data_urls.decode("data:," + text * 1_000_000)
         except DecodeError:
             assert text == "%"
-        assert time.process_time() - begun < 3
 
     @given(st.binary(max_size=200))
     def test_every_content_comes_back(self, content: bytes) -> None:

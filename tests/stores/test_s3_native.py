@@ -98,5 +98,5 @@ def test_a_fork_goes_on_with_boto3(store: S3Store) -> None:
     results: Any = fork.Queue()
     child = fork.Process(target=_put_in_child, args=(store, results))
     child.start()
-    assert results.get(timeout=20) is True
+    assert results.get(timeout=120) is True
     child.join()
