@@ -129,9 +129,9 @@ def ensure(
     """
     key = key_of(digest)
     # A large object may be there from an attempt that failed later: ask before sending it.
-    is_there = blob.size > _ASK_FIRST and _is_fresh(store.stat(key), blob.size)
+    is_there = blob.size > _ASK_FIRST and _is_fresh(store.stat(key), blob.size, digest)
     if not is_there and not store.put(key, blob, content_type=content_type):
-        _renew(store, key, blob, content_type)
+        _renew(store, key, blob, content_type, digest)
     if verify is not None and _found(store, key, verify) != _wanted(blob, digest, verify):
         # What an earlier writer left under the key may be spoilt: write it once more.
         store.put(key, blob, content_type=content_type, if_absent=False)
@@ -141,15 +141,15 @@ def ensure(
     return key
 
 
-def _renew(store: Store, key: str, blob: Blob, content_type: str) -> None:
+def _renew(store: Store, key: str, blob: Blob, content_type: str, digest: str) -> None:
     """Write an object again that is there, if it is spoilt or so old that `sweep` could take it."""
-    if not _is_fresh(store.stat(key), blob.size):
+    if not _is_fresh(store.stat(key), blob.size, digest):
         store.put(key, blob, content_type=content_type, if_absent=False)
 
 
-def _is_fresh(found: Stat | None, size: int) -> bool:
-    if found is None or found.size != size:
-        return False
+def _is_fresh(found: Stat | None, size: int, digest: str) -> bool:
+    if found is None or found.size != size or found.checksum not in {None, digest}:
+        return False  # a checksum that is not the digest: somebody else wrote it, or it is spoilt
     return found.modified is None or time.time() - found.modified < GRACE / 2
 
 

@@ -1,7 +1,7 @@
 """What an application allows: prefixes, each with the store that serves it."""
 
-import os  # noqa: TC003 - attrs and docs read the annotations
-from urllib.parse import unquote
+import os
+from urllib.parse import unquote_to_bytes
 
 import attrs
 
@@ -37,7 +37,7 @@ class Entry:
         if url.origin != self.prefix.origin:
             return None
         if isinstance(self.store, FileStore):
-            return self.store.key_of(unquote(url.path))
+            return self.store.key_of(os.fsdecode(unquote_to_bytes(url.path)))
         wanted = [segment for segment in self.prefix.segments if segment]
         if url.segments[: len(wanted)] != wanted:
             return None

@@ -141,7 +141,7 @@ class _Ranges(io.RawIOBase):
         return offset
 
     def size(self) -> int:
-        """Return the content's size; the server is asked once if the reference does not state it."""
+        """Return the size of the content; the server is asked once if no size is stated."""
         if self._size is None:
             self._size = self.resolver.size(self.reference.url, subject=self.subject)
         return self._size

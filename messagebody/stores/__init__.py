@@ -32,6 +32,14 @@ __all__ = [
 ]
 
 _URL = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://([A-Za-z0-9._-]*)((?:/[^?#\\\x00-\x20\x7f]*)?)")
+# References begin with the URL of their store, and readers refuse what could be read in two ways:
+# see `messagebody.references.url`. A store that is written is to be one that can be read.
+_READABLE = re.compile(
+    r"(?:s3://[A-Za-z0-9][A-Za-z0-9._-]{1,254}"
+    r"|(?!s3:)[a-z][a-z0-9+.-]*://(?:[A-Za-z0-9][A-Za-z0-9._-]*)?)"
+    r"(?:/(?:[A-Za-z0-9._~!$&'()*+,;=:@-]|%(?!0|1|2[EeFf]|5[Cc]|7[Ff])[0-9A-Fa-f]{2})+)*"
+)
+_LONGEST = 8_000
 _EXTRAS = {"gs": "gcs", "gcs": "gcs", "abfs": "azure", "abfss": "azure", "az": "azure"}
 
 
@@ -60,6 +68,16 @@ def open_store(
     """
     if isinstance(place, Store):
         return place
+    store = _open(place, filesystem, options)
+    if not _READABLE.fullmatch(store.url) or "::" in store.url or len(store.url) > _LONGEST:
+        raise StoreError(
+            f"{redact_url(store.url)}: references to this store could not be read, for its name "
+            "holds characters that URLs of references must not have; choose a plain one"
+        )
+    return store
+
+
+def _open(place: "str | os.PathLike[str]", filesystem: Any, options: dict[str, Any]) -> Store:
     if isinstance(place, os.PathLike):
         return _open_directory(place)
     scheme, authority, path = _parse(place)

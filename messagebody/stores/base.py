@@ -73,11 +73,20 @@ class Bytes:
 
 @attrs.frozen
 class Stat:
-    """What a store knows of an object: key, bytes, and when it changed last (epoch, if known)."""
+    """The record that a store has of an object.
+
+    Arguments:
+        key: where it is, below the store's prefix.
+        size: its bytes.
+        modified: when it was written last, in seconds since the epoch; None if not known.
+        checksum: the one that the store itself keeps, such as "sha256:…" or "crc32:…"; None if it
+            keeps none, or none of the whole object.
+    """
 
     key: str
     size: int
     modified: float | None
+    checksum: str | None = None
 
 
 @attrs.frozen

@@ -1,8 +1,10 @@
 """Offload and inline: what goes out comes back, whatever the body and the policy."""
 
 import gc
+import hashlib
 import io
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +14,7 @@ from hypothesis import strategies as st
 
 from messagebody import MessageBody, Part, Resolver, inline, migrate, offload, verify
 from messagebody.content import LocalFile
+from messagebody.digests import sha256_of
 from messagebody.errors import (
     DigestMismatch,
     LimitExceeded,
@@ -444,6 +447,18 @@ class TestErrors:
             path.write_bytes(spoilt)
             assert offload(body, directory) == small
             assert path.read_bytes() == bytes(300 * KIB)
+
+    @pytest.mark.parametrize("checksum", [True, False])
+    def test_garbage_of_the_right_size_is_found_by_the_stores_own_checksum(
+        self, checksum: bool, moto_store: Any
+    ) -> None:
+        data = os.urandom(400_000)
+        body = MessageBody([Part(data, name="/a")])
+        digest = "sha256:" + hashlib.sha256(data).hexdigest()
+        garbage = Bytes(bytes(400_000), sha256_of(bytes(400_000)) if checksum else None)
+        moto_store.put("sha256/" + digest[7:], garbage, content_type="a/b")
+        small = offload(body, moto_store)
+        assert inline(small, resolver=Resolver(allow=moto_store)) == body
 
     def test_an_old_object_is_made_young_again(self, directory: FileStore) -> None:
         import os
