@@ -16,9 +16,10 @@ from messagebody.body import MessageBody
 from messagebody.errors import LimitExceeded, MessageBodyError, StoreError
 from messagebody.offloading._jobs import replace_parts, reporter, subject_of
 from messagebody.offloading._offload import Selection
-from messagebody.offloading._transfer import FileBlob, SpoolBlob
+from messagebody.offloading._transfer import FileBlob
 from messagebody.part import Part
 from messagebody.references import Budget, Resolver, read_reference
+from messagebody.references.spool import SpoolBlob
 from messagebody.stores import CHUNK, Blob, Bytes
 
 _EVERY_NAME = "/**"

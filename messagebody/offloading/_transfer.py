@@ -10,7 +10,6 @@ from messagebody._threads import Stop
 from messagebody.content import LocalFile
 from messagebody.digests import Hasher, key_of, sha256_of
 from messagebody.errors import DigestMismatch, LocalFileChanged, ObjectNotFound
-from messagebody.references import Spool
 from messagebody.stores import Blob, Stat, Store, digest_of
 
 Verify = Literal["size", "digest"]
@@ -52,33 +51,6 @@ class FileBlob:
     def _check(self, digest: str) -> None:
         if digest != self.digest:
             raise LocalFileChanged(str(self.file.path), "it changed while it was read")
-
-
-@attrs.frozen
-class SpoolBlob:
-    """Content that was read from elsewhere and verified."""
-
-    spool: Spool
-
-    @property
-    def size(self) -> int:
-        """Bytes of the content."""
-        return self.spool.size
-
-    @property
-    def digest(self) -> str:
-        """The digest it was verified by."""
-        return self.spool.digest
-
-    def read(self) -> bytes:
-        """Return everything."""
-        return self.spool.stream().read()
-
-    def buffers(self, length: int) -> Iterator[bytes]:
-        """Yield everything."""
-        stream = self.spool.stream()
-        while chunk := stream.read(length):
-            yield chunk
 
 
 @attrs.frozen
