@@ -82,11 +82,11 @@ def _chooser(names: str, content_types: str, *, take_all: bool) -> Callable[[Par
     selects = Selection(names, content_types, unnamed=names == _EVERY_NAME).chooser()
 
     def wanted(part: Part) -> bool:
-        if part.local_file is not None:
-            return selects(part)
-        if part.reference is None or not selects(part):
+        if not selects(part.name, part.content_type):
             return False
-        return take_all or by_pattern or part.reference.digest is not None
+        if part.url is None:
+            return part.local_file is not None
+        return take_all or by_pattern or part.digest is not None
 
     return wanted
 

@@ -1,5 +1,6 @@
 """Offload and inline: what goes out comes back, whatever the body and the policy."""
 
+import base64
 import gc
 import hashlib
 import io
@@ -25,6 +26,7 @@ from messagebody.errors import (
     UnsafeReference,
 )
 from messagebody.offloading import parse_size
+from messagebody.offloading.queues import to_message
 from messagebody.references import FetchLimits
 from messagebody.stores import Bytes, Store, open_store
 from messagebody.stores.directory import FileStore
@@ -194,6 +196,21 @@ class TestPolicies:
         assert [part.name for part in small if part.is_reference] == ["/4", "/5", "/6", "/7", "/8"]
         assert len(small.to_json_bytes()) <= 12_000
         assert offload(body, directory, fit="1 MiB") == body
+
+    def test_data_urls_count_as_content(self, directory: FileStore) -> None:
+        data = os.urandom(300_000)
+        url = "data:image/png;base64," + base64.b64encode(data).decode()
+        body = MessageBody([Part(url=url, name="/a.png", content_type="image/png"), Part("x")])
+        inlined = MessageBody([Part(data, name="/a.png", content_type="image/png"), Part("x")])
+        assert body.digest == inlined.digest
+        for small in (
+            offload(body, directory),
+            offload(body, directory, threshold="1 GiB", fit="1 KiB"),
+            MessageBody.from_json(to_message(body, directory)),
+        ):
+            assert small == offload(inlined, directory)
+        assert offload(body, directory, threshold="1 GiB") == body
+        assert body.manifest()[0]["size"] == len(data)
 
     def test_fit_counts_local_files(self, directory: FileStore, tmp_path: Path) -> None:
         (tmp_path / "f").write_bytes(bytes(range(256)) * 40)
