@@ -74,7 +74,7 @@ def migrate(
 
 
 def _is_to_move(part: Part, store: Store, below: Resolver | None, take_all: bool) -> bool:
-    if part.reference is None or part.reference.url.startswith(f"{store.url}/"):
+    if part.reference is None or part.reference.url.startswith(store.url_of("")):
         return False
     if below is not None and not below.allows(part.reference.url):
         return False

@@ -107,7 +107,7 @@ class Reader(io.BufferedReader):
     @property
     def raw(self) -> io.RawIOBase:  # type: ignore[override]
         """The file object without any reading ahead: it asks for just the bytes that are read."""
-        return super().raw if self._window is None else self._window.ranges
+        return cast("io.RawIOBase", super().raw) if self._window is None else self._window.ranges
 
 
 class _Ranges(io.RawIOBase):

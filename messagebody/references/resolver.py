@@ -18,7 +18,7 @@ from messagebody.errors import (
     UnsafeReference,
 )
 from messagebody.limits import parse_size
-from messagebody.references.allow_list import Entry, longest_match, make_entry
+from messagebody.references.allow_list import Entry, longest_match, make_entries
 from messagebody.references.cache import Cache
 from messagebody.references.limits import Budget, FetchLimits
 from messagebody.references.sources import DataSource, Source, StoreSource, WebSource
@@ -74,7 +74,9 @@ class Resolver:
         cache_bytes: int | str = "10 GiB",
     ) -> None:
         entries = [allow] if isinstance(allow, str | os.PathLike | Store) else allow
-        self.entries: tuple[Entry, ...] = tuple(make_entry(each) for each in entries)
+        self.entries: tuple[Entry, ...] = tuple(
+            entry for each in entries for entry in make_entries(each)
+        )
         self.public_https = public_https
         self.require_digest = require_digest
         self.limits = limits or FetchLimits()

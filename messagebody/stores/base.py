@@ -108,12 +108,15 @@ class Store(abc.ABC):
     url: str
     """Where the store is: scheme, place and prefix, without a final slash and without secrets."""
 
+    public_base: str | None = None
+    """The https URL under which everybody reads the same objects, such as that of a CDN."""
+
     reads_back: bool = False
     """Whether an upload is verified by reading it back unless the caller says otherwise."""
 
     def url_of(self, key: str) -> str:
         """Return the URL under which a message refers to the object at `key`."""
-        return f"{self.url}/{key}"
+        return f"{self.public_base or self.url}/{key}"
 
     @abc.abstractmethod
     def stat(self, key: str) -> Stat | None:

@@ -36,17 +36,6 @@ class FileStore(Store):
         self.root = Path(os.path.realpath(os.fspath(root)))
         self.url = "file://" + self.root.as_uri().removeprefix("file://").rstrip("/")
 
-    @classmethod
-    def from_url(cls, url: str) -> "FileStore":
-        """Open the store at a `file:///absolute/path` URL."""
-        parts = urlsplit(url)
-        if parts.netloc not in {"", "localhost"} or parts.query or parts.fragment:
-            raise StoreError("a file store is file:///absolute/path", "file://")
-        path = os.fsdecode(unquote_to_bytes(parts.path))
-        if not path.startswith("/") or "\x00" in path:
-            raise StoreError("a file store is file:///absolute/path", "file://")
-        return cls(path)
-
     def key_of(self, path: str) -> str | None:
         """Return the key of an absolute path once links are resolved; None if it is outside."""
         real = os.path.realpath(path)
@@ -138,6 +127,16 @@ class FileStore(Store):
         if error.errno in {errno.EACCES, errno.EPERM, errno.EROFS}:
             return AccessDenied(error.strerror or "access denied", self.url, key)
         return StoreError(error.strerror or type(error).__name__, self.url, key)
+
+
+def open_url(url: str) -> FileStore:
+    """Open the store at a `file:///absolute/path` URL."""
+    parts = urlsplit(url)
+    path = os.fsdecode(unquote_to_bytes(parts.path))
+    has_more = parts.netloc not in {"", "localhost"} or parts.query or parts.fragment
+    if has_more or not path.startswith("/") or "\x00" in path:
+        raise StoreError("a file store is file:///absolute/path", "file://")
+    return FileStore(path)
 
 
 def _segments(key: str) -> list[str]:

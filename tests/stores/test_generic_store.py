@@ -182,3 +182,24 @@ def test_ages_and_types_as_other_services_spell_them(
     assert found.modified == modified
     assert filesystem.types == ["image/png"]
     assert store.url_of(KEY) == f"gs://dated/x/{KEY}"
+
+
+def test_other_packages_add_schemes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An entry point of the group `messagebody.stores` opens the URLs of its name."""
+    import importlib.metadata
+
+    from messagebody import stores
+
+    made = open_store("memory://added")
+
+    class Entry:
+        def load(self) -> Any:
+            return lambda url, **options: (made, url, options)[0]
+
+    def entry_points(*, group: str, name: str) -> list[Entry]:
+        return [Entry()] if (group, name) == ("messagebody.stores", "added") else []
+
+    monkeypatch.setattr(importlib.metadata, "entry_points", entry_points)
+    stores._opener.cache_clear()
+    assert open_store("added://place/x", option=1) is made
+    stores._opener.cache_clear()
