@@ -5,7 +5,8 @@ from typing import Any, BinaryIO
 
 from messagebody._text import redact_url
 from messagebody._threads import Stop
-from messagebody.content import LocalFile, Reference, sha256_of
+from messagebody.content import LocalFile, Reference
+from messagebody.digests import sha256_of
 from messagebody.errors import StoreError
 from messagebody.media_types import OCTET_STREAM
 from messagebody.offloading._transfer import FileBlob, Verify, Watched, ensure

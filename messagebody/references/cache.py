@@ -1,7 +1,6 @@
 """A cache of verified content by digest: a directory that processes share."""
 
 import contextlib
-import hashlib
 import os
 import stat
 import time
@@ -9,6 +8,7 @@ from pathlib import Path
 from typing import BinaryIO, Final
 
 from messagebody._files import READ, open_parent
+from messagebody.digests import Hasher
 from messagebody.errors import StoreError
 from messagebody.references.spool import Spool, SpoolBlob
 from messagebody.stores.directory import TEMPORARY, FileStore
@@ -85,11 +85,11 @@ class Cache:
             return False
         if self._prints.get(digest) == _print_of(status):
             return True
-        hasher = hashlib.sha256()
+        hasher = Hasher()
         while block := os.read(descriptor, _BLOCK):
             hasher.update(block)
         os.lseek(descriptor, 0, os.SEEK_SET)
-        if "sha256:" + hasher.hexdigest() != digest:
+        if hasher.digest != digest:
             return False
         self._prints[digest] = _print_of(status)
         return True

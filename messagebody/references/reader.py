@@ -1,11 +1,11 @@
 """Readers of references: whole and verified, or as file objects that fetch what is read."""
 
 import functools
-import hashlib
 import io
 from typing import Any, BinaryIO, Final, cast
 
 from messagebody.content import Reference
+from messagebody.digests import Hasher
 from messagebody.errors import DigestMismatch, LimitExceeded, MessageBodyError
 from messagebody.references.limits import Budget
 from messagebody.references.resolver import Resolver
@@ -197,7 +197,7 @@ class _Window(io.RawIOBase):
         self._start = 0
         self._data = b""
         self._ahead = _SMALL
-        self._hasher = hashlib.sha256()
+        self._hasher = Hasher()
         self._hashed = 0
         self._flaw: MessageBodyError | None = None
 
@@ -267,7 +267,7 @@ class _Window(io.RawIOBase):
         stated = self.ranges.reference
         if stated.digest is None or (data and self._hashed != stated.size):
             return
-        digest = "sha256:" + self._hasher.hexdigest()
+        digest = self._hasher.digest
         if digest != stated.digest:
             self._flaw = DigestMismatch(self.ranges.subject, stated.digest, digest)
             raise self._flaw

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from messagebody import Part, Resolver, put_content
-from messagebody.content import sha256_of
+from messagebody.digests import sha256_of
 from messagebody.errors import InvalidPart, StoreError
 from messagebody.stores import Store, open_store
 
