@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         migrate,
         offload,
         present,
+        put_content,
         sweep,
         verify,
     )  # fmt: skip
@@ -52,6 +53,7 @@ __all__ = [
     "migrate",
     "offload",
     "present",
+    "put_content",
     "sweep",
     "verify",
 ]
@@ -61,7 +63,7 @@ _LAZY = {
     **dict.fromkeys(("Compatibility", "Verdict", "check"), "messagebody.compatibility"),
     **dict.fromkeys(
         ("ainline", "aoffload", "apresent", "fetch", "inline", "migrate", "offload", "present",
-         "sweep", "verify"),
+         "put_content", "sweep", "verify"),
         "messagebody.offloading",
     ),
     "Resolver": "messagebody.references",

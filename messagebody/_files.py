@@ -1,19 +1,27 @@
-"""Files written whole or not at all, and files opened without following links."""
+"""Files written whole or not at all, and paths that are walked without following a link."""
 
 import contextlib
+import errno
 import os
 import stat
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import Final
 
-_DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-# O_NONBLOCK: a FIFO in the place of the file must not wait for its writer.
-_READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
+DIRECTORY: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+"""Flags that open a directory, and no link to one."""
+READ: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
+"""Flags that open a file for reading: no link, and without waiting for the writer of a FIFO."""
+CREATE: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+"""Flags that make a new file, and never open one that is there."""
+
+# What file systems without hard links answer: vfat and exFAT, several network and FUSE mounts.
+_NO_LINKS = frozenset({errno.EPERM, errno.EOPNOTSUPP, errno.ENOTSUP, errno.ENOSYS, errno.EMLINK})
 
 
 def replace_file(path: str | os.PathLike[str], data: bytes | Iterable[bytes]) -> None:
-    """Write a file so that nobody ever sees half of it; a link's target is replaced.
+    """Write a file so that no reader ever sees half of it; a link's target is replaced.
 
     The bytes go into a file beside it, reach the disk, and take the name in one step. The mode
     stays as it was; a new file has the one the process gives. A device, a FIFO or another thing
@@ -71,11 +79,48 @@ def _mode(path: Path) -> int:
     return 0o666 & ~mask
 
 
+@contextlib.contextmanager
+def open_parent(
+    root: str | os.PathLike[str] | int,
+    segments: Sequence[str],
+    *,
+    create: bool = False,
+    made: list[tuple[str, ...]] | None = None,
+) -> Iterator[int]:
+    """Open the directory that a path below another lies in, segment by segment, through no link.
+
+    Somebody who can write below the directory could otherwise put a link in the place of a
+    directory on the way, and so show or change any file of this machine.
+
+    Arguments:
+        root: the directory that the path is below, as a descriptor, or by a path that is
+            followed through links.
+        segments: the path; its last segment is not looked at.
+        create: make the directories that are missing.
+        made: told the directories that were made.
+
+    Raises:
+        OSError: a directory is missing, or is a link or a file.
+    """
+    by_name = DIRECTORY & ~os.O_NOFOLLOW
+    handle = os.dup(root) if isinstance(root, int) else os.open(root, by_name)
+    try:
+        for depth, segment in enumerate(segments[:-1], 1):
+            if create:
+                with contextlib.suppress(FileExistsError):
+                    os.mkdir(segment, dir_fd=handle)
+                    if made is not None:
+                        made.append(tuple(segments[:depth]))
+            below = os.open(segment, DIRECTORY, dir_fd=handle)
+            os.close(handle)
+            handle = below
+        yield handle
+    finally:
+        os.close(handle)
+
+
 def open_below(root: str | os.PathLike[str], relative: str | os.PathLike[str]) -> int:
     """Open a file below a directory for reading, without following a link on the way.
-
-    Somebody who can write below the directory could otherwise put a link in the place of the
-    file, or of a directory above it, and so show any file of this machine.
 
     Arguments:
         root: the directory; links above it and in its own path are followed.
@@ -84,14 +129,38 @@ def open_below(root: str | os.PathLike[str], relative: str | os.PathLike[str]) -
     Raises:
         OSError: a segment is missing or a link.
     """
-    *directories, leaf = Path(relative).parts
-    with contextlib.ExitStack() as stack:
-        parent = os.open(root, _DIRECTORY & ~os.O_NOFOLLOW)
-        stack.callback(os.close, parent)
-        for directory in directories:
-            parent = os.open(directory, _DIRECTORY, dir_fd=parent)
-            stack.callback(os.close, parent)
-        return os.open(leaf, _READ, dir_fd=parent)
+    segments = Path(relative).parts
+    with open_parent(root, segments) as parent:
+        return os.open(segments[-1], READ, dir_fd=parent)
+
+
+def give_name(directory: int, temporary: str, name: str) -> bool:
+    """Give a file its name unless the name is taken; return whether it was given.
+
+    Where the file system has no hard links, a name that is taken in that very moment is replaced.
+
+    Arguments:
+        directory: the directory of both names, as a descriptor.
+        temporary: the file's name so far, which it keeps if there are hard links.
+        name: its name from now on.
+
+    Raises:
+        OSError: the name can't be given.
+    """
+    try:
+        os.link(temporary, name, src_dir_fd=directory, dst_dir_fd=directory, follow_symlinks=False)
+    except FileExistsError:
+        return False
+    except OSError as error:
+        if error.errno not in _NO_LINKS:
+            raise
+    else:
+        return True
+    with contextlib.suppress(FileNotFoundError):
+        os.stat(name, dir_fd=directory, follow_symlinks=False)
+        return False
+    os.rename(temporary, name, src_dir_fd=directory, dst_dir_fd=directory)
+    return True
 
 
 def read_regular(path: str | os.PathLike[str], limit: int) -> bytes:
@@ -105,7 +174,7 @@ def read_regular(path: str | os.PathLike[str], limit: int) -> bytes:
         OSError: it can't be read.
         ValueError: it is not a regular file, or it is larger.
     """
-    descriptor = os.open(path, _READ & ~os.O_NOFOLLOW)
+    descriptor = os.open(path, READ & ~os.O_NOFOLLOW)
     with open(descriptor, "rb") as stream:  # noqa: PTH123 - a descriptor
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
             raise ValueError("it is not a regular file")

@@ -280,22 +280,6 @@ class LimitExceeded(StoreError, ValueError):
     """Report work that a limit ended; the text names the limit and how to raise it."""
 
 
-class PartsFailed(StoreError):
-    """Report several parts that failed; `failures` holds pairs of a part and its error."""
-
-    __slots__ = ("failures",)
-    _fields = ("action", "failures")
-
-    def __init__(self, action: str, failures: Iterable[tuple[str, Exception]]) -> None:
-        self.action = action
-        self.failures = tuple(failures)
-        shown = [f"{part}: {error}" for part, error in self.failures[:20]]
-        rest = len(self.failures) - len(shown)
-        more = f"; and {rest:,} more" if rest else ""
-        count = f"{len(self.failures):,} parts were not {action}. "
-        super().__init__(count + "; ".join(shown) + more)
-
-
 class DigestMismatch(MessageBodyError, ValueError):
     """Report bytes that are not the ones promised, with both digests or both sizes."""
 
@@ -365,6 +349,88 @@ class UnsafeReference(MessageBodyError, PermissionError, ValueError):
 
     def __str__(self) -> str:
         return f"{self.subject} {self.problem}"
+
+
+class PartsFailed(StoreError):
+    """Report several parts that failed; `failures` holds pairs of a part and its error.
+
+    If all of them failed for one reason, the error is of that kind, too: two objects that are
+    missing are caught by `except ObjectNotFound`.
+    """
+
+    _fields = ("action", "failures")
+
+    def __init__(self, action: str, failures: Iterable[tuple[str, Exception]]) -> None:
+        # Not by `super`: the constructors of the kinds take other arguments.
+        Exception.__init__(self, action, tuple(failures))
+        self.action = action
+        shown = [_named(part, error) for part, error in self.failures[:_SHOWN]]
+        rest = len(self.failures) - len(shown)
+        more = f"; and {rest:,} more" if rest else ""
+        count = f"{len(self.failures):,} parts were not {action}. "
+        self.problem = count + "; ".join(shown) + more
+        self.store = self.key = ""
+        first = self.failures[0][1]
+        # What an error of the shared kind tells is told of the first one.
+        vars(self).update({k: v for k, v in vars(first).items() if k not in vars(self)})
+        if isinstance(self, OSError) and isinstance(first, OSError):
+            self.errno, self.strerror = first.errno, first.strerror
+
+    @property
+    def failures(self) -> tuple[tuple[str, Exception], ...]:
+        """The parts that failed, and their errors."""
+        found: tuple[tuple[str, Exception], ...] = self.args[1]
+        return found
+
+    @staticmethod
+    def of(action: str, failures: Iterable[tuple[str, Exception]]) -> "PartsFailed":
+        """Make an error of the kind that all failures share."""
+        failures = tuple(failures)
+        for kind, shared in _ALL_OF.items():
+            if all(isinstance(error, kind) for _, error in failures):
+                return shared(action, failures)
+        return PartsFailed(action, failures)
+
+    def __str__(self) -> str:
+        return self.problem
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return PartsFailed.of, (self.action, self.failures)
+
+
+class _PartsNotFound(PartsFailed, ObjectNotFound): ...
+
+
+class _PartsDenied(PartsFailed, AccessDenied): ...
+
+
+class _PartsRefused(PartsFailed, UnsafeReference): ...
+
+
+class _PartsMismatched(PartsFailed, DigestMismatch): ...
+
+
+class _PartsChanged(PartsFailed, LocalFileChanged): ...
+
+
+class _PartsOverLimit(PartsFailed, LimitExceeded): ...
+
+
+def _named(part: str, error: Exception) -> str:
+    text = str(error)
+    return text if text.startswith(part) else f"{part}: {text}"
+
+
+_ALL_OF: Final[dict[type[Exception], type[PartsFailed]]] = {
+    ObjectNotFound: _PartsNotFound,
+    AccessDenied: _PartsDenied,
+    UnsafeReference: _PartsRefused,
+    DigestMismatch: _PartsMismatched,
+    LocalFileChanged: _PartsChanged,
+    LimitExceeded: _PartsOverLimit,
+}
+for _kind in _ALL_OF.values():
+    _kind.__name__ = _kind.__qualname__ = PartsFailed.__name__  # as tracebacks and users know it
 
 
 class RefusedPaths(MessageBodyError, ValueError):

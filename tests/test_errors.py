@@ -4,7 +4,7 @@ import copy
 import errno
 import inspect
 import pickle
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
@@ -179,6 +179,36 @@ class TestEquality:
         assert DecodeError("a", 1) != InvalidPart("a", 1)
         assert DecodeError("a") != "a"
         assert len({InvalidPart("a"), InvalidPart("a"), InvalidPart("b")}) == 2
+
+
+class TestPartsOfOneKind:
+    KINDS: ClassVar[list[MessageBodyError]] = [
+        ObjectNotFound(store="s3://b", key="k"),
+        AccessDenied(store="s3://b", key="k"),
+        UnsafeReference("part 1", "is refused"),
+        DigestMismatch("part 1", "a", "b"),
+        LocalFileChanged("/a", "is gone"),
+        LimitExceeded("over 3 bytes"),
+    ]
+
+    @pytest.mark.parametrize("error", KINDS, ids=lambda error: type(error).__name__)
+    def test_are_caught_as_that_kind(self, error: MessageBodyError) -> None:
+        failed = PartsFailed.of("read in", [("part 1", error), ("part 2", error)])
+        assert isinstance(failed, type(error))
+        assert isinstance(failed, PartsFailed)
+        assert str(failed).startswith("2 parts were not read in. part 1")
+        assert str(failed).count(str(error)) == 2
+        assert isinstance(failed, FileNotFoundError) is isinstance(error, ObjectNotFound)
+        for copied in (pickle.loads(pickle.dumps(failed)), copy.copy(failed)):
+            assert copied == failed
+            assert type(copied) is type(failed)
+        for field in set(error._fields) - {"problem", "store", "key"}:
+            assert getattr(failed, field) == getattr(error, field)
+
+    def test_of_several_kinds_are_of_none(self) -> None:
+        failed = PartsFailed.of("read in", [(type(each).__name__, each) for each in self.KINDS])
+        assert type(failed) is PartsFailed
+        assert isinstance(failed, StoreError)
 
 
 class TestManyFindings:

@@ -7,6 +7,7 @@ from messagebody.offloading._inline import fetch, inline
 from messagebody.offloading._migrate import migrate
 from messagebody.offloading._offload import offload
 from messagebody.offloading._present import present
+from messagebody.offloading._put import put_content
 from messagebody.offloading._sweep import Swept, sweep
 from messagebody.offloading._verify import ReferenceFinding, Verification, verify
 
@@ -24,6 +25,7 @@ __all__ = [
     "offload",
     "parse_size",
     "present",
+    "put_content",
     "sweep",
     "verify",
 ]

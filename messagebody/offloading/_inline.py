@@ -16,9 +16,10 @@ from messagebody.body import MessageBody
 from messagebody.errors import LimitExceeded, MessageBodyError, StoreError
 from messagebody.offloading._jobs import replace_parts, reporter, subject_of
 from messagebody.offloading._offload import Selection
-from messagebody.offloading._transfer import FileBlob, SpoolBlob
+from messagebody.offloading._transfer import FileBlob
 from messagebody.part import Part
 from messagebody.references import Budget, Resolver, read_reference
+from messagebody.references.spool import SpoolBlob
 from messagebody.stores import CHUNK, Blob, Bytes
 
 _EVERY_NAME = "/**"
@@ -81,11 +82,11 @@ def _chooser(names: str, content_types: str, *, take_all: bool) -> Callable[[Par
     selects = Selection(names, content_types, unnamed=names == _EVERY_NAME).chooser()
 
     def wanted(part: Part) -> bool:
-        if part.local_file is not None:
-            return selects(part)
-        if part.reference is None or not selects(part):
+        if not selects(part.name, part.content_type):
             return False
-        return take_all or by_pattern or part.reference.digest is not None
+        if part.url is None:
+            return part.local_file is not None
+        return take_all or by_pattern or part.digest is not None
 
     return wanted
 

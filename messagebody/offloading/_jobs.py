@@ -9,10 +9,9 @@ from typing import Any, TypeVar
 
 import attrs
 
-from messagebody._text import count_of
 from messagebody._threads import Interrupted, Pool, Stop
 from messagebody.body import MessageBody
-from messagebody.errors import PartsFailed, StoreError, UnsafeReference
+from messagebody.errors import PartsFailed, StoreError
 from messagebody.part import Part
 
 _T = TypeVar("_T")
@@ -155,17 +154,13 @@ def raise_for(failures: Sequence[tuple[str, Exception]], action: str) -> None:
         action: what was tried, such as "offloaded".
 
     Raises:
-        UnsafeReference: every one of several was refused.
-        PartsFailed: several failed, for different reasons; `failures` holds them.
+        PartsFailed: several failed; it is of their kind, too, if they are of one.
     """
     if not failures:
         return
     if len(failures) == 1:
         raise failures[0][1]
-    if all(isinstance(error, UnsafeReference) for _, error in failures):
-        problem = "were refused. " + "; ".join(str(error) for _, error in failures)
-        raise UnsafeReference(count_of(len(failures), "part"), problem) from failures[0][1]
-    raise PartsFailed(action, failures) from failures[0][1]
+    raise PartsFailed.of(action, failures) from failures[0][1]
 
 
 def subject_of(position: int, part: Part) -> str:

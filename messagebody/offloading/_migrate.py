@@ -9,9 +9,10 @@ from messagebody.body import MessageBody
 from messagebody.errors import StoreError
 from messagebody.offloading._inline import budget_for
 from messagebody.offloading._jobs import about, replace_parts, reporter, subject_of
-from messagebody.offloading._transfer import SpoolBlob, Verify, Watched, ensure
+from messagebody.offloading._transfer import Verify, Watched, ensure
 from messagebody.part import Part
 from messagebody.references import Budget, Resolver
+from messagebody.references.spool import SpoolBlob
 from messagebody.stores import Store, open_store
 
 
@@ -73,7 +74,7 @@ def migrate(
 
 
 def _is_to_move(part: Part, store: Store, below: Resolver | None, take_all: bool) -> bool:
-    if part.reference is None or part.reference.url.startswith(f"{store.url}/"):
+    if part.reference is None or part.reference.url.startswith(store.url_of("")):
         return False
     if below is not None and not below.allows(part.reference.url):
         return False

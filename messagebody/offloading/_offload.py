@@ -12,6 +12,7 @@ import attrs
 from messagebody._text import human_size
 from messagebody._threads import Stop
 from messagebody.body import MessageBody
+from messagebody.content import size_of
 from messagebody.digests import NO_DIGEST, key_of, sha256_of
 from messagebody.errors import LimitExceeded, StoreError
 from messagebody.globs import content_type_pattern, name_pattern
@@ -20,6 +21,8 @@ from messagebody.offloading._jobs import Gate, about, replace_parts, reporter, s
 from messagebody.offloading._transfer import FileBlob, Verify, Watched, ensure
 from messagebody.part import Part
 from messagebody.stores import Blob, Bytes, Store, open_store
+from messagebody.wire import data_urls
+from messagebody.wire.members import PartRecord, RichRecord
 
 
 @attrs.frozen
@@ -30,13 +33,14 @@ class Selection:
     content_types: str = "*/*"
     unnamed: bool = True
 
-    def chooser(self) -> Callable[[Part], bool]:
-        """Return what tells whether a part is selected, with the patterns compiled once."""
-        name, kind = name_pattern(self.names), content_type_pattern(self.content_types)
+    def chooser(self) -> Callable[[str | None, str], bool]:
+        """Return a test of a name and a content type, with the patterns compiled once."""
+        name_matches = name_pattern(self.names).matches
+        type_matches = content_type_pattern(self.content_types).matches
 
-        def selects(part: Part) -> bool:
-            named = self.unnamed if part.name is None else name.matches(part.name)
-            return named and kind.matches(part.content_type)
+        def selects(name: str | None, content_type: str) -> bool:
+            named = self.unnamed if name is None else name_matches(name)
+            return named and type_matches(content_type)
 
         return selects
 
@@ -65,48 +69,63 @@ class Policy:
         Raises:
             LimitExceeded: the body can't be made to fit.
         """
-        selects = self.selection.chooser()
-        eligible = {
-            position: part
-            for position, part in enumerate(body)
-            if not part.is_reference and selects(part)
-        }
-        chosen = {at for at, part in eligible.items() if (part.size or 0) > self.threshold}
+        sizes = self._eligible(body)
+        chosen = {at for at, size in sizes.items() if size > self.threshold}
         if self.fit is not None:
-            chosen |= self._to_fit(body, eligible, chosen, url_of(NO_DIGEST))
+            chosen |= self._to_fit(body, sizes, chosen, url_of(NO_DIGEST), self.fit)
         return chosen
 
+    def _eligible(self, body: MessageBody) -> dict[int, int]:
+        """Return the size of each part that may be offloaded, by position."""
+        columns, selects = body._parts.columns(), self.selection.chooser()
+        return {
+            at: size
+            for at, record in enumerate(columns.records)
+            if (size := _size_here(record)) is not None
+            and selects(columns.names[at], columns.types[at])
+        }
+
     def _to_fit(
-        self, body: MessageBody, eligible: dict[int, Part], chosen: set[int], url: str
+        self, body: MessageBody, sizes: dict[int, int], chosen: set[int], url: str, fit: int
     ) -> set[int]:
-        small = {at: as_reference(part, url, NO_DIGEST) for at, part in eligible.items()}
         length = 2 + max(0, len(body) - 1)
         gains: dict[int, int] = {}
         for position, part in enumerate(body):
-            if position in chosen:
-                length += _json_length(small[position])
+            small = None
+            if position in sizes:
+                small = _json_length(as_reference(part, url, sizes[position], NO_DIGEST))
+            if small is not None and position in chosen:
+                length += small
                 continue
             mine = _json_length(part)
             length += mine
-            if position in small:
-                gains[position] = mine - _json_length(small[position])
+            if small is not None:
+                gains[position] = mine - small
         more = set()
         for position in sorted(gains, key=gains.__getitem__, reverse=True):
-            if length <= (self.fit or 0) or gains[position] <= 0:
+            if length <= fit or gains[position] <= 0:
                 break
             length -= gains[position]
             more.add(position)
-        if length > (self.fit or 0):
+        if length > fit:
             raise LimitExceeded(
-                f"the body can't be made to fit {human_size(self.fit)}: with every part that may "
+                f"the body can't be made to fit {human_size(fit)}: with every part that may "
                 f"be offloaded its JSON still has {human_size(length)}"
             )
         return more
 
 
-def as_reference(part: Part, url: str, digest: str) -> Part:
+def _size_here(record: PartRecord) -> int | None:
+    """Return the bytes of content that is here, in a `data:` URL too; None for a reference."""
+    if record.url is None:
+        local = record.local_file if isinstance(record, RichRecord) else None
+        return size_of(record.content if local is None else local)  # type: ignore[arg-type]
+    return len(data_urls.decode(record.url)[1]) if data_urls.is_data_url(record.url) else None
+
+
+def as_reference(part: Part, url: str, size: int, digest: str) -> Part:
     """Return a part whose content is elsewhere, everything else as it was."""
-    return part.evolve(url=url, size=part.size, digest=digest)
+    return part.evolve(url=url, size=size, digest=digest)
 
 
 def _json_length(part: Part) -> int:
@@ -138,7 +157,8 @@ def offload(
     """Return a new body whose large parts are in a store and carry URL, size and digest.
 
     All or nothing: an error leaves the given body as it was, and trying again sends what is
-    missing. References stay as they are; local files that are not offloaded become inline
+    missing. References stay as they are, but for `data:` URLs, which hold their content and
+    count as content; local files that are not offloaded become inline
     content, so that the result can always be written.
 
     Arguments:
@@ -177,9 +197,18 @@ def offload(
     )
     chosen = policy.positions(body, lambda digest: opened.url_of(key_of(digest)))
     verify = verify or ("digest" if opened.reads_back else None)
-    progress = reporter(callback, sum(body[position].size or 0 for position in chosen))
+    parts = {at: body[at] for at in {*chosen, *_local_files(body)}}
+    progress = reporter(callback, sum(parts[at].size or 0 for at in chosen))
     sender = _Sender(opened, verify, stop or Stop(), progress)
-    return sender.send(body, chosen)
+    return sender.send(body, parts, chosen)
+
+
+def _local_files(body: MessageBody) -> list[int]:
+    return [
+        at
+        for at, record in enumerate(body._parts.columns().records)
+        if isinstance(record, RichRecord) and record.local_file is not None
+    ]
 
 
 @attrs.define
@@ -194,12 +223,11 @@ class _Sender:
     lock: threading.Lock = attrs.Factory(threading.Lock)
     sent: dict[str, "Future[str]"] = attrs.Factory(dict)
 
-    def send(self, body: MessageBody, chosen: set[int]) -> MessageBody:
-        """Return the body with the chosen parts sent and replaced."""
+    def send(self, body: MessageBody, parts: dict[int, Part], chosen: set[int]) -> MessageBody:
+        """Return the body with the chosen parts sent and replaced, and other local files read."""
         work = {
             position: partial(self._replace, position, part, position in chosen)
-            for position, part in enumerate(body)
-            if position in chosen or part.local_file is not None
+            for position, part in sorted(parts.items())
         }
         return replace_parts(body, work, "offloaded", self.stop, fail_fast=True)
 
@@ -207,22 +235,24 @@ class _Sender:
         try:
             if not is_chosen:
                 return part.evolve(content=part.read_bytes())
-            digest, key = self._store(part)
-            return as_reference(part, self.store.url_of(key), digest)
+            digest, size, key = self._store(part)
+            return as_reference(part, self.store.url_of(key), size, digest)
         except StoreError as error:
             raise about(error, subject_of(position, part)) from error.__cause__
 
-    def _store(self, part: Part) -> tuple[str, str]:
+    def _store(self, part: Part) -> tuple[str, int, str]:
         """Read a part, hash it, and send it: from memory while that is small enough."""
         file = part.local_file
         if file is not None and file.size > _WHOLE:
             with self.gate.hold(_STREAMING):
                 digest = file.digest()
-                return digest, self._once(digest, FileBlob(file, digest), part.content_type)
+                key = self._once(digest, FileBlob(file, digest), part.content_type)
+                return digest, file.size, key
         with self.gate.hold(part.size or 0):
-            data = part.read_bytes()
+            data = _content_here(part)
             digest = sha256_of(data)
-            return digest, self._once(digest, Bytes(data, digest), part.content_type)
+            key = self._once(digest, Bytes(data, digest), part.content_type)
+            return digest, len(data), key
 
     def _once(self, digest: str, blob: Blob, content_type: str) -> str:
         """Send content unless another part with the same is being sent, or was."""
@@ -251,3 +281,8 @@ class _Sender:
         key = ensure(self.store, digest, Watched(blob, self.stop, tell), content_type, self.verify)
         tell(blob.size)
         return key
+
+
+def _content_here(part: Part) -> bytes:
+    """Return content that is here; a `data:` URL needs no resolver for it."""
+    return part.read_bytes() if part.url is None else data_urls.decode(part.url)[1]

@@ -53,6 +53,7 @@ def sweep(
     *,
     delete: bool = False,
     grace: float = GRACE,
+    unsafe: bool = False,
     storage_options: dict[str, Any] | None = None,
 ) -> Swept:
     """List, and with `delete` remove, old objects of a store that no body refers to.
@@ -63,12 +64,20 @@ def sweep(
             is listed, so that a broken one can't cost its objects.
         delete: remove what was found; a dry run otherwise.
         grace: seconds; what is younger stays, for its body may be on its way.
+        unsafe: delete with a grace of under seven days. `offload` reuses an object it finds and
+            renews it only after half of that, so this is safe only while nobody offloads.
         storage_options: of `stores.open_store`, if `store` is no store yet.
 
     Raises:
+        ValueError: the grace is too short to delete anything while others offload.
         StoreError: no body was given, or the store failed.
         DecodeError: a body does not decode.
     """
+    if delete and grace < GRACE and not unsafe:
+        raise ValueError(
+            "a grace of under 7 days can delete what a message that was offloaded just now "
+            "refers to; if nobody offloads meanwhile, give unsafe=True"
+        )
     opened = open_store(store, **(storage_options or {}))
     in_use = _keys_in_use(opened, bodies)
     before = time.time() - grace

@@ -10,7 +10,6 @@ from messagebody._threads import Stop
 from messagebody.content import LocalFile
 from messagebody.digests import Hasher, key_of, sha256_of
 from messagebody.errors import DigestMismatch, LocalFileChanged, ObjectNotFound
-from messagebody.references import Spool
 from messagebody.stores import Blob, Stat, Store, digest_of
 
 Verify = Literal["size", "digest"]
@@ -52,33 +51,6 @@ class FileBlob:
     def _check(self, digest: str) -> None:
         if digest != self.digest:
             raise LocalFileChanged(str(self.file.path), "it changed while it was read")
-
-
-@attrs.frozen
-class SpoolBlob:
-    """Content that was read from elsewhere and verified."""
-
-    spool: Spool
-
-    @property
-    def size(self) -> int:
-        """Bytes of the content."""
-        return self.spool.size
-
-    @property
-    def digest(self) -> str:
-        """The digest it was verified by."""
-        return self.spool.digest
-
-    def read(self) -> bytes:
-        """Return everything."""
-        return self.spool.stream().read()
-
-    def buffers(self, length: int) -> Iterator[bytes]:
-        """Yield everything."""
-        stream = self.spool.stream()
-        while chunk := stream.read(length):
-            yield chunk
 
 
 @attrs.frozen
@@ -129,9 +101,9 @@ def ensure(
     """
     key = key_of(digest)
     # A large object may be there from an attempt that failed later: ask before sending it.
-    is_there = blob.size > _ASK_FIRST and _is_fresh(store.stat(key), blob.size)
+    is_there = blob.size > _ASK_FIRST and _is_fresh(store.stat(key), blob.size, digest)
     if not is_there and not store.put(key, blob, content_type=content_type):
-        _renew(store, key, blob, content_type)
+        _renew(store, key, blob, content_type, digest)
     if verify is not None and _found(store, key, verify) != _wanted(blob, digest, verify):
         # What an earlier writer left under the key may be spoilt: write it once more.
         store.put(key, blob, content_type=content_type, if_absent=False)
@@ -141,15 +113,15 @@ def ensure(
     return key
 
 
-def _renew(store: Store, key: str, blob: Blob, content_type: str) -> None:
+def _renew(store: Store, key: str, blob: Blob, content_type: str, digest: str) -> None:
     """Write an object again that is there, if it is spoilt or so old that `sweep` could take it."""
-    if not _is_fresh(store.stat(key), blob.size):
+    if not _is_fresh(store.stat(key), blob.size, digest):
         store.put(key, blob, content_type=content_type, if_absent=False)
 
 
-def _is_fresh(found: Stat | None, size: int) -> bool:
-    if found is None or found.size != size:
-        return False
+def _is_fresh(found: Stat | None, size: int, digest: str) -> bool:
+    if found is None or found.size != size or found.checksum not in {None, digest}:
+        return False  # a checksum that is not the digest: somebody else wrote it, or it is spoilt
     return found.modified is None or time.time() - found.modified < GRACE / 2
 
 

@@ -1,7 +1,7 @@
 """What an application allows: prefixes, each with the store that serves it."""
 
-import os  # noqa: TC003 - attrs and docs read the annotations
-from urllib.parse import unquote
+import os
+from urllib.parse import unquote_to_bytes
 
 import attrs
 
@@ -36,8 +36,8 @@ class Entry:
         """
         if url.origin != self.prefix.origin:
             return None
-        if isinstance(self.store, FileStore):
-            return self.store.key_of(unquote(url.path))
+        if isinstance(self.store, FileStore) and not url.is_http:
+            return self.store.key_of(os.fsdecode(unquote_to_bytes(url.path)))
         wanted = [segment for segment in self.prefix.segments if segment]
         if url.segments[: len(wanted)] != wanted:
             return None
@@ -45,20 +45,22 @@ class Entry:
         return rest if rest or self.store is None else None
 
 
-def make_entry(allowed: "str | os.PathLike[str] | Store") -> Entry:
-    """Return the entry for something an application allows.
+def make_entries(allowed: "str | os.PathLike[str] | Store") -> list[Entry]:
+    """Return the entries for something an application allows: two for a store with two URLs.
 
     Raises:
         UnsafeReference: it is no prefix of URLs that can be allowed.
     """
     if isinstance(allowed, str) and allowed.lower().startswith(("http://", "https://")):
-        return Entry(_prefix(allowed), None)
+        return [Entry(_prefix(allowed), None)]
     try:
         store = open_store(allowed)
     except StoreError as error:
         shown = quote(redact_url(allowed)) if isinstance(allowed, str) else quote(allowed)
         raise UnsafeReference(f"allow entry {shown}", str(error)) from error
-    return Entry(_prefix(store.url if store.url.rpartition("://")[2] else f"{store.url}/"), store)
+    place = store.url if store.url.rpartition("://")[2] else f"{store.url}/"
+    urls = [place] if store.public_base is None else [place, store.public_base]
+    return [Entry(_prefix(url), store) for url in urls]
 
 
 def _prefix(text: str) -> Url:

@@ -77,7 +77,7 @@ class _Response(http.client.HTTPResponse):
 class _Pinned:
     """The part of a connection that dials: only addresses that were checked, and watched."""
 
-    response_class = _Response
+    response_class: Any = _Response
     dial: Any
 
     def _new_conn(self) -> socket.socket:
@@ -85,11 +85,11 @@ class _Pinned:
         return connected
 
 
-class _Plain(_Pinned, HTTPConnection):
+class _Plain(_Pinned, HTTPConnection):  # type: ignore[misc]
     """A connection without encryption, for entries of the allow list only."""
 
 
-class _Encrypted(_Pinned, HTTPSConnection):
+class _Encrypted(_Pinned, HTTPSConnection):  # type: ignore[misc]
     """A connection whose certificate has to be the name's, whatever address is dialled."""
 
 

@@ -1,11 +1,11 @@
 """Readers of references: whole and verified, or as file objects that fetch what is read."""
 
 import functools
-import hashlib
 import io
 from typing import Any, BinaryIO, Final, cast
 
 from messagebody.content import Reference
+from messagebody.digests import Hasher
 from messagebody.errors import DigestMismatch, LimitExceeded, MessageBodyError
 from messagebody.references.limits import Budget
 from messagebody.references.resolver import Resolver
@@ -107,7 +107,7 @@ class Reader(io.BufferedReader):
     @property
     def raw(self) -> io.RawIOBase:  # type: ignore[override]
         """The file object without any reading ahead: it asks for just the bytes that are read."""
-        return super().raw if self._window is None else self._window.ranges
+        return cast("io.RawIOBase", super().raw) if self._window is None else self._window.ranges
 
 
 class _Ranges(io.RawIOBase):
@@ -141,7 +141,7 @@ class _Ranges(io.RawIOBase):
         return offset
 
     def size(self) -> int:
-        """Return the content's size; the server is asked once if the reference does not state it."""
+        """Return the size of the content; the server is asked once if no size is stated."""
         if self._size is None:
             self._size = self.resolver.size(self.reference.url, subject=self.subject)
         return self._size
@@ -197,7 +197,7 @@ class _Window(io.RawIOBase):
         self._start = 0
         self._data = b""
         self._ahead = _SMALL
-        self._hasher = hashlib.sha256()
+        self._hasher = Hasher()
         self._hashed = 0
         self._flaw: MessageBodyError | None = None
 
@@ -267,7 +267,7 @@ class _Window(io.RawIOBase):
         stated = self.ranges.reference
         if stated.digest is None or (data and self._hashed != stated.size):
             return
-        digest = "sha256:" + self._hasher.hexdigest()
+        digest = self._hasher.digest
         if digest != stated.digest:
             self._flaw = DigestMismatch(self.ranges.subject, stated.digest, digest)
             raise self._flaw

@@ -17,7 +17,9 @@ from messagebody.errors import (
     StoreError,
     UnsafeReference,
 )
-from messagebody.references.allow_list import Entry, longest_match, make_entry
+from messagebody.limits import parse_size
+from messagebody.references.allow_list import Entry, longest_match, make_entries
+from messagebody.references.cache import Cache
 from messagebody.references.limits import Budget, FetchLimits
 from messagebody.references.sources import DataSource, Source, StoreSource, WebSource
 from messagebody.references.spool import Spool
@@ -41,6 +43,15 @@ class Resolver:
         require_digest: whether a reference without a digest is refused.
         limits: what reading may cost.
         ssl_context: what certificates are checked against; the system's authorities if None.
+        cache: a directory for verified content, which processes may share; none if None. Content
+            with a digest is then read once, whole, and file objects over it are verified and
+            seekable.
+        cache_bytes: bytes that the directory holds, as a number or text such as "10 GiB"; the
+            content that was not used for longest makes room.
+
+    Raises:
+        UnsafeReference: an entry of `allow` is not a prefix of URLs that can be allowed.
+        StoreError: others may write into the directory of the cache.
 
     Examples:
         >>> from messagebody import Resolver
@@ -59,13 +70,18 @@ class Resolver:
         require_digest: bool = False,
         limits: FetchLimits | None = None,
         ssl_context: ssl.SSLContext | None = None,
+        cache: str | os.PathLike[str] | None = None,
+        cache_bytes: int | str = "10 GiB",
     ) -> None:
         entries = [allow] if isinstance(allow, str | os.PathLike | Store) else allow
-        self.entries: tuple[Entry, ...] = tuple(make_entry(each) for each in entries)
+        self.entries: tuple[Entry, ...] = tuple(
+            entry for each in entries for entry in make_entries(each)
+        )
         self.public_https = public_https
         self.require_digest = require_digest
         self.limits = limits or FetchLimits()
         self._ssl_context = ssl_context
+        self._cache = None if cache is None else Cache(cache, parse_size(cache_bytes))
 
     def __repr__(self) -> str:
         shown = [redact_url(_text(entry.prefix)) for entry in self.entries]
@@ -156,8 +172,8 @@ class Resolver:
     # Reading
 
     def keeps(self, digest: str | None, size: int | None) -> bool:
-        """Tell whether a cache holds, or has room for, content of a digest and a size."""
-        return False
+        """Tell whether the cache, if there is one, has content, or will once it is read."""
+        return self._cache is not None and digest is not None and self._cache.holds(digest, size)
 
     def fetch(
         self,
@@ -186,7 +202,27 @@ class Resolver:
         source = self.source(url, subject=subject)
         if digest is None and self.require_digest:
             raise UnsafeReference(subject, "carries no digest, which this resolver requires")
-        return self._read(source, Reference(url, size, digest), subject, budget)
+        promised, budget = Reference(url, size, digest), budget or self.budget()
+        if self._cache is None or digest is None:
+            return self._read(source, promised, subject, budget)
+        spool = self._from_cache(self._cache, promised, digest, subject, budget)
+        if spool is None:
+            spool = self._read(source, promised, subject, budget)
+            self._cache.keep(spool)
+        return spool
+
+    def _from_cache(
+        self, cache: Cache, promised: Reference, digest: str, subject: str, budget: Budget
+    ) -> Spool | None:
+        file = cache.open(digest)
+        if file is None:
+            return None
+        spool = Spool.over(file, os.fstat(file.fileno()).st_size, digest)
+        with spool.thrown_away_on_error():
+            budget.take_bytes(spool.size)
+            _check_limit(spool.size, self.limits)
+            _verify(spool, promised.size, digest, subject)
+        return spool
 
     def measure(
         self,
@@ -203,16 +239,15 @@ class Resolver:
         Arguments and errors are those of `fetch`.
         """
         source = self.source(url, subject=subject)
-        spool = self._read(source, Reference(url, size, digest), subject, budget)
+        promised = Reference(url, size, digest)
+        spool = self._read(source, promised, subject, budget or self.budget())
         spool.close()
         return spool.size, spool.digest
 
-    def _read(
-        self, source: Source, promised: Reference, subject: str, budget: Budget | None
-    ) -> Spool:
+    def _read(self, source: Source, promised: Reference, subject: str, budget: Budget) -> Spool:
         url, size, digest = promised.url, promised.size, promised.digest
-        budget = budget or self.budget()
-        with Spool.guarded() as spool, self._errors(url, subject):
+        spool = Spool()
+        with spool.thrown_away_on_error(), self._errors(url, subject):
             deadline = budget.part_deadline()
             for chunk in source.stream(budget, deadline):
                 budget.check_time(deadline)

@@ -6,6 +6,8 @@ import tempfile
 from collections.abc import Iterator
 from typing import BinaryIO, Self, cast
 
+import attrs
+
 from messagebody.digests import Hasher
 from messagebody.errors import StoreError
 
@@ -34,15 +36,13 @@ class Spool:
         spool._file, spool.size, spool._known_digest = file, size, digest
         return spool
 
-    @classmethod
     @contextlib.contextmanager
-    def guarded(cls) -> Iterator["Spool"]:
-        """Make a spool that is thrown away if the block fails."""
-        spool = cls()
+    def thrown_away_on_error(self) -> Iterator[None]:
+        """Throw the content away if the block fails."""
         try:
-            yield spool
+            yield
         except BaseException:
-            spool.close()
+            self.close()
             raise
 
     @property
@@ -98,9 +98,36 @@ class Spool:
 
     def _to_disk(self) -> BinaryIO:
         if self._file is None:
-            # Closed by the reader of the content, or by `guarded`.
+            # Closed by the reader of the content, or by `thrown_away_on_error`.
             self._file = cast("BinaryIO", tempfile.TemporaryFile())  # noqa: SIM115
             for piece in self._pieces:
                 self._file.write(piece)
             self._pieces.clear()
         return self._file
+
+
+@attrs.frozen
+class SpoolBlob:
+    """Verified content on its way into a store; the spool stays as it is."""
+
+    spool: Spool
+
+    @property
+    def size(self) -> int:
+        """Bytes of the content."""
+        return self.spool.size
+
+    @property
+    def digest(self) -> str:
+        """The digest it was verified by."""
+        return self.spool.digest
+
+    def read(self) -> bytes:
+        """Return everything."""
+        return self.spool.stream().read()
+
+    def buffers(self, length: int) -> Iterator[bytes]:
+        """Yield everything."""
+        stream = self.spool.stream()
+        while chunk := stream.read(length):
+            yield chunk

@@ -1,11 +1,15 @@
-"""Where offloaded bytes live: directories, memory, S3, and whatever fsspec speaks.
+"""Stores of offloaded bytes: directories, memory, S3, and every filesystem of fsspec.
 
 `open_store` opens a store from a URL or a path. References to its objects are plain URLs, such
 as `s3://bucket/prefix/sha256/…`; nothing but a `Resolver` that allows the store reads them.
 """
 
+import functools
+import importlib
+import importlib.metadata
 import os
 import re
+from collections.abc import Callable
 from typing import Any
 
 from messagebody._text import redact_url
@@ -32,11 +36,30 @@ __all__ = [
 ]
 
 _URL = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://([A-Za-z0-9._-]*)((?:/[^?#\\\x00-\x20\x7f]*)?)")
+# References begin with the URL of their store, and readers refuse what could be read in two ways:
+# see `messagebody.references.url`. A store that is written is to be one that can be read.
+_READABLE = re.compile(
+    r"(?:s3://[A-Za-z0-9][A-Za-z0-9._-]{1,254}"
+    r"|(?!s3:)[a-z][a-z0-9+.-]*://(?:[A-Za-z0-9][A-Za-z0-9._-]*)?)"
+    r"(?:/(?:[A-Za-z0-9._~!$&'()*+,;=:@-]|%(?!0|1|2[EeFf]|5[Cc]|7[Ff])[0-9A-Fa-f]{2})+)*"
+)
+_PUBLIC = re.compile(r"https?://[A-Za-z0-9.-]+(?::[0-9]+)?(?:/[A-Za-z0-9._~!$&'()*+,;=:@-]+)*/?")
+_LONGEST = 8_000
+# Stores of our own; packages add theirs as entry points of the group `messagebody.stores`, whose
+# names are schemes and whose functions take a URL and options and return a `Store`.
+_OPENERS = {
+    "file": "messagebody.stores.directory:open_url",
+    "s3": "messagebody.stores.s3:open_url",
+}
 _EXTRAS = {"gs": "gcs", "gcs": "gcs", "abfs": "azure", "abfss": "azure", "az": "azure"}
 
 
 def open_store(
-    place: "str | os.PathLike[str] | Store", *, filesystem: Any = None, **options: Any
+    place: "str | os.PathLike[str] | Store",
+    *,
+    filesystem: Any = None,
+    public_base: str | None = None,
+    **options: Any,
 ) -> Store:
     """Open a store; nothing is read or written by opening it.
 
@@ -44,8 +67,11 @@ def open_store(
         place: a URL such as "s3://bucket/prefix", "file:///srv/objects" or "memory://tests", a
             directory as an `os.PathLike`, or a store, which is returned as it is.
         filesystem: an fsspec filesystem to use instead of the one the scheme stands for.
+        public_base: the https URL under which everybody can read the objects, such as that of a
+            CDN in front of a bucket; references then carry it, and reading them needs no
+            credentials. A resolver that allows the store reads them from the store itself.
         **options: of the filesystem; for s3:// profile, session, region, endpoint_url and the
-            others of `messagebody.stores.s3.open_s3_store`.
+            others of `messagebody.stores.s3.client.Settings`.
 
     Raises:
         StoreError: the URL is none of a store, or holds secrets.
@@ -60,18 +86,50 @@ def open_store(
     """
     if isinstance(place, Store):
         return place
-    if isinstance(place, os.PathLike):
-        return _open_directory(place)
-    scheme, authority, path = _parse(place)
-    if filesystem is not None:
-        return _open_filesystem(filesystem, scheme, authority, path)
-    if scheme == "file":
-        return _open_directory_url(place)
-    if scheme == "s3":
-        from messagebody.stores.s3 import open_s3_store
+    store = _open(place, filesystem, options)
+    store.public_base = None if public_base is None else _checked_base(public_base)
+    if not _READABLE.fullmatch(store.url) or "::" in store.url or len(store.url) > _LONGEST:
+        raise StoreError(
+            f"{redact_url(store.url)}: references to this store could not be read, for its name "
+            "holds characters that URLs of references must not have; choose a plain one"
+        )
+    return store
 
-        return open_s3_store(authority, path.strip("/"), **options)
-    return _open_filesystem(_filesystem(scheme, options), scheme, authority, path)
+
+def _checked_base(url: str) -> str:
+    if not _PUBLIC.fullmatch(url):
+        shown = redact_url(url)
+        raise StoreError(f"public_base is a URL such as 'https://cdn.example.com/a', got {shown}")
+    return url.rstrip("/")
+
+
+def _open(place: "str | os.PathLike[str]", filesystem: Any, options: dict[str, Any]) -> Store:
+    if isinstance(place, os.PathLike):
+        from messagebody.stores.directory import FileStore
+
+        return FileStore(place)
+    scheme, authority, path = _parse(place)
+    opener = None if filesystem is not None else _opener(scheme)
+    if opener is not None:
+        return opener(place, **options)
+    from messagebody.stores.filesystem import FilesystemStore
+
+    if filesystem is None:
+        filesystem = _filesystem(scheme, options)
+    root = f"{authority}{path}".rstrip("/")
+    return FilesystemStore(filesystem, root, f"{scheme}://{root}")
+
+
+@functools.cache
+def _opener(scheme: str) -> Callable[..., Store] | None:
+    """Return the function that opens the URLs of a scheme, None if fsspec is to be asked."""
+    if scheme in _OPENERS:
+        module, _, name = _OPENERS[scheme].partition(":")
+        found: Callable[..., Store] = getattr(importlib.import_module(module), name)
+        return found
+    for entry in importlib.metadata.entry_points(group="messagebody.stores", name=scheme):
+        return entry.load()  # type: ignore[no-any-return]
+    return None
 
 
 def _parse(url: object) -> tuple[str, str, str]:
@@ -79,8 +137,8 @@ def _parse(url: object) -> tuple[str, str, str]:
     if match is None:
         shown = redact_url(url) if isinstance(url, str) else type(url).__name__
         raise StoreError(
-            f"{shown} is no store: give a URL such as 's3://bucket/prefix' (credentials come from "
-            "the environment or a profile, never from the URL) or a pathlib.Path"
+            f"{shown} is not a store: give a URL such as 's3://bucket/prefix' (credentials come "
+            "from the environment or a profile, never from the URL) or a pathlib.Path"
         )
     scheme, authority, path = match.groups()
     if not authority and scheme.lower() not in {"file", "local", "memory"}:
@@ -88,25 +146,6 @@ def _parse(url: object) -> tuple[str, str, str]:
     if any(segment in {".", ".."} for segment in path.split("/")) or "//" in path:
         raise StoreError(f"{url}: the path of a store has no empty, '.' or '..' segment")
     return scheme.lower(), authority, path
-
-
-def _open_directory(path: "os.PathLike[str]") -> Store:
-    from messagebody.stores.directory import FileStore
-
-    return FileStore(path)
-
-
-def _open_directory_url(url: str) -> Store:
-    from messagebody.stores.directory import FileStore
-
-    return FileStore.from_url(url)
-
-
-def _open_filesystem(filesystem: Any, scheme: str, authority: str, path: str) -> Store:
-    from messagebody.stores.filesystem import FilesystemStore
-
-    place = f"{authority}{path}".rstrip("/")
-    return FilesystemStore(filesystem, place, f"{scheme}://{place}")
 
 
 def _filesystem(scheme: str, options: dict[str, Any]) -> Any:
@@ -117,4 +156,4 @@ def _filesystem(scheme: str, options: dict[str, Any]) -> Any:
     except ImportError as error:
         raise MissingDependency(f"a store at {scheme}://", _EXTRAS.get(scheme, scheme)) from error
     except ValueError as error:
-        raise StoreError(f"no filesystem speaks {scheme}://", f"{scheme}://") from error
+        raise StoreError(f"there is no filesystem for {scheme}://", f"{scheme}://") from error

@@ -73,11 +73,20 @@ class Bytes:
 
 @attrs.frozen
 class Stat:
-    """What a store knows of an object: key, bytes, and when it changed last (epoch, if known)."""
+    """The record that a store has of an object.
+
+    Arguments:
+        key: where it is, below the store's prefix.
+        size: its bytes.
+        modified: when it was written last, in seconds since the epoch; None if not known.
+        checksum: the one that the store itself keeps, such as "sha256:…" or "crc32:…"; None if it
+            keeps none, or none of the whole object.
+    """
 
     key: str
     size: int
     modified: float | None
+    checksum: str | None = None
 
 
 @attrs.frozen
@@ -99,12 +108,15 @@ class Store(abc.ABC):
     url: str
     """Where the store is: scheme, place and prefix, without a final slash and without secrets."""
 
+    public_base: str | None = None
+    """The https URL under which everybody reads the same objects, such as that of a CDN."""
+
     reads_back: bool = False
     """Whether an upload is verified by reading it back unless the caller says otherwise."""
 
     def url_of(self, key: str) -> str:
         """Return the URL under which a message refers to the object at `key`."""
-        return f"{self.url}/{key}"
+        return f"{self.public_base or self.url}/{key}"
 
     @abc.abstractmethod
     def stat(self, key: str) -> Stat | None:

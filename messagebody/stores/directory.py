@@ -13,18 +13,14 @@ import secrets
 import stat as modes
 from collections.abc import Iterator
 from pathlib import Path
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote_to_bytes, urlsplit
 
+from messagebody._files import CREATE, READ, give_name, open_parent
 from messagebody.errors import AccessDenied, MessageBodyError, ObjectNotFound, StoreError
 from messagebody.stores.base import CHUNK, Blob, Stat, Store
 
 TEMPORARY = ".messagebody-"
 """How the name of a temporary begins."""
-
-_DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-# O_NONBLOCK: opening a FIFO that somebody planted must not wait for its writer.
-_READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
-_CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 class FileStore(Store):
@@ -38,18 +34,7 @@ class FileStore(Store):
 
     def __init__(self, root: str | os.PathLike[str]) -> None:
         self.root = Path(os.path.realpath(os.fspath(root)))
-        self.url = self.root.as_uri().rstrip("/")
-
-    @classmethod
-    def from_url(cls, url: str) -> "FileStore":
-        """Open the store at a `file:///absolute/path` URL."""
-        parts = urlsplit(url)
-        if parts.netloc not in {"", "localhost"} or parts.query or parts.fragment:
-            raise StoreError("a file store is file:///absolute/path", "file://")
-        path = unquote(parts.path)
-        if not path.startswith("/") or "\x00" in path:
-            raise StoreError("a file store is file:///absolute/path", "file://")
-        return cls(path)
+        self.url = "file://" + self.root.as_uri().removeprefix("file://").rstrip("/")
 
     def key_of(self, path: str) -> str | None:
         """Return the key of an absolute path once links are resolved; None if it is outside."""
@@ -110,26 +95,16 @@ class FileStore(Store):
     @contextlib.contextmanager
     def _directory(self, key: str, *, create: bool = False) -> Iterator[tuple[int, str]]:
         """Open the directory of `key` segment by segment, following no link."""
-        *parents, name = _segments(key)
+        segments = _segments(key)
         if create:
             self.root.mkdir(parents=True, exist_ok=True)
-        handle = os.open(self.root, _DIRECTORY)
-        try:
-            for segment in parents:
-                if create:
-                    with contextlib.suppress(FileExistsError):
-                        os.mkdir(segment, dir_fd=handle)
-                below = os.open(segment, _DIRECTORY, dir_fd=handle)
-                os.close(handle)
-                handle = below
-            yield handle, name
-        finally:
-            os.close(handle)
+        with open_parent(self.root, segments, create=create) as handle:
+            yield handle, segments[-1]
 
     @contextlib.contextmanager
     def _open(self, key: str) -> Iterator[io.FileIO]:
         with self._directory(key) as (directory, name):
-            handle = os.open(name, _READ, dir_fd=directory)
+            handle = os.open(name, READ, dir_fd=directory)
         with io.FileIO(handle, "rb") as stream:
             if not modes.S_ISREG(os.fstat(handle).st_mode):
                 raise ObjectNotFound("no regular file", self.url, key)
@@ -154,6 +129,16 @@ class FileStore(Store):
         return StoreError(error.strerror or type(error).__name__, self.url, key)
 
 
+def open_url(url: str) -> FileStore:
+    """Open the store at a `file:///absolute/path` URL."""
+    parts = urlsplit(url)
+    path = os.fsdecode(unquote_to_bytes(parts.path))
+    has_more = parts.netloc not in {"", "localhost"} or parts.query or parts.fragment
+    if has_more or not path.startswith("/") or "\x00" in path:
+        raise StoreError("a file store is file:///absolute/path", "file://")
+    return FileStore(path)
+
+
 def _segments(key: str) -> list[str]:
     segments = key.split("/")
     if any(segment in {"", ".", ".."} or "\x00" in segment for segment in segments):
@@ -162,7 +147,7 @@ def _segments(key: str) -> list[str]:
 
 
 def _write(directory: int, name: str, blob: Blob) -> None:
-    handle = os.open(name, _CREATE, 0o644, dir_fd=directory)
+    handle = os.open(name, CREATE, 0o644, dir_fd=directory)
     with io.FileIO(handle, "wb") as stream:
         for chunk in blob.buffers(CHUNK):
             rest = memoryview(chunk)
@@ -172,14 +157,9 @@ def _write(directory: int, name: str, blob: Blob) -> None:
 
 
 def _publish(directory: int, temporary: str, name: str, *, if_absent: bool) -> bool:
-    if if_absent:
-        try:
-            os.link(
-                temporary, name, src_dir_fd=directory, dst_dir_fd=directory, follow_symlinks=False
-            )
-        except FileExistsError:
-            return False
-    else:
+    if not if_absent:
         os.rename(temporary, name, src_dir_fd=directory, dst_dir_fd=directory)
+    elif not give_name(directory, temporary, name):
+        return False
     os.fsync(directory)
     return True

@@ -11,6 +11,7 @@ from typing import Any, Final, Protocol
 from messagebody._text import quote
 from messagebody.digests import sha256_of
 from messagebody.errors import DigestUnknown
+from messagebody.wire import data_urls
 from messagebody.wire.members import ABOUT, Member, PartRecord
 
 UNLISTED: Final[tuple[Member, ...]] = tuple(
@@ -52,11 +53,18 @@ def manifest_of(parts: Iterable[Listed]) -> list[dict[str, Any]]:
         {
             **({} if part.name is None else {"name": part.name}),
             "contentType": part.content_type,
-            "size": part.size,
-            "digest": part.digest,
+            **_measures(part),
         }
         for part in parts
     ]
+
+
+def _measures(part: Listed) -> dict[str, Any]:
+    """Return size and digest, for a `data:` URL those of the content that it holds."""
+    if part.url is not None and part.digest is None and data_urls.is_data_url(part.url):
+        content = data_urls.decode(part.url)[1]
+        return {"size": len(content), "digest": sha256_of(content)}
+    return {"size": part.size, "digest": part.digest}
 
 
 def digest_of(manifest: Sequence[dict[str, Any]]) -> str:

@@ -298,7 +298,9 @@ class TestLint:
     def test_unsatisfiable(self) -> None:
         """One finding for the whole."""
         [finding] = lint(CLASH)
-        assert str(finding) == "no body is valid: the required parts can't all be met (unsatisfiable)"
+        assert (
+            str(finding) == "no body is valid: the required parts can't all be met (unsatisfiable)"
+        )
 
     def test_nothing_to_say(self) -> None:
         """A plain schema."""

@@ -95,7 +95,7 @@ def test_killed_while_it_sends_to_s3(
     for found in moto_store.iter_objects():
         data = b"".join(moto_store.stream(found.key))
         assert found.key == "sha256/" + hashlib.sha256(data).hexdigest()
-    swept = sweep(moto_store, [large_body(SENT)], grace=-60, delete=True)
+    swept = sweep(moto_store, [large_body(SENT)], grace=-60, delete=True, unsafe=True)
     if how is signal.SIGINT:
         assert not swept.uploads
     assert list(moto_store.iter_uploads()) == []
@@ -119,6 +119,6 @@ def test_killed_while_it_writes_to_a_directory(
             assert path.name == hashlib.sha256(path.read_bytes()).hexdigest()
     small = offload(large_body(WRITTEN), store)
     assert inline(small, resolver=Resolver(allow=store)) == large_body(WRITTEN)
-    swept = sweep(store, [small], grace=-60, delete=True)
+    swept = sweep(store, [small], grace=-60, delete=True, unsafe=True)
     assert all(each.key.startswith("sha256/.messagebody-") for each in swept.objects)
     assert len(list(store.iter_objects())) == 2

@@ -146,6 +146,19 @@ class TestSweep:
         signed = MessageBody([small[0].evolve(url=f"https://x.example/{key}?X-Amz-Signature=1")])
         assert not sweep(directory, [signed]).objects
 
+    def test_a_short_grace_is_refused_unless_nobody_offloads(self, directory: FileStore) -> None:
+        """`offload` renews an object only after half the usual grace: a reused one may be older."""
+        gone = offload(body_of(300 * KIB), directory)
+        hours = time.time() - 2 * 3600
+        os.utime(next(iter(directory.root.glob("sha256/*"))), (hours, hours))
+        fresh = offload(body_of(300 * KIB), directory)
+        with pytest.raises(ValueError, match="unsafe=True"):
+            sweep(directory, [MessageBody()], grace=3600, delete=True)
+        assert inline(fresh, resolver=Resolver(allow=directory))
+        assert len(sweep(directory, [MessageBody()], grace=3600).objects) == 1
+        assert len(sweep(directory, [MessageBody()], grace=3600, delete=True, unsafe=True).objects)
+        assert not verify(gone, resolver=Resolver(allow=directory))
+
     def test_is_refused_without_bodies_and_with_broken_ones(self, directory: FileStore) -> None:
         small = offload(body_of(300 * KIB), directory)
         os.utime(next(iter(directory.root.glob("sha256/*"))), OLD)
@@ -178,7 +191,7 @@ class TestSweep:
             client.create_multipart_upload(Bucket=moto_store.bucket, Key=key)
         swept = sweep(moto_store, [MessageBody()], grace=10**9)
         assert not swept.uploads
-        found = sweep(moto_store, [MessageBody()], grace=-60, delete=True)
+        found = sweep(moto_store, [MessageBody()], grace=-60, delete=True, unsafe=True)
         assert [upload.key for upload in found.uploads] == [f"tenant/sha256/{'a' * 64}"]
         (left,) = client.list_multipart_uploads(Bucket=moto_store.bucket)["Uploads"]
         assert left["Key"] == "other/x"
@@ -256,8 +269,10 @@ store.asked.set = lambda: os.write(1, b"asked\\n")  # whole, whichever threads a
 parts = [Part(bytes([n]) * 300_000, name=f"/{{n}}") for n in range({count})]
 if {work!r} == "offload":
     offload(MessageBody(parts), store)
-told = dict(url=store.url_of("x"), size=1, content_type="a/b")
-body = MessageBody(Part(digest=part.digest, name=part.name, **told) for part in parts)
+url = store.url_of("x")
+body = MessageBody(
+    Part(url=url, size=1, digest=p.digest, name=p.name, content_type="a/b") for p in parts
+)
 inline(body, resolver=Resolver(allow=store))
 """
         with subprocess.Popen(
@@ -265,7 +280,7 @@ inline(body, resolver=Resolver(allow=store))
         ) as process:
             try:
                 assert process.stdout is not None
-                assert process.stdout.readline() == b"asked\n"
+                assert process.stdout.readline().startswith(b"asked")
                 process.send_signal(signal.SIGINT)
                 process.wait(timeout=120)
             finally:
@@ -291,7 +306,7 @@ class TestEditedMeanwhile:
                     body.insert(0, Part("new")) if edit == "insert" else body.pop(0)
                 return await task
 
-            assert asyncio.run(work()) in (before, MessageBody([Part("new"), *before]), before[1:])
+            assert asyncio.run(work()) == before
 
     @pytest.mark.parametrize("work", [offload, inline, present, migrate])
     def test_the_body_is_copied_before_anything_else(

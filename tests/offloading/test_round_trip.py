@@ -1,8 +1,11 @@
 """Offload and inline: what goes out comes back, whatever the body and the policy."""
 
+import base64
 import gc
+import hashlib
 import io
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +15,7 @@ from hypothesis import strategies as st
 
 from messagebody import MessageBody, Part, Resolver, inline, migrate, offload, verify
 from messagebody.content import LocalFile
+from messagebody.digests import sha256_of
 from messagebody.errors import (
     DigestMismatch,
     LimitExceeded,
@@ -22,6 +26,7 @@ from messagebody.errors import (
     UnsafeReference,
 )
 from messagebody.offloading import parse_size
+from messagebody.offloading.queues import to_message
 from messagebody.references import FetchLimits
 from messagebody.stores import Bytes, Store, open_store
 from messagebody.stores.directory import FileStore
@@ -192,6 +197,21 @@ class TestPolicies:
         assert len(small.to_json_bytes()) <= 12_000
         assert offload(body, directory, fit="1 MiB") == body
 
+    def test_data_urls_count_as_content(self, directory: FileStore) -> None:
+        data = os.urandom(300_000)
+        url = "data:image/png;base64," + base64.b64encode(data).decode()
+        body = MessageBody([Part(url=url, name="/a.png", content_type="image/png"), Part("x")])
+        inlined = MessageBody([Part(data, name="/a.png", content_type="image/png"), Part("x")])
+        assert body.digest == inlined.digest
+        for small in (
+            offload(body, directory),
+            offload(body, directory, threshold="1 GiB", fit="1 KiB"),
+            MessageBody.from_json(to_message(body, directory)),
+        ):
+            assert small == offload(inlined, directory)
+        assert offload(body, directory, threshold="1 GiB") == body
+        assert body.manifest()[0]["size"] == len(data)
+
     def test_fit_counts_local_files(self, directory: FileStore, tmp_path: Path) -> None:
         (tmp_path / "f").write_bytes(bytes(range(256)) * 40)
         body = MessageBody()
@@ -306,7 +326,7 @@ class TestInline:
         small = offload(mixed(tmp_path), store)
         with pytest.raises(UnsafeReference) as caught:
             inline(small)
-        assert str(caught.value).startswith("3 parts were refused. part '/charts/sales.png' points")
+        assert str(caught.value).startswith("3 parts were not read in. part '/charts/sales.png' ")
         assert f'Resolver(allow=["{store.url}/"])' in str(caught.value)
         with pytest.raises(UnsafeReference, match=r"part '/talk\.bin' points to"):
             small["/talk.bin"].read_bytes()
@@ -444,6 +464,18 @@ class TestErrors:
             path.write_bytes(spoilt)
             assert offload(body, directory) == small
             assert path.read_bytes() == bytes(300 * KIB)
+
+    @pytest.mark.parametrize("checksum", [True, False])
+    def test_garbage_of_the_right_size_is_found_by_the_stores_own_checksum(
+        self, checksum: bool, moto_store: Any
+    ) -> None:
+        data = os.urandom(400_000)
+        body = MessageBody([Part(data, name="/a")])
+        digest = "sha256:" + hashlib.sha256(data).hexdigest()
+        garbage = Bytes(bytes(400_000), sha256_of(bytes(400_000)) if checksum else None)
+        moto_store.put("sha256/" + digest[7:], garbage, content_type="a/b")
+        small = offload(body, moto_store)
+        assert inline(small, resolver=Resolver(allow=moto_store)) == body
 
     def test_an_old_object_is_made_young_again(self, directory: FileStore) -> None:
         import os

@@ -1,5 +1,6 @@
 """A directory as a store: whole or not at all, and never through a link."""
 
+import errno
 import os
 import threading
 from collections.abc import Iterator
@@ -8,6 +9,7 @@ from pathlib import Path
 import attrs
 import pytest
 
+from messagebody import Resolver
 from messagebody.errors import AccessDenied, ObjectNotFound, StoreError
 from messagebody.stores import Bytes, Stat, open_store
 
@@ -51,6 +53,23 @@ class TestOpening:
     def test_other_urls_are_refused(self, url: str) -> None:
         with pytest.raises(StoreError):
             open_store(url)
+
+    @pytest.mark.parametrize("name", [b"a\\b", b"a\tb", b"a\nb", b"a\x7f"])
+    def test_a_directory_that_could_not_be_read_is_refused(
+        self, name: bytes, tmp_path: Path
+    ) -> None:
+        """A reference to it would be no URL that a resolver accepts, whatever it allows."""
+        with pytest.raises(StoreError, match="could not be read"):
+            open_store(tmp_path / os.fsdecode(name))
+
+    @pytest.mark.parametrize("name", ["a b", "ü", "a%2eb", "a+b=c;d", "a[1]", "~x", "\udcff"])
+    def test_what_is_written_can_be_read(self, name: str, tmp_path: Path) -> None:
+        store = open_store(tmp_path / name)
+        store.put(KEY, Bytes(b"hello"), content_type="a/b")
+        assert Resolver(allow=store).fetch(store.url_of(KEY)).read() == b"hello"
+
+    def test_the_root_directory_has_a_url(self) -> None:
+        assert open_store(Path("/")).url_of("x") == "file:///x"
 
     def test_nothing_is_made_before_the_first_write(self, tmp_path: Path) -> None:
         store = open_store(tmp_path / "later")
@@ -125,6 +144,31 @@ class TestWriting:
             thread.join()
         assert sorted(results) == [False] * 15 + [True]
         assert len(set(store.read_range(KEY, 0, 20_000))) == 1
+
+    @pytest.mark.parametrize("number", [errno.EPERM, errno.EOPNOTSUPP])
+    def test_a_file_system_without_hard_links(
+        self, number: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def refuse(*_: object, **__: object) -> None:
+            raise OSError(number, os.strerror(number))
+
+        monkeypatch.setattr(os, "link", refuse)
+        store = open_store(tmp_path)
+        assert store.put(KEY, Bytes(b"old"), content_type="a/b")
+        assert not store.put(KEY, Bytes(b"new"), content_type="a/b")
+        assert store.read_range(KEY, 0, 9) == b"old"
+        assert files(tmp_path) == [KEY]
+
+    def test_another_failure_of_the_link_is_an_error(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def refuse(*_: object, **__: object) -> None:
+            raise OSError(errno.EIO, "Input/output error")
+
+        monkeypatch.setattr(os, "link", refuse)
+        with pytest.raises(StoreError, match="Input/output error"):
+            open_store(tmp_path).put(KEY, Bytes(b"old"), content_type="a/b")
+        assert files(tmp_path) == []
 
     def test_a_directory_that_is_a_file_is_an_error(self, tmp_path: Path) -> None:
         (tmp_path / "sha256").write_text("x")

@@ -8,7 +8,10 @@ import pytest
 from fsspec.implementations.dirfs import DirFileSystem
 from fsspec.implementations.local import LocalFileSystem
 from fsspec.implementations.memory import MemoryFileSystem
+from hypothesis import given
+from hypothesis import strategies as st
 
+from messagebody import Resolver
 from messagebody._threads import Interrupted
 from messagebody.errors import AccessDenied, MissingDependency, ObjectNotFound, StoreError
 from messagebody.stores import Bytes, Store, open_store
@@ -107,13 +110,25 @@ def test_a_cancelled_write_stays_cancelled(store: Store) -> None:
     [
         "s3://key:secret@bucket/prefix", "s3://bucket/../x", "s3://bucket//x", "s3://bucket/x?y=1",
         "bucket/prefix", "", "s3://", "s3:///prefix", 3, None, "ftp2://x", "memory://a::file:///x",
-        "gs://", "s3://buck et/x",
+        "gs://", "s3://buck et/x", "memory://tests/ü", "memory://tests/{a}", 'memory://tests/"',
+        "memory://tests/a|b", "memory://tests/^", "memory://tests/%2e", "s3://bucket/ü",
+        "memory://-tests", "memory://tests/a::b", "memory://tests/%", "memory://t/" + "x" * 9000,
     ],
 )  # fmt: skip
 def test_what_is_no_store(place: Any) -> None:
     with pytest.raises(StoreError) as caught:
         open_store(place)
     assert "secret" not in str(caught.value)
+
+
+@given(st.from_regex(r"(memory|s3)://[a-z0-9._-]{1,5}(/[!-~]{1,4}){0,3}", fullmatch=True))
+def test_what_is_written_can_be_read(url: str) -> None:
+    """A store that opens is one whose references a resolver accepts that allows the store."""
+    try:
+        store = open_store(url)
+    except StoreError:
+        return
+    assert Resolver(allow=store).allows(store.url_of(KEY))
 
 
 def test_a_store_is_its_own(store: Store) -> None:
@@ -167,3 +182,24 @@ def test_ages_and_types_as_other_services_spell_them(
     assert found.modified == modified
     assert filesystem.types == ["image/png"]
     assert store.url_of(KEY) == f"gs://dated/x/{KEY}"
+
+
+def test_other_packages_add_schemes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An entry point of the group `messagebody.stores` opens the URLs of its name."""
+    import importlib.metadata
+
+    from messagebody import stores
+
+    made = open_store("memory://added")
+
+    class Entry:
+        def load(self) -> Any:
+            return lambda url, **options: (made, url, options)[0]
+
+    def entry_points(*, group: str, name: str) -> list[Entry]:
+        return [Entry()] if (group, name) == ("messagebody.stores", "added") else []
+
+    monkeypatch.setattr(importlib.metadata, "entry_points", entry_points)
+    stores._opener.cache_clear()
+    assert open_store("added://place/x", option=1) is made
+    stores._opener.cache_clear()

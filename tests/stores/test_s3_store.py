@@ -62,6 +62,22 @@ class Numbers:
             yield bytes([start // length % 256]) * min(length, self.size - start)
 
 
+def test_debug_logs_hold_no_secret(
+    moto_server: servers.Server, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("DEBUG")
+    session = boto3.session.Session("key", "s3cr3t-key", "s3cr3t-token", region_name="us-east-1")
+    store = S3Store(S3FileSystem(session=session, endpoint_url=moto_server.endpoint), "logs")
+    store.filesystem.client.create_bucket(Bucket="logs")
+    store.put(KEY, Bytes(b"x"), content_type="a/b")
+    link = store.sign(KEY, expires=60, content_type="a/b", disposition="inline")
+    assert "s3cr3t-token" in link
+    signature = link.rpartition("X-Amz-Signature=")[2].partition("&")[0]
+    assert "CanonicalRequest" in caplog.text
+    assert "s3cr3t" not in caplog.text
+    assert signature not in caplog.text
+
+
 class TestContract:
     def test_bytes_by_key(self, store: Store) -> None:
         assert store.stat(KEY) is None
@@ -135,6 +151,13 @@ class TestChecksums:
     def test_other_bytes_get_a_checksum_of_the_clients(self, store: S3Store) -> None:
         found = self.headers_of_a_put(store, Bytes(b"meow"))
         assert "x-amz-checksum-crc32" in found["authorization"]
+
+    def test_a_head_states_it(self, moto_store: S3Store) -> None:
+        data = b"hello" * 1000
+        moto_store.put(KEY, Bytes(data, sha256_of(data)), content_type="a/b")
+        found = moto_store.stat(KEY)
+        assert found is not None
+        assert found.checksum == sha256_of(data)
 
     def test_servers_that_refuse_checksums_get_none(self, moto_server: servers.Server) -> None:
         """The signature then covers the payload itself."""
@@ -396,6 +419,29 @@ class TestErrors:
         assert type(caught.value) is kind
         assert words in str(caught.value)
         assert caught.value.key == f"tenant/{KEY}"
+
+    def test_a_listing_of_ever_new_keys_ends(self, moto_store: S3Store, monkeypatch: Any) -> None:
+        class Paginator:
+            def paginate(self, **_: Any) -> Iterator[Any]:
+                for n in itertools.count():
+                    yield {"Contents": [{"Key": f"t/{n}", "Size": 1, "LastModified": NOW}]}
+
+        monkeypatch.setattr(moto_store.filesystem.client, "get_paginator", lambda _: Paginator())
+        monkeypatch.setattr("messagebody.stores.s3.filesystem._MOST_PAGES", 1000)
+        with pytest.raises(StoreError, match="has no end"):
+            list(moto_store.iter_objects())
+
+    @pytest.mark.parametrize(("status", "code"), [(501, "NotImplemented"), (405, "405")])
+    def test_a_server_that_can_not_list_uploads(
+        self, status: int, code: str, moto_store: S3Store, monkeypatch: Any
+    ) -> None:
+        class Paginator:
+            def paginate(self, **_: Any) -> Iterator[Any]:
+                _raiser(status, code)()
+                yield
+
+        monkeypatch.setattr(moto_store.filesystem.client, "get_paginator", lambda _: Paginator())
+        assert [*moto_store.iter_uploads()] == []
 
     @pytest.mark.parametrize(
         ("pages", "problem"),

@@ -233,7 +233,7 @@ def sweep_command(
         raise click.UsageError("give every BODY that is in use: with none, all would be deleted")
     if delete and grace < _SAFE and not terminal.quiet:
         click.echo("messagebody: a grace under 7 days is safe only while nobody offloads", err=True)
-    swept = sweep(store_url(store), _read(files), delete=delete, grace=grace)
+    swept = sweep(store_url(store), _read(files), delete=delete, grace=grace, unsafe=True)
     if as_json:
         terminal.say_json(_described_sweep(swept))
     else:

@@ -5,15 +5,15 @@ from typing import Any
 from messagebody.stores.s3.filesystem import S3FileSystem
 from messagebody.stores.s3.store import S3Store
 
-__all__ = ["S3FileSystem", "S3Store", "open_s3_store"]
+__all__ = ["S3FileSystem", "S3Store", "open_url"]
 
 
-def open_s3_store(bucket: str, prefix: str = "", **options: Any) -> S3Store:
+def open_url(url: str, **options: Any) -> S3Store:
     """Open a prefix of a bucket.
 
     Arguments:
-        bucket: the bucket's name.
-        prefix: begins every key; a tenant's prefix keeps its objects apart from another's.
+        url: `s3://bucket/prefix`; a tenant's prefix keeps its objects apart from another's.
         **options: `session`, and the arguments of `messagebody.stores.s3.client.Settings`.
     """
-    return S3Store(S3FileSystem(**options), bucket, prefix)
+    bucket, _, prefix = url.partition("://")[2].partition("/")
+    return S3Store(S3FileSystem(**options), bucket, prefix.strip("/"))

@@ -1,6 +1,8 @@
 """Clients for S3, made late and made again after a fork."""
 
+import logging
 import os
+import re
 import threading
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -130,6 +132,7 @@ class Clients:
             arguments["endpoint_url"] = self.settings.endpoint_url
         if self.settings.region is not None:
             arguments["region_name"] = self.settings.region
+        _keep_secrets_out_of_logs()
         with translated("s3"):
             client = self.session().client("s3", **arguments)
         _sign_checksums_only(client)
@@ -151,3 +154,25 @@ def _sign_checksums_only(client: "S3Client") -> None:
     if sends_checksums(client):
         config: Any = client.meta.config
         config.s3 = {**(config.s3 or {}), "payload_signing_enabled": False}
+
+
+class _Redacting(logging.Filter):
+    """A filter that takes signatures and session tokens out of botocore's debug messages."""
+
+    _SECRET = re.compile(
+        r"((?:security-token|signature)['\"]?\s*[:=]\s*b?['\"]?)[^'\"&,\s}]+", re.IGNORECASE
+    )
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Let every record pass, its text without secrets."""
+        record.msg, record.args = self._SECRET.sub(r"\1…", record.getMessage()), ()
+        return True
+
+
+_redacting = _Redacting()
+
+
+def _keep_secrets_out_of_logs() -> None:
+    """Have the loggers redacted that print whole requests; adding a filter twice does nothing."""
+    for name in ("botocore.auth", "botocore.endpoint"):
+        logging.getLogger(name).addFilter(_redacting)

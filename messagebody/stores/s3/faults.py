@@ -100,9 +100,15 @@ def _problem(error: BaseException, code: str) -> str:
     if isinstance(error, _NO_NETWORK):
         return f"can't reach the server, or lost it: {_text(error)}"
     text = _text(error)
-    if any(word.lower() in text.lower() for word in _UNKNOWN_CHECKSUM):
+    if _is_upload(error) and any(word.lower() in text.lower() for word in _UNKNOWN_CHECKSUM):
         text += '. Open the store with request_checksum_calculation="when_required"'
     return text
+
+
+def _is_upload(error: BaseException) -> bool:
+    """Tell whether a request sent content, for only those carry checksums."""
+    name = getattr(error, "operation_name", "")
+    return name in {"PutObject", "UploadPart", "CreateMultipartUpload", "CompleteMultipartUpload"}
 
 
 def _text(error: BaseException) -> str:

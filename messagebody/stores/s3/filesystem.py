@@ -3,6 +3,7 @@
 import contextlib
 import io
 import re
+from base64 import b64decode
 from collections.abc import Iterable, Iterator
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, cast
@@ -14,7 +15,7 @@ from fsspec.spec import AbstractBufferedFile
 from messagebody.errors import LimitExceeded, ObjectNotFound, StoreError
 from messagebody.stores.base import CHUNK, Blob, Bytes, Upload
 from messagebody.stores.s3 import uploads
-from messagebody.stores.s3.client import Clients, Session, Settings
+from messagebody.stores.s3.client import Clients, Session, Settings, sends_checksums
 from messagebody.stores.s3.faults import NativeFailure, code_of, status_of, translated
 from messagebody.stores.s3.uploads import Target, send_part, split_path
 
@@ -134,8 +135,23 @@ def file_info(bucket: str, item: Any) -> dict[str, Any]:
     }
 
 
+def checksum_of(answer: Any) -> str | None:
+    """Return the checksum of a whole object that a HEAD states, as `algorithm:hex`."""
+    for name, value in answer.items():
+        # That of an upload in parts is one of its parts' checksums: no ETag of a whole has a "-".
+        if name in _CHECKSUMS and "-" not in value and "-" not in answer.get("ETag", ""):
+            return f"{name.removeprefix('Checksum').lower()}:{b64decode(value).hex()}"
+    return None
+
+
+_CHECKSUMS = frozenset(
+    f"Checksum{name}" for name in ("SHA256", "SHA1", "CRC32", "CRC32C", "CRC64NVME")
+)
+_NOT_OFFERED = frozenset({"NotImplemented", "MethodNotAllowed"})
 _EMPTY_PAGES = 100
 """Pages with nothing in them, one after another, that are taken for a listing without end."""
+_MOST_PAGES = 100_000
+"""Pages of one listing: a hundred million objects, as services cut them."""
 
 
 def listed(pages: Iterable[Any], members: tuple[str, ...], store: str, key: str) -> Iterator[Any]:
@@ -148,10 +164,10 @@ def listed(pages: Iterable[Any], members: tuple[str, ...], store: str, key: str)
         key: the prefix that was listed.
     """
     seen, empty = set[str](), 0
-    for page in pages:
+    for number, page in enumerate(pages):
         first = next((str(entry) for name in members for entry in page.get(name, [])), None)
         empty = empty + 1 if first is None else 0
-        if first in seen or empty > _EMPTY_PAGES:
+        if first in seen or empty > _EMPTY_PAGES or number >= _MOST_PAGES:
             problem = "repeats" if first in seen else "has no end"
             raise StoreError(f"the server's listing {problem}", store, key)
         if first is not None:
@@ -220,6 +236,11 @@ class S3FileSystem(AbstractFileSystem):  # type: ignore[misc]
     def client(self) -> "S3Client":
         """The boto3 client of this process."""
         return self.clients.get()
+
+    @property
+    def sends_digests(self) -> bool:
+        """Whether whole objects are sent with their SHA-256, so that the service keeps it."""
+        return self._native is None and sends_checksums(self.client)
 
     def __reduce__(self) -> Any:
         self._check_portable()
@@ -352,10 +373,11 @@ class S3FileSystem(AbstractFileSystem):  # type: ignore[misc]
                 self.client.head_bucket(Bucket=bucket)
         return directory_info(bucket)
 
-    def _head(self, bucket: str, key: str) -> dict[str, Any] | None:
+    def _head(self, bucket: str, key: str, *, with_checksum: bool = False) -> dict[str, Any] | None:
+        mode: Any = {"ChecksumMode": "ENABLED"} if with_checksum else {}
         try:
             with self._translated(f"{bucket}/{key}"):
-                answer = self.client.head_object(Bucket=bucket, Key=key)
+                answer = self.client.head_object(Bucket=bucket, Key=key, **mode)
                 return {
                     "name": f"{bucket}/{key}",
                     "size": answer["ContentLength"],
@@ -363,6 +385,7 @@ class S3FileSystem(AbstractFileSystem):  # type: ignore[misc]
                     "ContentType": answer.get("ContentType"),
                     "LastModified": answer["LastModified"],
                     "ETag": answer.get("ETag"),
+                    "checksum": checksum_of(answer),
                 }
         except ObjectNotFound:
             return None
@@ -514,15 +537,22 @@ class S3FileSystem(AbstractFileSystem):  # type: ignore[misc]
     # Unfinished uploads
 
     def iter_uploads(self, path: str) -> Iterator[Upload]:
-        """Yield the multipart uploads below a path that nobody finished."""
+        """Yield the multipart uploads below a path that nobody finished.
+
+        A server that cannot list them has none to yield: whether it keeps any, nobody can say.
+        """
         bucket, _, prefix = path.partition("/")
         with self._translated(path):
             pages = self.client.get_paginator("list_multipart_uploads").paginate(
                 Bucket=bucket, Prefix=prefix
             )
-            for page in listed(pages, ("Uploads",), f"s3://{bucket}", prefix):
-                for each in page.get("Uploads", []):
-                    yield Upload(each["Key"], each["UploadId"], each["Initiated"].timestamp())
+            try:
+                for page in listed(pages, ("Uploads",), f"s3://{bucket}", prefix):
+                    for each in page.get("Uploads", []):
+                        yield Upload(each["Key"], each["UploadId"], each["Initiated"].timestamp())
+            except ClientError as error:
+                if status_of(error) not in {405, 501} and code_of(error) not in _NOT_OFFERED:
+                    raise
 
     def abort_upload(self, bucket: str, upload: Upload) -> None:
         """Throw away what was sent of an unfinished upload; one that is gone is no error."""

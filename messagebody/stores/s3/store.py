@@ -28,8 +28,8 @@ class S3Store(Store):
         self.url = f"s3://{bucket}/{prefix}".rstrip("/")
 
     def stat(self, key: str) -> Stat | None:
-        """Return size and age of an object (HEAD)."""
-        found = self.filesystem._head(self.bucket, self.prefix + key)
+        """Return size, age and checksum of an object (HEAD)."""
+        found = self.filesystem._head(self.bucket, self.prefix + key, with_checksum=True)
         return None if found is None else self._stat(found)
 
     def put(self, key: str, blob: Blob, *, content_type: str, if_absent: bool = True) -> bool:
@@ -78,4 +78,6 @@ class S3Store(Store):
 
     def _stat(self, found: dict[str, Any]) -> Stat:
         key = found["name"].removeprefix(self._path(""))
-        return Stat(key, found["size"], found["LastModified"].timestamp())
+        # Where we send no SHA-256, a service computes a checksum of its own, which proves nothing.
+        checksum = found.get("checksum") if self.filesystem.sends_digests else None
+        return Stat(key, found["size"], found["LastModified"].timestamp(), checksum)

@@ -10,7 +10,6 @@ import time
 from base64 import b64encode
 from collections import deque
 from collections.abc import Iterator
-from concurrent.futures import Future
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
@@ -24,6 +23,8 @@ from messagebody.stores.s3.client import sends_checksums
 from messagebody.stores.s3.faults import code_of, status_of
 
 if TYPE_CHECKING:
+    from concurrent.futures import Future
+
     from mypy_boto3_s3 import S3Client
 
 __all__ = ["Target", "put", "send_part", "split_path"]
@@ -104,8 +105,8 @@ def _put_whole(client: "S3Client", target: Target, blob: Blob, condition: dict[s
     checksum: dict[str, Any] = {}
     if blob.digest is not None and sends_checksums(client):
         # The server refuses bytes that are others, and botocore computes no checksum of its own.
-        hashed = raw_digest(blob.digest)
-        checksum = {"ChecksumSHA256": b64encode(hashed).decode()}
+        hashed = b64encode(raw_digest(blob.digest)).decode()
+        checksum = {"ChecksumAlgorithm": "SHA256", "ChecksumSHA256": hashed}
     client.put_object(**target.described, Body=blob.read(), **checksum, **condition)
 
 
