@@ -10,7 +10,7 @@ from fsspec.implementations.local import LocalFileSystem
 from messagebody._files import replace_file
 from messagebody._text import redact_url
 from messagebody.body import MessageBody
-from messagebody.content import sha256_of
+from messagebody.digests import sha256_of
 from messagebody.errors import DecodeError, MessageBodyError
 
 __all__ = ["Document"]

@@ -20,6 +20,10 @@ class PartReader(io.BytesIO):
         self.size = len(content)
 
 
+# The name of a buffered stream is the one of what it buffers, whatever its class shows as `raw`.
+_buffered: Callable[[Any], Any] = vars(io.BufferedReader)["raw"].__get__
+
+
 def described_stream(stream: BinaryIO, path: str, size: int | None) -> Any:
     """Return a stream that has the size, the path and the name that fsspec's own files have.
 
@@ -27,8 +31,9 @@ def described_stream(stream: BinaryIO, path: str, size: int | None) -> Any:
     """
     described: Any = stream
     described.size, described.path = size, path
-    # The name of a buffered stream is the one of what it buffers.
-    named = described if isinstance(stream, io.BytesIO) else described.raw
+    named = stream if isinstance(stream, io.BytesIO) else described.raw
+    if isinstance(stream, io.BufferedReader):
+        named = _buffered(stream)
     named.name = path
     if not hasattr(named, "mode"):
         named.mode = "rb"

@@ -13,7 +13,7 @@ from fsspec.callbacks import DEFAULT_CALLBACK
 
 from messagebody._index import Entries
 from messagebody.body import MessageBody
-from messagebody.content import sha256_of
+from messagebody.digests import sha256_of
 from messagebody.errors import UnsafeReference
 from messagebody.filesystem.directories import MadeDirectories
 from messagebody.filesystem.files import PartReader, described_stream
