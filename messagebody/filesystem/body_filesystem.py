@@ -222,16 +222,20 @@ class MessageBodyFileSystem(BodyView):
         codec = get_compression(path, compression)
         if codec is not None and "+" in kind:
             raise ValueError(f"mode {mode!r}: what is compressed is either read or written")
-        writer = self._writer(path, kind, **options)
+        writer = self._open(path, kind, **options)
         return writer if codec is None else CompressingWriter(writer, compr[codec])
 
     def _open(self, path: str, mode: str = "rb", *, whole: bool = False, **options: Any) -> Any:
-        return self._reader(path, whole=whole, budget=options.get("budget"))
+        # fsspec's caches come here, past `open`, for writing too.
+        if plain_mode(mode) == "rb":
+            return self._reader(path, whole=whole, budget=options.get("budget"))
+        return self._writer(path, plain_mode(mode), **options)
 
     def _writer(
         self, path: str, mode: str, *, content_type: str | None = None,
         autocommit: bool | None = None, **_: Any,
     ) -> PartWriter:  # fmt: skip
+        path = self._strip_protocol(path)
         if mode[0] == "r":
             self._file(path)
         self._check_changeable(path)

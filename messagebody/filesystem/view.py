@@ -335,6 +335,7 @@ class BodyView(AbstractFileSystem):  # type: ignore[misc]
 
     def _reader(self, path: str, *, whole: bool = False, budget: Budget | None = None) -> Any:
         """Open a file for reading; `whole` says that all of it is wanted, and so is verified."""
+        path = self._strip_protocol(path)
         part = self._file(path)
         with concerning(path):
             if not part.is_reference and part.local_file is None:

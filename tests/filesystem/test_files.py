@@ -163,6 +163,18 @@ class TestOpenedFiles:
         body.append(Part(url="data:,one%0Atwo%0A", name="/ref"))
         assert body.fs.read_block("/ref", 0, 2, b"\n") == b"one\n"
 
+    def test_through_caches_of_blocks(self, body: MessageBody, tmp_path: Path) -> None:
+        fs = fsspec.filesystem(
+            "simplecache", fs=body.fs, cache_storage=str(tmp_path / "cache"), same_names=False
+        )
+        assert fs.cat_file("/lines.txt") == b"one\ntwo\nthree\n"
+        with fs.open("/new.txt", "wb") as file:
+            file.write(b"new")
+        assert body["/new.txt"].read_bytes() == b"new"
+        with body.fs._open("/newer.txt", "wb") as file:
+            file.write(b"newer")
+        assert body["/newer.txt"].read_bytes() == b"newer"
+
     def test_progress(self, body: MessageBody, tmp_path: Path) -> None:
         for act in (
             lambda callback: body.fs.get_file("/lines.txt", tmp_path / "out", callback=callback),

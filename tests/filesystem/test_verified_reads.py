@@ -4,11 +4,13 @@ import errno
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import fsspec
 import pytest
+from upath import UPath
 
 from messagebody import MessageBody, Part, Resolver, offload
 from messagebody.digests import sha256_of
@@ -89,6 +91,13 @@ WHOLE: dict[str, Callable[[Any, Path], Any]] = {
     "cat_file to the end": lambda fs, _: fs.cat_file("/d/0.bin", 0, 5000),
     "mapper": lambda fs, _: fs.get_mapper("/d")["0.bin"],
     "url": lambda fs, _: fsspec.open(fs.url("/d/0.bin"), "rb").fs.cat_file("/d/0.bin"),
+    "open": lambda fs, _: fs.open("/d/0.bin").read(),
+    "open in chunks": lambda fs, _: b"".join(iter(partial(fs.open("/d/0.bin").read, 100), b"")),
+    "open as text": lambda fs, _: fs.open("/d/0.bin", "r", encoding="latin-1").read().encode(),
+    "lines": lambda fs, _: b"".join(fs.open("/d/0.bin")),
+    "fsspec.open": lambda fs, _: fsspec.open(fs.url("/d/0.bin")).open().read(),
+    "path, bytes": lambda fs, _: UPath(fs.url("/d/0.bin")).read_bytes(),
+    "path, text": lambda fs, _: UPath(fs.url("/d/0.bin")).read_text(encoding="latin-1").encode(),
     "append": lambda fs, _: fs.open("/d/0.bin", "ab").close() or fs.cat_file("/d/0.bin"),
     "change": lambda fs, _: fs.open("/d/0.bin", "r+b").read(),
 }  # fmt: skip
