@@ -3,13 +3,14 @@
 import contextlib
 import difflib
 import errno
-import io
 import os
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
+from pathlib import Path
 from typing import Any
 
+import attrs
 from fsspec import AbstractFileSystem
 from fsspec.callbacks import DEFAULT_CALLBACK
 from fsspec.compression import compr
@@ -18,16 +19,25 @@ from fsspec.spec import make_instance
 
 from messagebody._text import redact_url
 from messagebody.body import MessageBody
+from messagebody.content import LocalFile
 from messagebody.errors import InvalidName
 from messagebody.filesystem.documents import Document
-from messagebody.filesystem.files import CompressingWriter, PartWriter, TextPartWriter, plain_mode
+from messagebody.filesystem.files import (
+    CompressingWriter,
+    OffloadingWriter,
+    PartWriter,
+    TextPartWriter,
+    plain_mode,
+)
 from messagebody.filesystem.paths import live_options, live_token
 from messagebody.filesystem.transactions import Change, WholeTransaction
 from messagebody.filesystem.transfers import Pairs
 from messagebody.filesystem.view import BodyView, concerning, fail
+from messagebody.filesystem.write_through import Offloaded, WriteThrough
 from messagebody.names import ancestors, check_name
 from messagebody.part import Part
 from messagebody.references import Resolver
+from messagebody.stores import Store
 
 _TEXT_OPTIONS = ("encoding", "errors", "newline")
 # What fsspec itself gives to any filesystem.
@@ -39,7 +49,7 @@ _FSSPEC_OPTIONS = frozenset(
 )  # fmt: skip
 _OPTIONS = (
     "fo", "body", "resolver", "allow", "read_only", "autosave", "protocol", "quoted_names",
-    "target_protocol", "target_options",
+    "offload_to", "threshold", "target_protocol", "target_options",
 )  # fmt: skip
 
 
@@ -72,6 +82,10 @@ class MessageBodyFileSystem(BodyView):
         protocol: what its URLs begin with, for programs that tell several filesystems apart by it.
         quoted_names: take paths with any character, such as `city=Oslo`; a byte that names don't
             take is `_` and two hex digits in the part's name.
+        offload_to: a store, or its URL or directory. What is written and longer than `threshold`
+            goes there, and the part becomes a reference with size and digest. To read it back,
+            the resolver has to allow the store.
+        threshold: bytes, or a text such as "256 KiB".
         target_protocol, target_options: how to open `fo`, as for fsspec's archives.
 
     Raises:
@@ -104,6 +118,8 @@ class MessageBodyFileSystem(BodyView):
         autosave: bool = False,
         protocol: str | None = None,
         quoted_names: bool = False,
+        offload_to: str | os.PathLike[str] | Store | None = None,
+        threshold: int | str = "256 KiB",
         target_protocol: str | None = None,
         target_options: dict[str, Any] | None = None,
         **options: Any,
@@ -118,6 +134,7 @@ class MessageBodyFileSystem(BodyView):
         self.document = None if fo is None else Document(fo, target_protocol, target_options)
         self.read_only = read_only
         self.autosave = autosave
+        self._offload = None if offload_to is None else WriteThrough(offload_to, threshold)
         if self.document is not None:
             body = self.document.load()
         resolver = resolver or (Resolver(allow=list(allow)) if allow else None)
@@ -234,7 +251,7 @@ class MessageBodyFileSystem(BodyView):
     def _writer(
         self, path: str, mode: str, *, content_type: str | None = None,
         autocommit: bool | None = None, **_: Any,
-    ) -> PartWriter:  # fmt: skip
+    ) -> PartWriter | OffloadingWriter:  # fmt: skip
         path = self._strip_protocol(path)
         if mode[0] == "r":
             self._file(path)
@@ -242,7 +259,12 @@ class MessageBodyFileSystem(BodyView):
         self._check_writable(path, is_new=mode[0] == "x")
         if autocommit is None:
             autocommit = not self._intrans
-        writer = PartWriter(self, path, mode, content_type=content_type, autocommit=autocommit)
+        options = {"content_type": content_type, "autocommit": autocommit}
+        writer: PartWriter | OffloadingWriter
+        if self._offload is None or mode[0] in "ar":
+            writer = PartWriter(self, path, mode, **options)
+        else:
+            writer = OffloadingWriter(self, path, mode, to=self._offload, **options)
         if not autocommit:
             self.transaction.files.append(writer)
         return writer
@@ -298,14 +320,30 @@ class MessageBodyFileSystem(BodyView):
         elif any(above in self.body for above in ancestors(name)):
             fail(errno.ENOTDIR, path)
 
-    def _put(self, path: str, content: bytes, content_type: str | None) -> None:
+    def _held(self, path: str, content: bytes, content_type: str | None) -> bytes | Offloaded:
+        """Return content as a part is to hold it: a reference, if it is large and there is a store.
+
+        Done before a change waits for its transaction: sending takes long, and holds nobody up.
+        """
+        if self._offload is None:
+            return content
+        return self._offload.of_bytes(self._name(path), content, content_type)
+
+    def _put(self, path: str, content: Any, content_type: str | None) -> None:
         name = self._name(path)
+        if isinstance(content, bytes):
+            content = self._held(path, content, content_type)
         old = self.body.get(name)
-        if old is None:
-            self.body.append(Part(content, name=name, content_type=content_type))
+        kind = content_type or (old.content_type if old is not None else None)
+        if isinstance(content, Offloaded):
+            held = attrs.asdict(content.reference)
+            kind = kind or content.content_type
         else:
-            kept = content_type or old.content_type
-            self.body[name] = old.evolve(content=content, content_type=kept)
+            held = {"content": content}
+        if old is None:
+            self.body.append(Part(name=name, content_type=kind, **held))
+        else:
+            self.body[name] = old.evolve(content_type=kind, **held)
 
     def _content_of(self, part: Part | None) -> bytes:
         if part is None:
@@ -324,6 +362,15 @@ class MessageBodyFileSystem(BodyView):
         """
         path = self._strip_protocol(path)
         content = value if isinstance(value, bytes) else memoryview(value).tobytes()
+        self._check_new(path, mode)
+        self._write(path, self._held(path, content, content_type), mode, content_type)
+
+    def _check_new(self, path: str, mode: str) -> None:
+        """Refuse what can't be written before anything is sent to a store for it."""
+        self._check_changeable(path)
+        self._check_writable(path, is_new=mode == "create")
+
+    def _write(self, path: str, content: Any, mode: str, content_type: str | None) -> None:
         check = partial(self._check_writable, path, is_new=mode == "create")
         self._change(path, check, partial(self._put, path, content, content_type))
 
@@ -333,14 +380,21 @@ class MessageBodyFileSystem(BodyView):
     ) -> None:  # fmt: skip
         """Copy a local file into the body; a local directory is made."""
         rpath = self._strip_protocol(rpath)
-        if os.path.isdir(lpath):  # noqa: PTH112 - what fsspec gives may be text
+        if Path(lpath).is_dir():
             self.makedirs(rpath, exist_ok=True)
             return
-        with io.open(lpath, "rb") as file:  # noqa: UP020 - open is a method here
-            content = file.read()
-        callback.set_size(len(content))
-        self.pipe_file(rpath, content, mode, content_type=content_type)
-        callback.relative_update(len(content))
+        self._check_new(rpath, mode)
+        Path(lpath).stat()  # what is missing is an OSError
+        file = LocalFile.at(lpath)
+        callback.set_size(file.size)
+        content: Any
+        if self._offload is not None and file.size > self._offload.threshold:
+            content = self._offload.of_file(self._name(rpath), file, content_type)
+        else:
+            # Not the file itself, as `body.add` takes it: who puts a file may delete it then.
+            content = file.read_bytes()
+        self._write(rpath, content, mode, content_type)
+        callback.relative_update(file.size)
 
     def cp_file(self, path1: str, path2: str, **_: Any) -> None:
         """Copy a file; a reference stays one."""

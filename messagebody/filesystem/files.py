@@ -4,6 +4,8 @@ import io
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, BinaryIO
 
+from messagebody.filesystem.write_through import Offloaded, Spilling, WriteThrough
+
 if TYPE_CHECKING:
     from messagebody.filesystem.body_filesystem import MessageBodyFileSystem
     from messagebody.part import Part
@@ -53,8 +55,8 @@ def plain_mode(mode: str) -> str:
     return first + ("+" if "+" in mode else "") + "b"
 
 
-class PartWriter(io.BytesIO):
-    """A file open for writing, and with "+" for reading: it becomes a part when it is closed.
+class _Writing:
+    """What all files open for writing do: they become a part when they are closed.
 
     An exception inside `with` drops what was written and leaves the old content.
 
@@ -66,30 +68,90 @@ class PartWriter(io.BytesIO):
         autocommit: whether closing makes the part; else a transaction does.
     """
 
-    def __init__(
+    closed: bool
+    _discarded = True  # a file whose making failed becomes no part when it is collected
+
+    def _begin(
         self,
         filesystem: "MessageBodyFileSystem",
         path: str,
         mode: str,
-        *,
-        content_type: str | None = None,
-        autocommit: bool = True,
+        content_type: str | None,
+        autocommit: bool,
     ) -> None:
         self._filesystem = filesystem
-        self.path = self.name = path
-        self.mode = mode
+        self.path = self._path = path
+        self._mode = mode
+        self._content_type = content_type
+        self._autocommit = autocommit
+        self._content: bytes | Offloaded | None = None
+        self._discarded = False
+        self.closers: list[Callable[[], Any]] = [self.close]
+        """What closes the file and all that is wrapped around it, outermost last."""
+
+    @property
+    def name(self) -> str:
+        """The name of the part; libraries find a format by it."""
+        return self._path
+
+    @property
+    def mode(self) -> str:
+        """The binary mode it was opened with."""
+        return self._mode
+
+    def _taken(self) -> bytes | Offloaded | None:
+        """Return what was written, as a part is to hold it; None if there is nothing to change."""
+        raise NotImplementedError
+
+    def close(self) -> None:
+        """Keep what was written; in a transaction, until it is committed."""
+        if self.closed:
+            return
+        try:
+            self._content = None if self._discarded else self._taken()
+        finally:
+            super().close()  # type: ignore[misc]
+        if self._autocommit and self._content is not None:
+            self._filesystem._change(self.path, self.check, self._apply)
+
+    def check(self) -> None:
+        """Raise if the part can't be made now."""
+        self._filesystem._check_writable(self.path, is_new=self.mode[0] == "x")
+
+    def commit(self) -> None:
+        """Make the part; a file still open is closed for it."""
+        if not self.closed:
+            self.closers[-1]()
+        if self._content is not None:
+            self.check()
+            self._apply()
+
+    def _apply(self) -> None:
+        content, self._content = self._content, None
+        self._filesystem._put(self.path, content, self._content_type)
+
+    def discard(self) -> None:
+        """Drop what was written."""
+        self._discarded = True
+        self._content = None
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is not None:
+            self.discard()
+        self.close()
+
+
+class PartWriter(_Writing, io.BytesIO):
+    """A file open for writing, and with "+" for reading, in memory; see `_Writing`."""
+
+    def __init__(self, filesystem: "MessageBodyFileSystem", path: str, mode: str, **options: Any):
         self._is_appending = mode[0] == "a"
         self._old: Part | None = filesystem._part(path) if mode[0] in "ar" else None
         self._before = filesystem._content_of(self._old)
         super().__init__(self._before)
+        self._begin(filesystem, path, mode, **options)
         if self._is_appending:
             self.seek(0, io.SEEK_END)
-        self._content_type = content_type
-        self._autocommit = autocommit
-        self._content: bytes | None = None
-        self._discarded = False
-        self.closers: list[Callable[[], Any]] = [self.close]
-        """What closes the file and all that is wrapped around it, outermost last."""
 
     @property
     def size(self) -> int:
@@ -117,52 +179,47 @@ class PartWriter(io.BytesIO):
         self.seek(position)
         return size
 
-    def close(self) -> None:
-        """Keep what was written; in a transaction, until it is committed."""
-        if self.closed:
-            return
+    def _taken(self) -> bytes | Offloaded | None:
         content = self.getvalue()
-        super().close()
-        # A file that was opened to be changed, and was not, stays what it is: a reference one.
-        is_same = self._old is not None and content == self._before
-        self._content = None if self._discarded or is_same else content
-        if self._autocommit and self._content is not None:
-            self._filesystem._change(self.path, self.check, self._apply)
-
-    def check(self) -> None:
-        """Raise if the part can't be made now."""
-        self._filesystem._check_writable(self.path, is_new=self.mode[0] == "x")
-
-    def commit(self) -> None:
-        """Make the part; a file still open is closed for it."""
-        if not self.closed:
-            self.closers[-1]()
-        if self._content is not None:
-            self.check()
-            self._apply()
+        if self._old is not None and content == self._before:
+            return None  # opened to be changed, and was not: a reference stays one
+        if self._is_appending:
+            return content  # others may append before this is committed
+        return self._filesystem._held(self.path, content, self._content_type)
 
     def _apply(self) -> None:
-        content, self._content = self._content or b"", None
         now = self._filesystem._part(self.path) if self._is_appending else self._old
         if now != self._old:  # somebody else wrote since: what was written here goes behind it
-            content = self._filesystem._content_of(now) + content[len(self._before) :]
-        self._filesystem._put(self.path, content, self._content_type)
+            added = (self._content or b"")[len(self._before) :]  # type: ignore[index]
+            self._content = self._filesystem._content_of(now) + added
+        super()._apply()
 
-    def discard(self) -> None:
-        """Drop what was written."""
-        self._discarded = True
-        self._content = None
 
-    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        if kind is not None:
-            self.discard()
-        self.close()
+class OffloadingWriter(_Writing, Spilling):
+    """A file open for writing whose content goes to a store if it grows large; see `_Writing`."""
+
+    def __init__(
+        self, filesystem: "MessageBodyFileSystem", path: str, mode: str, *, to: WriteThrough,
+        **options: Any,
+    ):  # fmt: skip
+        super().__init__(max_size=to.threshold)
+        self._to = to
+        self._begin(filesystem, path, mode, **options)
+
+    def _taken(self) -> bytes | Offloaded | None:
+        if not self.is_large:
+            self.seek(0)
+            return self.read()
+        name = self._filesystem._name(self.path)
+        return self._to.of_stream(name, self, self._content_type)  # type: ignore[arg-type]
 
 
 class CompressingWriter(io.BufferedIOBase):
     """Compresses on the way into a `PartWriter`, which compressors would never close."""
 
-    def __init__(self, target: PartWriter, compressor: Callable[..., Any]) -> None:
+    def __init__(
+        self, target: PartWriter | OffloadingWriter, compressor: Callable[..., Any]
+    ) -> None:
         self._target = target
         self.path = self.name = target.path
         self._compressor = compressor(target, mode="w")
@@ -199,7 +256,9 @@ class CompressingWriter(io.BufferedIOBase):
 class TextPartWriter(io.TextIOWrapper):
     """Text on its way into a `PartWriter`."""
 
-    def __init__(self, target: "PartWriter | CompressingWriter", **options: Any) -> None:
+    def __init__(
+        self, target: PartWriter | OffloadingWriter | CompressingWriter, **options: Any
+    ) -> None:
         super().__init__(target, **options)  # type: ignore[arg-type]
         self._target = target
         target.closers.append(self.close)
