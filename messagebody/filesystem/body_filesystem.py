@@ -329,6 +329,12 @@ class MessageBodyFileSystem(BodyView):
             return content
         return self._offload.of_bytes(self._name(path), content, content_type)
 
+    def _held_file(self, path: str, file: LocalFile, content_type: str | None) -> Any:
+        if self._offload is not None and file.size > self._offload.threshold:
+            return self._offload.of_file(self._name(path), file, content_type)
+        # Not the file itself, as `body.add` takes it: who puts a file may delete it then.
+        return file.read_bytes()
+
     def _put(self, path: str, content: Any, content_type: str | None) -> None:
         name = self._name(path)
         if isinstance(content, bytes):
@@ -341,7 +347,7 @@ class MessageBodyFileSystem(BodyView):
         else:
             held = {"content": content}
         if old is None:
-            self.body.append(Part(name=name, content_type=kind, **held))
+            self.body.add(name=name, content_type=kind, **held)
         else:
             self.body[name] = old.evolve(content_type=kind, **held)
 
@@ -362,17 +368,17 @@ class MessageBodyFileSystem(BodyView):
         """
         path = self._strip_protocol(path)
         content = value if isinstance(value, bytes) else memoryview(value).tobytes()
-        self._check_new(path, mode)
-        self._write(path, self._held(path, content, content_type), mode, content_type)
+        self._write(path, partial(self._held, path, content, content_type), mode, content_type)
 
-    def _check_new(self, path: str, mode: str) -> None:
-        """Refuse what can't be written before anything is sent to a store for it."""
-        self._check_changeable(path)
-        self._check_writable(path, is_new=mode == "create")
-
-    def _write(self, path: str, content: Any, mode: str, content_type: str | None) -> None:
+    def _write(
+        self, path: str, held: Callable[[], Any], mode: str, content_type: str | None
+    ) -> None:
         check = partial(self._check_writable, path, is_new=mode == "create")
-        self._change(path, check, partial(self._put, path, content, content_type))
+        if self._offload is not None:
+            # What can't be written is refused before anything is sent to a store for it.
+            self._check_changeable(path)
+            check()
+        self._change(path, check, partial(self._put, path, held(), content_type))
 
     def put_file(
         self, lpath: Any, rpath: str, callback: Any = DEFAULT_CALLBACK, mode: str = "overwrite",
@@ -383,17 +389,11 @@ class MessageBodyFileSystem(BodyView):
         if Path(lpath).is_dir():
             self.makedirs(rpath, exist_ok=True)
             return
-        self._check_new(rpath, mode)
         Path(lpath).stat()  # what is missing is an OSError
         file = LocalFile.at(lpath)
         callback.set_size(file.size)
-        content: Any
-        if self._offload is not None and file.size > self._offload.threshold:
-            content = self._offload.of_file(self._name(rpath), file, content_type)
-        else:
-            # Not the file itself, as `body.add` takes it: who puts a file may delete it then.
-            content = file.read_bytes()
-        self._write(rpath, content, mode, content_type)
+        read = partial(self._held_file, rpath, file, content_type)
+        self._write(rpath, read, mode, content_type)
         callback.relative_update(file.size)
 
     def cp_file(self, path1: str, path2: str, **_: Any) -> None:
