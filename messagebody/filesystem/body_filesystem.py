@@ -1,331 +1,96 @@
-"""A body as an fsspec filesystem: reading, listing and changing its named parts."""
+"""A body as an fsspec filesystem: its named parts are files to read, write and move."""
 
 import contextlib
-import datetime as dt
+import difflib
 import errno
 import os
+import threading
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
-from typing import Any, ClassVar, NoReturn
+from pathlib import Path
+from typing import Any
 
+import attrs
 from fsspec import AbstractFileSystem
+from fsspec.callbacks import DEFAULT_CALLBACK
 from fsspec.compression import compr
 from fsspec.core import get_compression
+from fsspec.spec import make_instance
 
-from messagebody._index import Entries
 from messagebody._text import redact_url
 from messagebody.body import MessageBody
-from messagebody.errors import InvalidName, UnsafeReference
+from messagebody.content import LocalFile
+from messagebody.errors import InvalidName
 from messagebody.filesystem.documents import Document
 from messagebody.filesystem.files import (
-    Change,
     CompressingWriter,
+    OffloadingWriter,
     PartWriter,
     TextPartWriter,
-    WholeTransaction,
+    plain_mode,
 )
+from messagebody.filesystem.paths import live_options, live_token
+from messagebody.filesystem.transactions import Change, WholeTransaction
+from messagebody.filesystem.transfers import Pairs
+from messagebody.filesystem.view import BodyView, concerning, fail
+from messagebody.filesystem.write_through import Offloaded, WriteThrough
 from messagebody.names import ancestors, check_name
 from messagebody.part import Part
-from messagebody.references import Reader, Resolver
-
-
-def fail(number: int, path: str, text: str | None = None) -> NoReturn:
-    """Raise the error of a number, in the words of the system unless told.
-
-    Raises:
-        OSError: always; the subclass that belongs to the number.
-    """
-    raise OSError(number, text or os.strerror(number), path)
-
-
-@contextlib.contextmanager
-def concerning(path: str) -> Iterator[None]:
-    """Say of a refused reference which path it is, as errors about files do."""
-    try:
-        yield
-    except UnsafeReference as error:
-        error.filename = path
-        raise
-
-
-# DuckDB refuses a filesystem that knows no times; parts have none.
-_TIME = dt.datetime(1980, 1, 1, tzinfo=dt.UTC)
-
-
-class ReadingFileSystem(AbstractFileSystem):  # type: ignore[misc]
-    """A body as files to list and read.
-
-    Arguments:
-        body: the body.
-        resolver: decides how references are read; the body's own, else the closed default.
-    """
-
-    protocol: ClassVar[str] = "messagebody"
-    root_marker = "/"
-    # Two bodies that print alike must never share a filesystem.
-    cachable = False
-
-    def __init__(self, body: MessageBody, resolver: Resolver | None, **options: Any) -> None:
-        super().__init__(**options)
-        self.body = body
-        self.resolver = resolver
-        self._sizes: dict[str, int] = {}
-
-    @classmethod
-    def _strip_protocol(cls, path: Any) -> Any:
-        if isinstance(path, list):
-            return [cls._strip_protocol(each) for each in path]
-        text = os.fspath(path)
-        text = text.removeprefix("messagebody://")
-        text = text.removeprefix("messagebody:")
-        if "://" in text:
-            return text  # somebody else's: no part has that name, and errors show it as it is
-        return "/" + text.strip("/") if not text.startswith("/") else text.rstrip("/") or "/"
-
-    # What is there
-
-    def _part(self, path: str) -> Part | None:
-        part = self.body.get(path)
-        if part is None or self.resolver is None:
-            return part
-        return part.with_resolver(self.resolver)
-
-    def _file(self, path: str) -> Part:
-        part = self._part(path)
-        if part is None:
-            fail(errno.EISDIR if self._is_directory(path) else self._why_missing(path), path)
-        return part
-
-    def _why_missing(self, path: str) -> int:
-        """Return what the system says of a path nothing lies at: it may lead through a file."""
-        leads_through_file = any(above in self.body for above in ancestors(path))
-        return errno.ENOTDIR if leads_through_file else errno.ENOENT
-
-    def _is_directory(self, path: str) -> bool:
-        return self.body._parts.is_directory(_with_slash(path))
-
-    def _check_there(self, path: str) -> None:
-        if path not in self.body and not self._is_directory(path):
-            fail(self._why_missing(path), path)
-
-    def ls(self, path: str, detail: bool = True, **_: Any) -> list[Any]:
-        """List a directory, or the one file at the path. Does no I/O."""
-        path = self._strip_protocol(path)
-        listing = self.body._parts.listing(_with_slash(path), _described_entries)
-        if listing is None:
-            listing = [_described(self._file(path))]
-        # Copies: the listing is kept, and callers write into what they are given.
-        return [entry.copy() if detail else entry["name"] for entry in listing]
-
-    def info(self, path: str, **_: Any) -> dict[str, Any]:
-        """Describe a file or directory; asks the resolver for a size nobody stated, once.
-
-        Raises:
-            UnsafeReference: the resolver doesn't allow the reference, so nobody can say its size;
-                `ls`, `find`, `exists` and `isfile` ask nobody.
-        """
-        path = self._strip_protocol(path)
-        part = self._part(path)
-        if part is None:
-            self._check_there(path)
-            return _directory(path)
-        described = _described(part)
-        described["index"] = self.body.index(path)
-        if part.size is None:
-            described["size"] = self._asked_size(path, part)
-        if not part.is_reference:
-            described["digest"] = part.digest
-        return described
-
-    def _asked_size(self, path: str, part: Part) -> int:
-        url = str(part.url)
-        if url not in self._sizes:
-            with concerning(path):
-                self._sizes[url] = self._deciding().size(url, subject=part.label)
-        return self._sizes[url]
-
-    def _deciding(self) -> Resolver:
-        return self.resolver or self.body._resolver or Resolver()
-
-    def exists(self, path: str, **_: Any) -> bool:
-        """Tell whether there is a file or directory."""
-        path = self._strip_protocol(path)
-        return path in self.body or self._is_directory(path)
-
-    def isfile(self, path: str) -> bool:
-        """Tell whether there is a file."""
-        return self._strip_protocol(path) in self.body
-
-    def isdir(self, path: str) -> bool:
-        """Tell whether there is a directory."""
-        return self._is_directory(self._strip_protocol(path))
-
-    def find(
-        self, path: str, maxdepth: int | None = None, withdirs: bool = False,
-        detail: bool = False, **_: Any,
-    ) -> Any:  # fmt: skip
-        """List all files below a path, in message order, in one pass over the names."""
-        path = self._strip_protocol(path)
-        if maxdepth is not None and maxdepth < 1:
-            raise ValueError("maxdepth must be at least 1")
-        prefix = _with_slash(path)
-        files = [each for each in self.body.names() if each.startswith(prefix) or each == path]
-        found = files
-        if withdirs:
-            found = _with_directories(files)
-            found = [each for each in found if each.startswith(prefix) or each == path]
-        if maxdepth is not None:
-            found = [each for each in found if each[len(prefix) :].count("/") < maxdepth]
-        if not detail:
-            return found
-        return self._infos(found, set(files))
-
-    def _infos(self, paths: list[str], files: set[str]) -> dict[str, dict[str, Any]]:
-        infos = {}
-        for path in paths:
-            if path not in files:
-                infos[path] = _directory(path)
-            elif part := self.body.get(path):  # else another thread removed it just now
-                infos[path] = _described(part)
-        return infos
-
-    def expand_path(self, path: Any, *args: Any, **options: Any) -> list[str]:
-        """Return the paths that patterns and directories stand for; see fsspec."""
-        try:
-            found: list[str] = super().expand_path(path, *args, **options)
-        except FileNotFoundError as error:
-            if error.errno is not None:
-                raise
-            fail(errno.ENOENT, path if isinstance(path, str) else ", ".join(path))
-        return found
-
-    def created(self, path: str) -> dt.datetime:
-        """Return a constant: parts have no times."""
-        self._check_there(self._strip_protocol(path))
-        return _TIME
-
-    modified = created
-
-    def ukey(self, path: str) -> str:
-        """Return what changes when the content does: its digest."""
-        part = self._file(self._strip_protocol(path))
-        return part.digest or f"{part.url}"
-
-    checksum = ukey
-
-    def sign(self, path: str, expiration: int = 100, **_: Any) -> str:
-        """Return a signed URL of a reference below an explicit allow entry.
-
-        Raises:
-            NotImplementedError: the content is in the message.
-            UnsafeReference: no entry of the resolver says which store signs.
-        """
-        path = self._strip_protocol(path)
-        part = self._file(path)
-        if part.url is None:
-            raise NotImplementedError(f"{part.label} is in the message; nothing to sign")
-        with concerning(path):
-            return self._deciding().sign(
-                part.url, expires=expiration, content_type=part.content_type, subject=part.label
-            )
-
-    # What is in it
-
-    def cat_file(
-        self, path: str, start: int | None = None, end: int | None = None, **_: Any
-    ) -> bytes:
-        """Return content, or a range of it; a range of a reference is asked for as one."""
-        path = self._strip_protocol(path)
-        part = self._file(path)
-        with concerning(path):
-            return part.read_bytes() if start is None and end is None else _range(part, start, end)
-
-    def get(self, rpath: Any, lpath: Any, recursive: bool = False, **options: Any) -> None:
-        """Copy to local files; refused before writing if a name is both file and directory."""
-        if recursive:
-            for each in [rpath] if isinstance(rpath, str | os.PathLike) else rpath:
-                self._refuse_clashes(self._strip_protocol(each))
-        super().get(rpath, lpath, recursive=recursive, **options)
-
-    def _refuse_clashes(self, path: str) -> None:
-        found = self.expand_path(path, recursive=True)
-        clashes = [name for name in found if name in self.body and self._is_directory(name)]
-        if clashes:
-            fail(errno.ENOTDIR, path, f"{', '.join(clashes)}: both a file and a directory")
-
-
-def _range(part: Part, start: int | None, end: int | None) -> bytes:
-    with part.open() as opened:
-        # The buffer of a reference reads ahead; a range is all that is wanted.
-        stream: Any = opened.raw if isinstance(opened, Reader) else opened
-        if _is_negative(start) or _is_negative(end):
-            size = stream.seek(0, os.SEEK_END)
-            start, end = (None if at is None else at + size * (at < 0) for at in (start, end))
-        start = max(start or 0, 0)
-        stream.seek(start)
-        found: bytes = stream.read(-1 if end is None else max(end - start, 0))
-        return found
-
-
-def _is_negative(position: int | None) -> bool:
-    return position is not None and position < 0
-
-
-def _with_slash(path: str) -> str:
-    return path if path.endswith("/") else path + "/"
-
-
-def _with_directories(names: list[str]) -> list[str]:
-    """Return names, and every directory before the first name in it."""
-    found: dict[str, None] = {}
-    for name in names:
-        found |= dict.fromkeys(reversed([*ancestors(name)]))
-        found[name] = None
-    return [*found]
-
-
-def _directory(path: str) -> dict[str, Any]:
-    return {"name": path, "size": 0, "type": "directory"}
-
-
-def _described_entries(entries: Entries) -> list[dict[str, Any]]:
-    return [
-        _directory(path[:-1]) if record is None else _described(Part._of(record))
-        for path, record in entries
-    ]
-
-
-def _described(part: Part) -> dict[str, Any]:
-    described = {
-        "name": part.name,
-        "size": part.size,
-        "type": "file",
-        "ContentType": part.content_type,
-    }
-    if part.reference is not None:
-        described |= {"url": part.reference.url, "digest": part.reference.digest}
-    return described
-
+from messagebody.references import Resolver
+from messagebody.stores import Store
 
 _TEXT_OPTIONS = ("encoding", "errors", "newline")
+# What fsspec itself gives to any filesystem.
+_FSSPEC_OPTIONS = frozenset(
+    {
+        "asynchronous", "batch_size", "listings_expiry_time", "loop", "max_paths",
+        "skip_instance_cache", "use_listings_cache",
+    }
+)  # fmt: skip
+_OPTIONS = (
+    "fo", "body", "resolver", "allow", "read_only", "autosave", "protocol", "quoted_names",
+    "offload_to", "threshold", "target_protocol", "target_options",
+)  # fmt: skip
 
 
-class MessageBodyFileSystem(ReadingFileSystem):
+class _OfThread(threading.local):
+    """What one thread has begun: another one's writes must not wait for its commit."""
+
+    is_open = False
+    transaction: WholeTransaction | None = None
+
+
+class MessageBodyFileSystem(BodyView):
     """A body as a filesystem: named parts are files, unnamed ones are not shown.
 
-    Directories are implied by names and cannot be empty. `ls`, `find` and `walk` keep message
-    order; `glob` sorts, as fsspec does. A new part goes last, an overwritten one keeps its place
-    and its content type. Removing a reference drops the part, never the object behind its URL.
-    In a transaction all changes wait for the commit, and are made together or not at all.
+    Directories are implied by names; one that was made is remembered by the filesystem while it is
+    empty, and is no part of the body. `ls`, `find` and `walk` keep message order; `glob` sorts, as
+    fsspec does. A new part goes last, an overwritten one keeps its place and its content type.
+    Removing a reference drops the part, never the object behind its URL. In a transaction all
+    changes of the thread that began it wait for the commit, and are made together or not at all.
 
     Arguments:
-        fo: URL of a JSON document with a body, instead of `body`; written back only by `save()`
-            or when a transaction is committed.
+        fo: URL of a JSON document with a body, instead of `body`. It is written back when a
+            transaction is committed, or by `save()`; a change outside of a transaction is refused
+            with `EROFS`, since nothing would keep it.
         body: a live body; changes go both ways.
         resolver: decides how references are read; the body's own, else the closed default.
         allow: URLs of a resolver to make, which keeps the filesystem serialisable.
-        read_only: refuse every change with `EROFS`.
+        read_only: refuse every change with `EROFS`. A filesystem that was unpickled is read-only:
+            its body is a copy.
+        autosave: write every change to the document at once.
+        protocol: what its URLs begin with, for programs that tell several filesystems apart by it.
+        quoted_names: take paths with any character, such as `city=Oslo`; a byte that names don't
+            take is `_` and two hex digits in the part's name.
+        offload_to: a store, or its URL or directory. What is written and longer than `threshold`
+            goes there, and the part becomes a reference with size and digest. To read it back,
+            the resolver has to allow the store.
+        threshold: bytes, or a text such as "256 KiB".
         target_protocol, target_options: how to open `fo`, as for fsspec's archives.
+
+    Raises:
+        ValueError: neither a body nor `fo`, or both.
+        TypeError: there is no such option.
 
     Examples:
         >>> from messagebody import MessageBody, Part
@@ -339,33 +104,70 @@ class MessageBodyFileSystem(ReadingFileSystem):
     """
 
     transaction_type = WholeTransaction
+    # fsspec makes a token of the text of all options. That of a body takes long and says nothing.
+    _strip_tokenize_options = ("body",)
 
     def __init__(
         self,
         fo: str | None = None,
-        body: MessageBody | None = None,
         *,
+        body: MessageBody | None = None,
         resolver: Resolver | None = None,
         allow: Iterable[str] = (),
         read_only: bool = False,
+        autosave: bool = False,
+        protocol: str | None = None,
+        quoted_names: bool = False,
+        offload_to: str | os.PathLike[str] | Store | None = None,
+        threshold: int | str = "256 KiB",
         target_protocol: str | None = None,
         target_options: dict[str, Any] | None = None,
         **options: Any,
     ) -> None:
-        if fo is not None and body is not None:
-            raise ValueError("a filesystem is over a live body or over fo=, not both")
+        _check_options(options)
+        if (fo is None) == (body is None):
+            got = "neither" if fo is None else "both"
+            raise ValueError(f"a filesystem is over a live body (body=) or over fo=, got {got}")
+        if autosave and fo is None:
+            raise ValueError("autosave is of a filesystem over fo=; a live body has no document")
+        self._here = _OfThread()
         self.document = None if fo is None else Document(fo, target_protocol, target_options)
         self.read_only = read_only
-        if body is None:
-            body = MessageBody() if self.document is None else self.document.load()
+        self.autosave = autosave
+        self._offload = None if offload_to is None else WriteThrough(offload_to, threshold)
+        if self.document is not None:
+            body = self.document.load()
         resolver = resolver or (Resolver(allow=list(allow)) if allow else None)
-        super().__init__(body, resolver, **options)
+        super().__init__(body, resolver, protocol=protocol, quoted_names=quoted_names, **options)
+
+    @classmethod
+    def _get_kwargs_from_urls(cls, path: str) -> dict[str, Any]:
+        """Return the options that a URL holds: those of the filesystem whose `url` made it."""
+        return live_options(path)
+
+    def url(self, path: str) -> str:
+        """Return a URL of a path in this very body, for libraries that only take text.
+
+        It works in this process, for as long as the body (and a filesystem of your own) is used.
+
+        Examples:
+            >>> import fsspec
+            >>> from messagebody import MessageBody, Part
+            >>> body = MessageBody([Part("meow", name="/sources/1.txt")])
+            >>> with fsspec.open(body.fs.url("/sources/1.txt")) as file:
+            ...     file.read()
+            b'meow'
+        """
+        if not hasattr(self, "_token"):
+            self._token = live_token(self)
+        return f"messagebody://{self._token}{self._strip_protocol(path)}"
 
     def save(self) -> None:
         """Write the body back to the document it came from, whole or not at all.
 
         Raises:
-            OSError: the filesystem is over a live body and has no document, or it is read-only.
+            OSError: the filesystem is over a live body and has no document, it is read-only, or
+                somebody else changed the document since it was read (`ESTALE`).
         """
         if self.document is None:
             fail(errno.EINVAL, "/", "a live body has no document to save to")
@@ -373,9 +175,41 @@ class MessageBodyFileSystem(ReadingFileSystem):
             fail(errno.EROFS, redact_url(self.document.url))
         self.document.save(self.body)
 
+    # What fsspec asks and sets
+
+    @property
+    def _intrans(self) -> bool:
+        return self._here.is_open
+
+    @_intrans.setter
+    def _intrans(self, is_open: bool) -> None:
+        self._here.is_open = is_open
+
+    @property
+    def _transaction(self) -> WholeTransaction | None:
+        return self._here.transaction
+
+    @_transaction.setter
+    def _transaction(self, transaction: WholeTransaction | None) -> None:
+        self._here.transaction = transaction
+
+    @property
+    def storage_options(self) -> dict[str, Any]:
+        """The options that make a filesystem over the same body."""
+        return self._options | ({"body": self.body} if self.document is None else {})
+
+    @storage_options.setter
+    def storage_options(self, options: dict[str, Any]) -> None:
+        self._options = options
+
     @property
     def _fs_token(self) -> str:
         return f"{id(self.body):x}" if self.document is None else self._fs_token_
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # What another process writes into its copy of the body would be lost.
+        options = self.storage_options | {"read_only": True, "autosave": False}
+        return make_instance, (type(self), self.storage_args, options)
 
     def to_dict(self, *, include_password: bool = True) -> dict[str, Any]:
         """Return the filesystem as a JSON value; only one over `fo=` is one."""
@@ -395,118 +229,207 @@ class MessageBodyFileSystem(ReadingFileSystem):
         compression: str | None = None, **options: Any,
     ) -> Any:  # fmt: skip
         """Open a file; see fsspec. Text or compression that fails leaves the old content too."""
-        if "r" in mode:
+        kind = plain_mode(mode)
+        path = self._strip_protocol(path)
+        if kind == "rb":
             return super().open(path, mode, block_size, cache_options, compression, **options)
         if "b" not in mode:
             text = {key: options.pop(key) for key in _TEXT_OPTIONS if key in options}
-            binary = mode.replace("t", "") + "b"
-            return TextPartWriter(
-                self.open(path, binary, compression=compression, **options), **text
-            )
+            return TextPartWriter(self.open(path, kind, compression=compression, **options), **text)
         codec = get_compression(path, compression)
-        writer = super().open(path, mode, **options)
+        if codec is not None and "+" in kind:
+            raise ValueError(f"mode {mode!r}: what is compressed is either read or written")
+        writer = self._open(path, kind, **options)
         return writer if codec is None else CompressingWriter(writer, compr[codec])
 
-    def _open(
-        self, path: str, mode: str = "rb", block_size: Any = None, autocommit: bool = True,
-        content_type: str | None = None, **_: Any,
-    ) -> Any:  # fmt: skip
-        if mode == "rb":
-            part = self._file(path)
-            with concerning(path):
-                return part.open()
-        if mode not in {"wb", "xb", "ab"}:
-            raise ValueError(f"mode {mode!r} is not rb, wb, xb or ab")
-        self._check_writable(path, is_new=mode == "xb")
-        return PartWriter(self, path, mode, content_type=content_type, autocommit=autocommit)
+    def _open(self, path: str, mode: str = "rb", *, whole: bool = False, **options: Any) -> Any:
+        # fsspec's caches come here, past `open`, for writing too.
+        if plain_mode(mode) == "rb":
+            return self._reader(path, whole=whole, budget=options.get("budget"))
+        return self._writer(path, plain_mode(mode), **options)
+
+    def _writer(
+        self, path: str, mode: str, *, content_type: str | None = None,
+        autocommit: bool | None = None, **_: Any,
+    ) -> PartWriter | OffloadingWriter:  # fmt: skip
+        path = self._strip_protocol(path)
+        if mode[0] == "r":
+            self._file(path)
+        self._check_changeable(path)
+        self._check_writable(path, is_new=mode[0] == "x")
+        if autocommit is None:
+            autocommit = not self._intrans
+        options = {"content_type": content_type, "autocommit": autocommit}
+        writer: PartWriter | OffloadingWriter
+        if self._offload is None or mode[0] in "ar":
+            writer = PartWriter(self, path, mode, **options)
+        else:
+            writer = OffloadingWriter(self, path, mode, to=self._offload, **options)
+        if not autocommit:
+            self.transaction.files.append(writer)
+        return writer
 
     # Writing
 
-    def _change(self, check: Callable[[], Any], apply: Callable[[], Any]) -> None:
-        """Make a change, in a transaction when it is committed."""
+    def _change(self, path: str, check: Callable[[], Any], apply: Callable[[], Any]) -> None:
+        """Make a change: now, or in a transaction when that is committed."""
         check()
+        self._check_changeable(path)
         if self._intrans:
             self.transaction.files.append(Change(check, apply))
+        elif self.autosave:
+            with self.transaction:
+                self.transaction.files.append(Change(check, apply))
         else:
             apply()
 
-    def _check_writable(self, path: str, *, is_new: bool = False) -> None:
+    @contextlib.contextmanager
+    def _together(self) -> Iterator[None]:
+        """Make all the changes inside, or none."""
+        if self.autosave and not self._intrans:
+            with self.transaction:
+                yield
+            return
+        queued = len(self.transaction.files) if self._intrans else 0
+        try:
+            with self.body._parts.all_or_nothing():
+                yield
+        except BaseException:
+            while self._intrans and len(self.transaction.files) > queued:
+                self.transaction.files.pop().discard()
+            raise
+
+    def _check_changeable(self, path: str) -> None:
         if self.read_only:
             fail(errno.EROFS, path)
+        if self.document is not None and not (self.autosave or self._intrans):
+            text = "Read-only file system: a document changes in `with fs.transaction:`, or with "
+            fail(errno.EROFS, path, text + "autosave=True")
+
+    def _check_writable(self, path: str, *, is_new: bool = False) -> None:
+        name = self._name(path)
         try:
-            check_name(path)
+            check_name(name)
         except InvalidName as error:
             raise OSError(errno.EINVAL, error.problem, path) from error
-        if path in self.body:
+        if name in self.body:
             if is_new:
                 fail(errno.EEXIST, path)
         elif self._is_directory(path):
             fail(errno.EISDIR, path)
-        elif any(above in self.body for above in ancestors(path)):
+        elif any(above in self.body for above in ancestors(name)):
             fail(errno.ENOTDIR, path)
 
-    def _check_removable(self, path: str) -> None:
-        self._file(path)
-        if self.read_only:
-            fail(errno.EROFS, path)
+    def _held(self, path: str, content: bytes, content_type: str | None) -> bytes | Offloaded:
+        """Return content as a part is to hold it: a reference, if it is large and there is a store.
 
-    def _put(self, path: str, content: bytes, content_type: str | None) -> None:
-        old = self.body.get(path)
-        if old is None:
-            self.body.add(content, name=path, content_type=content_type)
+        Done before a change waits for its transaction: sending takes long, and holds nobody up.
+        """
+        if self._offload is None:
+            return content
+        return self._offload.of_bytes(self._name(path), content, content_type)
+
+    def _held_file(self, path: str, file: LocalFile, content_type: str | None) -> Any:
+        if self._offload is not None and file.size > self._offload.threshold:
+            return self._offload.of_file(self._name(path), file, content_type)
+        # Not the file itself, as `body.add` takes it: who puts a file may delete it then.
+        return file.read_bytes()
+
+    def _put(self, path: str, content: Any, content_type: str | None) -> None:
+        name = self._name(path)
+        if isinstance(content, bytes):
+            content = self._held(path, content, content_type)
+        old = self.body.get(name)
+        kind = content_type or (old.content_type if old is not None else None)
+        if isinstance(content, Offloaded):
+            held = attrs.asdict(content.reference)
+            kind = kind or content.content_type
         else:
-            kept = content_type or old.content_type
-            self.body[path] = old.evolve(content=content, content_type=kept)
+            held = {"content": content}
+        if old is None:
+            self.body.add(name=name, content_type=kind, **held)
+        else:
+            self.body[name] = old.evolve(content_type=kind, **held)
 
     def _content_of(self, part: Part | None) -> bytes:
         if part is None:
             return b""
-        with concerning(str(part.name)):
+        with concerning(self._path(str(part.name))):
             return part.read_bytes()
 
     def pipe_file(
-        self, path: str, value: bytes, mode: str = "overwrite", *,
+        self, path: str, value: Any, mode: str = "overwrite", *,
         content_type: str | None = None, **_: Any,
     ) -> None:  # fmt: skip
-        """Write a whole file."""
-        path = self._strip_protocol(path)
-        self._change(
-            partial(self._check_writable, path, is_new=mode == "create"),
-            partial(self._put, path, bytes(value), content_type),
-        )
+        """Write a whole file.
 
-    def put_file(self, lpath: Any, rpath: str, *args: Any, **options: Any) -> None:
-        """Copy a local file into the body; see fsspec."""
-        if options.get("mode") == "create":
-            self._check_writable(self._strip_protocol(rpath), is_new=True)
-        super().put_file(lpath, rpath, *args, **options)
+        Raises:
+            TypeError: the value is not bytes, or an object that holds some.
+        """
+        path = self._strip_protocol(path)
+        content = value if isinstance(value, bytes) else memoryview(value).tobytes()
+        self._write(path, partial(self._held, path, content, content_type), mode, content_type)
+
+    def _write(
+        self, path: str, held: Callable[[], Any], mode: str, content_type: str | None
+    ) -> None:
+        check = partial(self._check_writable, path, is_new=mode == "create")
+        if self._offload is not None:
+            # What can't be written is refused before anything is sent to a store for it.
+            self._check_changeable(path)
+            check()
+        self._change(path, check, partial(self._put, path, held(), content_type))
+
+    def put_file(
+        self, lpath: Any, rpath: str, callback: Any = DEFAULT_CALLBACK, mode: str = "overwrite",
+        *, content_type: str | None = None, **_: Any,
+    ) -> None:  # fmt: skip
+        """Copy a local file into the body; a local directory is made."""
+        rpath = self._strip_protocol(rpath)
+        if Path(lpath).is_dir():
+            self.makedirs(rpath, exist_ok=True)
+            return
+        Path(lpath).stat()  # what is missing is an OSError
+        file = LocalFile.at(lpath)
+        callback.set_size(file.size)
+        read = partial(self._held_file, rpath, file, content_type)
+        self._write(rpath, read, mode, content_type)
+        callback.relative_update(file.size)
 
     def cp_file(self, path1: str, path2: str, **_: Any) -> None:
         """Copy a file; a reference stays one."""
         source, target = self._strip_protocol(path1), self._strip_protocol(path2)
-        if source not in self.body and self._is_directory(source):
-            return  # directories are implied by what is copied into them
-        self._change(partial(self._check_copy, source, target), partial(self._cp, source, target))
+        if not self._has(source) and self._is_directory(source):
+            if source in self._made and not self._is_directory(target):
+                self.mkdir(target)
+            return  # other directories are implied by what is copied into them
+        check = partial(self._check_copy, source, target)
+        self._change(target, check, partial(self._cp, source, target))
 
     def _check_copy(self, source: str, target: str) -> None:
         self._file(source)
         self._check_writable(target)
 
     def _cp(self, source: str, target: str) -> None:
-        self.body[target] = self.body[source].with_resolver(None)
+        self.body[self._name(target)] = self.body[self._name(source)].with_resolver(None)
+
+    def copy(self, path1: Any, path2: Any, *args: Any, **options: Any) -> None:
+        """Copy files and directories, all or none."""
+        with self._together():
+            super().copy(path1, path2, *args, **options)
 
     def mv_file(self, path1: str, path2: str, **_: Any) -> None:
         """Give a file another name; it keeps its place."""
         source, target = self._strip_protocol(path1), self._strip_protocol(path2)
-        self._change(partial(self._check_copy, source, target), partial(self._mv, source, target))
+        check = partial(self._check_copy, source, target)
+        self._change(target, check, partial(self._mv, source, target))
 
     def _mv(self, source: str, target: str) -> None:
-        if target == source or target not in self.body:
-            self.body.move(source, target)
-            return
+        old, new = self._name(source), self._name(target)
         with self.body._parts.all_or_nothing():
-            del self.body[target]
-            self.body.move(source, target)
+            if new != old and new in self.body:
+                del self.body[new]
+            self.body.move(old, new)
 
     def mv(
         self, path1: Any, path2: Any, recursive: bool = False, maxdepth: int | None = None,
@@ -515,62 +438,80 @@ class MessageBodyFileSystem(ReadingFileSystem):
         """Move files and directories, every file in its place, all or none."""
         if isinstance(path1, str):
             recursive = recursive or not self.isfile(path1)
-        with self.body._parts.all_or_nothing():
-            AbstractFileSystem.copy(
-                _Moving(self), path1, path2, recursive, maxdepth, on_error="raise"
-            )
+        plan = Pairs(self)
+        AbstractFileSystem.copy(plan, path1, path2, recursive, maxdepth, on_error="raise")
+        with self._together():
+            for source, target in plan.pairs:
+                if self.isfile(source):
+                    self.mv_file(source, target)
+        for source, target in plan.pairs:
+            if source in self._made:
+                self._made.add(target)
+        for source, _ in reversed(plan.pairs):
+            self._made.remove(source)
 
     def rm_file(self, path: str) -> None:
         """Remove a file; the object behind a reference stays."""
         path = self._strip_protocol(path)
-        self._change(partial(self._check_removable, path), partial(self.body.__delitem__, path))
+        self._change(path, partial(self._file, path), partial(self._rm_now, path))
+
+    def _rm_now(self, path: str) -> None:
+        del self.body[self._name(path)]
 
     _rm = rm_file
 
     def rm(
         self, path: Any, recursive: bool = False, maxdepth: int | None = None
     ) -> None:  # fmt: skip
-        """Remove files, and with `recursive` all below directories."""
-        for each in self.expand_path(path, recursive=recursive, maxdepth=maxdepth):
-            if each in self.body or not recursive:
-                self.rm_file(each)
+        """Remove files, and with `recursive` all below directories and the directories made."""
+        found = self.expand_path(path, recursive=recursive, maxdepth=maxdepth)
+        with self._together():
+            for each in found:
+                if self._has(each) or not recursive:
+                    self.rm_file(each)
+        for each in found if recursive and maxdepth is None else ():
+            self._made.remove(each)
 
     def mkdir(self, path: str, create_parents: bool = True, **_: Any) -> None:
-        """Accept a directory: it comes to be with its first file."""
+        """Make a directory, which this filesystem remembers until something lies in it."""
         path = self._strip_protocol(path)
         if self.exists(path):
             fail(errno.EEXIST, path)
+        self._check_changeable(path)
         self._check_writable(path)
+        if not create_parents and not self._is_directory(self._parent(path)):
+            fail(errno.ENOENT, path)
+        self._made.add(path)
 
     def makedirs(self, path: str, exist_ok: bool = False) -> None:
-        """Accept directories: they come to be with their first files."""
+        """Make a directory and those above it."""
         if not (exist_ok and self.isdir(path)):
             self.mkdir(path)
 
     def rmdir(self, path: str) -> None:
-        """Refuse: a directory that is there is not empty."""
+        """Remove an empty directory: one that was made and nothing lies in."""
         path = self._strip_protocol(path)
-        if self._is_directory(path):
+        if not self._is_directory(path):
+            self._file(path)
+            fail(errno.ENOTDIR, path)
+        if self.ls(path, detail=False) or path == "/":
             fail(errno.ENOTEMPTY, path)
-        self._file(path)
-        fail(errno.ENOTDIR, path)
+        self._check_changeable(path)
+        self._made.remove(path)
 
     def touch(self, path: str, truncate: bool = True, **_: Any) -> None:
         """Make an empty file, or empty one."""
         path = self._strip_protocol(path)
-        if truncate or path not in self.body:
+        if truncate or not self._has(path):
             self.pipe_file(path, b"")
 
 
-class _Moving:
-    """The filesystem with moving in the place of copying: where to, fsspec's rules say."""
-
-    def __init__(self, filesystem: MessageBodyFileSystem) -> None:
-        self.expand_path = filesystem.expand_path
-        self.isdir = filesystem.isdir
-        self._filesystem = filesystem
-
-    def cp_file(self, path1: str, path2: str) -> None:
-        """Move a file; directories come along with what is in them."""
-        if self._filesystem.isfile(path1):
-            self._filesystem.mv_file(path1, path2)
+def _check_options(options: dict[str, Any]) -> None:
+    """Refuse an option there is not: one that is ignored hides a body that was meant."""
+    unknown = sorted(options.keys() - _FSSPEC_OPTIONS)
+    if not unknown:
+        return
+    near = difflib.get_close_matches(unknown[0], _OPTIONS, n=1)
+    meant = f"; did you mean {near[0]!r}?" if near else ""
+    got = ", ".join(map(repr, unknown))
+    raise TypeError(f"MessageBodyFileSystem() got unexpected options: {got}{meant}")

@@ -1,4 +1,4 @@
-"""The file a body came from: read whole, written whole or not at all."""
+"""The document a body came from: read whole, written whole or not at all."""
 
 import errno
 import os
@@ -10,6 +10,7 @@ from fsspec.implementations.local import LocalFileSystem
 from messagebody._files import replace_file
 from messagebody._text import redact_url
 from messagebody.body import MessageBody
+from messagebody.digests import sha256_of
 from messagebody.errors import DecodeError, MessageBodyError
 
 __all__ = ["Document"]
@@ -27,6 +28,7 @@ class Document:
         if protocol is not None:
             options["protocol"] = protocol
         self._filesystem, self._path = fsspec.core.url_to_fs(url, **options)
+        self._digest = ""
 
     def load(self) -> MessageBody:
         """Read and decode the body.
@@ -35,6 +37,7 @@ class Document:
             DecodeError: the document is no body; a note says which document.
         """
         data = self._filesystem.cat_file(self._path)
+        self._digest = sha256_of(data)
         try:
             return MessageBody.from_json(data)
         except DecodeError as error:
@@ -45,9 +48,24 @@ class Document:
         """Write the body; nobody ever sees half of it.
 
         Raises:
-            OSError: the document can't be written; `EROFS` where nothing there can be.
+            OSError: the document can't be written; `EROFS` where nothing there can be; `ESTALE` if
+                it is not the one that was read: what somebody else wrote would be lost.
         """
         data = body.to_json_bytes() + b"\n"
+        self._check_unchanged()
+        self._replace(data)
+        self._digest = sha256_of(data)
+
+    def _check_unchanged(self) -> None:
+        try:
+            now = sha256_of(self._filesystem.cat_file(self._path))
+        except FileNotFoundError:
+            return  # nothing is there to be lost
+        if now != self._digest:
+            problem = "somebody else changed the document since it was read; read it again"
+            raise OSError(errno.ESTALE, problem, redact_url(self.url))
+
+    def _replace(self, data: bytes) -> None:
         if isinstance(self._filesystem, LocalFileSystem):
             replace_file(self._path, data)
             return

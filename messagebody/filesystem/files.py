@@ -1,79 +1,133 @@
-"""Files opened for writing, and transactions that put them into the body together."""
+"""Opened files: content of a part to read, and bytes on their way into one."""
 
 import io
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any, BinaryIO
 
-import attrs
-from fsspec.transaction import Transaction
+from messagebody.filesystem.write_through import Offloaded, Spilling, WriteThrough
 
 if TYPE_CHECKING:
     from messagebody.filesystem.body_filesystem import MessageBodyFileSystem
     from messagebody.part import Part
 
 
-class PartWriter(io.BytesIO):
-    """A file open for writing: its bytes become a part when it is closed.
+class PartReader(io.BytesIO):
+    """A file open for reading whose content is in the message."""
 
-    An exception inside `with` drops them and leaves the old content.
+    mode = "rb"
+
+    def __init__(self, path: str, content: bytes) -> None:
+        super().__init__(content)
+        self.path = self.name = path
+        self.size = len(content)
+
+
+# The name of a buffered stream is the one of what it buffers, whatever its class shows as `raw`.
+_buffered: Callable[[Any], Any] = vars(io.BufferedReader)["raw"].__get__
+
+
+def described_stream(stream: BinaryIO, path: str, size: int | None) -> Any:
+    """Return a stream that has the size, the path and the name that fsspec's own files have.
+
+    Libraries find a format by `name`, and blocks and progress by `size`; None is an unknown size.
+    """
+    described: Any = stream
+    described.size, described.path = size, path
+    named = stream if isinstance(stream, io.BytesIO) else described.raw
+    if isinstance(stream, io.BufferedReader):
+        named = _buffered(stream)
+    named.name = path
+    if not hasattr(named, "mode"):
+        named.mode = "rb"
+    return described
+
+
+def plain_mode(mode: str) -> str:
+    """Return a binary mode as one of rb, wb, xb, ab, or with "+" before the "b".
+
+    Raises:
+        ValueError: there is no such mode.
+    """
+    first = "".join(sorted(set(mode) & set("rwxa")))
+    is_known = len(first) == 1 and set(mode) <= {*first, *"bt+"} and not set("bt") <= set(mode)
+    if not is_known or len(mode) != len(set(mode)):
+        raise ValueError(f"mode {mode!r} is none: one of r, w, x and a, with b or t and perhaps +")
+    return first + ("+" if "+" in mode else "") + "b"
+
+
+class _Writing:
+    """What all files open for writing do: they become a part when they are closed.
+
+    An exception inside `with` drops what was written and leaves the old content.
 
     Arguments:
         filesystem: whose body gets the part.
         path: the name of the part.
-        mode: "wb", "xb" or "ab".
+        mode: "wb", "xb", "ab", or one of "r+b", "w+b", "x+b", "a+b".
         content_type: what the part is; kept or found if None.
         autocommit: whether closing makes the part; else a transaction does.
     """
 
-    def __init__(
+    closed: bool
+    _discarded = True  # a file whose making failed becomes no part when it is collected
+
+    def _begin(
         self,
         filesystem: "MessageBodyFileSystem",
         path: str,
         mode: str,
-        *,
-        content_type: str | None = None,
-        autocommit: bool = True,
+        content_type: str | None,
+        autocommit: bool,
     ) -> None:
         self._filesystem = filesystem
-        self.path = path
-        self._is_new = mode == "xb"
-        self._is_appending = mode == "ab"
-        self._old: Part | None = filesystem._part(path) if self._is_appending else None
-        super().__init__(filesystem._content_of(self._old))
-        self._start = self.seek(0, io.SEEK_END)
+        self.path = self._path = path
+        self._mode = mode
         self._content_type = content_type
         self._autocommit = autocommit
-        self._content: bytes | None = None
+        self._content: bytes | Offloaded | None = None
         self._discarded = False
         self.closers: list[Callable[[], Any]] = [self.close]
         """What closes the file and all that is wrapped around it, outermost last."""
 
-    def write(self, data: Any) -> int:
-        """Write some bytes; behind all others in a file that is appended to."""
-        if self._is_appending:
-            self.seek(0, io.SEEK_END)
-        return super().write(data)
+    @property
+    def name(self) -> str:
+        """The name of the part; libraries find a format by it."""
+        return self._path
+
+    @property
+    def mode(self) -> str:
+        """The binary mode it was opened with."""
+        return self._mode
+
+    def _taken(self) -> bytes | Offloaded | None:
+        """Return what was written, as a part is to hold it; None if there is nothing to change."""
+        raise NotImplementedError
 
     def close(self) -> None:
         """Keep what was written; in a transaction, until it is committed."""
         if self.closed:
             return
-        self._content = None if self._discarded else self.getvalue()
-        super().close()
-        if self._autocommit:
-            self.commit()
+        try:
+            self._content = None if self._discarded else self._taken()
+        finally:
+            super().close()  # type: ignore[misc]
+        if self._autocommit and self._content is not None:
+            self._filesystem._change(self.path, self.check, self._apply)
+
+    def check(self) -> None:
+        """Raise if the part can't be made now."""
+        self._filesystem._check_writable(self.path, is_new=self.mode[0] == "x")
 
     def commit(self) -> None:
         """Make the part; a file still open is closed for it."""
         if not self.closed:
             self.closers[-1]()
-        if self._content is None:
-            return
+        if self._content is not None:
+            self.check()
+            self._apply()
+
+    def _apply(self) -> None:
         content, self._content = self._content, None
-        self._filesystem._check_writable(self.path, is_new=self._is_new)
-        now = self._filesystem._part(self.path) if self._is_appending else self._old
-        if now != self._old:  # somebody else wrote since: what was written here goes behind it
-            content = self._filesystem._content_of(now) + content[self._start :]
         self._filesystem._put(self.path, content, self._content_type)
 
     def discard(self) -> None:
@@ -87,11 +141,87 @@ class PartWriter(io.BytesIO):
         self.close()
 
 
+class PartWriter(_Writing, io.BytesIO):
+    """A file open for writing, and with "+" for reading, in memory; see `_Writing`."""
+
+    def __init__(self, filesystem: "MessageBodyFileSystem", path: str, mode: str, **options: Any):
+        self._is_appending = mode[0] == "a"
+        self._old: Part | None = filesystem._part(path) if mode[0] in "ar" else None
+        self._before = filesystem._content_of(self._old)
+        super().__init__(self._before)
+        self._begin(filesystem, path, mode, **options)
+        if self._is_appending:
+            self.seek(0, io.SEEK_END)
+
+    @property
+    def size(self) -> int:
+        """Bytes the file has now."""
+        return self.getbuffer().nbytes
+
+    def write(self, data: Any) -> int:
+        """Write some bytes; behind all others in a file that is appended to."""
+        if self._is_appending:
+            self.seek(0, io.SEEK_END)
+        return super().write(data)
+
+    def writelines(self, lines: Iterable[Any]) -> None:
+        """Write several pieces; Python's own would not ask `write` where."""
+        for line in lines:
+            self.write(line)
+
+    def truncate(self, size: int | None = None) -> int:
+        """Cut the file, or let it grow by zeros as a file of the system does."""
+        if size is None or size <= self.size:
+            return super().truncate(size)
+        position = self.seek(0, io.SEEK_CUR)
+        self.seek(0, io.SEEK_END)
+        super().write(bytes(size - self.size))
+        self.seek(position)
+        return size
+
+    def _taken(self) -> bytes | Offloaded | None:
+        content = self.getvalue()
+        if self._old is not None and content == self._before:
+            return None  # opened to be changed, and was not: a reference stays one
+        if self._is_appending:
+            return content  # others may append before this is committed
+        return self._filesystem._held(self.path, content, self._content_type)
+
+    def _apply(self) -> None:
+        now = self._filesystem._part(self.path) if self._is_appending else self._old
+        if now != self._old:  # somebody else wrote since: what was written here goes behind it
+            added = (self._content or b"")[len(self._before) :]  # type: ignore[index]
+            self._content = self._filesystem._content_of(now) + added
+        super()._apply()
+
+
+class OffloadingWriter(_Writing, Spilling):
+    """A file open for writing whose content goes to a store if it grows large; see `_Writing`."""
+
+    def __init__(
+        self, filesystem: "MessageBodyFileSystem", path: str, mode: str, *, to: WriteThrough,
+        **options: Any,
+    ):  # fmt: skip
+        super().__init__(max_size=to.threshold)
+        self._to = to
+        self._begin(filesystem, path, mode, **options)
+
+    def _taken(self) -> bytes | Offloaded | None:
+        if not self.is_large:
+            self.seek(0)
+            return self.read()
+        name = self._filesystem._name(self.path)
+        return self._to.of_stream(name, self, self._content_type)  # type: ignore[arg-type]
+
+
 class CompressingWriter(io.BufferedIOBase):
     """Compresses on the way into a `PartWriter`, which compressors would never close."""
 
-    def __init__(self, target: PartWriter, compressor: Callable[..., Any]) -> None:
+    def __init__(
+        self, target: PartWriter | OffloadingWriter, compressor: Callable[..., Any]
+    ) -> None:
         self._target = target
+        self.path = self.name = target.path
         self._compressor = compressor(target, mode="w")
         self.closers = target.closers
         self.closers.append(self.close)
@@ -126,7 +256,9 @@ class CompressingWriter(io.BufferedIOBase):
 class TextPartWriter(io.TextIOWrapper):
     """Text on its way into a `PartWriter`."""
 
-    def __init__(self, target: "PartWriter | CompressingWriter", **options: Any) -> None:
+    def __init__(
+        self, target: PartWriter | OffloadingWriter | CompressingWriter, **options: Any
+    ) -> None:
         super().__init__(target, **options)  # type: ignore[arg-type]
         self._target = target
         target.closers.append(self.close)
@@ -135,54 +267,3 @@ class TextPartWriter(io.TextIOWrapper):
         if kind is not None:
             self._target.discard()
         self.close()
-
-
-@attrs.frozen
-class Change:
-    """A change of a body that waits for its transaction.
-
-    Arguments:
-        check: raises where the body doesn't allow the change now.
-        apply: makes the change.
-    """
-
-    check: Callable[[], Any]
-    apply: Callable[[], Any]
-
-    def commit(self) -> None:
-        """Make the change, if it is allowed still: others may have come before."""
-        self.check()
-        self.apply()
-
-    def discard(self) -> None:
-        """Forget the change."""
-
-
-class WholeTransaction(Transaction):  # type: ignore[misc]
-    """Hold changes back until all of them are made, and then written to the body's document.
-
-    fsspec's own commits file by file and stops at the first that fails. Here a commit that fails
-    leaves body and document as they were, and other threads see all of it or nothing.
-    """
-
-    fs: "MessageBodyFileSystem | None"
-
-    def complete(self, commit: bool = True) -> None:
-        """Make all changes, or forget them."""
-        filesystem = self.fs
-        if filesystem is None:
-            return
-        # It ends whatever comes: a later write is not to wait for a commit that never is.
-        filesystem._intrans = False
-        filesystem._transaction = self.fs = None
-        if commit:
-            self._commit(filesystem)
-        for each in self.files:
-            each.discard()
-
-    def _commit(self, filesystem: "MessageBodyFileSystem") -> None:
-        with filesystem.body._parts.all_or_nothing():
-            for each in self.files:
-                each.commit()
-            if filesystem.document is not None:
-                filesystem.save()

@@ -1,9 +1,12 @@
 """A body as a directory of the operating system, through FUSE: the one door to fusepy."""
 
 import errno
+import itertools
 import os
 import stat
+import threading
 import time
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -16,8 +19,7 @@ _LIBFUSE: Final = (
     "macOS: macFUSE)"
 )
 try:
-    from fsspec.fuse import FUSEr
-    from fuse import FUSE, FuseOSError
+    from fuse import FUSE, FuseOSError, Operations
 except ImportError as error:
     raise MissingDependency("mounting a body", "mount") from error
 except OSError as error:  # fusepy is there, and finds no libfuse to load
@@ -32,7 +34,8 @@ def mount(filesystem: MessageBodyFileSystem, directory: str | os.PathLike[str]) 
     """Show a body in a directory, read-only, until it is unmounted or interrupted.
 
     Nothing but reading a file opens a connection: a reference of unstated size shows as empty, and
-    is read to its end all the same.
+    is read to its end all the same. A reference is fetched whole and verified before the first of
+    its bytes is handed out; several files are read at a time.
 
     Arguments:
         filesystem: the body, and the resolver that its references are read through.
@@ -50,7 +53,6 @@ def mount(filesystem: MessageBodyFileSystem, directory: str | os.PathLike[str]) 
             _Operations(filesystem),
             os.fspath(directory),
             foreground=True,
-            nothreads=True,
             ro=True,
             fsname="messagebody",
             direct_io=None in sizes,  # what has no size is read until it ends
@@ -60,13 +62,42 @@ def mount(filesystem: MessageBodyFileSystem, directory: str | os.PathLike[str]) 
         raise MissingDependency("mounting a body", "mount", refused) from error
 
 
-class _Operations(FUSEr):  # type: ignore[misc]
-    """What the kernel asks; listing, opening and reading are fsspec's."""
+class _OpenFile:
+    """A file that a program has open: read whole and verified when it is read for the first time.
+
+    The kernel asks for blocks in any order and has no word for "not verified".
+    """
+
+    def __init__(self, filesystem: MessageBodyFileSystem, path: str) -> None:
+        self._open = partial(filesystem.open, path, whole=True)
+        self._lock = threading.Lock()
+        self._stream: Any = None
+
+    def read(self, start: int, size: int) -> bytes:
+        """Return some bytes; other files are read by other threads meanwhile."""
+        with self._lock:
+            if self._stream is None:
+                self._stream = self._open()
+            self._stream.seek(start)
+            data: bytes = self._stream.read(size)
+            return data
+
+    def close(self) -> None:
+        """Throw the content away."""
+        with self._lock:
+            if self._stream is not None:
+                self._stream.close()
+
+
+class _Operations(Operations):  # type: ignore[misc]
+    """What the kernel asks for; several of its threads ask at a time."""
 
     use_ns = True  # fusepy's word for: times are integers, in nanoseconds
 
     def __init__(self, filesystem: MessageBodyFileSystem) -> None:
-        super().__init__(filesystem, "/")
+        self._filesystem = filesystem
+        self._opened: dict[int, _OpenFile] = {}
+        self._handles = itertools.count(1)
         now = time.time_ns()
         self._same = {
             "st_uid": os.getuid(), "st_gid": os.getgid(),
@@ -82,12 +113,34 @@ class _Operations(FUSEr):  # type: ignore[misc]
 
     def getattr(self, path: str, fh: int | None = None) -> dict[str, Any]:
         """Describe a file or directory without asking anybody for a size."""
-        part = self.fs.body.get(path)
+        part = self._filesystem.body.get(path)
         if part is not None:
             return {**self._same, "st_mode": _FILE, "st_nlink": 1, "st_size": part.size or 0}
-        if not self.fs.isdir(path):
+        if not self._filesystem.isdir(path):
             raise FuseOSError(errno.ENOENT)
         return {**self._same, "st_mode": _DIRECTORY, "st_nlink": 2}
+
+    def readdir(self, path: str, fh: int) -> list[str]:
+        """List a directory."""
+        found = self._filesystem.ls(path, detail=False)
+        return [".", "..", *(each.rpartition("/")[2] for each in found)]
+
+    def open(self, path: str, flags: int) -> int:
+        """Note that a program reads a file; nothing is fetched yet."""
+        if flags & os.O_ACCMODE != os.O_RDONLY:
+            raise FuseOSError(errno.EROFS)
+        handle = next(self._handles)
+        self._opened[handle] = _OpenFile(self._filesystem, path)
+        return handle
+
+    def read(self, path: str, size: int, offset: int, fh: int) -> bytes:
+        """Read a block of an open file."""
+        return self._opened[fh].read(offset, size)
+
+    def release(self, path: str, fh: int) -> int:
+        """Forget an open file."""
+        self._opened.pop(fh).close()
+        return 0
 
 
 def _check_directory(directory: str | os.PathLike[str]) -> None:

@@ -24,7 +24,7 @@ class _Fixtures(abstract.AbstractFixtures):  # type: ignore[misc]
 
     @pytest.fixture
     def supports_empty_directories(self) -> bool:
-        return False
+        return True
 
 
 class TestCopy(abstract.AbstractCopyTests, _Fixtures):  # type: ignore[misc]

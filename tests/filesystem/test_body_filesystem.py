@@ -96,7 +96,7 @@ class TestListing:
         info = body.fs.info("/sources/1.txt")
         assert info == {
             "name": "/sources/1.txt", "size": 3, "type": "file", "ContentType": "text/plain",
-            "index": 2, "digest": body["/sources/1.txt"].digest,
+            "index": 2,
         }  # fmt: skip
         assert body.fs.info("/charts")["type"] == "directory"
         assert body.fs.info("/")["type"] == "directory"
@@ -244,8 +244,8 @@ class TestIdentity:
     def test_a_live_body_pickles_as_a_snapshot(self, body: MessageBody) -> None:
         copy = pickle.loads(pickle.dumps(body.fs))
         assert copy.body == body
-        copy.pipe_file("/new", b"")
-        assert "/new" not in body
+        body.fs.pipe_file("/new", b"")
+        assert "/new" not in copy.body
         with pytest.raises(TypeError, match="live body"):
             body.fs.to_json()
 
@@ -262,7 +262,7 @@ class TestDocuments:
     def test_saved_on_request_only(self, document: Path) -> None:
         before = document.read_bytes()
         fs = MessageBodyFileSystem(fo=f"file://{document}")
-        fs.pipe_file("/new", b"x")
+        fs.body.add(b"x", name="/new")
         assert document.read_bytes() == before
         fs.save()
         assert MessageBody.from_json(document.read_bytes()).names()[-1] == "/new"
@@ -297,5 +297,5 @@ class TestDocuments:
     def test_a_live_body_has_none(self, body: MessageBody) -> None:
         with failing(errno.EINVAL, "/"):
             body.fs.save()
-        with pytest.raises(ValueError, match="not both"):
+        with pytest.raises(ValueError, match="both"):
             MessageBodyFileSystem(fo="x", body=body)

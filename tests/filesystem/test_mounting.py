@@ -11,10 +11,11 @@ import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from messagebody import MessageBody, MessageBodyError, Part, Resolver
+from messagebody import MessageBody, MessageBodyError, Part, Resolver, offload
 from messagebody.errors import MissingDependency
 from messagebody.samples import sample
 
@@ -102,6 +103,52 @@ class TestMounted:
                 (root / "refused.bin").read_bytes()
             with pytest.raises(FileNotFoundError):
                 (root / "gone.bin").read_bytes()
+
+    def test_what_is_read_is_verified_in_one_request(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        asked: list[str] = []
+        for name in ("fetch", "read_range", "size"):
+            real = getattr(Resolver, name)
+
+            def spy(*args: Any, real: Any = real, name: str = name, **options: Any) -> Any:
+                asked.append(name)
+                return real(*args, **options)
+
+            monkeypatch.setattr(Resolver, name, spy)
+        content = bytes(range(256)) * 4000
+        body = MessageBody([Part(content, name="/good"), Part(content[1:], name="/bad")])
+        body = offload(body, tmp_path / "store", threshold=0)
+        spoilt = Path(str(body["/bad"].url).removeprefix("file://"))
+        spoilt.chmod(0o644)
+        spoilt.write_bytes(bytes(len(content) - 1))
+        with mounted(body, tmp_path / "m", Resolver(allow=[tmp_path / "store"])) as root:
+            assert (root / "good").stat().st_size == len(content)
+            assert asked == []
+            assert (root / "good").read_bytes() == content
+            assert asked == ["fetch"]
+            with pytest.raises(OSError, match=f"Errno {errno.EIO}"):
+                (root / "bad").read_bytes()
+
+    def test_a_slow_reference_holds_nobody_else_up(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        done, real = threading.Event(), Resolver.fetch
+
+        def fetch(self: Resolver, url: str, **options: Any) -> Any:
+            assert done.wait(timeout=20)
+            return real(self, url, **options)
+
+        monkeypatch.setattr(Resolver, "fetch", fetch)
+        body = MessageBody([Part("quick", name="/quick"), Part(url="data:,slow", name="/slow")])
+        with mounted(body, tmp_path / "m") as root:
+            found: list[bytes] = []
+            reader = threading.Thread(target=lambda: found.append((root / "slow").read_bytes()))
+            reader.start()
+            assert (root / "quick").read_bytes() == b"quick"
+            done.set()
+            reader.join(timeout=20)
+        assert found == [b"slow"]
 
     def test_the_command_unmounts_when_interrupted(self, tmp_path: Path) -> None:
         message, root = tmp_path / "message.json", tmp_path / "m"

@@ -169,7 +169,7 @@ class TestDocuments:
         with fsspec.open(url.replace("dir://", f"file://{tmp_path}/").split("::")[0], "wb") as file:
             file.write(body.to_json_bytes())
         fs = MessageBodyFileSystem(fo=url)
-        fs.pipe_file("/new", b"x")
+        fs.body.add(b"x", name="/new")
         assert MessageBodyFileSystem(fo=url).body == body
         fs.save()
         assert MessageBodyFileSystem(fo=url).body == fs.body

@@ -1,0 +1,47 @@
+"""Directories that were made and may be empty, which a body can't hold."""
+
+from messagebody.names import ancestors, parent
+
+
+class MadeDirectories:
+    """Paths of made directories, by the directory they lie in.
+
+    A body implies directories by names. Programs that make one first, and then look whether it is
+    there, need it to be remembered; a filesystem does, for as long as it lives.
+    """
+
+    def __init__(self) -> None:
+        self._inside: dict[str, dict[str, None]] = {}
+
+    def __bool__(self) -> bool:
+        return bool(self._inside)
+
+    def __contains__(self, path: str) -> bool:
+        return path in self._inside.get(parent(path), ())
+
+    def inside(self, path: str) -> list[str]:
+        """Return the directories that lie directly in one."""
+        return [*self._inside.get(path, ())]
+
+    def below(self, path: str) -> list[str]:
+        """Return the directory itself, if it was made, and all below it."""
+        found = [path] if path in self else []
+        waiting = self.inside(path)
+        while waiting:
+            each = waiting.pop(0)
+            found.append(each)
+            waiting[:0] = self.inside(each)
+        return found
+
+    def add(self, path: str) -> None:
+        """Remember a directory and those above it."""
+        for each in [*reversed([*ancestors(path)]), path]:
+            self._inside.setdefault(parent(each), {})[each] = None
+
+    def remove(self, path: str) -> None:
+        """Forget a directory and all below it."""
+        for each in [*reversed(self.below(path))]:
+            above = self._inside[parent(each)]
+            del above[each]
+            if not above:
+                del self._inside[parent(each)]

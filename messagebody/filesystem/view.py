@@ -1,0 +1,521 @@
+"""A body as files to list and read: the half of its filesystem that changes nothing."""
+
+import contextlib
+import datetime as dt
+import errno
+import os
+from collections.abc import Iterable, Iterator
+from functools import partial
+from typing import Any, ClassVar, NoReturn
+
+from fsspec import AbstractFileSystem
+from fsspec.callbacks import DEFAULT_CALLBACK
+
+from messagebody._index import Entries
+from messagebody.body import MessageBody
+from messagebody.digests import sha256_of
+from messagebody.errors import UnsafeReference
+from messagebody.filesystem.directories import MadeDirectories
+from messagebody.filesystem.files import PartReader, described_stream
+from messagebody.filesystem.paths import is_live, quote_name, unquote_name
+from messagebody.filesystem.transfers import Pairs, results_in_order
+from messagebody.names import ancestors
+from messagebody.part import Part
+from messagebody.references import Budget, Resolver
+from messagebody.wire.members import PartRecord
+
+
+def fail(number: int, path: str, text: str | None = None) -> NoReturn:
+    """Raise the error of a number, in the words of the system unless told.
+
+    Raises:
+        OSError: always; the subclass that belongs to the number.
+    """
+    raise OSError(number, text or os.strerror(number), path)
+
+
+@contextlib.contextmanager
+def concerning(path: str) -> Iterator[None]:
+    """Give a refused reference the path it has here, as errors about files do."""
+    try:
+        yield
+    except UnsafeReference as error:
+        error.filename = path
+        raise
+
+
+# DuckDB refuses a filesystem that knows no times; parts have none.
+_TIME = dt.datetime(1980, 1, 1, tzinfo=dt.UTC)
+_BARE_FILE, _BARE_DIRECTORY = {"type": "file"}, {"type": "directory"}
+
+
+class BodyView(AbstractFileSystem):  # type: ignore[misc]
+    """A body as files to list and read.
+
+    Arguments:
+        body: the body.
+        resolver: decides how references are read; the body's own, else the closed default.
+        protocol: what URLs begin with, "messagebody" if None.
+        quoted_names: whether a character that names don't take is written `_XX`; see `quote_name`.
+    """
+
+    protocol: ClassVar[str] = "messagebody"
+    root_marker = "/"
+    # Two bodies that print alike must never share a filesystem.
+    cachable = False
+
+    def __init__(
+        self,
+        body: MessageBody,
+        resolver: Resolver | None,
+        *,
+        protocol: str | None = None,
+        quoted_names: bool = False,
+        **options: Any,
+    ) -> None:
+        super().__init__(**options)
+        self.body = body
+        self.resolver = resolver
+        self._quotes = quoted_names
+        self._made = MadeDirectories()
+        self._sizes: dict[str, int] = {}
+        if protocol is not None:
+            # fsspec asks the class for both; only this object has the name.
+            vars(self).update(
+                protocol=protocol, _strip_protocol=partial(_strip, f"{protocol}://", type(self))
+            )
+
+    @classmethod
+    def _strip_protocol(cls, path: Any) -> Any:
+        if isinstance(path, list):
+            return [cls._strip_protocol(each) for each in path]
+        text = os.fspath(path)
+        text = text.removeprefix("messagebody://")
+        text = text.removeprefix("messagebody:")
+        if is_live(text):
+            text = text.partition("/")[2]
+        if "://" in text:
+            return text  # somebody else's: no part has that name, and errors show it as it is
+        return "/" + text.strip("/") if not text.startswith("/") else text.rstrip("/") or "/"
+
+    def unstrip_protocol(self, name: str) -> str:
+        """Return a path with the protocol before it."""
+        return f"{self.protocol}://{self._strip_protocol(name)}"
+
+    # Names and paths: the same, unless names are quoted
+
+    def _name(self, path: str) -> str:
+        return quote_name(path) if self._quotes else path
+
+    def _path(self, name: str) -> str:
+        return unquote_name(name) if self._quotes else name
+
+    def _has(self, path: str) -> bool:
+        return self._name(path) in self.body
+
+    # What is there
+
+    def _part(self, path: str) -> Part | None:
+        part = self.body.get(self._name(path))
+        if part is None or self.resolver is None:
+            return part
+        return part.with_resolver(self.resolver)
+
+    def _file(self, path: str) -> Part:
+        part = self._part(path)
+        if part is None:
+            fail(errno.EISDIR if self._is_directory(path) else self._why_missing(path), path)
+        return part
+
+    def _why_missing(self, path: str) -> int:
+        """Return what the system says of a path nothing lies at: it may lead through a file."""
+        leads_through_file = any(self._has(above) for above in ancestors(path))
+        return errno.ENOTDIR if leads_through_file else errno.ENOENT
+
+    def _is_directory(self, path: str) -> bool:
+        if path in self._made:
+            return True
+        return self.body._parts.is_directory(_with_slash(self._name(path)))
+
+    def _check_there(self, path: str) -> None:
+        if not self._has(path) and not self._is_directory(path):
+            fail(self._why_missing(path), path)
+
+    def ls(self, path: str, detail: bool = True, **_: Any) -> list[Any]:
+        """List a directory, or the one file at the path. Does no I/O."""
+        path = self._strip_protocol(path)
+        listing = self.body._parts.listing(_with_slash(self._name(path)), _described_entries)
+        if listing is None:
+            listing = [] if path in self._made else [_described(self._file(path)._record)]
+        elif not detail and not self._quotes and not self._made:
+            return [entry["name"] for entry in listing]
+        # Copies: the listing is kept, and callers write into what they are given.
+        found = [entry | {"name": self._path(entry["name"])} for entry in listing]
+        there = {entry["name"] for entry in found} if self._made else set()
+        found += [_directory(each) for each in self._made.inside(path) if each not in there]
+        return found if detail else [entry["name"] for entry in found]
+
+    def info(self, path: str, **_: Any) -> dict[str, Any]:
+        """Describe a file or directory; asks the resolver for a size nobody stated, once.
+
+        Content is never hashed for it: `ukey` does that.
+
+        Raises:
+            UnsafeReference: the resolver doesn't allow the reference, so nobody can say its size;
+                `ls`, `find`, `exists` and `isfile` ask nobody.
+        """
+        path = self._strip_protocol(path)
+        part = self._part(path)
+        if part is None:
+            self._check_there(path)
+            return _directory(path)
+        described = _described(part._record, path)
+        described["index"] = self.body.index(self._name(path))
+        if described["size"] is None:
+            described["size"] = self._asked_size(path, part)
+        return described
+
+    def _known_size(self, part: Part) -> int | None:
+        return self._sizes.get(str(part.url)) if part.size is None else part.size
+
+    def _asked_size(self, path: str, part: Part) -> int:
+        url = str(part.url)
+        if url not in self._sizes:
+            with concerning(path):
+                self._sizes[url] = self._deciding().size(url, subject=part.label)
+        return self._sizes[url]
+
+    def _deciding(self) -> Resolver:
+        return self.resolver or self.body._resolver or Resolver()
+
+    def exists(self, path: str, **_: Any) -> bool:
+        """Tell whether there is a file or directory."""
+        path = self._strip_protocol(path)
+        return self._has(path) or self._is_directory(path)
+
+    def isfile(self, path: str) -> bool:
+        """Tell whether there is a file."""
+        return self._has(self._strip_protocol(path))
+
+    def isdir(self, path: str) -> bool:
+        """Tell whether there is a directory."""
+        return self._is_directory(self._strip_protocol(path))
+
+    def find(
+        self, path: str, maxdepth: int | None = None, withdirs: bool = False,
+        detail: bool = False, bare: bool = False, **_: Any,
+    ) -> Any:  # fmt: skip
+        """List all files below a path, in message order, in one pass over the names.
+
+        Arguments:
+            path: a directory, or a file, which is all that is found.
+            maxdepth: levels to go down; all if None.
+            withdirs: whether directories are listed too.
+            detail: whether to describe what is found, by path.
+            bare: whether a description is its "type" only.
+        """
+        path = self._strip_protocol(path)
+        if maxdepth is not None and maxdepth < 1:
+            raise ValueError("maxdepth must be at least 1")
+        if maxdepth == 1 and not self._has(path) and self._is_directory(path):
+            found = {path: _directory(path)} if withdirs and path != "/" else {}
+            for entry in self.ls(path):
+                # What is both file and directory is found as the file.
+                if entry["type"] == "file" or (withdirs and entry["name"] not in found):
+                    found[entry["name"]] = entry
+            return found if detail else [*found]
+        return self._found(path, maxdepth, withdirs=withdirs, detail=detail, bare=bare)
+
+    def _found(
+        self, path: str, maxdepth: int | None, *, withdirs: bool, detail: bool, bare: bool
+    ) -> Any:
+        records, names, _ = self.body._parts.columns()
+        files: Any = [self._path(name) for name in names if name is not None]
+        paths = files
+        if path != "/" or withdirs:
+            paths = self._below(path, files, withdirs=withdirs)
+        if maxdepth is not None:
+            start = len(_with_slash(path))
+            paths = [each for each in paths if each[start:].count("/") < maxdepth]
+        if not detail:
+            return paths
+        if bare:
+            files = {*files}
+            return {each: _BARE_FILE if each in files else _BARE_DIRECTORY for each in paths}
+        named = (record for record in records if record.name is not None)
+        files = dict(zip(files, named, strict=True))
+        return {
+            each: _described(files[each], each) if each in files else _directory(each)
+            for each in paths
+        }
+
+    def _below(self, path: str, files: Iterable[str], *, withdirs: bool) -> list[str]:
+        prefix = _with_slash(path)
+        found = [each for each in files if each.startswith(prefix) or each == path]
+        if withdirs:
+            found = _with_directories(found)
+            there = {*found}
+            made = self._made.below(path)
+            found = [each for each in found if each.startswith(prefix) or each == path]
+            found += [each for each in made if each not in there]
+        return found
+
+    def glob(
+        self, path: str, maxdepth: int | None = None, detail: bool = False, **options: Any
+    ) -> Any:
+        """List what matches a pattern, sorted; see fsspec."""
+        # What does not match is never described: of a million parts that takes seconds.
+        found = super().glob(path, maxdepth, detail=True, bare=True, **options)
+        return self._infos(found) if detail else [*found]
+
+    def _infos(self, paths: Iterable[str]) -> dict[str, dict[str, Any]]:
+        infos = {}
+        for path in paths:
+            if part := self._part(path):
+                infos[path] = _described(part._record, path)
+            elif self._is_directory(path):  # else another thread removed it just now
+                infos[path] = _directory(path)
+        return infos
+
+    def du(
+        self, path: str, total: bool = True, maxdepth: int | None = None, withdirs: bool = False,
+        **_: Any,
+    ) -> Any:  # fmt: skip
+        """Return the bytes of all files below a path; asks for sizes nobody stated, at once."""
+        found = self.find(path, maxdepth=maxdepth, withdirs=withdirs, detail=True)
+        if withdirs and self.isdir(path):
+            found = {self._strip_protocol(path): {"size": 0}} | found
+        sizes = {each: info["size"] for each, info in found.items()}
+        unknown = [each for each, size in sizes.items() if size is None]
+        sizes |= zip(unknown, results_in_order(self.size, unknown), strict=True)
+        return sum(sizes.values()) if total else sizes
+
+    def expand_path(self, path: Any, *args: Any, **options: Any) -> list[str]:
+        """Return the paths that patterns and directories stand for; see fsspec."""
+        try:
+            found: list[str] = super().expand_path(path, *args, **options)
+        except FileNotFoundError as error:
+            if error.errno is not None:
+                raise
+            fail(errno.ENOENT, path if isinstance(path, str) else ", ".join(path))
+        return found
+
+    def created(self, path: str) -> dt.datetime:
+        """Return a constant: parts have no times."""
+        self._check_there(self._strip_protocol(path))
+        return _TIME
+
+    modified = created
+
+    def ukey(self, path: str) -> str:
+        """Return text that changes when the content does: its digest."""
+        part = self._file(self._strip_protocol(path))
+        # A URL may hold a signature, and keys like this one are logged and stored.
+        return part.digest or sha256_of(str(part.url).encode())
+
+    checksum = ukey
+
+    def sign(self, path: str, expiration: int = 100, **_: Any) -> str:
+        """Return a signed URL of a reference below an explicit allow entry.
+
+        Raises:
+            NotImplementedError: the content is in the message.
+            UnsafeReference: no entry of the resolver says which store signs.
+        """
+        path = self._strip_protocol(path)
+        part = self._file(path)
+        if part.url is None:
+            raise NotImplementedError(f"{part.label} is in the message; nothing to sign")
+        with concerning(path):
+            return self._deciding().sign(
+                part.url, expires=expiration, content_type=part.content_type, subject=part.label
+            )
+
+    # What is in it
+
+    def _reader(self, path: str, *, whole: bool = False, budget: Budget | None = None) -> Any:
+        """Open a file for reading; `whole` says that all of it is wanted, and so is verified."""
+        path = self._strip_protocol(path)
+        part = self._file(path)
+        with concerning(path):
+            if not part.is_reference and part.local_file is None:
+                return PartReader(path, part.read_bytes())
+            if not (whole and part.is_reference):
+                return described_stream(part.open(), path, self._known_size(part))
+            spool = self._deciding().fetch(
+                str(part.url), size=part.size, digest=part.digest, subject=part.label, budget=budget
+            )
+        return described_stream(spool.stream(), path, spool.size)
+
+    def cat_file(
+        self, path: str, start: int | None = None, end: int | None = None, **_: Any
+    ) -> bytes:
+        """Return content, or a range of it; a range of a reference is asked for as one."""
+        path = self._strip_protocol(path)
+        part = self._file(path)
+        with concerning(path):
+            if start is None and end is None:
+                return part.read_bytes()
+            return self._range(path, part, start, end)
+
+    def _range(self, path: str, part: Part, start: int | None, end: int | None) -> bytes:
+        size = self._known_size(part)
+        if size is None and (end is None or end < 0 or (start or 0) < 0):
+            size = self._asked_size(path, part)
+        if size is not None:
+            # Some servers refuse a range that goes beyond the end.
+            start, end, _ = slice(start, end).indices(size)
+        start, end = start or 0, end or 0
+        # All of it can be verified, and so it is.
+        is_whole = size is not None and (start, end) == (0, size)
+        if is_whole or self._deciding().require_digest:
+            return part.read_bytes()[start:end]
+        if part.is_reference:
+            return self._deciding().read_range(str(part.url), start, end, subject=part.label)
+        with part.open() as stream:
+            stream.seek(start)
+            return stream.read(max(end - start, 0))
+
+    def cat(
+        self, path: Any, recursive: bool = False, on_error: str = "raise", **options: Any
+    ) -> Any:
+        """Return the content of a file, or of several by path; references are read at once."""
+        paths = self.expand_path(path, recursive=recursive)
+        if [path] == paths or (isinstance(path, str) and paths == [self._strip_protocol(path)]):
+            return self.cat_file(paths[0], **options)
+        files = [each for each in paths if self._has(each) or not recursive]
+        read = partial(_outcome, partial(self.cat_file, **options), raises=on_error == "raise")
+        found = zip(files, self._each(read, files), strict=True)
+        if on_error == "omit":
+            return {each: data for each, data in found if not isinstance(data, Exception)}
+        return dict(found)
+
+    def cat_ranges(
+        self, paths: list[str], starts: Any, ends: Any, max_gap: int | None = None,
+        on_error: str = "return", **options: Any,
+    ) -> list[Any]:  # fmt: skip
+        """Return ranges of files, those of references at once; see fsspec."""
+        if max_gap is not None:
+            raise NotImplementedError("ranges are asked for one by one; max_gap is None")
+        count = len(paths)
+        starts = starts if isinstance(starts, list) else [starts] * count
+        ends = ends if isinstance(ends, list) else [ends] * count
+        ranges = [*zip(paths, starts, ends, strict=True)]
+
+        def read(position: int) -> Any:
+            return _outcome(self.cat_file, *ranges[position], raises=on_error != "return")
+
+        return [*results_in_order(read, range(count))] if self._any_remote(paths) else [
+            read(position) for position in range(count)
+        ]  # fmt: skip
+
+    def _any_remote(self, paths: Iterable[str]) -> bool:
+        parts = (self._part(self._strip_protocol(each)) for each in paths)
+        return any(part is not None and part.is_reference for part in parts)
+
+    def _each(self, act: Any, paths: list[str]) -> Iterator[Any]:
+        """Act on every path: in threads if there are references, for which it waits."""
+        return results_in_order(act, paths) if self._any_remote(paths) else map(act, paths)
+
+    def read_text(self, path: str, *args: Any, **options: Any) -> Any:
+        """Return the content of a file as text, verified; see fsspec."""
+        return super().read_text(path, *args, whole=True, **options)
+
+    def get_file(self, rpath: str, lpath: Any = None, **options: Any) -> None:
+        """Copy a file to a local one, verified before the first byte; see fsspec."""
+        rpath = self._strip_protocol(rpath)
+        if not self._is_directory(rpath):
+            self._check_there(rpath)  # before a local directory is made for it
+        super().get_file(rpath, lpath, whole=True, **options)
+
+    def get(
+        self, rpath: Any, lpath: Any, recursive: bool = False, callback: Any = DEFAULT_CALLBACK,
+        maxdepth: int | None = None, **options: Any,
+    ) -> None:  # fmt: skip
+        """Copy to local files, references at once.
+
+        Raises:
+            NotADirectoryError: a name is both file and directory; nothing is written.
+        """
+        if recursive:
+            for each in [rpath] if isinstance(rpath, str | os.PathLike) else rpath:
+                self._refuse_clashes(self._strip_protocol(each))
+        plan = Pairs(self)
+        AbstractFileSystem.get(plan, rpath, lpath, recursive=recursive, maxdepth=maxdepth)
+        callback.set_size(len(plan.pairs))
+        budget = self._deciding().budget()
+        targets = dict(plan.pairs)
+
+        def fetch(source: str) -> None:
+            with callback.branched(source, targets[source]) as child:
+                self.get_file(source, targets[source], callback=child, budget=budget, **options)
+
+        for _ in self._each(fetch, [*targets]):
+            callback.relative_update()
+
+    def _refuse_clashes(self, path: str) -> None:
+        found = self.expand_path(path, recursive=True)
+        clashes = [name for name in found if self._has(name) and self._is_directory(name)]
+        if clashes:
+            fail(errno.ENOTDIR, path, f"{', '.join(clashes)}: both a file and a directory")
+
+
+def _strip(prefix: str, kind: type[BodyView], path: Any) -> Any:
+    if isinstance(path, list):
+        return [_strip(prefix, kind, each) for each in path]
+    return kind._strip_protocol(os.fspath(path).removeprefix(prefix))
+
+
+def _outcome(act: Any, *args: Any, raises: bool) -> Any:
+    """Return what a call returns, or its exception if that is wanted."""
+    try:
+        return act(*args)
+    except Exception as error:
+        if raises:
+            raise
+        return error
+
+
+def _with_slash(path: str) -> str:
+    return path if path.endswith("/") else path + "/"
+
+
+def _with_directories(names: list[str]) -> list[str]:
+    """Return names, and every directory before the first name in it."""
+    found: dict[str, None] = {}
+    for name in names:
+        # A directory that was met already brought those above it along.
+        if name[: name.rfind("/")] not in found:
+            found |= dict.fromkeys(reversed([*ancestors(name)]))
+        found[name] = None
+    return [*found]
+
+
+def _directory(path: str) -> dict[str, Any]:
+    return {"name": path, "size": 0, "type": "directory"}
+
+
+def _described_entries(entries: Entries) -> list[dict[str, Any]]:
+    return [
+        _directory(path[:-1]) if record is None else _described(record) for path, record in entries
+    ]
+
+
+def _described(record: PartRecord, path: str | None = None) -> dict[str, Any]:
+    described = {
+        "name": path or record.name,
+        "size": record.size if record.url is not None else _size(record),
+        "type": "file",
+        "ContentType": record.content_type,
+    }
+    if record.url is not None:
+        described["url"], described["digest"] = record.url, record.digest
+    return described
+
+
+def _size(record: PartRecord) -> int | None:
+    content = record.content
+    # Most parts are one of these; making an object for each would take as long as all the rest.
+    if isinstance(content, bytes) or (content is not None and content.isascii()):
+        return len(content)
+    return Part._of(record).size

@@ -1,0 +1,120 @@
+"""Write-through offloading: large content goes to a store while it is written."""
+
+import io
+import os
+from collections.abc import Iterator
+from tempfile import SpooledTemporaryFile
+from typing import Any, BinaryIO
+
+import attrs
+
+from messagebody.content import LocalFile, Reference, guess_type
+from messagebody.digests import digest_of_stream, sha256_of
+from messagebody.limits import parse_size
+from messagebody.sniffing import HEAD
+from messagebody.stores import Blob, Bytes, Store, open_store
+
+
+@attrs.frozen
+class Offloaded:
+    """Content that was brought into a store: the reference to it, and its type."""
+
+    reference: Reference
+    content_type: str
+
+
+@attrs.frozen
+class FileContent:
+    """The content of a private, seekable file object, as stores take it."""
+
+    stream: BinaryIO
+    size: int
+    digest: str
+
+    def read(self) -> bytes:
+        """Return everything."""
+        self.stream.seek(0)
+        return self.stream.read()
+
+    def buffers(self, length: int) -> Iterator[bytes]:
+        """Yield everything, `length` bytes at a time."""
+        self.stream.seek(0)
+        while chunk := self.stream.read(length):
+            yield chunk
+
+
+class WriteThrough:
+    """Where content over a threshold goes.
+
+    A key is the digest of the content, so content is complete before it is sent: up to the
+    threshold it waits in memory, beyond it in a private temporary file.
+
+    Arguments:
+        place: the store, or its URL or directory.
+        threshold: bytes; content that is longer is offloaded.
+    """
+
+    def __init__(self, place: str | os.PathLike[str] | Store, threshold: int | str) -> None:
+        self.store = open_store(place)
+        self.threshold = parse_size(threshold)
+
+    def of_bytes(self, name: str, content: bytes, content_type: str | None) -> bytes | Offloaded:
+        """Return content as a part is to hold it."""
+        if len(content) <= self.threshold:
+            return content
+        kind = content_type or guess_type(content, name)
+        return self._send(Bytes(content, sha256_of(content)), kind)
+
+    def of_stream(self, name: str, stream: BinaryIO, content_type: str | None) -> Offloaded:
+        """Return the content of a file object as a part is to hold it."""
+        size = stream.seek(0, io.SEEK_END)
+        stream.seek(0)
+        kind = content_type or guess_type(stream.read(HEAD), name)
+        stream.seek(0)
+        return self._send(FileContent(stream, size, digest_of_stream(stream)), kind)
+
+    def of_file(self, name: str, file: LocalFile, content_type: str | None) -> Offloaded:
+        """Return the content of a local file as a part is to hold it; it is never in memory."""
+        from messagebody.offloading._transfer import FileBlob
+
+        kind = content_type or guess_type(file, name)
+        return self._send(FileBlob(file, file.digest()), kind)
+
+    def _send(self, blob: Blob, content_type: str) -> Offloaded:
+        # The road of `offload`: what is there already is renewed, or written again if spoilt.
+        from messagebody.offloading._transfer import ensure
+
+        digest = str(blob.digest)
+        key = ensure(self.store, digest, blob, content_type)
+        return Offloaded(Reference(self.store.url_of(key), blob.size, digest), content_type)
+
+
+class Spilling(SpooledTemporaryFile[bytes]):
+    """A file object in memory that moves to a temporary file of the system when it grows large."""
+
+    @property
+    def size(self) -> int:
+        """Bytes the file has now."""
+        position = self.tell()
+        size = self.seek(0, io.SEEK_END)
+        self.seek(position)
+        return size
+
+    @property
+    def is_large(self) -> bool:
+        """Whether it holds more than memory is to hold."""
+        return self._rolled  # type: ignore[attr-defined,no-any-return]
+
+    def truncate(self, size: int | None = None) -> int:
+        """Cut the file, or let it grow by zeros."""
+        end = self.tell() if size is None else size
+        if end > self._max_size:  # type: ignore[attr-defined]
+            self.rollover()
+        elif end > self.size:
+            position = self.tell()
+            self.seek(0, io.SEEK_END)
+            self.write(bytes(end - self.size))
+            self.seek(position)
+        file: Any = self._file
+        file.truncate(end)
+        return end
