@@ -161,9 +161,7 @@ def test_django(trip: Trip) -> None:
         body = MessageBody.from_json(request.body)
         return JsonResponse(body.to_dicts(), safe=False)
 
-    request = RequestFactory().post(
-        "/", trip.body.to_json(), content_type="application/json"
-    )
+    request = RequestFactory().post("/", trip.body.to_json(), content_type="application/json")
     trip.came_back(MessageBody.from_json(echo(request).content))
 
 
