@@ -4,12 +4,12 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 SOURCES := messagebody tests benchmarks conftest.py docs/tooling
-GROUPS := test integrations cloud lint bench docs setup
+GROUPS := test integrations borders cloud lint bench docs setup
 AZURITE := $(VENV)/azurite/node_modules/.bin/azurite-blob
 # One worker for each core; conftest.py says how they share the tests.
 PYTEST := $(BIN)/python -m pytest -n auto -q
 
-.PHONY: help demo test test-slow test-newest test-cloud lint format bench docs constraints pictures clean
+.PHONY: help demo test test-slow test-newest test-cloud test-borders borders run-borders lint format bench docs constraints pictures clean
 
 help: ## Show the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -49,6 +49,16 @@ test-newest: ## Run the tests with the newest libraries instead of the pinned on
 test-cloud: $(VENV)/.test $(VENV)/.cloud $(AZURITE) ## Run the tests of Azure and Google stores (needs node)
 	$(BIN)/python -m pytest -q -n 0 -rs tests/stores/test_cloud_stores.py
 
+# Large frameworks that nothing else needs, in an environment of their own.
+test-borders: ## Run the tests of frameworks that bodies pass through, and their page
+	$(MAKE) run-borders VENV=.venv-borders BORDERS=check
+
+borders: ## Write the table of frameworks into the documentation
+	$(MAKE) run-borders VENV=.venv-borders BORDERS=write
+
+run-borders: $(VENV)/.test $(VENV)/.borders
+	$(BIN)/python -m pytest -q -n 0 --borders=$(BORDERS) tests/borders docs/how-to/borders.md
+
 # Azure's emulator comes from npm's registry; no other target needs node.
 $(AZURITE):
 	mkdir -p $(VENV)/azurite
@@ -79,4 +89,4 @@ pictures: $(VENV)/.test ## Draw the pictures of the documentation anew
 	$(BIN)/python docs/tooling/make_pictures.py
 
 clean: ## Remove the environment and everything generated
-	rm -rf $(VENV) .venv-newest site .coverage* .pytest_cache .mypy_cache .ruff_cache .hypothesis dist
+	rm -rf $(VENV) .venv-newest .venv-borders site .coverage* .pytest_cache .mypy_cache .ruff_cache .hypothesis dist

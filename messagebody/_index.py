@@ -1,7 +1,9 @@
 """The parts of a body, found by position, by name and by directory."""
 
 import contextlib
-import threading
+
+# Not `threading.RLock`, which Temporal forbids to call in a workflow: bodies are arguments there.
+from _thread import RLock
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from operator import itemgetter
@@ -12,9 +14,6 @@ from messagebody.wire.members import PartRecord
 
 ROOT: Final = "/"
 _rank = itemgetter(1)
-# The type, because `threading.RLock` may not be called in Temporal's workflows, which run one
-# thread at a time and take bodies as arguments all the same.
-_Lock: Final = type(threading.RLock())
 
 
 class Directories:
@@ -151,7 +150,7 @@ class PartList:
         self._holes = 0
         self._columns: Columns | None = None
         self._directories: Directories | None = None
-        self._lock = _Lock()
+        self._lock = RLock()
         self._undo: list[Callable[[], None]] | None = None
 
     def __len__(self) -> int:

@@ -17,9 +17,5 @@ def register_types() -> None:
     Call it where the tasks are defined: the sender and the worker both need it.
     """
     for kind in values.KINDS:
-        register_type(
-            kind,
-            f"messagebody.{kind.__name__}",
-            values.to_values,
-            partial(values.from_values, kind),
-        )
+        read = partial(values.from_values, kind)
+        register_type(kind, f"messagebody.{kind.__name__}", values.to_values, read)

@@ -101,7 +101,7 @@ def _row(request: pytest.FixtureRequest, record_property: Any) -> Iterator[None]
     trip = request.getfixturevalue("trip") if "trip" in request.fixturenames else None
     yield
     back = trip.back if trip is not None else "one way"
-    record_property("border", Row(*marker.args, write, back))
+    record_property("border", [*marker.args, write, back])
 
 
 class Table:
@@ -114,7 +114,10 @@ class Table:
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         if report.when == "teardown" and report.passed:
-            self.rows += [row for name, row in report.user_properties if name == "border"]
+            self.rows += [
+                Row(*map(str, row)) for name, row in report.user_properties
+                if name == "border" and isinstance(row, list)
+            ]  # fmt: skip
 
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         if self.mode is None or session.testsfailed:

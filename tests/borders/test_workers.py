@@ -12,7 +12,7 @@ from tests.borders.conftest import Trip
 
 
 def with_note(body: MessageBody) -> MessageBody:
-    return body + [Part("done", name="/note.txt")]
+    return body + MessageBody([Part("done", name="/note.txt")])
 
 
 @pytest.fixture
@@ -58,18 +58,9 @@ def test_dask(trip: Trip) -> None:
     trip.came_back(deserialize(*serialize(trip.body)))
 
 
-# What the workflow module begins with: a plain import, and both ways to pass the package through.
-IMPORTS = {
-    "plain": "from messagebody import MessageBody, Part",
-    "block": """
-with workflow.unsafe.imports_passed_through():
-    import messagebody.interop.pydantic
-    from messagebody import MessageBody, Part
-""",
-}
 WORKFLOW = """
 from temporalio import workflow
-{imports}
+from messagebody import MessageBody, Part
 
 @workflow.defn
 class Report:
@@ -81,12 +72,14 @@ class Report:
 """
 
 
-def workflow_class(imports: str, directory: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+@pytest.fixture
+def workflow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """A workflow in a module of its own, which the sandbox loads again for each run."""
     import importlib
 
-    name = f"workflow_{abs(hash((imports, str(directory))))}"
-    (directory / f"{name}.py").write_text(WORKFLOW.format(imports=imports))
-    monkeypatch.syspath_prepend(str(directory))
+    name = f"workflow_{tmp_path.name}"
+    (tmp_path / f"{name}.py").write_text(WORKFLOW)
+    monkeypatch.syspath_prepend(str(tmp_path))
     return importlib.import_module(name).Report
 
 
@@ -167,11 +160,10 @@ def test_temporal_payloads(trip: Trip) -> None:
     "Temporal, argument of a workflow", "temporalio",
     write='with_passthrough_modules("messagebody")',
 )  # fmt: skip
-def test_temporal_sandbox(trip: Trip, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_temporal_sandbox(trip: Trip, workflow: Any) -> None:
     from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner, SandboxRestrictions
 
     passed = SandboxRestrictions.default.with_passthrough_modules("messagebody")
-    workflow = workflow_class(IMPORTS["plain"], tmp_path, monkeypatch)
 
     async def run() -> Exception | None:
         runner = SandboxedWorkflowRunner(restrictions=passed)
@@ -182,20 +174,12 @@ def test_temporal_sandbox(trip: Trip, tmp_path: Path, monkeypatch: pytest.Monkey
 
 
 # Temporal warns of what the sandbox loads while the workflow runs, and goes on.
-@pytest.mark.filterwarnings("ignore:Module messagebody")
-@pytest.mark.parametrize("imports", IMPORTS)
-def test_temporal_default_sandbox(
-    imports: str, body: MessageBody, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    workflow = workflow_class(IMPORTS[imports], tmp_path, monkeypatch)
-    assert anyio.run(replay, workflow, body) is None
+@pytest.mark.filterwarnings("ignore:Module .* was imported after initial workflow load")
+class TestTemporalDefaultSandbox:
+    def test_runs_again_as_it_ran(self, body: MessageBody, workflow: Any) -> None:
+        assert anyio.run(replay, workflow, body) is None
 
-
-@pytest.mark.filterwarnings("ignore:Module messagebody")
-def test_temporal_notices_another_body(
-    body: MessageBody, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The replay is a test only if it fails where it should."""
-    workflow = workflow_class(IMPORTS["plain"], tmp_path, monkeypatch)
-    del body["/data/raw.bin"]
-    assert anyio.run(replay, workflow, body) is not None
+    def test_notices_another_body(self, body: MessageBody, workflow: Any) -> None:
+        """The replay is a test only if it fails where it should."""
+        del body["/data/raw.bin"]
+        assert anyio.run(replay, workflow, body) is not None

@@ -1,0 +1,36 @@
+"""Leaves without their library: an error that names the extra."""
+
+import importlib
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from messagebody.errors import MissingDependency
+
+EXTRAS = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text("utf-8"))[
+    "project"
+]["optional-dependencies"]
+
+
+@pytest.mark.parametrize(
+    ("leaf", "library", "extra"),
+    [
+        ("cattrs", "cattrs", "cattrs"),
+        ("celery", "kombu.utils.json", "celery"),
+        ("rest_framework", "rest_framework.serializers", "django"),
+        ("sqlalchemy", "sqlalchemy.ext.mutable", "sqlalchemy"),
+    ],
+)
+def test_the_error_names_the_extra(
+    leaf: str, library: str, extra: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, library, None)
+    monkeypatch.delitem(sys.modules, f"messagebody.interop.{leaf}", raising=False)
+    with pytest.raises(MissingDependency) as caught:
+        importlib.import_module(f"messagebody.interop.{leaf}")
+    assert str(caught.value) == (
+        f"messagebody.interop.{leaf} needs an extra: pip install 'messagebody[{extra}]'"
+    )
+    assert extra in EXTRAS
