@@ -175,8 +175,8 @@ class _Check:
             name = tree["clash"]
             covers = [*outside.get(name, ()), *(box for box in avoided if self._matches(box, name))]
             # All of these match the name, so only their types are in question.
-            bounds = ([(None, kind) for _, kind in boxes] for boxes in (inside[name], covers))
-            self._check_claim(*bounds, tree["words"])
+            bounds = [(None, kind) for _, kind in inside[name]]
+            self._check_claim(bounds, [(None, kind) for _, kind in covers], tree["words"])
             return
         box, is_required = self._sent[tree["split"]]
         self._need(is_required)
@@ -208,7 +208,11 @@ class _Check:
 
     def _named(self, names: Iterable[str]) -> list[Box]:
         """Return the boxes of names; a legal name is a pattern that matches itself alone."""
-        return [(name, "**") for name in names if self._need(_is_name(name)) is None]
+        boxes: list[Box] = []
+        for name in names:
+            self._need(_is_name(name))
+            boxes.append((name, "**"))
+        return boxes
 
     def _matches(self, box: Box, name: str) -> bool:
         pattern = self._pattern((box[0], "**"))

@@ -60,7 +60,8 @@ class TestVerify:
         assert not verify(other, MessageBodySchema(b), certified(a, b))
 
     def test_lenient_consumers(self) -> None:
-        a, b = [(None, "text/plain", True), ("/x", "*/*", False)], [(None, "text/*", True)]
+        a: oracle.Schema = [(None, "text/plain", True), ("/x", "*/*", False)]
+        b: oracle.Schema = [(None, "text/*", True)]
         proof = certified(a, b, lenient=True)
         sent, taken = MessageBodySchema(a), MessageBodySchema(b)
         assert verify(sent, taken, proof)
@@ -191,7 +192,7 @@ class TestHostileCertificates:
     ))  # fmt: skip
     def test_anything_at_all(self, value: Any) -> None:
         sent, taken = MessageBodySchema([("/a",)]), MessageBodySchema([("/b",)])
-        head = {"rules": 1, "lenient": False}
+        head: dict[str, Any] = {"rules": 1, "lenient": False}
         head |= {"producer": schema_digest(sent), "consumer": schema_digest(taken)}
         rest = value if isinstance(value, dict) else {"parts": value}
         assert verify(sent, taken, value) is False

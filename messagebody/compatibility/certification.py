@@ -232,8 +232,8 @@ class _Maker:
         outside = body.outside.get(name, ())
         if body.avoid is not None and _matches(body.avoid, name):
             outside = (*outside, body.avoid)
-        kinds = (tuple(sorted({kind for _, kind in boxes})) for boxes in (inside, outside))
-        return _covered_kinds(*kinds, self._budget)
+        bounds, covers = (tuple(sorted({kind for _, kind in each})) for each in (inside, outside))
+        return _covered_kinds(bounds, covers, self._budget)
 
 
 # Proofs about patterns alone, remembered for all schemas. The budget takes no part in what is

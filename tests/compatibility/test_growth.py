@@ -170,7 +170,7 @@ class TestSmallBudgets:
         parts = schema(*starved, ("/{a,b,c}", "image/png"))
         assert dead_parts(parts) == [3]
         assert dead_parts(parts, steps=3).undecided == [0, 1, 2, 3]
-        assert [finding.code for finding in lint(parts, steps=3)] == ["undecided"]
+        assert [finding.check for finding in lint(parts, steps=3)] == ["undecided"]
 
     @pytest.mark.parametrize("steps", [None, "7", -5, 1.5, True])
     def test_no_budget(self, steps: Any) -> None:
