@@ -1,14 +1,13 @@
-"""Schemas out of schemas: what both accept, what either accepts, and the same said more simply."""
+"""Algebra of schemas: meet, join, and the same schema said more simply."""
 
 import posixpath
-from collections.abc import Callable, Iterable
-from itertools import product
-from typing import TypeVar
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
+from itertools import chain, product
 
 import attrs
 
-from messagebody.compatibility.inclusion import check
-from messagebody.compatibility.relations import dead_parts, satisfiable
 from messagebody.globs import (
     ContentTypePattern,
     NamePattern,
@@ -16,28 +15,36 @@ from messagebody.globs import (
     name_pattern,
 )
 from messagebody.schema import MessageBodySchema, SchemaPart
-from messagebody.solver.containment import alternatives, are_disjoint, contains
+from messagebody.solver.budget import DEFAULT_STEPS, Budget, OutOfBudget
+from messagebody.solver.containment import alternatives
+from messagebody.solver.decision import NOTHING, Decision
+from messagebody.solver.intersection import intersection
+from messagebody.solver.profile import Profile
 
 __all__ = ["join", "meet", "simplify"]
 
-_P = TypeVar("_P", NamePattern, ContentTypePattern)
-
 _IMPOSSIBLE = SchemaPart("/.", required=True)
 """Required, and no name matches it: a schema with it accepts nothing."""
+
+_Reader = Callable[[str], NamePattern | ContentTypePattern]
+
+_PER_PART = 4
+"""Steps for each part of a schema that is decided anew."""
 
 
 def meet(one: MessageBodySchema, other: MessageBodySchema) -> MessageBodySchema | None:
     """Return a schema that accepts exactly what both accept.
 
     Returns:
-        The schema, or None if no union of names and types that schemas can write says it.
+        The schema. None if a requirement of the one may be met in several ways under the other
+        that no single schema part says, or if a pattern is too rich to be intersected.
 
     Examples:
         >>> from messagebody.schema import MessageBodySchema
-        >>> text = MessageBodySchema([(None, "text/*", True), ("/files/**", "*/*")])
-        >>> files = MessageBodySchema([(None, "*/*"), ("/files/*", "image/*")])
+        >>> text = MessageBodySchema([(None, "text/*", True), ("/src/**", "*/*")])
+        >>> files = MessageBodySchema([(None, "*/*"), ("/**/*.py", "text/*")])
         >>> meet(text, files)
-        MessageBodySchema(2 parts: required text/*, '/files/*' image/*)
+        MessageBodySchema(2 parts: required text/*, '/src/**/*.py' text/*)
     """
     found: dict[SchemaPart, None] = {}
     for a, b in product(one, other):
@@ -59,53 +66,62 @@ def _required_in_meet(one: MessageBodySchema, other: MessageBodySchema) -> list[
     for part in one:
         if part.required:
             ways = [_intersection(part, each) for each in other]
-            pieces = dict.fromkeys(piece for way in ways for piece in way or ())
+            pieces = _merged(dict.fromkeys(piece for way in ways for piece in way or ()))
             if None in ways or len(pieces) > 1:
                 return None
             needed += [attrs.evolve(piece, required=True) for piece in pieces or (_IMPOSSIBLE,)]
     return needed
 
 
+def _merged(parts: Iterable[SchemaPart]) -> list[SchemaPart]:
+    """Write parts of one name as one part of all their types, then those of one type likewise."""
+    types: dict[str | None, list[str]] = defaultdict(list)
+    for part in parts:
+        types[part.name].append(part.content_type)
+    names: dict[str, list[str | None]] = defaultdict(list)
+    for name, kinds in types.items():
+        names[_union(kinds, content_type_pattern)].append(name)
+    merged = []
+    for kind, alike in names.items():
+        named = [name for name in alike if name is not None]
+        merged += [SchemaPart(None, kind)] if None in alike else []
+        merged += [SchemaPart(_union(named, name_pattern), kind)] if named else []
+    return merged
+
+
 def _intersection(a: SchemaPart, b: SchemaPart) -> list[SchemaPart] | None:
     """Return what two schema parts both accept: at most one part; None if it can't be written."""
-    kinds = _common(a.content_type_pattern, b.content_type_pattern, content_type_pattern)
+    kinds = intersection(a.content_type_pattern, b.content_type_pattern)
     if kinds == [] or (a.name_pattern is None) != (b.name_pattern is None):
         return []
     if a.name_pattern is None or b.name_pattern is None:
-        return None if kinds is None else [SchemaPart(None, _union(kinds))]
-    names = _common(a.name_pattern, b.name_pattern, name_pattern)
+        return None if kinds is None else [SchemaPart(None, _union(kinds, content_type_pattern))]
+    names = intersection(a.name_pattern, b.name_pattern)
     if names == []:
         return []
-    return None if names is None or kinds is None else [SchemaPart(_union(names), _union(kinds))]
+    return (
+        None
+        if names is None or kinds is None
+        else [SchemaPart(_union(names, name_pattern), _union(kinds, content_type_pattern))]
+    )
 
 
-def _common(a: _P, b: _P, read: Callable[[str], _P]) -> list[str] | None:
-    """Return patterns whose union is what two patterns both match; None if unsure."""
-    if contains(a, b):
-        return [b.text]
-    if contains(b, a):
-        return [a.text]
-    if are_disjoint(a, b):
-        return []
-    found: dict[str, None] = {}
-    if len(alternatives(a)) * len(alternatives(b)) <= 1:
-        return None
-    for mine, theirs in product(alternatives(a), alternatives(b)):
-        common = _common(read(mine), read(theirs), read)
-        if common is None:
-            return None
-        found.update(dict.fromkeys(common))
-    return list(found)
-
-
-def _union(patterns: Iterable[str]) -> str:
+def _union(patterns: Iterable[str], read: _Reader) -> str:
     """Write the union of patterns as one.
 
+    Arguments:
+        patterns: their texts.
+        read: `name_pattern` or `content_type_pattern`.
+
     Examples:
-        >>> _union(["text/*", "image/png"]), _union(["/a/b", "/a/c/*"])
-        ('{text/*,image/png}', '/a/{b,c/*}')
+        >>> _union(["text/*", "image/png"], content_type_pattern)
+        '{text/*,image/png}'
+        >>> _union(["/a/b", "/a/{b,c/*}"], name_pattern)
+        '/a/{b,c/*}'
     """
-    different = list(dict.fromkeys(patterns))
+    # Unions of unions are not nested, where their alternatives can be listed.
+    listed = (alternatives(read(text)) or (text,) for text in dict.fromkeys(patterns))
+    different = list(dict.fromkeys(chain.from_iterable(listed)))
     if len(different) == 1:
         return different[0]
     common = posixpath.commonprefix(different)
@@ -113,11 +129,19 @@ def _union(patterns: Iterable[str]) -> str:
     return shared + "{" + ",".join(each[len(shared) :] for each in different) + "}"
 
 
-def join(one: MessageBodySchema, other: MessageBodySchema) -> MessageBodySchema:
-    """Return the least schema that accepts what either accepts.
+def join(
+    one: MessageBodySchema, other: MessageBodySchema, *, steps: int = DEFAULT_STEPS
+) -> MessageBodySchema:
+    """Return a schema that accepts what either accepts, and as little else as it can say.
 
-    Its parts are those of both. It requires what both require: for two requirements, the part
-    that holds both, if that accepts nothing new.
+    Its parts are those of both. It requires what every body of both has: a requirement of the one
+    that the other always meets, and of two other requirements the part that holds both, if that
+    accepts nothing new.
+
+    Arguments:
+        one: a schema.
+        other: another one.
+        steps: the work that may be done. Where it ends, less is required than could be.
 
     Examples:
         >>> from messagebody.schema import MessageBodySchema
@@ -126,43 +150,85 @@ def join(one: MessageBodySchema, other: MessageBodySchema) -> MessageBodySchema:
         >>> join(a, b)
         MessageBodySchema(2 parts: required text/{html,plain}, '/data' text/csv)
     """
+    budget = Budget(steps)
     for schema, rest in ((one, other), (other, one)):
-        if satisfiable(schema).value is False:
-            return simplify(rest)
-    accepted = MessageBodySchema(
-        attrs.evolve(part, required=False, description=None) for part in (*one, *other)
-    )
-    needed = []
-    for a, b in product(one, other):
-        if a.required and b.required and (a.name is None) == (b.name is None):
+        if _is_unsatisfiable(schema, budget):
+            return simplify(rest, steps=budget.left)
+    accepted = [attrs.evolve(each, required=False, description=None) for each in (*one, *other)]
+    always = _always_met(one, other, budget), _always_met(other, one, budget)
+    needed = [attrs.evolve(part, description=None) for part in always[0] + always[1]]
+    # What both always have is inside every union that it is a part of, so no such union is needed.
+    left = ([part for part in one if part.required and part not in always[1]],
+            [part for part in other if part.required and part not in always[0]])  # fmt: skip
+    with suppress(OutOfBudget):  # what is accepted is an upper bound all the same
+        needed += _joined_requirements(*left, accepted, budget)
+    return simplify(MessageBodySchema([*accepted, *needed]), steps=max(budget.left, 0))
+
+
+def _always_met(
+    producer: MessageBodySchema, consumer: MessageBodySchema, budget: Budget
+) -> list[SchemaPart]:
+    """Return the requirements of a consumer that every body of a producer meets."""
+    decision = Decision(Profile.of(producer.parts), Profile.of(consumer.parts), budget)
+    answers = {i: decision.answer(len(producer) + i) for i in decision.consumer.required_parts}
+    return [consumer[i] for i, answer in answers.items() if answer.is_refuted]
+
+
+def _joined_requirements(
+    mine: Sequence[SchemaPart],
+    theirs: Sequence[SchemaPart],
+    accepted: Sequence[SchemaPart],
+    budget: Budget,
+) -> list[SchemaPart]:
+    """Return the parts that hold a requirement of each side and accept nothing new."""
+    needed, taken = [], Profile.of(accepted)
+    for a, b in product(mine, theirs):
+        if (a.name is None) == (b.name is None):
             names = [part.name for part in (a, b) if part.name is not None]
-            name = _union(sorted(names)) if names else None
-            kind = _union(sorted([a.content_type, b.content_type]))
-            both = SchemaPart(name, kind)
-            if check(MessageBodySchema([both]), accepted):
+            name = _union(sorted(names), name_pattern) if names else None
+            both = SchemaPart(
+                name, _union(sorted([a.content_type, b.content_type]), content_type_pattern)
+            )
+            budget.spend(_PER_PART * len(accepted))
+            if Decision(Profile.of([both]), taken, budget).answer(0).is_refuted:
                 needed.append(attrs.evolve(both, required=True))
-    return simplify(MessageBodySchema([*accepted, *needed]))
+    return needed
 
 
-def simplify(schema: MessageBodySchema) -> MessageBodySchema:
+def simplify(schema: MessageBodySchema, *, steps: int = DEFAULT_STEPS) -> MessageBodySchema:
     """Return a shorter schema that accepts exactly the same bodies, in a canonical order.
 
     Parts that can never occur, optional parts that others cover and requirements that follow
     from others are left out, each only where that is proved to change nothing. Descriptions go.
+
+    Arguments:
+        schema: the schema.
+        steps: the work that may be done. Where it ends, the rest stays as it is.
 
     Examples:
         >>> from messagebody.schema import MessageBodySchema
         >>> simplify(MessageBodySchema([("/a", "Text/*"), ("/b", "text/plain"), ("/*", "text/*")]))
         MessageBodySchema(1 part: '/*' text/*)
     """
-    if satisfiable(schema).value is False:
+    budget = Budget(steps)
+    if _is_unsatisfiable(schema, budget):
         return MessageBodySchema([_IMPOSSIBLE])
-    dead = set(dead_parts(schema))
-    parts = {_canonical(part) for index, part in enumerate(schema) if index not in dead}
-    kept = sorted(parts, key=_order)
+    decision = Decision(Profile.of(schema.parts), NOTHING, budget)
+    alive = [part for i, part in enumerate(schema) if not decision.occurrence(i).is_refuted]
+    kept = sorted({_canonical(part) for part in alive}, key=_order)
     for part in reversed(kept):
-        kept = _without(kept, part)
+        try:
+            kept = _without(kept, part, budget)
+        except OutOfBudget:
+            break
     return MessageBodySchema(sorted(kept, key=_order))
+
+
+def _is_unsatisfiable(schema: MessageBodySchema, budget: Budget) -> bool:
+    try:
+        return Decision(Profile.of(schema.parts), NOTHING, budget).valid_body() is None
+    except OutOfBudget:
+        return False
 
 
 def _canonical(part: SchemaPart) -> SchemaPart:
@@ -184,14 +250,35 @@ def _order(part: SchemaPart) -> tuple[bool, bool, str, int, str]:
     )
 
 
-def _without(kept: list[SchemaPart], part: SchemaPart) -> list[SchemaPart]:
-    """Leave out a part, or at least that it is required, if that changes nothing."""
-    now = MessageBodySchema(kept)
-    less = [each for each in kept if each != part]
-    weaker = [*less, attrs.evolve(part, required=False)]
-    for shorter in (less, weaker):
-        if len(set(shorter)) == len(shorter) and shorter != kept:
-            changed = MessageBodySchema(shorter)
-            if check(now, changed) and check(changed, now):
-                return shorter
-    return kept
+def _without(kept: list[SchemaPart], part: SchemaPart, budget: Budget) -> list[SchemaPart]:
+    """Leave out a part, or at least that it is required, if that changes nothing.
+
+    Only one question is open each time: what is left says the rest word for word. Without the
+    requirement more may be valid, unless the others always meet it. Without the part less may be
+    valid, unless the others accept all of it that can occur.
+    """
+    others = [each for each in kept if each != part]
+    if part.required:
+        weaker = attrs.evolve(part, required=False)
+        others = [each for each in others if each != weaker]
+        if not _is_met([*others, weaker], [*others, part], budget):
+            return kept
+        part = weaker
+    covered = _is_accepted([*others, part], others, budget)
+    return others if covered else [*others, part]
+
+
+def _is_met(producer: Sequence[SchemaPart], consumer: Sequence[SchemaPart], budget: Budget) -> bool:
+    """Tell whether every body of a producer meets the last part of a consumer."""
+    budget.spend(_PER_PART * len(producer))
+    decision = Decision(Profile.of(producer), Profile.of(consumer), budget)
+    return decision.answer(len(producer) + len(consumer) - 1).is_refuted
+
+
+def _is_accepted(
+    producer: Sequence[SchemaPart], consumer: Sequence[SchemaPart], budget: Budget
+) -> bool:
+    """Tell whether a consumer accepts all that the last part of a producer accepts."""
+    budget.spend(_PER_PART * len(producer))
+    decision = Decision(Profile.of(producer), Profile.of(consumer), budget)
+    return decision.answer(len(producer) - 1).is_refuted

@@ -253,7 +253,7 @@ def _reasons(
         yield from _on_overlap(sides, decision, verdict)
     for index in range(len(sides.producer)):
         answer = decision.occurrence(index)
-        if answer.is_settled and not answer.is_found:
+        if answer.is_refuted:
             yield Reason("dead-part", producer_index=index, sides=sides)
         elif not answer.is_settled:
             raise OutOfBudget

@@ -210,7 +210,7 @@ def dead_parts(schema: MessageBodySchema, *, steps: int = DEFAULT_STEPS) -> Dead
     decision = Decision(Profile.of(schema.parts), NOTHING, Budget(steps))
     answers = {index: decision.occurrence(index) for index in range(len(schema))}
     return DeadParts(
-        [index for index, answer in answers.items() if answer.is_settled and not answer.is_found],
+        [index for index, answer in answers.items() if answer.is_refuted],
         [index for index, answer in answers.items() if not answer.is_settled],
     )
 

@@ -54,6 +54,11 @@ class Answer:
         self._make = make
 
     @property
+    def is_refuted(self) -> bool:
+        """Whether there certainly is no such body."""
+        return self.is_settled and not self.is_found
+
+    @property
     def body(self) -> Types | None:
         """The body, None if none was found."""
         if self._body is None and self._make is not None:

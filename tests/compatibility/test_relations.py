@@ -19,7 +19,7 @@ from messagebody.compatibility import (
     simplify,
     upgrade,
 )
-from messagebody.schema import MessageBodySchema
+from messagebody.schema import MessageBodySchema, SchemaPart
 from tests.compatibility import generators, oracle
 from tests.compatibility.test_checking import schema, types
 
@@ -205,9 +205,49 @@ class TestAlgebra:
             schema(("/{a,b,c}", "text/{plain,html}")), schema(("/{b,c,d}", "{text,image}/*"))
         )
         assert both == schema(("/{b,c}", "text/{plain,html}"))
-        assert meet(schema(("/a*",)), schema(("/*b",))) is None
-        assert meet(schema(("/a*", "a/b", True)), schema(("/*b",))) is None
-        assert meet(schema(("/*", "a/b", True)), schema(("/a",), ("/b",))) is None
+        assert meet(schema(("/a*",)), schema(("/*b",))) == schema(("/a*b",))
+
+    def test_meet_of_globs(self) -> None:
+        """The intersection of two is a union of some, in a segment and in a path."""
+        for one, other, both in (
+            ("/*.json", "/data*", "/data*.json"), ("/src/**", "/**/*.py", "/src/**/*.py"),
+            ("/ab*", "/*bc", "/{abc,ab*bc}"), ("/**/a", "/a/**", "/a/**/a"),
+            ("/*a*", "/*b*", "/{*a*b*,*b*a*}"), ("/**/a/**", "/b/*", None), ("/.*", "/*.", "/.*."),
+        ):  # fmt: skip
+            expected = schema() if both is None else schema((both,))
+            found = meet(schema((one,)), schema((other,)))
+            assert found is not None
+            assert equivalent(found, expected), (one, other, found)
+        assert meet(schema((None, "text/*")), schema((None, "*/plain"))) == schema(
+            (None, "text/plain")
+        )
+
+    def test_meet_of_random_globs(self) -> None:
+        """Names of the oracle's pool match it exactly if they match both."""
+        rng = random.Random(2)
+        for _ in range(150):
+            one, other = (
+                "/" + "/".join(rng.choices(["a", "*", "a*", "*b", "*a*", "**", "ab", "a*b"], k=n))
+                for n in rng.choices((1, 2, 3), k=2)
+            )
+            both = meet(schema((one,)), schema((other,)))
+            assert both is not None
+            expected = oracle.name_bits(one) & oracle.name_bits(other)
+            found = 0
+            for part in both:
+                found |= oracle.name_bits(part.name or "")
+            assert found == expected, (one, other, both)
+
+    def test_meet_of_requirements(self) -> None:
+        """Ways of one type, or of one name, are one part; others cannot be said."""
+        both = meet(schema(("/*", "a/b", True)), schema(("/a",), ("/b",)))
+        assert both is not None
+        assert both[0] == SchemaPart("/{a,b}", "a/b", True)
+        by_type = meet(schema((None, "text/*", True)), schema((None, "text/x"), (None, "text/y")))
+        assert by_type is not None
+        assert by_type[0] == SchemaPart(None, "text/{x,y}", True)
+        either = schema(("/a", "a/b"), ("/b", "a/c"))
+        assert meet(schema(("/*", "a/*", True)), either) is None
 
     def test_join_accepts_what_either_accepts(self) -> None:
         """Both are inside, and what both require is required."""
@@ -233,6 +273,28 @@ class TestAlgebra:
                     found += 1
                     assert check(join(one, other), holder), (a, b)
         assert found > 2 * count
+
+    def test_join_of_a_hundred_requirements(self) -> None:
+        """What both always have is required, and no union of it beside."""
+        files = [(f"/file{i}.txt", "text/*", True) for i in range(100)]
+        either = join(schema(*files), schema(*files[1:], ("/z", "a/b", True)))
+        assert sum(part.required for part in either) == 99
+        assert set(either.parts[:99]) == set(schema(*files[1:]))
+
+    def test_join_asks_for_what_is_always_there(self) -> None:
+        """Starved of its other name, the text is /b in every body of the first."""
+        starved = schema(("/{a,b}", "t/p", True), ("/a", "t/h", True))
+        either = join(starved, schema(("/b", "t/p", True)))
+        assert [part.name for part in either if part.required] == ["/b"]
+
+    def test_join_within_a_budget(self) -> None:
+        """It holds both, whatever the budget."""
+        for a, b in pairs(6):
+            one, other = MessageBodySchema(a), MessageBodySchema(b)
+            either = join(one, other, steps=20)
+            assert check(one, either)
+            assert check(other, either)
+            assert equivalent(simplify(one, steps=20), one)
 
     def test_simplify_against_brute_force(self) -> None:
         """The same bodies as before, and no other."""
