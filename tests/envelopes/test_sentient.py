@@ -470,6 +470,13 @@ class TestNoDataIsAltered:
         assert (2, "O002") in checks
         assert (3, "R006") in checks
 
+    def test_references_without_an_id_are_not_compared(self) -> None:
+        messages = chain("ex12")
+        for index, message in enumerate(messages):
+            nameless = {**SOURCE, "ref_id": "", "url": f"https://example.com/{index}"}
+            message["resources"]["source_refs"].append(nameless)
+        assert not {check for _, check, _ in found(messages)} & {"R001", "R006", "O002"}
+
     def test_another_session_has_ids_of_its_own(self) -> None:
         (root,) = chain("ex1")
         other = sibling(root, 2)
