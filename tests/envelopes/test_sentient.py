@@ -338,6 +338,17 @@ class TestForward:
         assert forwarded.findings
         assert forwarded.received
 
+    def test_a_chain_passes_no_wrong_id_on(self) -> None:
+        messages = chain(
+            "full4", ("1/metadata/request_id", "made up"), ("2/metadata/request_id", "made up")
+        )
+        forwarded = sentient.forward_chain([*messages, "nonsense"])
+        ids = {each.message["metadata"]["request_id"] for each in forwarded[:4]}
+        assert ids == {"req-20260127-143050"}
+        checks = [[finding.check for finding in each.findings] for each in forwarded]
+        assert checks == [[], ["M001"], ["M001"], [], ["S000"]]
+        assert forwarded[4].received == b"nonsense"
+
     def test_parent_without_ids_gives_none(self) -> None:
         (message,) = BASES["ex1"]
         assert sentient.forward(message, {}).message == message
