@@ -274,10 +274,12 @@ class Carrier:
             EnvelopeError: the message is no strict JSON object.
         """
         value = read_object(message, self.what)
-        named = {part.name: part for part in (*self._links(value), *files(value))}.values()
-        content = self._content(value)
+        carried = self._carried(value)
+        links = self._links(value, carried)
+        named = {part.name: part for part in (*links, *files(value))}.values()
+        content = self._content(value, carried)
         if isinstance(message, Mapping):
-            meta = strict_json.dumps(self._without_content(value))
+            meta = strict_json.dumps(self._without_content(value, carried))
             return MessageBody([*content, Part(meta, name=self.meta, content_type=JSON), *named])
         text = message if isinstance(message, str) else bytes(message).decode()
         return MessageBody([*content, Part(text, name=self.exact, content_type=JSON), *named])
@@ -293,7 +295,8 @@ class Carrier:
         if self.exact in body:
             text = body[self.exact].read_text()
             value = read_object(text, self.what)
-            views = [*self._content(value), *self._links(value)]
+            carried = self._carried(value)
+            views = [*self._content(value, carried), *self._links(value, carried)]
             return Converted(text, check_views(body, self.exact, views, self.slots(value)))
         if self.meta in body:
             return self._put_together(body)
@@ -341,9 +344,8 @@ class Carrier:
             value = self._with_content(value, self._value(part))
         return Converted(value, losses)
 
-    def _content(self, value: dict[str, Any]) -> list[Part]:
+    def _content(self, value: dict[str, Any], carried: MessageBody | None) -> list[Part]:
         """Return the parts a message's content stands for; none if it is absent or null."""
-        carried = self._carried(value)
         if carried is not None:
             return [*carried]
         return self._parts(member(value, *self.place))
@@ -390,14 +392,16 @@ class Carrier:
         is_whole = strict_json.same(again, content) and taken.isdisjoint(body.names())
         return body if is_whole else None
 
-    def _links(self, value: dict[str, Any]) -> Iterator[Part]:
-        """Yield the parts a message points to, without those of the body that it carries."""
-        carried = self._carried(value)
-        urls = {part.url for part in _references(carried or ())}
-        yield from (link for link in self.links(value) if link.url not in urls)
+    def _links(self, value: dict[str, Any], carried: MessageBody | None) -> Iterable[Part]:
+        """Return the parts a message points to, without those of the body that it carries."""
+        if carried is None:
+            return self.links(value)
+        urls = {part.url for part in _references(carried)}
+        return (link for link in self.links(value) if link.url not in urls)
 
-    def _without_content(self, value: dict[str, Any]) -> dict[str, Any]:
-        carried = self._carried(value)
+    def _without_content(
+        self, value: dict[str, Any], carried: MessageBody | None
+    ) -> dict[str, Any]:
         if carried is not None:
             urls = [part.url for part in _references(carried)]
             return self._with_content(value, {_CARRIED: [], _LISTED: urls})

@@ -338,6 +338,17 @@ class TestForward:
         assert forwarded.findings
         assert forwarded.received
 
+    def test_a_chain_passes_no_wrong_id_on(self) -> None:
+        messages = chain(
+            "full4", ("1/metadata/request_id", "made up"), ("2/metadata/request_id", "made up")
+        )
+        forwarded = sentient.forward_chain([*messages, "nonsense"])
+        ids = {each.message["metadata"]["request_id"] for each in forwarded[:4]}
+        assert ids == {"req-20260127-143050"}
+        checks = [[finding.check for finding in each.findings] for each in forwarded]
+        assert checks == [[], ["M001"], ["M001"], [], ["S000"]]
+        assert forwarded[4].received == b"nonsense"
+
     def test_parent_without_ids_gives_none(self) -> None:
         (message,) = BASES["ex1"]
         assert sentient.forward(message, {}).message == message
@@ -469,6 +480,13 @@ class TestNoDataIsAltered:
         checks = [(index, check) for index, check, _ in found(messages)]
         assert (2, "O002") in checks
         assert (3, "R006") in checks
+
+    def test_references_without_an_id_are_not_compared(self) -> None:
+        messages = chain("ex12")
+        for index, message in enumerate(messages):
+            nameless = {**SOURCE, "ref_id": "", "url": f"https://example.com/{index}"}
+            message["resources"]["source_refs"].append(nameless)
+        assert not {check for _, check, _ in found(messages)} & {"R001", "R006", "O002"}
 
     def test_another_session_has_ids_of_its_own(self) -> None:
         (root,) = chain("ex1")

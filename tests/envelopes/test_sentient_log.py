@@ -304,7 +304,7 @@ class TestDates:
         return sentient.AuditLog(tmp_path, clock=lambda: NOW)
 
     def dated(self, executed_at: str) -> dict[str, Any]:
-        return EXAMPLES[0] | {"timestamp": {"executed_at": executed_at, "timezone": "UTC"}}
+        return {**EXAMPLES[0], "timestamp": {"executed_at": executed_at, "timezone": "UTC"}}
 
     @pytest.mark.parametrize(
         "executed_at",

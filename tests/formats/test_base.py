@@ -26,7 +26,8 @@ class TestConverted:
         value, losses = converted
         assert (value, losses) == (1, (LOSS,)) == converted
         assert copy.deepcopy(converted) == pickle.loads(pickle.dumps(converted)) == converted
-        assert pickle.loads(pickle.dumps(converted)).rest == converted.rest
+        again = pickle.loads(pickle.dumps(Converted(1, rest={"role": "user"})))
+        assert again.rest == {"role": "user"}
 
     def test_rest_is_beside_value_and_losses(self) -> None:
         """Members that are no content are kept apart, and shown."""

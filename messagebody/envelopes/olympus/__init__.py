@@ -1,9 +1,4 @@
-"""Olympus agent envelopes: validate, sign and verify, keep within boundaries, map to a body.
-
-One idea a module: `validation` (with `schema` and `prose`), `signing`, `attachments`, `policy`
-and `published` (boundaries as data), `boundary`, `upstream` (what the public code says),
-`replay`, `mapping`.
-"""
+"""Olympus agent envelopes: check, build, sign, verify, keep within boundaries, map to a body."""
 
 from messagebody.envelopes.olympus.boundary import (
     Stripped,
@@ -25,6 +20,7 @@ from messagebody.envelopes.olympus.mapping import (
 from messagebody.envelopes.olympus.policy import PUBLISHED, Boundary, Policy, Scope
 from messagebody.envelopes.olympus.replay import Admission, ReplayGuard
 from messagebody.envelopes.olympus.rules import is_valid, iter_findings, validate
+from messagebody.envelopes.olympus.schema import SCHEMA
 from messagebody.envelopes.olympus.signature import (
     Profile,
     Verification,
@@ -37,6 +33,7 @@ from messagebody.envelopes.olympus.signature import (
 
 __all__ = [
     "PUBLISHED",
+    "SCHEMA",
     "Admission",
     "AttachmentStatus",
     "Boundary",

@@ -1,9 +1,4 @@
-"""Sentient agent messages: check a chain, forward, log, draw, map to a body.
-
-One idea a module: `chain` puts the checks together (`shape`, `rules`, `lineage`, `resources`,
-`mentions`; `findings` lists them), `forwarding`, `audit_entries` and `audit_log`, `graph`,
-`mapping`.
-"""
+"""Sentient agent messages: check a chain, build, forward, log, draw, map to a body."""
 
 from messagebody.envelopes.sentient.audit_log import AuditLog, Flaw, audit_entry
 from messagebody.envelopes.sentient.chain import (
@@ -14,7 +9,7 @@ from messagebody.envelopes.sentient.chain import (
     iter_findings,
     validate,
 )
-from messagebody.envelopes.sentient.forward import Forwarded, forward
+from messagebody.envelopes.sentient.forward import Forwarded, forward, forward_chain
 from messagebody.envelopes.sentient.graph import Edge, Graph, Node, chain_graph
 from messagebody.envelopes.sentient.mapping import build, detect, from_body, reply, to_body
 
@@ -33,6 +28,7 @@ __all__ = [
     "chain_graph",
     "detect",
     "forward",
+    "forward_chain",
     "from_body",
     "is_valid",
     "iter_findings",

@@ -143,7 +143,8 @@ def iter_findings(
         earlier.setdefault(text_of(value, "message_id"), value)
         for kind in LISTS:
             for reference in references(value, kind):
-                registered.setdefault(text_of(reference, "ref_id"), reference)
+                if ref_id := text_of(reference, "ref_id"):
+                    registered.setdefault(ref_id, reference)
 
 
 is_valid = verdict_of(iter_findings)

@@ -1,13 +1,20 @@
 """Forwarding: a Sentient message read, and passed on with its chain."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import attrs
 
 from messagebody.envelopes.sentient.chain import iter_findings
-from messagebody.envelopes.sidecar import Message, check_depth, member, read, read_object
+from messagebody.envelopes.sidecar import (
+    Message,
+    check_depth,
+    member,
+    read,
+    read_object,
+    text_of,
+)
 from messagebody.errors import EnvelopeError
 from messagebody.findings import Finding
 from messagebody.wire import strict_json
@@ -124,6 +131,36 @@ def forward(message: Message, parent: Message | None = None) -> Forwarded:
     if before:
         copied = _overwritten(copied, before[0])
     return Forwarded(copied, found, evidence(message))
+
+
+def forward_chain(messages: Iterable[Message]) -> list[Forwarded]:
+    """Forward the messages of a chain, each against its parent as it was forwarded.
+
+    A wrong request id that one message made up is so not passed on to those that answer it.
+
+    Arguments:
+        messages: parsed JSON, or JSON text, in the order they were sent.
+
+    Examples:
+        >>> first = {"message_id": "m1", "metadata": {"request_id": "r1", "session_id": "s1"}}
+        >>> second = {"message_id": "m2",
+        ...           "metadata": {"request_id": "made up", "parent_message_id": "m1"}}
+        >>> third = {"message_id": "m3",
+        ...          "metadata": {"request_id": "made up", "parent_message_id": "m2"}}
+        >>> forwarded = forward_chain([first, second, third])
+        >>> [each.message["metadata"]["request_id"] for each in forwarded]
+        ['r1', 'r1', 'r1']
+    """
+    forwarded: list[Forwarded] = []
+    earlier: dict[str, dict[str, Any]] = {}
+    for message in messages:
+        value, _ = read_leniently(message)
+        parent = earlier.get(text_of(value, "metadata", "parent_message_id"))
+        done = forward(message, parent)
+        forwarded.append(done)
+        if name := text_of(done.message, "message_id"):
+            earlier.setdefault(name, done.message)
+    return forwarded
 
 
 def _overwritten(message: dict[str, Any], parent: dict[str, Any]) -> dict[str, Any]:

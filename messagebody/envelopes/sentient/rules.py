@@ -347,10 +347,12 @@ def _unaltered(
 
     The parent's come first, since its agent may have stored what was pending.
     """
-    before = {**registered}
-    before.update({text_of(each, "ref_id"): each for each in references(parent, kind)})
+    of_parent = {
+        ref_id: each for each in references(parent, kind) if (ref_id := text_of(each, "ref_id"))
+    }
     for index, reference in enumerate(references(message, kind)):
-        theirs = before.get(text_of(reference, "ref_id"), {})
+        ref_id = text_of(reference, "ref_id")
+        theirs = of_parent.get(ref_id) or registered.get(ref_id) or {}
         for name in _altered(reference, theirs):
             place = pointer("resources", kind, index, name)
             was, now = shown(theirs[name]), shown(reference[name])
