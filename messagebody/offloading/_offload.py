@@ -31,8 +31,14 @@ class Selection:
     unnamed: bool = True
 
     def chooser(self) -> Callable[[Part], bool]:
-        """Return what tells whether a part is selected, with the patterns compiled once."""
+        """Return a function that says if a part is selected, with the patterns compiled once.
+
+        Raises:
+            InvalidPattern: a pattern breaks the rules, or can match nothing.
+        """
         name, kind = name_pattern(self.names), content_type_pattern(self.content_types)
+        name.require_matches()
+        kind.require_matches()
 
         def selects(part: Part) -> bool:
             named = self.unnamed if part.name is None else name.matches(part.name)
