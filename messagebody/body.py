@@ -2,6 +2,7 @@
 
 import builtins
 import operator
+import warnings
 from collections.abc import Iterable, Iterator, Mapping, MutableSequence, Sequence
 from typing import TYPE_CHECKING, Any, Final, Self, TypeVar, Unpack, overload
 
@@ -401,18 +402,62 @@ class MessageBody(PartSequence):
             content_type: a glob over content types.
 
         Raises:
-            InvalidPattern: a pattern breaks the rules.
+            InvalidPattern: a pattern breaks the rules, or can match nothing.
+
+        Warns:
+            UserWarning: the pattern is the name of a directory; the parts below it match
+                another.
 
         Examples:
             >>> body = MessageBody.from_dicts([{"name": "/sources/1", "content": "a cat"}])
             >>> body.list("/sources/*")
             [Part('/sources/1', text/plain, 'a cat', 5 B)]
         """
-        from messagebody.globs import name_pattern
+        from messagebody.globs import content_type_pattern, name_pattern
 
         records, names, types = self._parts.columns()
-        found = _of_type(name_pattern(pattern).select(names), types, content_type)
+        named = name_pattern(pattern)
+        found = _of_type(named.select(names), types, content_type)
+        if not found:
+            # Only then, for it takes longer than the search.
+            named.require_matches()
+            content_type_pattern(content_type).require_matches()
+            self._explain_directory(pattern)
         return [self._made(records[position]) for position in found]
+
+    def _explain_directory(self, pattern: str) -> None:
+        """Warn of a pattern that names a directory: an empty answer would look like an answer.
+
+        It is no error, since the sender of a message decides about its directories.
+        """
+        if pattern not in self and is_name(pattern) and self._parts.is_directory(f"{pattern}/"):
+            below = f"{pattern}/**"
+            text = f"{quote(pattern)} is a directory; list({below!r}) lists the parts below it"
+            warnings.warn(text, stacklevel=3)
+
+    def glob(self, pattern: str) -> builtins.list[Part]:
+        """Return the named parts whose names match a pattern in the wide dialect of wcmatch.
+
+        It has `?`, `[a-z]`, `{1..9}`, `@(a|b)` and `!(a)` too. It is for a program's own
+        questions, never for the pattern of a stranger: some take any amount of time. Schemas,
+        `list` and `offload` have the small dialect of `messagebody.globs`, which takes linear
+        time.
+
+        Arguments:
+            pattern: the pattern.
+
+        Raises:
+            InvalidPattern: its braces stand for more than 1,000 patterns.
+
+        Examples:
+            >>> body = MessageBody([Part("1", name="/a1.txt"), Part("2", name="/b.txt")])
+            >>> body.glob("/?[0-9].txt")
+            [Part('/a1.txt', text/plain, '1', 1 B)]
+        """
+        from messagebody.globs.wide import wide_pattern
+
+        matches = wide_pattern(pattern)
+        return [part for part in self if part.name is not None and matches(part.name)]
 
     def unnamed(self, content_type: str = "*/*") -> builtins.list[Part]:
         """Return the unnamed parts of matching content type: the content to show."""

@@ -1,4 +1,4 @@
-"""A hook of mkdocs that writes the help of every command into the page of the command line."""
+"""A hook of mkdocs: the help of every command, written into the page of the command line."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -14,12 +14,13 @@ def on_page_markdown(markdown: str, **_: Any) -> str:
     """Put the help of all commands in the place of the mark."""
     if MARK not in markdown:
         return markdown
-    root = click.Context(application, info_name="messagebody", max_content_width=90)
+    settings: dict[str, Any] = {"max_content_width": 90, "help_option_names": ["-h", "--help"]}
+    root = click.Context(application, info_name="messagebody", **settings)
     return markdown.replace(MARK, "\n\n".join(sections(application, root)))
 
 
 def sections(command: click.Command, context: click.Context) -> Iterator[str]:
-    """Return a section a command: its name and its help, subcommands after it."""
+    """Yield a section for each command: its name and its help, then its subcommands."""
     level = "#" * (2 + context.command_path.count(" "))
     yield f"{level} {context.command_path}\n\n```text\n{command.get_help(context)}\n```"
     if isinstance(command, click.Group):

@@ -1,5 +1,19 @@
-"""The command line: one file a command, one table of exit codes, one way in and out."""
+"""The command line, `messagebody`: its entry point, which loads the rest only when it runs."""
 
-from messagebody.cli.application import main
+import sys
+from typing import NoReturn
 
 __all__ = ["main"]
+
+
+def main() -> NoReturn:
+    """Run the command line with the arguments of the process, and exit."""
+    try:
+        # Loading takes a moment, in which Ctrl-C must not show a traceback.
+        from messagebody.cli.application import run, terminate_on_signal
+
+        terminate_on_signal()
+        code = run(sys.argv[1:])
+    except KeyboardInterrupt:
+        code = 130
+    sys.exit(code)

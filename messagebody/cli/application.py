@@ -1,19 +1,20 @@
-"""The command-line application: its table of commands, its exit codes, its border for errors."""
+"""The command-line application: its exit codes, its border for errors, its help."""
 
-import difflib
-import importlib
 import os
+import signal
 import sys
 import traceback
 from collections.abc import Sequence
 from enum import IntEnum
-from typing import Any, NoReturn
+from types import FrameType
 
+import attrs
 import click
 
 from messagebody import __version__
-from messagebody._text import escape, redact_urls
-from messagebody.cli.terminal import Terminal, pass_terminal
+from messagebody._text import escape, quote, redact_urls
+from messagebody.cli.commands import SECTIONS, Commands
+from messagebody.cli.terminal import Terminal, in_shell_words
 from messagebody.errors import (
     DigestMismatch,
     DigestUnknown,
@@ -23,6 +24,7 @@ from messagebody.errors import (
     StoreError,
     UnsafeReference,
 )
+from messagebody.limits import parse_size
 
 
 class ExitCode(IntEnum):
@@ -33,23 +35,25 @@ class ExitCode(IntEnum):
     USAGE = 2
     UNDECIDED = 3
     FAILED = 4
-    UNFORESEEN = 70
+    INTERNAL = 70
     INTERRUPTED = 130
     CLOSED_PIPE = 141
+    TERMINATED = 143
 
 
 MEANINGS = {
     ExitCode.YES: "yes, or done",
-    ExitCode.NO: "no: invalid, incompatible, different",
+    ExitCode.NO: "no: invalid, incompatible, different, not found",
     ExitCode.USAGE: "wrong usage or bad input",
-    ExitCode.UNDECIDED: "undecided: the budget ended before the answer was known",
-    ExitCode.FAILED: "it failed: store, network, digest, refused reference, missing extra",
-    ExitCode.UNFORESEEN: "an error of messagebody itself",
+    ExitCode.UNDECIDED: "undecided within the budget",
+    ExitCode.FAILED: "failed: store, network, digest, refused reference, missing extra",
+    ExitCode.INTERNAL: "an internal error of messagebody",
     ExitCode.INTERRUPTED: "interrupted",
-    ExitCode.CLOSED_PIPE: "whoever read the output stopped reading",
+    ExitCode.CLOSED_PIPE: "the reader closed the pipe",
+    ExitCode.TERMINATED: "terminated",
 }
 
-# The world failed, not the input.
+# The input is right, and something outside of it failed.
 _FAILURES = (
     StoreError,
     DigestMismatch,
@@ -62,140 +66,157 @@ _FAILURES = (
 
 def code_of(error: Exception) -> ExitCode:
     """Return the exit code of an error."""
-    if isinstance(error, _FAILURES):
+    refusals = getattr(error, "refusals", ())
+    if isinstance(error, _FAILURES) or any(_is_failure(refusal) for refusal in refusals):
         return ExitCode.FAILED
     if isinstance(error, MessageBodyError):
         return ExitCode.USAGE
-    return ExitCode.FAILED if isinstance(error, OSError) else ExitCode.UNFORESEEN
+    return ExitCode.FAILED if isinstance(error, OSError) else ExitCode.INTERNAL
+
+
+def _is_failure(refusal: object) -> bool:
+    return isinstance(getattr(refusal, "error", None), _FAILURES)
 
 
 def table() -> str:
-    """Return the table as text."""
+    """Return the exit codes and their meanings as text."""
     return "\n".join(f"{code.value:>4}  {meaning}" for code, meaning in MEANINGS.items())
 
 
-def main() -> NoReturn:
-    """Run the command line with the arguments of the process, and exit."""
-    sys.exit(run(sys.argv[1:]))
+class Terminated(KeyboardInterrupt):
+    """The signal SIGTERM; work is undone as for Ctrl-C."""
+
+
+def terminate_on_signal() -> None:
+    """Let SIGTERM end a command like Ctrl-C, so that it removes what it has begun."""
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        raise Terminated
+
+    signal.signal(signal.SIGTERM, stop)
 
 
 def run(arguments: Sequence[str]) -> int:
     """Run the command line and return its exit code; nothing is raised."""
     terminal = Terminal()
+    if sys.stdout is None:
+        return _report(None, "standard output is closed", ExitCode.FAILED, terminal)
     try:
-        code = application.main(
-            list(arguments), prog_name="messagebody", standalone_mode=False, obj=terminal
-        )
-    except click.exceptions.Exit as stop:
-        return stop.exit_code
-    except (KeyboardInterrupt, click.Abort):
-        return ExitCode.INTERRUPTED
+        code = _invoke(arguments, terminal)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        return _closed_pipe()
+    except click.exceptions.NoArgsIsHelpError as error:
+        click.echo(error.format_message(), err=True)
+        return ExitCode.USAGE
+    except KeyboardInterrupt as stop:
+        return ExitCode.TERMINATED if isinstance(stop, Terminated) else ExitCode.INTERRUPTED
     except click.ClickException as error:
         return _report(error, _usage(error), ExitCode.USAGE, terminal)
-    except Exception as error:  # noqa: BLE001 - the border: whatever happens becomes a code
+    except Exception as error:  # noqa: BLE001 - the border: every error becomes a code
         return _report(error, _in_words(error), code_of(error), terminal)
-    return int(code or 0)
+    return code
+
+
+def _invoke(arguments: Sequence[str], terminal: Terminal) -> int:
+    """Run a command; not by click's own `main`, which gives a closed pipe the code of a no."""
+    if "_MESSAGEBODY_COMPLETE" in os.environ:
+        application.main(prog_name="messagebody")
+    try:
+        with application.make_context("messagebody", list(arguments), obj=terminal) as context:
+            return int(application.invoke(context) or 0)
+    except click.exceptions.Exit as stop:  # --help and --version
+        return stop.exit_code
+
+
+def _closed_pipe() -> ExitCode:
+    # Without this, the interpreter complains when it flushes standard output at its end.
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return ExitCode.CLOSED_PIPE
 
 
 def _usage(error: click.ClickException) -> str:
-    text = escape(error.format_message(), limit=1000)
+    text = escape(in_shell_words(error.format_message()), limit=1000)
     context = getattr(error, "ctx", None)
     return text if context is None else f"{text} (see: {context.command_path} --help)"
 
 
 def _in_words(error: Exception) -> str:
-    text = redact_urls(str(error)) or type(error).__name__
-    if isinstance(error, UnsafeReference):
-        text += "; on the command line: --allow URL"
-    if isinstance(error, MessageBodyError | OSError):
-        return escape(text, limit=4000)
-    return f"unforeseen {type(error).__name__}: {escape(text, limit=1000)} (--debug shows where)"
+    if isinstance(error, MessageBodyError):
+        return escape(in_shell_words(redact_urls(str(error))), limit=4000)
+    if isinstance(error, OSError):
+        place = "" if error.filename is None else f"{quote(os.fsdecode(error.filename))}: "
+        return place + escape(error.strerror or str(error) or type(error).__name__, limit=1000)
+    text = escape(str(error), limit=1000)
+    return (
+        f"internal error ({type(error).__name__}): {text}; please report it "
+        "(--debug shows where it happened)"
+    )
 
 
-def _report(error: Exception, text: str, code: ExitCode, terminal: Terminal) -> int:
-    if terminal.debug:
+def _report(error: Exception | None, text: str, code: ExitCode, terminal: Terminal) -> int:
+    if terminal.debug and error is not None:
         traceback.print_exception(error)
     click.echo(f"messagebody: {text}", err=True)
     return code
 
 
-# A command's module is imported when it is asked for: `--version` waits for no S3 client.
-_COMMANDS = {
-    "add": ("bodies", "Add a file, text or URL to a body"),
-    "cat": ("bodies", "Print the content of parts"),
-    "check": ("schemas", "Is every output of one agent valid input of another?"),
-    "completion": ("help", "Print a script for tab completion"),
-    "convert": ("messages", "Convert between a body and another system's message"),
-    "demo": ("demo", "See the main job on sample files"),
-    "detect": ("messages", "Tell which format a message is in"),
-    "digest": ("bodies", "Print the digest of a body, or its manifest"),
-    "envelope": ("messages", "Check, sign, verify and log other systems' envelopes"),
-    "evolve": ("schemas", "Is a new version of a schema safe?"),
-    "fetch": ("stores", "Write one part to a file"),
-    "help": ("help", "Explain a command or a topic"),
-    "inline": ("stores", "Bring referenced content back into the message"),
-    "lint": ("schemas", "Say what a schema probably does not mean"),
-    "ls": ("bodies", "List parts"),
-    "migrate": ("stores", "Move referenced content to another store"),
-    "mount": ("bodies", "Show a body as a directory"),
-    "offload": ("stores", "Move large parts to a store"),
-    "pack": ("bodies", "Make a body of a directory"),
-    "present": ("stores", "Make a copy with signed links, for a browser or a model provider"),
-    "registry": ("schemas", "Ask about many agents at once"),
-    "sweep": ("stores", "Find and delete stored objects that no body refers to"),
-    "tree": ("bodies", "Show a body as a tree"),
-    "unpack": ("bodies", "Write named parts into a directory"),
-    "validate": ("schemas", "Validate a body against a schema"),
-    "verify": ("stores", "Check that all references can be read and are what they say"),
-}
+def _set(context: click.Context, parameter: click.Parameter, value: bool) -> None:
+    if value:
+        setattr(context.ensure_object(Terminal), str(parameter.name), value)
+
+
+def _set_limit(context: click.Context, parameter: click.Parameter, value: str | None) -> None:
+    if value is None:
+        return
+    try:
+        limit = parse_size(int(value) if value.isdecimal() else value)
+    except (StoreError, ValueError) as error:
+        raise click.BadParameter(str(error)) from error
+    terminal = context.ensure_object(Terminal)
+    terminal.limits = attrs.evolve(terminal.limits, json_bytes=limit, part_bytes=limit)
+
+
+def _shared_options(*, hidden: bool) -> list[click.Option]:
+    """Return the options of every command, which may stand before its name or after it."""
+    return [
+        click.Option(
+            ["-q", "--quiet"], is_flag=True, expose_value=False, callback=_set, hidden=hidden,
+            help="Suppress progress and informational messages.",
+        ),
+        click.Option(
+            ["--debug"], is_flag=True, expose_value=False, callback=_set, hidden=hidden,
+            help="Show a traceback with an error.",
+        ),
+        click.Option(
+            ["--limit"], metavar="SIZE", expose_value=False, callback=_set_limit, hidden=hidden,
+            help="Largest message to read or write.  [default: 256 MiB]",
+        ),
+    ]  # fmt: skip
 
 
 class _Application(click.Group):
-    """A group whose commands load when they run."""
-
-    def invoke(self, ctx: click.Context) -> Any:
-        try:
-            code = super().invoke(ctx)
-            sys.stdout.flush()
-        except BrokenPipeError as error:
-            # Nobody reads on: leave without the interpreter's own complaint.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            raise click.exceptions.Exit(ExitCode.CLOSED_PIPE) from error
-        return code
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        return sorted(_COMMANDS)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in _COMMANDS:
-            return None
-        module = importlib.import_module(f"messagebody.cli.commands.{_COMMANDS[cmd_name][0]}")
-        command: click.Command = getattr(module, f"{cmd_name}_command")
-        return command
-
-    def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
-        if args and args[0] not in _COMMANDS and not args[0].startswith("-"):
-            near = difflib.get_close_matches(args[0], _COMMANDS, n=1)
-            meant = f"; did you mean {near[0]!r}?" if near else ""
-            ctx.fail(f"no command {args[0]!r}{meant}")
-        return super().resolve_command(ctx, args)
+    """A group that lists its commands by section, without loading them."""
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Commands"):
-            formatter.write_dl(sorted((name, text) for name, (_, text) in _COMMANDS.items()))
+        longest = max(len(name) for name in self.commands)
+        for title, entries in SECTIONS.items():
+            with formatter.section(title):
+                formatter.write_dl(
+                    [(name.ljust(longest), entry.summary) for name, entry in entries.items()]
+                )
 
 
 @click.command(
     cls=_Application,
+    commands=Commands(_shared_options(hidden=True)),
+    params=_shared_options(hidden=False),
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-    epilog="A body is read from a file or, as '-', from standard input. "
-    "Exit codes: messagebody help exit-codes.",
+    epilog="A body is read from a file or, as '-', from standard input. The options -q, --debug "
+    "and --limit may also follow the command. Exit codes: messagebody help exit-codes.",
 )
-@click.option("-q", "--quiet", is_flag=True, help="Leave out remarks and progress.")
-@click.option("--debug", is_flag=True, help="Show a traceback with an error.")
-@click.version_option(__version__, message="messagebody %(version)s")
-@pass_terminal
-def application(terminal: Terminal, quiet: bool, debug: bool) -> None:
+@click.version_option(__version__, "-V", "--version", message="messagebody %(version)s")
+def application() -> None:
     """Work with the bodies of agents' messages: named parts in order, as a small filesystem.
 
     \b
@@ -204,5 +225,3 @@ def application(terminal: Terminal, quiet: bool, debug: bool) -> None:
       messagebody check researcher.json summariser.json
       messagebody offload message.json --to s3://bucket/prefix -o small.json
     """
-    terminal.quiet = quiet
-    terminal.debug = debug

@@ -1,40 +1,37 @@
-"""Options that several commands share: bodies, schemas and stores in, documents out, progress."""
+"""Arguments and options that several commands share: bodies, schemas, stores, output."""
 
 import contextlib
+import os
 import re
+import stat
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
+from urllib.parse import unquote, urlsplit
 
 import click
 
 from messagebody._files import replace_file
-from messagebody._text import human_size, quote
+from messagebody._text import count_of, human_size, quote
 from messagebody.body import MessageBody
+from messagebody.cli.terminal import Terminal, is_terminal
 from messagebody.errors import DecodeError, InvalidSchema, StoreError
 from messagebody.formats import detect
-from messagebody.limits import DEFAULT_LIMITS
-from messagebody.offloading import parse_size
+from messagebody.limits import Limits, parse_size
+from messagebody.part import Part
 from messagebody.references import Resolver
 from messagebody.schema import MessageBodySchema
 from messagebody.wire import strict_json
 
-if TYPE_CHECKING:
-    from messagebody.cli.terminal import Terminal
-
 BODY = "body"
+STORE_HELP = "A URL such as s3://bucket/prefix, or a directory."
+JSON_HELP = "Print JSON (stable format)."
+
+_F = TypeVar("_F", bound=Callable[..., Any])
 
 
-def formats_of(data: bytes) -> list[str]:
-    """Return the names of all formats a document looks like: "body" first; none for no JSON."""
-    try:
-        value = strict_json.loads(data, depth=DEFAULT_LIMITS.depth)
-    except strict_json.InvalidJson:
-        return []
-    found = detect(value)
-    return [BODY, *found] if is_body(data) else [*found]
-
+# Values of options
 
 _DURATION = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,9})?)\s*([a-z]*)", re.IGNORECASE)
 _SECONDS = {"": 1, "s": 1, "min": 60, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
@@ -49,7 +46,7 @@ def seconds(context: click.Context, parameter: click.Parameter, value: str) -> f
     """Read an option such as "15m" or "7 days"; a number alone is seconds."""
     match = _DURATION.fullmatch(value.strip())
     if match is None or match[2].lower() not in _SECONDS:
-        raise click.BadParameter(f"{quote(value)} is no time; write 90s, 15m, 12h or '7 days'")
+        raise click.BadParameter(f"{quote(value)} is not a time; write 90s, 15m, 12h or '7 days'")
     return float(match[1]) * _SECONDS[match[2].lower()]
 
 
@@ -57,92 +54,159 @@ def size(context: click.Context, parameter: click.Parameter, value: str | None) 
     """Read an option such as "256 KiB"; a number alone is bytes."""
     try:
         return None if value is None else parse_size(int(value) if value.isdecimal() else value)
-    except StoreError as error:
-        raise click.BadParameter(error.problem) from error
+    except (StoreError, ValueError) as error:
+        raise click.BadParameter(str(error)) from error
 
 
-@contextlib.contextmanager
-def progress(terminal: "Terminal", label: str) -> Iterator[Any]:
-    """Give an fsspec callback that draws a bar of bytes; None where nobody looks."""
-    if terminal.quiet or not sys.stderr.isatty():
-        yield None
-        return
-    from fsspec.callbacks import Callback
-
-    with click.progressbar(length=0, label=label, file=sys.stderr) as bar:
-
-        class Bar(Callback):  # type: ignore[misc]
-            """Pass on what fsspec reports."""
-
-            def call(self, *_: Any, **__: Any) -> None:
-                bar.length = self.size or 0
-                bar.update(self.value - bar.pos)
-
-        yield Bar()
+def slashed(pattern: str) -> str:
+    """Return a name or pattern with the first slash, which a shell makes users leave out."""
+    return pattern if pattern.startswith(("/", "{/")) else "/" + pattern
 
 
-_F = TypeVar("_F", bound=Callable[..., Any])
+# A mistyped URL would make a directory of its name, which nobody looks for.
+_LIKE_A_URL = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):/*(.*)")
+
+
+def store_url(text: str) -> str:
+    """Return the URL of a store; a text without "://" is a directory."""
+    if "://" in text:
+        return text
+    mistyped = _LIKE_A_URL.fullmatch(text)
+    if mistyped:
+        scheme, rest = mistyped[1].lower(), mistyped[2]
+        raise click.UsageError(
+            f"{quote(text)} is not a URL; write {quote(f'{scheme}://{rest}')}, "
+            f"or {quote('./' + text)} for a directory of that name"
+        )
+    return Path(os.path.realpath(Path(text).expanduser())).as_uri()
+
+
+def existing_store_url(text: str) -> str:
+    """Return the URL of a store that is read from: a directory must exist."""
+    url = store_url(text)
+    scheme, _, path, *_ = urlsplit(url)
+    if scheme.lower() == "file" and not Path(unquote(path)).is_dir():
+        meant = "" if "/" in text else f"; a bucket is s3://{text}"
+        raise click.UsageError(f"there is no directory {quote(text)}{meant}")
+    return url
+
+
+def allow_option(function: _F) -> _F:
+    """Add the option `--allow URL`."""
+    return click.option(
+        "--allow",
+        multiple=True,
+        metavar="URL",
+        help="Also read references below URL (s3://bucket/prefix) or a directory; repeatable. "
+        "Without it only public https and data URLs are read.",
+    )(function)
+
+
+def resolver_for(allow: Sequence[str]) -> Resolver:
+    """Return the resolver that the user asked for."""
+    return Resolver(allow=[existing_store_url(each) for each in allow])
+
+
+# Bodies and schemas in
+
+_CHUNK = 1 << 20
 
 
 def body_argument(function: _F) -> _F:
     """Add the argument BODY: a file, or "-" for standard input."""
-    return click.argument("body", default="-", metavar="[BODY]", shell_complete=_complete_file)(
+    return click.argument("body", default="-", metavar="[BODY]", shell_complete=complete_file)(
         function
     )
 
 
-def _complete_file(
-    context: click.Context, parameter: click.Parameter, incomplete: str
-) -> list[Any]:
+def complete_file(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[Any]:
+    """Let the shell complete the name of a file."""
     return [click.shell_completion.CompletionItem(incomplete, type="file")]
 
 
-def output_options(function: _F) -> _F:
-    """Add the options of commands that write a body: `-o FILE` and `-i`."""
-    output = click.option(
-        "-o", "--output", metavar="FILE", help="Write to FILE, whole or not at all."
-    )
-    in_place = click.option("-i", "--in-place", is_flag=True, help="Write back to BODY.")
-    return output(in_place(function))
+def complete_name(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
+    """Complete the name of a part of BODY."""
+    path = context.params.get("body")
+    if not path or path == "-":
+        return []
+    names = read_body(path).names()
+    without = "" if incomplete.startswith("/") else "/"
+    return [name.removeprefix(without) for name in names if name.startswith(without + incomplete)]
 
 
-def slashed(pattern: str) -> str:
-    """Return a name or pattern with the first slash a shell may have made users leave out."""
-    return pattern if pattern.startswith(("/", "{/")) else "/" + pattern
+def limits() -> Limits:
+    """Return the limits of the running command, which `--limit` raises."""
+    context = click.get_current_context(silent=True)
+    terminal = None if context is None else context.find_object(Terminal)
+    return (terminal or Terminal()).limits
 
 
 def read_bytes(path: str) -> bytes:
     """Return a file's bytes, or those of standard input for "-"."""
-    if path == "-":
-        if sys.stdin.isatty():
-            _explain_standard_input()
-        return _within_limit(sys.stdin.buffer.read(DEFAULT_LIMITS.json_bytes + 1), "standard input")
     try:
+        if path == "-":
+            return _within_limit(_all_of(_standard_input()), path)
         with Path(path).open("rb") as stream:
-            return _within_limit(stream.read(DEFAULT_LIMITS.json_bytes + 1), path)
+            return _within_limit(stream.read(limits().json_bytes + 1), path)
     except OSError as error:
-        raise click.UsageError(f"can't read {quote(path)}: {error.strerror}") from error
+        raise click.UsageError(f"can't read {source_name(path)}: {error.strerror}") from error
+    except MemoryError as error:
+        raise click.UsageError(f"{source_name(path)} does not fit into memory") from error
 
 
-def _within_limit(data: bytes, source: str) -> bytes:
-    if len(data) > DEFAULT_LIMITS.json_bytes:
-        limit = human_size(DEFAULT_LIMITS.json_bytes)
-        raise click.UsageError(f"{quote(source)} is larger than {limit}")
+def read_file_of_directory(path: str) -> bytes:
+    """Return the bytes of a file that the user did not name: only a regular file is read."""
+    # Opening a FIFO or a device that lies in the directory could wait or read for ever.
+    if not stat.S_ISREG(Path(path).stat().st_mode):
+        raise click.UsageError(f"{quote(path)} is not a regular file")
+    return read_bytes(path)
+
+
+def _all_of(stream: Any) -> bytes:
+    """Read a stream to its end, or to just over the limit."""
+    chunks, missing = [], limits().json_bytes + 1
+    # In steps: Ctrl-C is not noticed inside of one long read that is busy when it comes.
+    while missing > 0 and (chunk := stream.read1(min(missing, _CHUNK))):
+        chunks.append(chunk)
+        missing -= len(chunk)
+    return b"".join(chunks)
+
+
+def _within_limit(data: bytes, path: str) -> bytes:
+    largest = limits().json_bytes
+    if len(data) > largest:
+        raise click.UsageError(
+            f"{source_name(path)} is larger than {human_size(largest)}; --limit SIZE allows more"
+        )
     return data
 
 
-def _explain_standard_input() -> None:
-    context = click.get_current_context()
-    click.echo(context.get_help(), err=True)
-    raise click.UsageError("no BODY given, and standard input is a terminal")
+def _standard_input() -> Any:
+    if sys.stdin is None:
+        raise click.UsageError("standard input is closed")
+    if is_terminal(sys.stdin):
+        context = click.get_current_context()
+        click.echo(context.get_help(), err=True)
+        raise click.UsageError("no file is given, and standard input is a terminal")
+    return sys.stdin.buffer
 
 
 def read_body(path: str) -> MessageBody:
     """Return the body in a file, or on standard input for "-"."""
+    return decode_body(read_bytes(path), path)
+
+
+def decode_body(data: bytes, path: str) -> MessageBody:
+    """Return the body in some bytes; errors name the file they are from."""
     try:
-        return MessageBody.from_json(read_bytes(path))
+        return MessageBody.from_json(data, limits=limits())
     except DecodeError as error:
-        raise click.UsageError(f"{source_name(path)} is no body: {error}") from error
+        found = formats_of(data)
+        hint = (
+            f"; it looks like {found[0]}: convert --from {found[0]} makes a body" if found else ""
+        )
+        text = f"{source_name(path)} is not a valid body: {error}{hint}"
+        raise click.UsageError(text) from error
 
 
 def read_schema(path: str) -> MessageBodySchema:
@@ -151,35 +215,97 @@ def read_schema(path: str) -> MessageBodySchema:
     try:
         return MessageBodySchema.from_json(data)
     except (InvalidSchema, DecodeError) as error:
-        problem = "is a body, not a schema" if is_body(data) else f"is no schema: {error}"
+        problem = "is a body, not a schema" if _is_body(data) else f"is not a valid schema: {error}"
         raise click.UsageError(f"{source_name(path)} {problem}") from error
 
 
-def is_body(data: bytes) -> bool:
-    """Tell whether a document is a body."""
+def read_json(path: str, called: str = "") -> Any:
+    """Return the JSON value in a file, or on standard input for "-"."""
+    return decode_json(read_bytes(path), called or source_name(path))
+
+
+def decode_json(data: bytes, called: str) -> Any:
+    """Return the JSON value in some bytes; errors call them `called`."""
     try:
-        MessageBody.from_json(data)
+        return strict_json.loads(data, depth=limits().depth)
+    except strict_json.InvalidJson as error:
+        raise click.UsageError(f"{called} is not valid JSON: {error}") from error
+
+
+def formats_of(data: bytes) -> list[str]:
+    """Return the names of all formats a document looks like: "body" first; none if not JSON."""
+    try:
+        value = strict_json.loads(data, depth=limits().depth)
+    except strict_json.InvalidJson:
+        return []
+    found = detect(value)
+    return [BODY, *found] if _is_body(data) else [*found]
+
+
+def _is_body(data: bytes) -> bool:
+    try:
+        MessageBody.from_json(data, limits=limits())
     except DecodeError:
         return False
     return True
 
 
 def source_name(path: str) -> str:
-    """Return what errors call a file, or standard input for "-"."""
+    """Return the name of a file for errors; "-" is standard input."""
     return "standard input" if path == "-" else quote(path)
 
 
-def write_body(body: MessageBody, source: str, output: str | None, *, in_place: bool) -> None:
-    """Write a body to standard output, to a file, or back to where it came from."""
+def part_at(body: MessageBody, index: int) -> Part:
+    """Return the part at a position that the user gave."""
+    if not -len(body) <= index < len(body):
+        raise click.UsageError(
+            f"there is no part {index}: the body has {count_of(len(body), 'part')}"
+        )
+    return body[index]
+
+
+# Documents out
+
+
+def output_option(function: _F) -> _F:
+    """Add the option `-o FILE`."""
+    return click.option(
+        "-o", "--output", metavar="FILE", help="Write to FILE, all of it or nothing."
+    )(function)
+
+
+def output_options(function: _F) -> _F:
+    """Add the options of commands that change a body: `-o FILE` and `-i`."""
+    in_place = click.option("-i", "--in-place", is_flag=True, help="Write back to BODY.")
+    return output_option(in_place(function))
+
+
+def write_body(
+    body: MessageBody, source: str, output: str | None, *, in_place: bool = False
+) -> None:
+    """Write a body to standard output, to a file, or back to its source."""
     if in_place:
         if output is not None or source == "-":
-            raise click.UsageError("-i writes back to the file BODY; it goes with neither - nor -o")
+            raise click.UsageError(
+                "-i writes back to the file BODY; it cannot be used with -o or standard input"
+            )
         output = source
     data = body.to_json_bytes() + b"\n"
+    if len(data) > limits().json_bytes:
+        raise click.UsageError(
+            f"the message would have {human_size(len(data))}, and commands read at most "
+            f"{human_size(limits().json_bytes)}; --to STORE moves files to a store, "
+            "--limit SIZE allows more"
+        )
+    write_document(data, output)
+
+
+def write_document(data: bytes, output: str | None) -> None:
+    """Write a document to standard output, or to a file."""
     if output is None or output == "-":
         write_out(data)
-        return
-    replace_file(output, data)
+    else:
+        replace_file(output, data)
 
 
 def write_out(data: bytes) -> None:
@@ -190,22 +316,21 @@ def write_out(data: bytes) -> None:
     sys.stdout.buffer.flush()
 
 
-def allow_option(function: _F) -> _F:
-    """Add the option `--allow URL`."""
-    return click.option(
-        "--allow",
-        multiple=True,
-        metavar="URL",
-        help="Also read references below URL (s3://bucket/prefix) or a directory; may be repeated. "
-        "Without it only public https and data URLs are read.",
-    )(function)
+@contextlib.contextmanager
+def progress(terminal: Terminal, label: str) -> Iterator[Any]:
+    """Yield an fsspec callback that draws a bar of bytes; None if nobody can see it."""
+    if terminal.quiet or not is_terminal(sys.stderr):
+        yield None
+        return
+    from fsspec.callbacks import Callback
 
+    with click.progressbar(length=0, label=label, file=sys.stderr) as bar:
 
-def resolver_for(allow: Sequence[str]) -> Resolver:
-    """Return the resolver that the user asked for."""
-    return Resolver(allow=[store_url(each) for each in allow])
+        class Bar(Callback):  # type: ignore[misc]
+            """Pass on the bytes that fsspec reports."""
 
+            def call(self, *_: Any, **__: Any) -> None:
+                bar.length = self.size or 0
+                bar.update(self.value - bar.pos)
 
-def store_url(text: str) -> str:
-    """Return the URL of a store; what has no scheme is a directory."""
-    return text if "://" in text else Path(text).absolute().as_uri()
+        yield Bar()

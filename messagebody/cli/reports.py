@@ -1,4 +1,4 @@
-"""Reports of findings and verdicts: for terminals, JSON, JUnit, SARIF, GitHub and GitLab."""
+"""Reports of findings and verdicts: text for terminals, JSON, JUnit, SARIF, GitHub, GitLab."""
 
 import hashlib
 import json
@@ -13,9 +13,10 @@ import click
 
 from messagebody._text import count_of, escape, xml_attribute, xml_content
 from messagebody.cli.application import ExitCode
+from messagebody.cli.options import JSON_HELP
 from messagebody.cli.terminal import Terminal
 from messagebody.compatibility import Compatibility, Reason, Suggestion, Verdict
-from messagebody.rendering import Palette, listing
+from messagebody.rendering import listing
 from messagebody.rendering.tables import Cell, align
 
 if TYPE_CHECKING:
@@ -35,12 +36,12 @@ class Message:
     """One thing to report, with the file it belongs to.
 
     Arguments:
-        code: which kind of thing.
-        rule: what this kind means, in one sentence.
-        text: the thing in words, safe to show.
+        code: its kind.
+        rule: the meaning of this kind, in one sentence.
+        text: its text, safe to show.
         path: the file.
         is_error: whether it decides the outcome; else it is a remark.
-        identity: what stays the same while it is the same thing, however it is worded.
+        identity: values that stay the same when only the wording changes.
     """
 
     code: str
@@ -53,14 +54,14 @@ class Message:
 
 @attrs.frozen
 class Report:
-    """What a command found out about files.
+    """The result of a command about files.
 
     Arguments:
         command: the command that asks.
-        title: what was asked, in words.
-        outcome: how it went.
-        messages: what stands against the files.
-        data: all of it, as JSON has it.
+        title: the question, in words.
+        outcome: the answer.
+        messages: the problems of the files.
+        data: everything, for the format JSON.
     """
 
     command: str
@@ -160,12 +161,12 @@ def _sarif_result(message: Message, rule: int, fingerprint: str) -> dict[str, An
 
 
 def _uri(path: str) -> str:
-    """Return a path as a relative reference; bytes of it that are no text stay what they are."""
+    """Return a path as a relative reference; bytes that are not text stay unchanged."""
     return quote(path.encode("utf-8", "surrogateescape"), safe="/")
 
 
 def _fingerprinted(report: Report) -> Iterator[tuple[Message, str]]:
-    """Yield every message with a digest that is its own, and the same the next time."""
+    """Yield every message with a digest of its own, which is the same in the next run."""
     times = Counter[tuple[str, ...]]()
     for message in report.messages:
         identity = (message.code, message.path, *message.identity)
@@ -194,14 +195,14 @@ _FITS: Final = {
 _REMARKS: Final = {"dead-part", "only-empty-body-shared"}
 _RULES: Final = {
     "part-not-accepted": "The producer may send a part that the consumer does not accept.",
-    "required-may-be-missing": "The producer may leave out what the consumer requires.",
+    "required-may-be-missing": "The producer may leave out a part that the consumer requires.",
     "producer-unsatisfiable": "No body is valid for the producer.",
     "consumer-unsatisfiable": "No body is valid for the consumer.",
-    "only-empty-body-shared": "Nothing but the empty body is valid for both.",
+    "only-empty-body-shared": "Only the empty body is valid for both.",
     "undecided": "The budget ended before the answer was known.",
     "unsatisfiable": "No body is valid for the schema.",
     "dead-part": "No valid body has a part that this schema part accepts.",
-    "redundant-part": "Other schema parts accept all that this one does.",
+    "redundant-part": "Other schema parts accept everything that this one accepts.",
     "matches-nothing": "The pattern, or an alternative of it, matches nothing.",
     "double-star": "Two stars beside other characters mean no more than one.",
     "lone-suffix": "The pattern leaves out the type that its suffix is named for.",
@@ -213,11 +214,11 @@ class Subject:
     """The files a check compared.
 
     Arguments:
-        producer: path of what is sent.
-        consumer: path of what takes it.
-        changed: path of the file whose change is judged, where findings are shown, for the other
-            one may lie anywhere; without it, they are shown at the file of the schema part they
-            are about.
+        producer: path of the producer's schema.
+        consumer: path of the consumer's schema.
+        changed: path of the file whose change is judged. All findings are shown there, since the
+            other file may be anywhere; without it, they are shown at the file of the schema part
+            they are about.
     """
 
     producer: str
@@ -226,7 +227,7 @@ class Subject:
 
     @property
     def sides(self) -> tuple[str, str]:
-        """What the two are called: by their paths, or as the old and the new of a change."""
+        """The names of the two: their paths, or the old and the new schema of a change."""
         if self.changed is None:
             return self.producer, self.consumer
         sides = "the new schema", "the old schema"
@@ -234,7 +235,7 @@ class Subject:
 
     @property
     def title(self) -> str:
-        """What was asked."""
+        """The question."""
         asked = " fits ".join(self.sides)
         return asked if self.changed is None else f"{self.changed}: {asked}"
 
@@ -254,10 +255,10 @@ def report_pair(
     """Return the answer to `check` as a report.
 
     Arguments:
-        command: the command that asks.
+        command: the command.
         result: the answer.
         subject: the files.
-        changes: what would make the pair fit; None if nobody asked.
+        changes: changes that make the pair fit; None without --suggest.
     """
     outcomes: dict[bool | None, Outcome] = {True: "passed", False: "failed", None: "undecided"}
     reasons = () if result else result.reasons
@@ -273,10 +274,10 @@ def report_pair(
 def report_findings(
     findings: "Sequence[Finding]", schema: "MessageBodySchema", path: str
 ) -> Report:
-    """Return what `lint` found in a schema as a report.
+    """Return the findings of `lint` in a schema as a report.
 
     Arguments:
-        findings: what was found.
+        findings: the findings.
         schema: the schema.
         path: the file it is in.
     """
@@ -316,7 +317,7 @@ def _on_finding(finding: "Finding", schema: "MessageBodySchema", path: str) -> M
 
 
 def _label(schema: "MessageBodySchema", index: int | None) -> str:
-    """Return what a schema part says: it stays the same when others are put before it."""
+    """Return the text of a schema part, which stays the same when parts are put before it."""
     return "" if index is None else schema[index].label
 
 
@@ -359,7 +360,7 @@ def _finding_data(finding: "Finding") -> dict[str, Any]:
 
 
 _F = TypeVar("_F", bound=Callable[..., Any])
-# Consumer parts of which a person reads why each refuses.
+# Consumer parts that a person reads about, one by one.
 _REJECTIONS: Final = 10
 _ROLES = {Verdict.ALWAYS: "yes", Verdict.UNDECIDED: "maybe"}
 
@@ -368,11 +369,9 @@ def format_option(function: _F) -> _F:
     """Add the option `--format`, and `--json` for the one most used."""
     names = ["text", *sorted(FORMATS)]
     chosen = click.option(
-        "--format", "form", type=click.Choice(names), default="text", help="How to print it."
+        "--format", "form", type=click.Choice(names), default="text", help="Output format."
     )
-    as_json = click.option(
-        "--json", "form", flag_value="json", help="Print JSON; its members stay as they are."
-    )
+    as_json = click.option("--json", "form", flag_value="json", help=JSON_HELP)
     return chosen(as_json(function))
 
 
@@ -388,11 +387,11 @@ def answer(
 
     Arguments:
         terminal: where to print it.
-        command: the command that asks.
+        command: the command.
         result: the answer.
         form: the format.
         subject: the files.
-        changes: what would make the pair fit; None if nobody asked.
+        changes: changes that make the pair fit; None without --suggest.
     """
     if form == "text":
         _explain(terminal, result, subject)
@@ -424,15 +423,19 @@ def _explain(terminal: Terminal, result: Compatibility, subject: Subject) -> Non
         # A change is judged in two directions; reasons speak of producer and consumer only.
         terminal.say("  producer: {}, consumer: {}".format(*subject.sides))
     for reason in result.reasons:
-        terminal.say(_reason_lines(reason, paint))
+        _say_reason(terminal, reason)
     if result.counterexample is not None:
         terminal.say("a message the producer may send and the consumer refuses:")
-        terminal.say("  " + line for line in listing(result.counterexample, palette=paint))
+        width = None if terminal.width is None else terminal.width - 2
+        lines = listing(result.counterexample, palette=paint, width=width)
+        terminal.say("  " + line for line in lines)
 
 
-def _reason_lines(reason: Reason, paint: Palette) -> Iterator[str]:
-    """Yield a reason, a line for each consumer part that refuses, and what may be meant."""
-    yield f"  {escape(reason.summary, limit=2000)}" + (":" if reason.rejections else "")
+def _say_reason(terminal: Terminal, reason: Reason) -> None:
+    """Print a reason, a line for each consumer part that refuses, and a hint."""
+    paint = terminal.palette
+    summary = f"  {escape(reason.summary, limit=2000)}" + (":" if reason.rejections else "")
+    terminal.say_wrapped([summary])
     rows = [
         [
             Cell(f"{each.schema_index}", "dim", right=True),
@@ -441,11 +444,12 @@ def _reason_lines(reason: Reason, paint: Palette) -> Iterator[str]:
         ]
         for each in reason.rejections[:_REJECTIONS]
     ]
-    yield from ("    " + line for line in align(rows, palette=paint))
+    width = None if terminal.width is None else terminal.width - 4
+    terminal.say("    " + line for line in align(rows, palette=paint, width=width))
     if len(reason.rejections) > _REJECTIONS:
-        yield f"    and {count_of(len(reason.rejections) - _REJECTIONS, 'more part')}"
+        terminal.say(f"    and {count_of(len(reason.rejections) - _REJECTIONS, 'more part')}")
     if reason.hint:
-        yield paint(f"    {escape(reason.hint, limit=2000)}", "maybe")
+        terminal.say_wrapped([f"    {escape(reason.hint, limit=2000)}"], "maybe")
 
 
 def _advise(
@@ -454,8 +458,9 @@ def _advise(
     if result or changes is None:
         return
     if not changes:
-        terminal.say("no small change of the producer is known that makes it fit")
+        terminal.say("no small change of the producer makes it fit")
         return
-    terminal.say("what makes it fit, the least change first:")
-    for number, change in enumerate(changes, 1):
-        terminal.say(f"  {number}. {escape(str(change), limit=2000)}")
+    terminal.say("changes that make it fit, the smallest first:")
+    terminal.say_wrapped(
+        f"  {number}. {escape(str(change), limit=2000)}" for number, change in enumerate(changes, 1)
+    )

@@ -1,31 +1,34 @@
-"""How commands speak: answers on standard output, remarks on standard error."""
+"""The terminal of a command: answers on standard output, notes on standard error."""
 
 import json
 import os
+import re
 import shutil
 import sys
+import textwrap
 from collections.abc import Iterable
 from typing import Any
 
 import attrs
 import click
 
+from messagebody.limits import DEFAULT_LIMITS, Limits
 from messagebody.rendering import Palette
-
-__all__ = ["Terminal", "pass_terminal"]
 
 
 @attrs.define
 class Terminal:
-    """Where a command prints, and what the user asked for.
+    """The streams a command prints on, and the options that every command has.
 
     Arguments:
-        quiet: leave out remarks and progress.
+        quiet: suppress progress and informational messages.
         debug: show tracebacks.
+        limits: what to take of a message or schema before refusing it.
     """
 
     quiet: bool = False
     debug: bool = False
+    limits: Limits = DEFAULT_LIMITS
 
     @property
     def palette(self) -> Palette:
@@ -34,27 +37,77 @@ class Terminal:
 
     @property
     def width(self) -> int | None:
-        """Columns of the terminal; None where output goes to a file or pipe."""
-        return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+        """Columns to keep to: those of the terminal, or COLUMNS; None for any number."""
+        if is_terminal(sys.stdout) or os.environ.get("COLUMNS", "").isdecimal():
+            return shutil.get_terminal_size().columns
+        return None
 
     def say(self, lines: str | Iterable[str]) -> None:
         """Print an answer."""
         for line in [lines] if isinstance(lines, str) else lines:
             click.echo(line, color=True)
 
+    def say_wrapped(self, lines: Iterable[str], role: str = "") -> None:
+        """Print an answer in sentences, folded to the width of the terminal."""
+        for line in lines:
+            indent = " " * (len(line) - len(line.lstrip(" ")))
+            self.say(self.palette(each, role) for each in _folded(line, self.width, indent + "  "))
+
     def say_json(self, value: Any) -> None:
         """Print an answer for programs, in ASCII: nothing in it can act on a terminal."""
         click.echo(json.dumps(value, indent=2))
 
     def remark(self, text: str) -> None:
-        """Tell a person something beside the answer."""
-        if not self.quiet and sys.stderr.isatty():
+        """Print progress for a person: nothing where standard error is not a terminal."""
+        if not self.quiet and is_terminal(sys.stderr):
             click.echo(text, err=True)
+
+    def warn(self, text: str) -> None:
+        """Print on standard error what a user must not miss, also where a script runs."""
+        if not self.quiet:
+            click.echo(f"messagebody: {text}", err=True)
+
+
+def _folded(line: str, width: int | None, indent: str) -> list[str]:
+    if width is None or len(line) <= width:
+        return [line]
+    # Names and types are not cut at their hyphens: they are copied.
+    return textwrap.wrap(line, width, subsequent_indent=indent, break_on_hyphens=False)
+
+
+def is_terminal(stream: Any) -> bool:
+    """Return whether a stream is a terminal; a stream that was closed is None."""
+    return stream is not None and bool(stream.isatty())
 
 
 def _takes_colour(stream: Any) -> bool:
-    wanted = not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
-    return bool(wanted and stream.isatty())
+    if os.environ.get("NO_COLOR"):
+        return False
+    if os.environ.get("FORCE_COLOR"):
+        return True
+    return is_terminal(stream) and os.environ.get("TERM") != "dumb"
+
+
+# How the library gives advice, and how the same is written in a shell.
+_ADVICE = (
+    (re.compile(r"Resolver\(allow=\[[\"']([^\"']*)[\"']\]\)"), r"--allow \1"),
+    (re.compile(r"read them once and fill them in: body\.pin\(resolver\)"), "inline --all first"),
+    (re.compile(r"\b([a-z]+)=True\b"), r"--\1"),
+)
+
+
+def in_shell_words(text: str) -> str:
+    """Return an error's text with the advice it gives in the words of the command line.
+
+    Examples:
+        >>> in_shell_words('If the store is yours: Resolver(allow=["s3://acme/agents/"])')
+        'If the store is yours: --allow s3://acme/agents/'
+        >>> in_shell_words("the file exists; overwrite=True replaces it")
+        'the file exists; --overwrite replaces it'
+    """
+    for pattern, words in _ADVICE:
+        text = pattern.sub(words, text)
+    return text
 
 
 pass_terminal = click.make_pass_decorator(Terminal)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, Self
 
 import attrs
 
+from messagebody._files import read_regular
 from messagebody._text import count_of, quote
 from messagebody.compatibility.inclusion import Compatibility, check, lenient_schema
 from messagebody.compatibility.matrix import InclusionMatrix, Row
@@ -79,7 +80,8 @@ class Agent:
                 return cls(stated, *map(_of_types, types))
             if unknown := sorted(data.keys() - _MEMBERS, key=str):
                 known = ", ".join(sorted(_MEMBERS))
-                raise InvalidSchema(f"unknown members {quote(unknown)}; an agent has {known}")
+                shown = ", ".join(map(quote, unknown))
+                raise InvalidSchema(f"unknown members {shown}; an agent has {known}")
             if not data.keys() & {"input", "output"}:
                 # A schema part has a name too: read as an agent, it would fit everybody.
                 raise InvalidSchema("an agent has an input, an output or both; here is neither")
@@ -131,15 +133,15 @@ def read_agents(
 ) -> Iterator[Agent]:
     """Yield the agents of all `.json` files of a directory, in the order of the file names.
 
-    A file holds one agent or a list of them; one that states no name is called as its file.
+    A file holds one agent or a list of them; one without a name has the name of its file.
 
     Raises:
-        InvalidSchema: a file holds no agent; names the file.
+        InvalidSchema: a file holds no agent, is too large or not a regular file; names the file.
         OSError: a file can't be read.
     """
     for path in sorted(Path(directory).glob("*.json")):
         try:
-            data = strict_json.loads(path.read_bytes(), depth=limits.depth)
+            data = strict_json.loads(read_regular(path, limits.json_bytes), depth=limits.depth)
             for each in data if isinstance(data, list) else [data]:
                 yield Agent.from_dict(each, name=path.stem, limits=limits)
         except ValueError as error:

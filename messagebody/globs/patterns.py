@@ -6,6 +6,7 @@ from functools import lru_cache
 from itertools import groupby, takewhile
 from typing import Any, Final, Literal, Self
 
+from messagebody.errors import InvalidPattern
 from messagebody.globs.automaton import Automaton, content_type_automaton, name_automaton
 from messagebody.globs.shapes import Shape, branches, shapes_of
 from messagebody.globs.syntax import (
@@ -101,6 +102,16 @@ class _Pattern:
     def is_empty(self) -> bool:
         """Tell whether the pattern matches nothing."""
         return self.literal is None and self.automaton.is_empty
+
+    def require_matches(self) -> None:
+        """Check that there is a legal word that the pattern matches.
+
+        Raises:
+            InvalidPattern: there is none; says why, in the words of `lint`.
+        """
+        if not self.is_universal and self.is_empty:
+            why = [lint.text for lint in self.lint() if lint.code == "matches-nothing"]
+            raise InvalidPattern(self.text, why[0])
 
     def lint(self) -> tuple[Lint, ...]:
         """Return what was probably not meant."""

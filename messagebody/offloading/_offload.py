@@ -34,9 +34,15 @@ class Selection:
     unnamed: bool = True
 
     def chooser(self) -> Callable[[str | None, str], bool]:
-        """Return a test of a name and a content type, with the patterns compiled once."""
-        name_matches = name_pattern(self.names).matches
-        type_matches = content_type_pattern(self.content_types).matches
+        """Return a test of a name and a content type, with the patterns compiled once.
+
+        Raises:
+            InvalidPattern: a pattern breaks the rules, or can match nothing.
+        """
+        names, types = name_pattern(self.names), content_type_pattern(self.content_types)
+        names.require_matches()
+        types.require_matches()
+        name_matches, type_matches = names.matches, types.matches
 
         def selects(name: str | None, content_type: str) -> bool:
             named = self.unnamed if name is None else name_matches(name)

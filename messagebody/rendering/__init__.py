@@ -1,7 +1,7 @@
-"""Values become text: trees, tables, HTML. Nothing here prints, and nothing reads content.
+"""Text and HTML for people: tables and trees of parts, and graphs of agents.
 
-The functions take anything shaped like a body and its parts, so that this package stands beside
-the model and not on top of it.
+Nothing here prints or reads content. The functions take anything shaped like a body and its
+parts, so that this package does not depend on the model.
 """
 
 from messagebody.rendering.html import html_table

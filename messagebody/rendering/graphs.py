@@ -1,4 +1,4 @@
-"""A registry of agents as a graph: in Graphviz's language, and drawn with letters."""
+"""Graphs of a registry of agents: for Graphviz, for Mermaid, and drawn with letters."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
@@ -7,14 +7,18 @@ from messagebody._text import escape
 from messagebody.rendering.tables import PLAIN, Palette, cut, display_width
 
 MOST_DRAWN: Final = 12
-"""More agents than this are more lines than a person follows in a terminal."""
+"""Agents that a person can follow in a terminal."""
 
 _WIDEST: Final = 32
 _SENDS, _TAKES, _BOTH = "●", "◀", "◉"
 
 
 def dot(agents: Iterable[str], pairs: Iterable[tuple[str, str]]) -> Iterator[str]:
-    r"""Yield the lines of a graph: agents, and an arrow from a sender to whoever takes it all.
+    r"""Yield the lines of a graph for Graphviz, with an arrow for every pair.
+
+    Arguments:
+        agents: the agents.
+        pairs: senders, each with an agent that accepts all it sends.
 
     Examples:
         >>> print("\n".join(dot(["a", "b"], [("a", "b")])))
@@ -39,13 +43,42 @@ def _quoted(text: str) -> str:
     return f'"{inside}"'
 
 
+def mermaid(agents: Iterable[str], pairs: Iterable[tuple[str, str]]) -> Iterator[str]:
+    r"""Yield the lines of a graph for Mermaid, which GitHub and many wikis draw.
+
+    Arguments:
+        agents: the agents.
+        pairs: senders, each with an agent that accepts all it sends.
+
+    Examples:
+        >>> print("\n".join(mermaid(["a", "b"], [("a", "b")])))
+        flowchart LR
+          n0["a"]
+          n1["b"]
+          n0 --> n1
+    """
+    # Names may be any text, words of the language among them, so that nodes are numbered.
+    numbers: dict[str, int] = {}
+    yield "flowchart LR"
+    for number, agent in enumerate(agents):
+        numbers[agent] = number
+        yield f'  n{number}["{_mermaid_text(agent)}"]'
+    for sender, taker in pairs:
+        yield f"  n{numbers[sender]} --> n{numbers[taker]}"
+
+
+def _mermaid_text(text: str) -> str:
+    """Return a text with the characters that Mermaid or HTML would act on as their numbers."""
+    return "".join(f"#{ord(c)};" if c in '"#&<>`\\;' else c for c in escape(text))
+
+
 def draw(
     agents: Sequence[str], pairs: Iterable[tuple[str, str]], *, palette: Palette = PLAIN
 ) -> Iterator[str]:
-    r"""Yield a line an agent, with a column for everybody who sends to somebody.
+    r"""Yield a line for each agent, with a column for each one that sends to another.
 
-    In its column an agent has "●", and those who take what it sends have "◀"; one that takes
-    what it sends itself has "◉".
+    In its column the sender has "●", and the agents that accept all it sends have "◀"; a sender
+    that accepts its own output has "◉".
 
     Arguments:
         agents: the agents, from top to bottom.
@@ -72,7 +105,7 @@ def draw(
 
 
 def _mark(row: int, sender: int, takers: Sequence[int]) -> str:
-    """Return what stands in a sender's column: a mark, the line between marks, or nothing."""
+    """Return the character in a sender's column: a mark, the line between marks, or a space."""
     if row == sender:
         return _BOTH if row in takers else _SENDS
     if row in takers:

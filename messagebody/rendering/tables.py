@@ -1,4 +1,4 @@
-"""Tables and trees of parts for a terminal, with colours and columns."""
+"""Tables and trees of parts for a terminal, with colours and aligned columns."""
 
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
@@ -95,10 +95,13 @@ def cut(text: str, width: int) -> str:
 
 
 _GAP = "  "
+# Columns that a cell keeps, and that the last cell of a row keeps while others have more.
+_NARROWEST = 4
+_LAST = 12
 
 
 class Cell(NamedTuple):
-    """One piece of a row: its text, its role, its side, and what stands before it unpainted."""
+    """One piece of a row: its text, its role, its side, and the text before it, unpainted."""
 
     text: str
     role: str = ""
@@ -119,7 +122,7 @@ def align(
     Arguments:
         rows: rows of equally many cells.
         palette: paints cells by their roles.
-        width: columns to keep to, at the cost of the last column; None for any.
+        width: columns to keep to, at the cost of the widest cells; None for any.
 
     Examples:
         >>> align([[Cell("5 B", right=True), Cell("/a")], [Cell("12 KiB"), Cell("/b")]])
@@ -130,9 +133,18 @@ def align(
         return []
     widths = [max(cell.width for cell in column) for column in zip(*table, strict=True)]
     if width is not None:
-        before = sum(widths[:-1]) + len(_GAP) * (len(widths) - 1)
-        widths[-1] = min(widths[-1], max(width - before, 12))
+        widths = _fitted(widths, width - len(_GAP) * (len(widths) - 1))
     return [_line(row, widths, palette) for row in table]
+
+
+def _fitted(widths: list[int], room: int) -> list[int]:
+    """Return widths whose sum is at most `room`: the last gives way first, then the widest."""
+    *others, last = widths
+    last = min(last, max(room - sum(others), _LAST))
+    cap = max(others, default=0)
+    while cap > _NARROWEST and sum(min(each, cap) for each in others) > room - last:
+        cap -= 1
+    return [*(min(each, cap) for each in others), last]
 
 
 def _line(row: Sequence[Cell], widths: Sequence[int], palette: Palette) -> str:
@@ -158,7 +170,7 @@ def kind_of(part: "Part") -> str:
 
 
 def size_of(part: "Part") -> str:
-    """Return a part's size for a person; "?" where nobody has stated it."""
+    """Return a part's size for a person; "?" where it is unknown."""
     return "?" if part.size is None else human_size(part.size)
 
 
@@ -168,7 +180,7 @@ def type_of(part: "Part") -> str:
 
 
 def place_of(part: "Part") -> str:
-    """Return where content lives that is not in the message, without its secrets.
+    """Return the place of content that is not in the message, without its secrets.
 
     Examples:
         >>> from messagebody import Part

@@ -154,6 +154,9 @@ def _filesystem(scheme: str, options: dict[str, Any]) -> Any:
     try:
         return fsspec.filesystem(scheme, **options)
     except ImportError as error:
-        raise MissingDependency(f"a store at {scheme}://", _EXTRAS.get(scheme, scheme)) from error
+        if scheme in _EXTRAS:
+            raise MissingDependency(f"a store at {scheme}://", _EXTRAS[scheme]) from error
+        problem = f"a store at {scheme}:// needs a package that is not installed: {error}"
+        raise StoreError(problem, f"{scheme}://") from error
     except ValueError as error:
         raise StoreError(f"there is no filesystem for {scheme}://", f"{scheme}://") from error

@@ -54,7 +54,7 @@ class TestRegistry:
         (tmp_path / "crowd" / "all.json").write_text(json.dumps(names))
         done = shell("registry", "pairs", "crowd", "--graph")
         assert (done.code, done.out) == (2, "")
-        assert "up to 12 agents, here are 13; --dot" in done.err
+        assert "up to 12 agents, and there are 13; use --dot" in done.err
 
     def test_json(self, shell: Shell, agents: str) -> None:
         def read(*arguments: str) -> object:
@@ -141,7 +141,7 @@ class TestEnvelope:
         signed = shell("envelope", "sign", *options, stdin=json.dumps(full).encode())
         done = shell("envelope", "verify", *options, stdin=signed.data)
         assert done.code == 0
-        assert "anybody may have changed: " in done.out
+        assert "not covered by the signature: " in done.out
 
     def test_detached(self, shell: Shell, secret: str) -> None:
         unsigned = {name: value for name, value in ENVELOPE.items() if name != "authentication"}

@@ -2,6 +2,7 @@
 
 import os
 import pty
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -94,3 +95,99 @@ def test_commands_pipe(message: str) -> None:
         shell=True, capture_output=True, text=True, check=True,
     )  # fmt: skip
     assert done.stdout.strip() == "3"
+
+
+@pytest.mark.parametrize("redirected", [">&-", "<&- >&-"])
+def test_a_closed_standard_output(message: str, redirected: str) -> None:
+    code, said = in_a_shell(f"ls {message} {redirected}")
+    assert (code, said) == (4, "messagebody: standard output is closed\n")
+
+
+def test_a_closed_standard_input(message: str) -> None:
+    code, said = in_a_shell("ls - <&-")
+    assert (code, said) == (
+        2, "messagebody: standard input is closed (see: messagebody ls --help)\n")  # fmt: skip
+    assert in_a_shell(f"ls {message} <&- > /dev/null")[0] == 0
+    assert in_a_shell(f"ls {message} 2>&- > /dev/null")[0] == 0
+
+
+def in_a_shell(command: str) -> tuple[int, str]:
+    program = " ".join(COMMAND)
+    done = subprocess.run(
+        ["bash", "-c", f"{program} {command}"], stderr=subprocess.PIPE, text=True, check=False
+    )
+    return done.returncode, done.stderr
+
+
+def test_help_into_a_closed_pipe() -> None:
+    ours, theirs = os.pipe()
+    os.close(ours)
+    done = subprocess.run([*COMMAND, "--help"], stdout=theirs, stderr=subprocess.PIPE, check=False)
+    os.close(theirs)
+    assert (done.returncode, done.stderr) == (141, b"")
+
+
+def test_output_into_a_process_substitution(message: str, tmp_path: Path) -> None:
+    copy = tmp_path / "copy"
+    code, said = in_a_shell(f"add {message} --text more -o >(cat > {copy}; touch {copy}.done)")
+    assert (code, said) == (0, "")
+    assert in_a_shell(f"add {message} --text x -o /dev/stdout | cat > {copy}.2")[0] == 0
+    assert len(MessageBody.from_json(Path(f"{copy}.2").read_bytes())) == 3
+
+
+@pytest.mark.parametrize(
+    ("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)], ids=["int", "term"]
+)
+def test_signals_end_without_a_traceback(number: int, code: int, tmp_path: Path) -> None:
+    """While it waits for input; and what was begun is removed."""
+    # Tests in the background ignore SIGINT, and so would the commands that they start.
+    program = """
+import signal
+signal.signal(signal.SIGINT, signal.default_int_handler)
+from messagebody.cli import main
+main()
+"""
+    with subprocess.Popen(
+        [sys.executable, "-c", program, "unpack", "-", str(tmp_path / "out")],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    ) as process:  # fmt: skip
+        assert process.stdin is not None
+        # More than a pipe holds: once it is written, the command is reading.
+        process.stdin.write(b" " * 200_000)
+        process.stdin.flush()
+        process.send_signal(number)
+        assert process.wait(timeout=60) == code
+        assert process.stderr is not None
+        assert process.stderr.read() == b""
+
+
+def test_ctrl_c_while_the_program_loads(tmp_path: Path) -> None:
+    program = """
+import builtins, sys
+load = builtins.__import__
+def interrupted(name, *rest, **options):
+    if name == "click":
+        raise KeyboardInterrupt
+    return load(name, *rest, **options)
+from messagebody.cli import main
+builtins.__import__ = interrupted
+main()
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=False)
+    assert (done.returncode, done.stderr) == (130, b"")
+
+
+def test_unpack_removes_what_it_wrote_when_terminated(message: str, tmp_path: Path) -> None:
+    program = f"""
+import os, shutil, signal, sys
+def copy(source, file, length=0):
+    file.write(b"half")
+    os.kill(os.getpid(), signal.SIGTERM)
+shutil.copyfileobj = copy
+sys.argv = ["messagebody", "unpack", {message!r}, {str(tmp_path / "out")!r}]
+from messagebody.cli import main
+main()
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=False)
+    assert (done.returncode, done.stderr) == (143, b"")
+    assert [*(tmp_path / "out").iterdir()] == []

@@ -1,12 +1,14 @@
-"""Pictures of a registry: with letters, and in Graphviz's language."""
+"""Graphs of a registry: with letters, for Graphviz and for Mermaid."""
 
+import re
 from typing import Any
 
 import networkx as nx
 from hypothesis import given
 from hypothesis import strategies as st
 
-from messagebody.rendering.graphs import MOST_DRAWN, dot, draw
+from messagebody._text import escape
+from messagebody.rendering.graphs import MOST_DRAWN, dot, draw, mermaid
 from tests.rendering.test_formats import texts
 
 Pairs = list[tuple[str, str]]
@@ -61,3 +63,16 @@ class TestLetters:
         assert len("\n".join(lines).splitlines()) == len(names)
         assert all(0x20 <= ord(c) < 0x7F or ord(c) >= 0xA0 for line in lines for c in line)
         assert len("\n".join(dot(names, pairs)).splitlines()) == 3 + 2 * len(names)
+
+
+class TestMermaid:
+    @given(st.lists(texts, unique=True, min_size=1))
+    def test_any_name_is_a_label_and_nothing_else(self, names: list[str]) -> None:
+        """No character of a name can end its label, and each can be read back."""
+        lines = [*mermaid(names, [(names[0], names[-1])])]
+        assert lines[0] == "flowchart LR"
+        assert lines[-1] == f"  n0 --> n{len(names) - 1}"
+        for number, (name, line) in enumerate(zip(names, lines[1:-1], strict=True)):
+            found = re.fullmatch(rf'  n{number}\["((?:[^"#&<>`\\;\n]|#[0-9]+;)*)"\]', line)
+            assert found is not None
+            assert re.sub("#([0-9]+);", lambda c: chr(int(c[1])), found[1]) == escape(name)

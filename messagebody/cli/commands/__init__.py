@@ -1,1 +1,120 @@
-"""The commands: one file each, loaded when it runs."""
+"""The table of commands: the first line of the help of each, and the module that holds it.
+
+A new command is a line here and a function `NAME_command` in its module.
+"""
+
+import importlib
+import inspect
+from collections.abc import Iterator, MutableMapping
+from typing import NamedTuple
+
+import click
+
+
+class Entry(NamedTuple):
+    """A command: its module in this package, and the first line of its help."""
+
+    module: str
+    summary: str
+
+
+SECTIONS = {
+    "Inspect": {
+        "ls": Entry("bodies", "List parts."),
+        "tree": Entry("bodies", "Show a body as a tree."),
+        "cat": Entry("bodies", "Print the content of parts."),
+        "digest": Entry("bodies", "Print the digest of bodies, or a manifest."),
+        "diff": Entry("bodies", "Show the parts in which two bodies differ."),
+        "mount": Entry("bodies", "Show a body as a directory."),
+    },
+    "Build": {
+        "add": Entry("building", "Add files, text or a URL to a body."),
+        "rm": Entry("bodies", "Remove parts from a body."),
+        "mv": Entry("bodies", "Give a part another name."),
+        "pack": Entry("building", "Make a body from the files of a directory."),
+        "unpack": Entry("building", "Write named parts as files into a directory."),
+    },
+    "Validate and compare": {
+        "validate": Entry("schemas", "Validate bodies against a schema."),
+        "schema": Entry("schemas", "Describe a schema in words."),
+        "infer": Entry("schemas", "Print a schema that bodies are valid for."),
+        "check": Entry(
+            "schemas", "Check that every output of one agent is valid input of another."
+        ),
+        "evolve": Entry("schemas", "Check that a schema can change without breaking anybody."),
+        "lint": Entry("schemas", "Report likely mistakes in a schema."),
+        "registry": Entry("schemas", "Compare the schemas of many agents."),
+    },
+    "Use stores": {
+        "offload": Entry("stores", "Move large parts to a store."),
+        "inline": Entry("stores", "Bring referenced content back into the message."),
+        "fetch": Entry("stores", "Write one part to a file."),
+        "verify": Entry("stores", "Verify the size and digest of every reference."),
+        "present": Entry("stores", "Make a copy with signed links."),
+        "migrate": Entry("stores", "Copy referenced content to another store."),
+        "sweep": Entry("stores", "Find and delete stored objects that no message refers to."),
+    },
+    "Use other formats": {
+        "detect": Entry("messages", "Print the format of a message."),
+        "convert": Entry("messages", "Convert between a body and another system's message."),
+        "envelope": Entry("messages", "Check, sign, verify and log other systems' envelopes."),
+    },
+    "Get started": {
+        "demo": Entry("demo", "Show the main job on sample files."),
+        "help": Entry("help", "Explain a command or a topic."),
+        "completion": Entry("help", "Print a script for tab completion."),
+    },
+}
+"""Every command, by the section of the help that lists it."""
+
+TABLE = {name: entry for section in SECTIONS.values() for name, entry in section.items()}
+"""Every command by its name."""
+
+
+class Commands(MutableMapping[str, click.Command]):
+    """The commands of the table; a command's module is imported when the command is asked for.
+
+    So `--version` and `--help` do not wait for an S3 client.
+
+    Arguments:
+        shared: options that every command has besides its own.
+    """
+
+    def __init__(self, shared: list[click.Option]) -> None:
+        self._shared = shared
+        self._loaded: dict[str, click.Command] = {}
+
+    def __getitem__(self, name: str) -> click.Command:
+        if name not in self._loaded:
+            self[name] = self._load(name, TABLE[name])
+        return self._loaded[name]
+
+    def __setitem__(self, name: str, command: click.Command) -> None:
+        self._loaded[name] = command
+
+    def __delitem__(self, name: str) -> None:
+        raise TypeError("the table of commands does not change")
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(TABLE)
+
+    def __len__(self) -> int:
+        return len(TABLE)
+
+    def __contains__(self, name: object) -> bool:
+        return name in TABLE
+
+    def _load(self, name: str, entry: Entry) -> click.Command:
+        module = importlib.import_module(f"{__name__}.{entry.module}")
+        command: click.Command = getattr(module, f"{name}_command")
+        details = inspect.cleandoc(command.callback.__doc__ or "")
+        command.help, command.short_help = f"{entry.summary}\n\n{details}", entry.summary
+        self._share(command)
+        return command
+
+    def _share(self, command: click.Command) -> None:
+        """Give a command, and the commands of a group, the shared options."""
+        command.params = [*command.params, *self._shared]
+        if isinstance(command, click.Group):
+            for below in command.commands.values():
+                self._share(below)

@@ -1,92 +1,133 @@
-"""Commands on one body: add, cat, ls, tree, digest, pack, unpack, mount."""
+"""Commands that look at a body or rearrange it: ls, tree, cat, digest, diff, rm, mv, mount."""
 
 import sys
-from pathlib import Path
+from collections import Counter
+from collections.abc import Iterable
 from typing import Any
 
 import click
 
 from messagebody._text import count_of, escape, quote, redact_url
 from messagebody.body import MessageBody
+from messagebody.cli.application import ExitCode
 from messagebody.cli.options import (
+    JSON_HELP,
     allow_option,
     body_argument,
+    complete_file,
+    complete_name,
     output_options,
+    part_at,
     read_body,
     resolver_for,
     slashed,
+    source_name,
     write_body,
     write_out,
 )
-from messagebody.cli.terminal import Terminal, pass_terminal
-from messagebody.globs import content_type_pattern
-from messagebody.interop.directory import pack, unpack
+from messagebody.cli.terminal import Terminal, is_terminal, pass_terminal
+from messagebody.globs import content_type_pattern, name_pattern
 from messagebody.media_types import is_text
-from messagebody.names import safe_name
-from messagebody.offloading import inline
 from messagebody.part import Part
 from messagebody.references import Resolver
 from messagebody.rendering import listing, tree
 
 
-@click.command("add")
+@click.command("ls")
 @body_argument
-@click.argument("file", required=False, type=click.Path(exists=True, dir_okay=False))
-@click.option("--new", is_flag=True, help="Start a new body; BODY is not read.")
-@click.option("--text", help="Add this text instead of a file.")
-@click.option("--url", help="Add a reference instead of a file.")
-@click.option("--name", help="Name of the part; of a file, its own name made legal if not given.")
-@click.option("--unnamed", is_flag=True, help="Add a file without a name: content to show.")
-@click.option("--type", "content_type", help="Content type; found if not given.")
-@output_options
-def add_command(
-    body: str, file: str | None, text: str | None, url: str | None, name: str | None,
-    content_type: str | None, output: str | None, *, new: bool, unnamed: bool, in_place: bool,
-) -> None:  # fmt: skip
-    """Add a file, text or URL at the end of a body.
+@click.argument("patterns", nargs=-1, metavar="[PATTERN]...", shell_complete=complete_name)
+@click.option("--type", "content_type", default="*/*", help="Only parts of matching content type.")
+@click.option("--json", "as_json", is_flag=True, help=JSON_HELP)
+@pass_terminal
+def ls_command(
+    terminal: Terminal, body: str, patterns: tuple[str, ...], content_type: str, *, as_json: bool
+) -> ExitCode:
+    """Without PATTERN all parts are listed, else the named parts that match one.
+
+    Exit code 1: no part matches.
 
     \b
-      messagebody add message.json chart.png --name charts/sales.png -i
-      messagebody add - report.md --unnamed --new -o message.json
-      messagebody add message.json --text 'More soon.' -i
+      messagebody ls message.json
+      messagebody ls message.json 'sources/*' 'charts/**'
+      messagebody ls message.json --type 'image/*'
     """
-    message = MessageBody() if new else read_body(body)
-    content = text if file is None else Path(file).read_bytes()
-    message.add(
-        content, url=url, name=_name(message, file, name, unnamed=unnamed),
-        content_type=content_type,
-    )  # fmt: skip
-    write_body(message, body, output, in_place=in_place)
+    message = read_body(body)
+    found = _selected(message, patterns, content_type)
+    if as_json:
+        terminal.say_json([described(index, part) for index, part in found])
+    else:
+        shown = [part for _, part in found]
+        terminal.say(listing(shown, palette=terminal.palette, width=terminal.width))
+    missed = [each for each in patterns if not _matches(message, each)]
+    for pattern in missed:
+        terminal.warn(f"no part matches {quote(pattern)}{_meant(message, pattern)}")
+    return ExitCode.NO if missed else ExitCode.YES
 
 
-def _name(body: MessageBody, file: str | None, name: str | None, *, unnamed: bool) -> str | None:
-    if unnamed or (name is None and file is None):
-        return None
-    return slashed(name) if name is not None else safe_name(str(file), taken=body)
+def _selected(
+    body: MessageBody, patterns: Iterable[str], content_type: str
+) -> list[tuple[int, Part]]:
+    of_type = content_type_pattern(content_type).matches
+    of_name = [name_pattern(slashed(each)).matches for each in patterns]
+    return [
+        (index, part)
+        for index, part in enumerate(body)
+        if of_type(part.content_type)
+        and (not of_name or (part.name is not None and any(each(part.name) for each in of_name)))
+    ]
 
 
-def _complete_name(
-    context: click.Context, parameter: click.Parameter, incomplete: str
-) -> list[str]:
-    path = context.params.get("body")
-    if not path or path == "-":
-        return []
-    names = read_body(path).names()
-    without = "" if incomplete.startswith("/") else "/"
-    return [name.removeprefix(without) for name in names if name.startswith(without + incomplete)]
+def _matches(body: MessageBody, pattern: str) -> bool:
+    matches = name_pattern(slashed(pattern)).matches
+    return any(matches(name) for name in body.names())
+
+
+def _meant(body: MessageBody, pattern: str) -> str:
+    """Return the advice for a pattern that is the name of a directory."""
+    directory = slashed(pattern).rstrip("/") + "/"
+    if not any(name.startswith(directory) for name in body.names()):
+        return ""
+    return f"; it is a directory, whose parts are {quote(directory[1:] + '**')}"
+
+
+def described(index: int, part: Part) -> dict[str, Any]:
+    """Return a part as JSON output shows it; a URL without its secrets."""
+    return {
+        "index": index,
+        "name": part.name,
+        "contentType": part.content_type,
+        "size": part.size,
+        "url": None if part.url is None else redact_url(part.url),
+        "digest": part.digest,
+        "metadata": part.metadata,
+    }
+
+
+@click.command("tree")
+@body_argument
+@pass_terminal
+def tree_command(terminal: Terminal, body: str) -> None:
+    """Every part is shown with its size and content type.
+
+    \b
+      messagebody tree message.json
+    """
+    title = "" if body == "-" else escape(body, limit=200)
+    lines = tree(read_body(body), title=title, palette=terminal.palette, width=terminal.width)
+    terminal.say(lines)
 
 
 @click.command("cat")
 @body_argument
-@click.argument("names", nargs=-1, metavar="[NAME]...", shell_complete=_complete_name)
-@click.option("--index", "indexes", type=int, multiple=True, help="A part by its place, from 0.")
+@click.argument("names", nargs=-1, metavar="[NAME]...", shell_complete=complete_name)
+@click.option("--index", "indexes", type=int, multiple=True, help="A part by position, from 0.")
 @click.option("--force", is_flag=True, help="Write binary to a terminal too.")
 @allow_option
 def cat_command(
     body: str, names: tuple[str, ...], indexes: tuple[int, ...], allow: tuple[str, ...], *,
     force: bool,
 ) -> None:  # fmt: skip
-    """Print the content of parts, byte for byte; of the unnamed text parts if none is named.
+    """Content is printed byte for byte. Without NAME, the unnamed text parts are printed.
 
     \b
       messagebody cat message.json
@@ -94,7 +135,8 @@ def cat_command(
       messagebody cat small.json video/talk.mp4 --allow s3://acme/agents/ | mpv -
     """
     message = read_body(body)
-    parts = [message[slashed(name)] for name in names] + [message[index] for index in indexes]
+    parts = [message[slashed(name)] for name in names]
+    parts += [part_at(message, index) for index in indexes]
     resolver = resolver_for(allow)
     if not parts:
         _print_text(message, resolver)
@@ -104,19 +146,20 @@ def cat_command(
 
 def _print_text(body: MessageBody, resolver: Resolver) -> None:
     text = body.with_resolver(resolver).read_text()
-    write_out(_shown(text) if sys.stdout.isatty() else text.encode())
-    if sys.stdout.isatty() and text:
+    write_out(_shown(text) if is_terminal(sys.stdout) else text.encode())
+    if is_terminal(sys.stdout) and text:
         click.echo()
 
 
 def _write(part: Part, content: bytes, *, force: bool) -> None:
-    if not sys.stdout.isatty() or force:
+    if not is_terminal(sys.stdout) or force:
         write_out(content)
         return
     text = _decoded(part, content)
     if text is None:
         raise click.UsageError(
-            f"{part.label} is binary ({part.content_type}); write it to a file with >, or --force"
+            f"{part.label} is binary ({part.content_type}); write it to a file with >, "
+            "or use --force"
         )
     write_out(_shown(text))
 
@@ -129,144 +172,150 @@ def _decoded(part: Part, content: bytes) -> str | None:
 
 
 def _shown(text: str) -> bytes:
-    """Return text for a terminal: nothing in it acts on one."""
+    """Return text for a terminal, with everything escaped that would act on it."""
     return escape(text, keep="\n\t").encode()
 
 
-@click.command("ls")
-@body_argument
-@click.argument("patterns", nargs=-1, metavar="[PATTERN]...")
-@click.option("--type", "content_type", default="*/*", help="Only parts of matching content type.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON; its members stay as they are.")
-@pass_terminal
-def ls_command(
-    terminal: Terminal, body: str, patterns: tuple[str, ...], content_type: str, *, as_json: bool
-) -> None:
-    """List parts: all of them, or the named ones that match a PATTERN.
-
-    \b
-      messagebody ls message.json
-      messagebody ls message.json 'sources/*' 'charts/**'
-      messagebody ls message.json --type 'image/*'
-    """
-    found = _selected(read_body(body), patterns, content_type)
-    if as_json:
-        terminal.say_json([described(part) for part in found])
-    else:
-        terminal.say(listing(found, palette=terminal.palette, width=terminal.width))
-
-
-def _selected(body: MessageBody, patterns: tuple[str, ...], content_type: str) -> list[Part]:
-    if not patterns:
-        matches = content_type_pattern(content_type).matches
-        return [part for part in body if matches(part.content_type)]
-    names = {
-        part.name
-        for pattern in patterns
-        for part in body.list(slashed(pattern), content_type=content_type)
-    }
-    return [part for part in body if part.name in names]
-
-
-def described(part: Part) -> dict[str, Any]:
-    """Return what JSON output says of a part; a URL without its secrets."""
-    return {
-        "name": part.name,
-        "contentType": part.content_type,
-        "size": part.size,
-        "url": None if part.url is None else redact_url(part.url),
-    }
-
-
-@click.command("tree")
-@body_argument
-@pass_terminal
-def tree_command(terminal: Terminal, body: str) -> None:
-    """Show a body as a tree with the size and type of every part.
-
-    \b
-      messagebody tree message.json
-    """
-    title = "" if body == "-" else escape(body, limit=200)
-    lines = tree(read_body(body), title=title, palette=terminal.palette, width=terminal.width)
-    terminal.say(lines)
-
-
 @click.command("digest")
-@body_argument
-@click.option("--manifest", is_flag=True, help="Print what the digest is taken of, as JSON.")
+@click.argument("bodies", nargs=-1, metavar="[BODY]...", shell_complete=complete_file)
+@click.option("--manifest", is_flag=True, help="Print the data that is hashed, as JSON.")
+@click.option("--json", "as_json", is_flag=True, help=JSON_HELP)
 @pass_terminal
-def digest_command(terminal: Terminal, body: str, *, manifest: bool) -> None:
-    """Print the digest of a body: the same inline and offloaded.
+def digest_command(
+    terminal: Terminal, bodies: tuple[str, ...], *, manifest: bool, as_json: bool
+) -> None:
+    """A body has the same digest inline and offloaded.
 
-    It covers order, names, content types, sizes and digests; not metadata, unknown members, URLs.
+    The digest covers order, names, content types, sizes and digests of the parts. It does not
+    cover metadata, unknown members and URLs. With several bodies, each line also has the file.
 
     \b
       messagebody digest message.json
+      messagebody digest messages/*.json
+    """
+    paths = bodies or ("-",)
+    if manifest and len(paths) > 1:
+        raise click.UsageError("--manifest takes one BODY")
+    if manifest:
+        terminal.say_json(read_body(paths[0]).manifest())
+        return
+    found = {path: read_body(path).digest for path in paths}
+    if as_json:
+        terminal.say_json([{"body": path, "digest": digest} for path, digest in found.items()])
+    elif len(paths) == 1:
+        terminal.say(found.values())
+    else:
+        terminal.say(f"{digest}  {escape(path)}" for path, digest in found.items())
+
+
+@click.command("diff")
+@click.argument("old", metavar="OLD", shell_complete=complete_file)
+@click.argument("new", metavar="NEW", shell_complete=complete_file)
+@click.option("--json", "as_json", is_flag=True, help=JSON_HELP)
+@pass_terminal
+def diff_command(terminal: Terminal, old: str, new: str, *, as_json: bool) -> ExitCode:
+    """Parts of OLD alone are marked "-", parts of NEW alone "+". Exit code 1: they differ.
+
+    Parts are equal if name, content type, metadata and content are, or the digest of the content
+    where it is a reference. So a message and its offloaded copy are the same.
+
+    \b
+      messagebody diff message.json edited.json
+    """
+    if old == new == "-":
+        raise click.UsageError("OLD and NEW cannot both come from standard input")
+    before, after = list(enumerate(read_body(old))), list(enumerate(read_body(new)))
+    removed, added = _without(before, after), _without(after, before)
+    keys = [[_key(part) for _, part in side] for side in (before, after)]
+    is_same = keys[0] == keys[1]
+    if as_json:
+        sides = {"removed": removed, "added": added}
+        shown = {side: [described(*each) for each in found] for side, found in sides.items()}
+        terminal.say_json({"same": is_same, **shown})
+    else:
+        _say_changes(terminal, "- ", "no", removed)
+        _say_changes(terminal, "+ ", "yes", added)
+        if not is_same and not removed and not added:
+            terminal.say("the same parts in another order")
+    return ExitCode.YES if is_same else ExitCode.NO
+
+
+def _key(part: Part) -> tuple[Any, ...]:
+    content = (part.size, part.digest) if part.digest is not None else part.url
+    return part.name, part.content_type, content, repr(part.metadata), repr(part.extra)
+
+
+def _without(
+    parts: list[tuple[int, Part]], others: list[tuple[int, Part]]
+) -> list[tuple[int, Part]]:
+    """Return the parts that the others do not have, as often as they do not have them."""
+    left = Counter(_key(part) for _, part in others)
+    missing = []
+    for index, part in parts:
+        key = _key(part)
+        if left[key]:
+            left[key] -= 1
+        else:
+            missing.append((index, part))
+    return missing
+
+
+def _say_changes(terminal: Terminal, sign: str, role: str, found: list[tuple[int, Part]]) -> None:
+    width = None if terminal.width is None else terminal.width - len(sign)
+    lines = listing([part for _, part in found], width=width)
+    terminal.say(terminal.palette(sign + line, role) for line in lines)
+
+
+@click.command("rm")
+@click.argument("body", metavar="BODY", shell_complete=complete_file)
+@click.argument("patterns", nargs=-1, metavar="[PATTERN]...", shell_complete=complete_name)
+@click.option("--index", "indexes", type=int, multiple=True, help="A part by position, from 0.")
+@output_options
+@pass_terminal
+def rm_command(
+    terminal: Terminal, body: str, patterns: tuple[str, ...], indexes: tuple[int, ...],
+    output: str | None, *, in_place: bool,
+) -> None:  # fmt: skip
+    """Named parts are given by name or PATTERN, all parts by --index.
+
+    Stored objects stay: see sweep.
+
+    \b
+      messagebody rm message.json 'drafts/**' -i
+      messagebody rm message.json --index 0 -o shorter.json
+    """
+    if not patterns and not indexes:
+        raise click.UsageError("give the PATTERN or --index of the parts to remove")
+    message = read_body(body)
+    for pattern in patterns:
+        if not _matches(message, pattern):
+            raise click.UsageError(
+                f"no part of {source_name(body)} matches {quote(pattern)}{_meant(message, pattern)}"
+            )
+    for index in indexes:
+        part_at(message, index)
+    gone = {index % len(message) for index in indexes}
+    if patterns:
+        gone |= {index for index, _ in _selected(message, patterns, "*/*")}
+    rest = MessageBody(part for index, part in enumerate(message) if index not in gone)
+    write_body(rest, body, output, in_place=in_place)
+    terminal.remark(f"{count_of(len(gone), 'part')} removed")
+
+
+@click.command("mv")
+@click.argument("body", metavar="BODY", shell_complete=complete_file)
+@click.argument("old", metavar="OLD", shell_complete=complete_name)
+@click.argument("new", metavar="NEW")
+@output_options
+def mv_command(body: str, old: str, new: str, output: str | None, *, in_place: bool) -> None:
+    """The part keeps its position and content; OLD and NEW are part names.
+
+    \b
+      messagebody mv message.json charts/a.png charts/sales.png -i
     """
     message = read_body(body)
-    if manifest:
-        terminal.say_json(message.manifest())
-    else:
-        terminal.say(message.digest)
-
-
-@click.command("pack")
-@click.argument("directory", type=click.Path(exists=True, file_okay=False))
-@click.option("--prefix", default="/", help="Directory the parts go into.")
-@click.option("--exclude", multiple=True, metavar="PATTERN", help="Names to leave out.")
-@click.option("--rename", is_flag=True, help="Take suggested names; keep the original in metadata.")
-@click.option("--follow", is_flag=True, help="Take links to what lies inside the directory.")
-@output_options
-def pack_command(
-    directory: str, prefix: str, exclude: tuple[str, ...], output: str | None, *,
-    rename: bool, follow: bool, in_place: bool,
-) -> None:  # fmt: skip
-    """Make a body of all files below a directory.
-
-    \b
-      messagebody pack report/ -o message.json
-      messagebody pack site/ --exclude '**/.git' --rename | messagebody tree
-    """
-    if in_place:
-        raise click.UsageError("pack has no BODY to write back to; use -o")
-    body = pack(
-        directory,
-        prefix=slashed(prefix),
-        exclude=[slashed(pattern) for pattern in exclude],
-        rename=rename,
-        follow=follow,
-    )
-    write_body(inline(body), "-", output, in_place=False)
-
-
-@click.command("unpack")
-@body_argument
-@click.argument("directory", type=click.Path(file_okay=False))
-@click.option("--into", is_flag=True, help="Write into a directory that isn't empty.")
-@click.option("--overwrite", is_flag=True, help="Replace files that exist.")
-@click.option("--hidden", is_flag=True, help="With --into, also write names that begin with '.'.")
-@click.option("--portable", is_flag=True, help="Refuse what any common file system would.")
-@allow_option
-@pass_terminal
-def unpack_command(
-    terminal: Terminal, body: str, directory: str, allow: tuple[str, ...], *,
-    into: bool, overwrite: bool, hidden: bool, portable: bool,
-) -> None:  # fmt: skip
-    """Write the named parts of a body as files below a directory, never outside of it.
-
-    All that stands in the way is listed before the first byte is written.
-
-    \b
-      messagebody unpack message.json out/
-      messagebody unpack small.json out/ --allow s3://acme/agents/
-    """
-    paths = unpack(
-        read_body(body), directory, into=into, overwrite=overwrite, hidden=hidden,
-        portable=portable, resolver=resolver_for(allow),
-    )  # fmt: skip
-    terminal.say(str(path) for path in paths)
-    terminal.remark(f"{count_of(len(paths), 'file')} written")
+    message.move(slashed(old), slashed(new))
+    write_body(message, body, output, in_place=in_place)
 
 
 @click.command("mount")
@@ -275,12 +324,12 @@ def unpack_command(
 @allow_option
 @pass_terminal
 def mount_command(terminal: Terminal, body: str, directory: str, allow: tuple[str, ...]) -> None:
-    """Show the named parts of a body as files in DIRECTORY, which is empty, until interrupted.
+    """The named parts are files in DIRECTORY, which must be empty, until you press Ctrl-C.
 
-    Any program can read them there; nothing can write. Ctrl-C unmounts, and so does
-    umount DIRECTORY (fusermount -u DIRECTORY). A reference is read when its file is.
+    Any program can read the files, and nothing can write to them. umount DIRECTORY (fusermount -u
+    DIRECTORY) unmounts too. A reference is read when its file is read.
 
-    Needs FUSE and pip install 'messagebody[mount]'. To copy the files instead: unpack.
+    Needs FUSE and pip install 'messagebody[mount]'. To copy the files instead, use unpack.
 
     \b
       mkdir files && messagebody mount message.json files

@@ -1,22 +1,26 @@
-"""`demo`: the main job on real files."""
+"""The command demo: the main job on real files, with the calls that do it."""
 
+import json
 import os
+import shlex
 import shutil
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable
 from pathlib import Path
 
 import attrs
 import click
 
-from messagebody._text import escape, human_size
+from messagebody._text import escape, human_size, quote
 from messagebody.body import MessageBody
 from messagebody.cli.terminal import Terminal, pass_terminal
 from messagebody.compatibility import check
 from messagebody.errors import DigestMismatch
 from messagebody.offloading import inline, offload
+from messagebody.part import Part
 from messagebody.references import Resolver
 from messagebody.rendering import listing, tree
+from messagebody.rendering.tables import cut
 from messagebody.samples import sample
 from messagebody.schema import MessageBodySchema
 
@@ -38,6 +42,7 @@ _SCHEMAS = {
         {"name": "/sources/**", "contentType": "text/*"},
     ],
 }
+_REPORT = "report.md"
 _FILES = {
     "chart.png": None,
     "valley.jpg": None,
@@ -57,21 +62,25 @@ _THRESHOLD = "2 KiB"
 )
 @pass_terminal
 def demo_command(terminal: Terminal, directory: str) -> None:
-    """Build, query, validate, check and offload a real message, step by step.
+    """A message is built, queried, validated, checked and offloaded, step by step.
+
+    The Python code of each step is printed and runs as printed, where messagebody is installed.
 
     \b
       messagebody demo
     """
-    _Demo(terminal, _empty(Path(directory))).run()
+    _Demo(terminal, _prepared(Path(directory))).run()
 
 
-def _empty(directory: Path) -> Path:
+def _prepared(directory: Path) -> Path:
     """Make the directory, or take one that holds nothing but an earlier demo."""
     directory.mkdir(parents=True, exist_ok=True)
     foreign = sorted(entry.name for entry in directory.iterdir() if entry.name not in _WRITTEN)
     if foreign:
         shown = ", ".join(escape(name, limit=40) for name in foreign[:3])
-        raise click.UsageError(f"{directory} holds other files ({shown}); name another --directory")
+        raise click.UsageError(
+            f"{quote(str(directory))} holds other files ({shown}); give another --directory"
+        )
     return directory
 
 
@@ -83,7 +92,8 @@ class _Demo:
     directory: Path
 
     def run(self) -> None:
-        """Tell it."""
+        """Tell the story."""
+        self._write_inputs()
         body = self._build()
         self._query(body)
         self._validate(body)
@@ -91,65 +101,102 @@ class _Demo:
         self._offload(body)
         self._suggest()
 
-    def _step(self, number: int, title: str, code: str) -> None:
+    def _step(self, number: int, title: str, *code: str) -> None:
         paint = self.terminal.palette
-        self.terminal.say(
-            ["", paint(f"{number}. {title}", "title"), "   " + paint(code, "command")]
-        )
+        self.terminal.say(["", paint(f"{number}. {title}", "title")])
+        self.terminal.say("   " + paint(line, "command") for line in code)
 
-    def _show(self, lines: Iterator[str] | list[str]) -> None:
+    def _show(self, lines: Iterable[str]) -> None:
         self.terminal.say("   " + line for line in lines)
 
-    def _build(self) -> MessageBody:
-        self._step(1, "A research agent builds its message", 'body.add(Path("chart.png")), …')
-        files = self.directory / "files"
-        files.mkdir(exist_ok=True)
+    def _write_inputs(self) -> None:
+        """Write the files and schemas, and see that the message of an earlier demo is unchanged."""
+        (self.directory / "files").mkdir(exist_ok=True)
+        for name in (_REPORT, *_FILES):
+            self._write(f"files/{name}", sample(name))
+        for name in _SCHEMAS:
+            self._write(f"{name}.json", _schema(name).to_json(indent=2).encode() + b"\n")
+        self._write("message.json", inline(self._body()).to_json_bytes() + b"\n")
+
+    def _write(self, name: str, data: bytes) -> None:
+        path = self.directory / name
+        if path.exists() and path.read_bytes() != data:
+            raise click.UsageError(
+                f"{quote(str(path))} was changed since the last demo; give another --directory, "
+                "or delete it"
+            )
+        path.write_bytes(data)
+
+    def _body(self) -> MessageBody:
         body = MessageBody()
-        body.add(sample("report.md").decode(), content_type="text/markdown")
+        body.add(sample(_REPORT).decode(), content_type="text/markdown")
         for file, name in _FILES.items():
-            path = files / file
-            path.write_bytes(sample(file))
-            body.add(path, name=name)
+            body.add(self.directory / "files" / file, name=name)
+        return body
+
+    def _build(self) -> MessageBody:
+        self._step(
+            1,
+            "A research agent builds its message",
+            "from pathlib import Path",
+            "from messagebody import (MessageBody, MessageBodySchema, Resolver,",
+            "                         check, inline, offload)",
+            f"demo = {_path(self.directory)}",
+            "body = MessageBody()",
+            f'report = (demo / "files/{_REPORT}").read_text()',
+            'body.add(report, content_type="text/markdown")',
+            *(_add_call(file, name) for file, name in _FILES.items()),
+        )
+        body = self._body()
         self._show(tree(body, palette=self.terminal.palette, width=self._width()))
         return body
 
     def _query(self, body: MessageBody) -> None:
-        self._step(2, "Whoever gets it picks parts by pattern", 'body.list("/sources/*")')
+        self._step(2, "The receiver selects parts by pattern", 'body.list("/sources/*")')
         found = body.list("/sources/*")
         self._show(listing(found, palette=self.terminal.palette, width=self._width()))
 
     def _validate(self, body: MessageBody) -> None:
-        self._step(3, "Is it what a researcher sends?", "researcher.validate(body)")
-        for name in _SCHEMAS:
-            text = _schema(name).to_json()
-            (self.directory / f"{name}.json").write_text(text + "\n", encoding="utf-8")
+        self._step(
+            3,
+            "Is it a message that a researcher may send?",
+            _load_call("researcher"),
+            "researcher.validate(body)",
+        )
         _schema("researcher").validate(body)
         self._show([self.terminal.palette("valid", "yes")])
 
     def _check(self) -> None:
         for number, consumer in ((4, "summariser"), (5, "reader")):
-            title = f"Will whatever a researcher sends fit the {consumer}?"
-            self._step(number, title, f"check(researcher, {consumer})")
+            title = f"Does the {consumer} accept every message of a researcher?"
+            self._step(number, title, _load_call(consumer), f"check(researcher, {consumer})")
             result = check(_schema("researcher"), _schema(consumer))
             paint = self.terminal.palette
             self._show([paint(str(result.verdict), "yes" if result else "no")])
             if result.counterexample is not None:
                 self._show(["a message that the researcher may send and the reader refuses:"])
-                self._show(["  " + line for line in listing(result.counterexample, palette=paint)])
+                self._show("  " + line for line in listing(result.counterexample, palette=paint))
 
     def _offload(self, body: MessageBody) -> None:
+        self._step(
+            6,
+            "Large parts move to a store",
+            f'small = offload(body, demo / "store", threshold="{_THRESHOLD}")',
+        )
         store = self.directory / "store"
-        self._step(6, "Large parts move to a store", f'offload(body, "{store}")')
-        whole = inline(body)
-        small = offload(body, store, threshold=_THRESHOLD)
-        self._write("message.json", whole)
-        self._write("small.json", small)
+        whole, small = inline(body), offload(body, store, threshold=_THRESHOLD)
+        self._write("small.json", small.to_json_bytes() + b"\n")
         self._show(tree(small, palette=self.terminal.palette, width=self._width()))
+        moved = [part for part in small if part.is_reference][-1]
         before, after = (human_size(len(each.to_json_bytes())) for each in (whole, small))
-        self._show([f"{before} of JSON became {after}"])
-        self._step(7, "And come back, verified", "inline(small, resolver=Resolver(allow=[store]))")
-        back = inline(small, resolver=Resolver(allow=[store]))
-        self._compare(whole, small, back)
+        self._show([f"{before} of JSON became {after}; one of its parts now:"])
+        self._show(cut(line, self._width() or 96) for line in _as_json(moved))
+        self._step(
+            7,
+            "And come back, verified",
+            'back = inline(small, resolver=Resolver(allow=[demo / "store"]))',
+        )
+        self._compare(whole, small, inline(small, resolver=Resolver(allow=[store])))
 
     def _compare(self, whole: MessageBody, small: MessageBody, back: MessageBody) -> None:
         if back.to_json_bytes() != whole.to_json_bytes():
@@ -157,14 +204,12 @@ class _Demo:
         if small.digest != whole.digest:
             raise DigestMismatch("the offloaded message", whole.digest, small.digest)
         paint = self.terminal.palette
-        self._show([f"{paint('the same, byte by byte', 'yes')}; its digest never changed:"])
+        self._show([f"{paint('the same, byte for byte', 'yes')}; its digest never changed:"])
         self._show([whole.digest])
 
-    def _write(self, file: str, body: MessageBody) -> None:
-        (self.directory / file).write_bytes(body.to_json_bytes() + b"\n")
-
     def _suggest(self) -> None:
-        paint, where, program = self.terminal.palette, self.directory, _program()
+        paint, program = self.terminal.palette, _program()
+        where = shlex.quote(str(self.directory))
         self.terminal.say(["", paint("Now try", "title")])
         self._show(
             [
@@ -183,8 +228,25 @@ def _schema(name: str) -> MessageBodySchema:
     return MessageBodySchema(_SCHEMAS[name])
 
 
+def _path(directory: Path) -> str:
+    return f"Path({json.dumps(str(directory))})"
+
+
+def _add_call(file: str, name: str | None) -> str:
+    named = "" if name is None else f', name="{name}"'
+    return f'body.add(demo / "files/{file}"{named})'
+
+
+def _load_call(name: str) -> str:
+    return f'{name} = MessageBodySchema.from_json((demo / "{name}.json").read_text())'
+
+
+def _as_json(part: Part) -> list[str]:
+    return MessageBody([part]).to_json(indent=2).splitlines()[1:-1]
+
+
 def _program() -> str:
-    """Return how the user can call this program again: it may stand in no directory of PATH."""
+    """Return how the user can call this program again: it may be in no directory of PATH."""
     if shutil.which("messagebody"):
         return "messagebody"
     called = os.path.relpath(sys.argv[0])

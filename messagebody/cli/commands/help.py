@@ -1,26 +1,42 @@
-"""Commands about the command line itself: help, completion."""
+"""Commands for the command line itself: help, completion."""
+
+import difflib
 
 import click
 from click.shell_completion import get_completion_class
 
+from messagebody._text import quote
 from messagebody.cli.application import table
+from messagebody.cli.commands import TABLE
 
 _TOPICS = {
     "exit-codes": "What the exit codes mean:\n\n" + table(),
     "patterns": """A pattern matches names:
 
   *        any run within a segment              sources/*
-  **       any segments                          **/*.png
-  {a,b}    alternatives, nested if you like      charts/*.{png,svg}
+  **       any number of segments                **/*.png
+  {a,b}    alternatives, also nested             charts/*.{png,svg}
 
-The first slash may be left out. Quote patterns, or the shell expands them.""",
+You may leave out the first slash. Quote patterns, or the shell expands them.
+The patterns of pack --exclude are those of a .gitignore.""",
 }
 
 
+def _complete_topic(
+    context: click.Context, parameter: click.Parameter, incomplete: str
+) -> list[str]:
+    return [name for name in (*_TOPICS, *TABLE) if name.startswith(incomplete)]
+
+
 @click.command("help")
-@click.argument("topic", required=False)
+@click.argument("topic", required=False, shell_complete=_complete_topic)
 def help_command(topic: str | None) -> None:
-    """Explain a command or a topic: exit-codes, patterns."""
+    """Topics are exit-codes and patterns.
+
+    \b
+      messagebody help check
+      messagebody help exit-codes
+    """
     context = click.get_current_context()
     root = context.find_root()
     application = root.command
@@ -29,16 +45,22 @@ def help_command(topic: str | None) -> None:
         click.echo(root.get_help())
     elif topic in _TOPICS:
         click.echo(_TOPICS[topic])
-    else:
-        _, found, _ = application.resolve_command(root, [topic])
-        assert found is not None  # noqa: S101 - resolve_command raises for an unknown one
+    elif topic in application.commands:
+        found = application.commands[topic]
         click.echo(click.Context(found, info_name=topic, parent=root).get_help())
+    else:
+        near = difflib.get_close_matches(topic, [*_TOPICS, *TABLE], n=1)
+        meant = f" (did you mean {quote(near[0])}?)" if near else ""
+        topics = ", ".join(_TOPICS)
+        raise click.UsageError(
+            f"no command or topic {quote(topic)}{meant}; besides the commands there are {topics}"
+        )
 
 
 @click.command("completion")
 @click.argument("shell", type=click.Choice(["bash", "fish", "zsh"]))
 def completion_command(shell: str) -> None:
-    """Print a script that completes commands, options, files and part names.
+    """It completes commands, options, files and part names.
 
     \b
       eval "$(messagebody completion bash)"      # in ~/.bashrc

@@ -9,43 +9,49 @@ from typing import Any
 
 import click
 
-from messagebody._files import replace_file
 from messagebody._text import count_of, quote
 from messagebody.body import MessageBody
 from messagebody.cli.application import ExitCode
 from messagebody.cli.options import (
     BODY,
+    complete_file,
+    decode_body,
+    decode_json,
     formats_of,
     output_options,
     read_bytes,
+    read_json,
     source_name,
     write_body,
+    write_document,
     write_out,
 )
 from messagebody.cli.terminal import Terminal, pass_terminal
 from messagebody.envelopes import olympus, sentient
-from messagebody.errors import DecodeError
 from messagebody.findings import Finding
 from messagebody.formats import Loss, adapter, adapter_names, detect
-from messagebody.limits import DEFAULT_LIMITS
-from messagebody.wire import strict_json
 
 _format = click.Choice([BODY, *adapter_names()])
 
 
 @click.command("convert")
-@click.argument("message", default="-", metavar="[MESSAGE]")
+@click.argument("message", default="-", metavar="[MESSAGE]", shell_complete=complete_file)
 @click.option("--from", "source", type=_format, default=BODY, show_default=True)
 @click.option("--to", "target", type=_format, default=BODY, show_default=True)
 @click.option("--strict", is_flag=True, help="Fail if anything is lost.")
 @click.option(
-    "--header", metavar="FILE", help="To olympus, sentient: the message without its content."
+    "--header",
+    metavar="FILE",
+    help="With --to olympus or sentient: the message without its content.",
 )
-@click.option("--role", help="To agents-api: who speaks.")
-@click.option("--agent", help="To channel: whom to ask.")
-@click.option("--session", "session_id", help="To channel: the session to go on with.")
-@click.option("--kind", type=click.Choice(["input", "output"]), help="To channel: what to make.")
-@click.option("--placeholder", help="To channel: what to say where there is no text.")
+@click.option("--role", help="With --to agents-api: the role of the message.")
+@click.option("--agent", help="With --to channel: the agent to address.")
+@click.option("--session", "session_id", help="With --to channel: the session to continue.")
+@click.option(
+    "--kind", type=click.Choice(["input", "output"]),
+    help="With --to channel: produce chat input or output.",
+)  # fmt: skip
+@click.option("--placeholder", help="With --to channel: message text if the body has none.")
 @output_options
 def convert_command(
     message: str,
@@ -57,7 +63,7 @@ def convert_command(
     in_place: bool,
     **said: str | None,
 ) -> ExitCode:
-    """Convert between a body and another system's message; what is lost is listed.
+    """Losses are listed on standard error.
 
     \b
       messagebody convert received.json --from olympus | messagebody tree
@@ -81,29 +87,26 @@ def convert_command(
 
 
 def _options(target: str, said: dict[str, str]) -> dict[str, Any]:
-    """Return what is said beside the body, if the target format has a place for it."""
+    """Return the options of the target format; one that it does not have is an error."""
     places = () if target == BODY else inspect.signature(adapter(target).from_body).parameters
     for name in said:
         if name not in places:
             flag = name.removesuffix("_id")
-            raise click.UsageError(f"--{flag} says nothing in {target}")
+            raise click.UsageError(f"--{flag} cannot be used with --to {target}")
     return {**said, "header": _header(said["header"])} if "header" in said else dict(said)
 
 
 def _header(path: str) -> dict[str, Any]:
-    try:
-        value = strict_json.loads(read_bytes(path), depth=DEFAULT_LIMITS.depth)
-    except strict_json.InvalidJson as error:
-        raise click.UsageError(f"header {quote(path)} is no JSON: {error}") from error
+    value = read_json(path, f"header {quote(path)}")
     if not isinstance(value, dict):
-        raise click.UsageError(f"header {quote(path)} is no JSON object")
+        raise click.UsageError(f"header {quote(path)} is not a JSON object")
     return value
 
 
 def _body(message: str, source: str, losses: list[Loss]) -> MessageBody:
     data = read_bytes(message)
     if source == BODY:
-        return _read_body(data, message)
+        return decode_body(data, message)
     body, lost = adapter(source).to_body(data)
     found = formats_of(data)
     if found and source not in found:
@@ -112,34 +115,22 @@ def _body(message: str, source: str, losses: list[Loss]) -> MessageBody:
     return body
 
 
-def _read_body(data: bytes, message: str) -> MessageBody:
-    try:
-        return MessageBody.from_json(data)
-    except DecodeError as error:
-        found = formats_of(data)
-        hint = f"; it looks like {found[0]}: --from {found[0]}" if found else ""
-        raise click.UsageError(f"{source_name(message)} is no body: {error}{hint}") from error
-
-
 def _report(losses: list[Loss]) -> None:
     for loss in losses:
         click.echo(f"messagebody: {loss}", err=True)
 
 
 def _write_message(value: object, output: str | None) -> None:
-    # What was received goes on byte for byte: a line end would not be the sender's.
+    # A received message goes on byte for byte: a line end would not be the sender's.
     data = value.encode() if isinstance(value, str) else json.dumps(value).encode() + b"\n"
-    if output is None or output == "-":
-        write_out(data)
-    else:
-        replace_file(output, data)
+    write_document(data, output)
 
 
 @click.command("detect")
-@click.argument("message", default="-", metavar="[MESSAGE]")
+@click.argument("message", default="-", metavar="[MESSAGE]", shell_complete=complete_file)
 @pass_terminal
 def detect_command(terminal: Terminal, message: str) -> ExitCode:
-    """Tell which format a message is in; exit with 1 if it is none that is known.
+    """Exit code 1: no known format fits.
 
     \b
       messagebody detect received.json
@@ -148,39 +139,32 @@ def detect_command(terminal: Terminal, message: str) -> ExitCode:
     found = formats_of(data)
     terminal.say(found)
     if not found:
-        _check_json(message, data)
+        decode_json(data, source_name(message))
         known = ", ".join([BODY, *adapter_names()])
-        click.echo(f"messagebody: this is none of {known}", err=True)
+        click.echo(f"messagebody: the message has none of the formats {known}", err=True)
     return ExitCode.YES if found else ExitCode.NO
 
 
-def _check_json(path: str, data: bytes) -> None:
-    try:
-        strict_json.loads(data, depth=DEFAULT_LIMITS.depth)
-    except strict_json.InvalidJson as error:
-        raise click.UsageError(f"{source_name(path)}: {error}") from error
-
-
-_message = click.argument("message", default="-", metavar="[MESSAGE]")
+_message = click.argument("message", default="-", metavar="[MESSAGE]", shell_complete=complete_file)
 _secret = click.option(
     "--secret-file",
     envvar="MESSAGEBODY_SECRET_FILE",
     type=click.Path(exists=True, dir_okay=False),
     required=True,
-    help="File that holds the session's secret, byte for byte.",
+    help="File with the session's secret, byte for byte.",
 )
 _profile = click.option(
     "--profile",
     type=click.Choice([profile.value for profile in olympus.Profile]),
     default=olympus.Profile.JCS_FULL_HKDF.value,
     show_default=True,
-    help="What is signed, and with which key.",
+    help="How the signature is made.",
 )
 
 
 @click.group("envelope")
 def envelope_command() -> None:
-    """Check, sign, verify and log other systems' envelopes.
+    """Every system has rules of its own for a message.
 
     \b
       messagebody envelope check received.json
@@ -195,14 +179,16 @@ def envelope_command() -> None:
     "--format",
     "name",
     type=click.Choice(adapter_names()),
-    help="The format, found from the message if not given.",
+    help="The format; detected if not given.",
 )
-@click.option("--strict", is_flag=True, help="Olympus: also check what its schema leaves to prose.")
+@click.option(
+    "--strict", is_flag=True, help="Olympus: also the rules that its JSON Schema does not express."
+)
 @pass_terminal
 def check(terminal: Terminal, message: str, name: str | None, *, strict: bool) -> ExitCode:
-    """List what breaks a format's rules; exit with 1 if anything does.
+    """List violations of a format's rules.
 
-    A Sentient MESSAGE may be a chain: an array of messages.
+    A Sentient MESSAGE may be an array: a chain. Exit code 1: there are violations.
     """
     data = read_bytes(message)
     chosen = name or _detected(data)
@@ -210,17 +196,17 @@ def check(terminal: Terminal, message: str, name: str | None, *, strict: bool) -
     paint = terminal.palette
     if found:
         terminal.say(f"{paint('invalid', 'no')} {chosen}: {count_of(len(found), 'finding')}")
-        terminal.say(f"  {finding}" for finding in found)
+        terminal.say_wrapped(f"  {finding}" for finding in found)
     else:
         terminal.say(f"{paint('valid', 'yes')} {chosen}")
     return ExitCode.NO if found else ExitCode.YES
 
 
 def _detected(data: bytes) -> str:
-    found = detect(_json(data))
+    found = detect(decode_json(data, "the message"))
     if not found:
         known = ", ".join(adapter_names())
-        raise click.UsageError(f"the format was not recognised; say which it is: --format {known}")
+        raise click.UsageError(f"the format is not recognised; give it with --format {known}")
     return found[0]
 
 
@@ -231,13 +217,6 @@ def _findings(data: bytes, name: str, *, strict: bool) -> Iterable[Finding]:
     if "strict" not in inspect.signature(iter_findings).parameters:
         raise click.UsageError(f"--strict cannot be used with {name}")
     return iter_findings(data, strict=True)
-
-
-def _json(data: bytes) -> Any:
-    try:
-        return strict_json.loads(data, depth=DEFAULT_LIMITS.depth)
-    except strict_json.InvalidJson as error:
-        raise click.UsageError(str(error)) from error
 
 
 @envelope_command.command("sign")
@@ -264,7 +243,10 @@ def sign(message: str, secret_file: str, profile: str, *, detached: bool) -> Non
 def verify(
     terminal: Terminal, message: str, secret_file: str, profile: str, signature: str | None
 ) -> ExitCode:
-    """Verify an Olympus envelope and say what its signature does not cover."""
+    """Verify the signature of an Olympus envelope.
+
+    Fields that the signature does not cover are listed. Exit code 1: the signature is wrong.
+    """
     data, secret = read_bytes(message), Path(secret_file).read_bytes()
     result = olympus.verify(data, secret, profile=profile, signature=signature)
     paint = terminal.palette
@@ -273,15 +255,18 @@ def verify(
         return ExitCode.NO
     terminal.say(paint("valid", "yes"))
     if result.uncovered:
-        terminal.say("anybody may have changed: " + ", ".join(result.uncovered))
+        terminal.say("not covered by the signature: " + ", ".join(result.uncovered))
     return ExitCode.YES
 
 
 @envelope_command.command("log")
 @_message
-@click.option("--directory", required=True, metavar="DIR", help="Where the daily logs are.")
+@click.option("--directory", required=True, metavar="DIR", help="Directory of the daily logs.")
 @pass_terminal
 def log(terminal: Terminal, message: str, directory: str) -> None:
-    """Append a Sentient message to the audit log of its day, and print the log's path."""
+    """Append a Sentient message to its audit log.
+
+    A log has the messages of one day; its path is printed.
+    """
     path = sentient.AuditLog(directory).append(read_bytes(message))
     terminal.say(os.fspath(path))

@@ -1,14 +1,24 @@
-"""Commands on schemas: validate, check, evolve, lint, registry."""
+"""Commands on schemas: validate, schema, infer, check, evolve, lint, registry."""
 
+import difflib
 from collections.abc import Iterator, Sequence
 from itertools import chain
 from pathlib import Path
+from typing import Any
 
 import click
 
 from messagebody._text import count_of, escape, quote
 from messagebody.cli.application import ExitCode
-from messagebody.cli.options import body_argument, read_body, read_bytes, read_schema
+from messagebody.cli.options import (
+    JSON_HELP,
+    complete_file,
+    output_option,
+    read_body,
+    read_json,
+    read_schema,
+    write_document,
+)
 from messagebody.cli.reports import Subject, answer, format_option, from_here, report_findings, show
 from messagebody.cli.terminal import Terminal, pass_terminal
 from messagebody.compatibility import (
@@ -23,51 +33,99 @@ from messagebody.compatibility import (
     suggest,
 )
 from messagebody.errors import InvalidSchema
-from messagebody.limits import DEFAULT_LIMITS
 from messagebody.rendering import graphs
 from messagebody.schema import MessageBodySchema, Violation
-from messagebody.wire import strict_json
+
+_lenient = click.option("--lenient", is_flag=True, help="Consumers ignore parts they do not know.")
+_json = click.option("--json", "as_json", is_flag=True, help=JSON_HELP)
+_steps = click.option(
+    "--steps", type=click.IntRange(min=1), default=DEFAULT_STEPS, show_default=True,
+    help="Budget before giving up.",
+)  # fmt: skip
 
 
 @click.command("validate")
-@body_argument
+@click.argument("bodies", nargs=-1, metavar="[BODY]...", shell_complete=complete_file)
 @click.option("--schema", required=True, metavar="FILE", help="The schema.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON; its members stay as they are.")
+@_json
 @pass_terminal
-def validate_command(terminal: Terminal, body: str, schema: str, *, as_json: bool) -> int:
-    """Validate a body against a schema; exit with 0 if it is valid, 1 if not.
+def validate_command(
+    terminal: Terminal, bodies: tuple[str, ...], schema: str, *, as_json: bool
+) -> ExitCode:
+    """Exit code 0: all bodies are valid. 1: one is not.
 
     \b
       messagebody validate message.json --schema researcher.schema.json
+      messagebody validate messages/*.json --schema researcher.schema.json
     """
-    if body == schema == "-":
-        raise click.UsageError("body and schema can't both come from standard input")
-    message = read_body(body)
-    violations = list(read_schema(schema).iter_violations(message))
+    paths = bodies or ("-",)
+    if [*paths, schema].count("-") > 1:
+        raise click.UsageError("only one of BODY and schema can come from standard input")
+    wanted = read_schema(schema)
+    results = []
+    for path in paths:
+        message = read_body(path)
+        violations = list(wanted.iter_violations(message))
+        results.append({"body": path, **_as_json(violations)})
+        if not as_json:
+            _say_violations(terminal, "" if len(paths) == 1 else path, violations, len(message))
     if as_json:
-        terminal.say_json({"valid": not violations, "violations": [*map(_as_json, violations)]})
-    else:
-        _explain(terminal, violations, len(message))
-    return ExitCode.NO if violations else ExitCode.YES
+        terminal.say_json(results[0] if len(paths) == 1 else results)
+    return ExitCode.YES if all(each["valid"] for each in results) else ExitCode.NO
 
 
-def _explain(terminal: Terminal, violations: list[Violation], parts: int) -> None:
-    paint = terminal.palette
+def _say_violations(terminal: Terminal, path: str, violations: list[Violation], parts: int) -> None:
+    paint, title = terminal.palette, f"{escape(path)}: " if path else ""
     if not violations:
-        terminal.say(f"{paint('valid', 'yes')}: {count_of(parts, 'part')}")
+        terminal.say(f"{title}{paint('valid', 'yes')}: {count_of(parts, 'part')}")
         return
-    terminal.say(f"{paint('invalid', 'no')}: {count_of(len(violations), 'violation')}")
-    terminal.say(f"  {violation}" for violation in violations)
+    terminal.say(f"{title}{paint('invalid', 'no')}: {count_of(len(violations), 'violation')}")
+    terminal.say_wrapped(f"  {violation}" for violation in violations)
 
 
-def _as_json(violation: Violation) -> dict[str, object]:
-    return {
-        "code": str(violation.code),
-        "partIndex": violation.part_index,
-        "partName": violation.part_name,
-        "schemaIndex": violation.schema_index,
-        "text": str(violation),
-    }
+def _as_json(violations: list[Violation]) -> dict[str, Any]:
+    found = [
+        {
+            "code": str(violation.code),
+            "partIndex": violation.part_index,
+            "partName": violation.part_name,
+            "schemaIndex": violation.schema_index,
+            "text": str(violation),
+        }
+        for violation in violations
+    ]
+    return {"valid": not violations, "violations": found}
+
+
+@click.command("schema")
+@click.argument("schema", default="-", metavar="[SCHEMA]", shell_complete=complete_file)
+@click.option("--json", "as_json", is_flag=True, help="Print the schema as JSON, formatted.")
+@pass_terminal
+def schema_command(terminal: Terminal, schema: str, *, as_json: bool) -> None:
+    """The text says what a valid body has; a person or a model can write a body from it.
+
+    \b
+      messagebody schema researcher.schema.json
+    """
+    read = read_schema(schema)
+    if as_json:
+        terminal.say(read.to_json(indent=2))
+    else:
+        terminal.say_wrapped(read.describe().splitlines())
+
+
+@click.command("infer")
+@click.argument("bodies", nargs=-1, metavar="[BODY]...", shell_complete=complete_file)
+@output_option
+def infer_command(bodies: tuple[str, ...], output: str | None) -> None:
+    """The schema accepts every BODY, and requires the parts that all of them have.
+
+    \b
+      messagebody infer message.json
+      messagebody infer messages/*.json -o inferred.schema.json
+    """
+    schema = MessageBodySchema.infer(*(read_body(path) for path in bodies or ("-",)))
+    write_document(schema.to_json(indent=2).encode() + b"\n", output)
 
 
 _SHOWN = 3
@@ -76,20 +134,21 @@ _SHOWN = 3
 @click.command("check")
 @click.argument("producer", metavar="PRODUCER")
 @click.argument("consumer", metavar="CONSUMER")
-@click.option("--lenient", is_flag=True, help="The consumer ignores parts it does not know.")
+@_lenient
 @click.option("--infer", is_flag=True, help="PRODUCER is a body; infer its schema.")
-@click.option("--steps", default=DEFAULT_STEPS, show_default=True, help="Budget before giving up.")
-@click.option("--suggest", "wants_help", is_flag=True, help="Say what change would make it fit.")
+@_steps
+@click.option("--suggest", "wants_help", is_flag=True, help="Suggest changes that make it fit.")
 @format_option
 @pass_terminal
 def check_command(
     terminal: Terminal, producer: str, consumer: str, form: str, steps: int, *,
     lenient: bool, infer: bool, wants_help: bool,
 ) -> ExitCode:  # fmt: skip
-    """Is every message that is valid for PRODUCER valid for CONSUMER? Both are schema files.
+    """PRODUCER is the schema of the output, CONSUMER the schema of the input.
 
-    The answer is exact; a no comes with a message that shows it. Exit codes: 0 always, 1 not
-    always, 3 undecided within the budget.
+    The answer is exact: is every message that is valid for PRODUCER valid for CONSUMER? A no comes
+    with a message that shows it. Exit code 0: always. 1: not always. 3: undecided within the
+    budget.
 
     \b
       messagebody check researcher.schema.json summariser.schema.json
@@ -98,9 +157,9 @@ def check_command(
       messagebody check out.json in.json --format sarif > check.sarif
     """
     if producer == consumer == "-":
-        raise click.UsageError("producer and consumer can't both come from standard input")
+        raise click.UsageError("PRODUCER and CONSUMER cannot both come from standard input")
     if wants_help and form not in {"text", "json"}:
-        raise click.UsageError("--suggest goes with the formats text and json")
+        raise click.UsageError(f"--suggest cannot be used with --format {form}")
     sent = MessageBodySchema.infer(read_body(producer)) if infer else read_schema(producer)
     taken = read_schema(consumer)
     result = check(sent, taken, lenient=lenient, steps=steps)
@@ -119,20 +178,20 @@ def check_command(
     show_default=True,
     help="backward: NEW accepts what OLD did; forward: OLD accepts what NEW does; full: both.",
 )
-@click.option("--lenient", is_flag=True, help="Readers ignore parts they do not know.")
-@click.option("--steps", default=DEFAULT_STEPS, show_default=True, help="Budget before giving up.")
+@_lenient
+@_steps
 @format_option
 @pass_terminal
 def evolve_command(
     terminal: Terminal, old: str, new: str, mode: str, form: str, steps: int, *, lenient: bool
 ) -> ExitCode:
-    """May a schema change from OLD to NEW?
+    """Both are versions of one schema. Exit code 0: the change is safe. 1: it is not.
 
     \b
       messagebody evolve v1.schema.json v2.schema.json --mode full
     """
     if old == new == "-":
-        raise click.UsageError("old and new can't both come from standard input")
+        raise click.UsageError("OLD and NEW cannot both come from standard input")
     before, after = read_schema(old), read_schema(new)
     result = evolution(before, after, mode, lenient=lenient, steps=steps)
     was, now = from_here(old), from_here(new)
@@ -141,11 +200,11 @@ def evolve_command(
 
 
 @click.command("lint")
-@click.argument("schema", default="-", metavar="[SCHEMA]")
+@click.argument("schema", default="-", metavar="[SCHEMA]", shell_complete=complete_file)
 @format_option
 @pass_terminal
 def lint_command(terminal: Terminal, schema: str, form: str) -> int:
-    """Say what a schema probably does not mean; exit with 1 if there is anything to say.
+    """Every mistake that is reported is proved. Exit code 1 if there are any.
 
     \b
       messagebody lint researcher.schema.json
@@ -154,24 +213,20 @@ def lint_command(terminal: Terminal, schema: str, form: str) -> int:
     read = read_schema(schema)
     findings = lint(read)
     if form == "text":
-        terminal.say(str(finding) for finding in findings)
+        terminal.say_wrapped(str(finding) for finding in findings)
     else:
         show(report_findings(findings, read, from_here(schema)), form)
     return ExitCode.NO if findings else ExitCode.YES
 
 
-_AS_JSON = "Print JSON; its members stay as they are."
-
 _directory = click.argument("directory", type=click.Path(exists=True, file_okay=False))
-_json = click.option("--json", "as_json", is_flag=True, help=_AS_JSON)
-_lenient = click.option("--lenient", is_flag=True, help="Takers ignore parts they do not know.")
 
 
 @click.group("registry")
 def registry_command() -> None:
-    """Ask about many agents: who fits whom, how to get from here to there, what a change breaks.
+    """Find the pairs that fit, chains of agents, and the pairs that a change would break.
 
-    DIRECTORY holds a JSON file an agent: {"name", "input", "output"}, or an A2A agent card.
+    DIRECTORY holds a JSON file for each agent: {"name", "input", "output"}, or an A2A agent card.
 
     \b
       messagebody registry pairs agents/
@@ -183,11 +238,12 @@ def registry_command() -> None:
 @_directory
 @_lenient
 @click.option("--graph", "form", flag_value="graph", help="Draw a small registry with letters.")
-@click.option("--dot", "form", flag_value="dot", help="Print the graph in Graphviz's language.")
-@click.option("--json", "form", flag_value="json", help=_AS_JSON)
+@click.option("--dot", "form", flag_value="dot", help="Print the graph for Graphviz.")
+@click.option("--mermaid", "form", flag_value="mermaid", help="Print the graph for Mermaid.")
+@click.option("--json", "form", flag_value="json", help=JSON_HELP)
 @pass_terminal
 def pairs(terminal: Terminal, directory: str, form: str | None, *, lenient: bool) -> ExitCode:
-    """List every pair of agents of which the one's output always fits the other's input.
+    """List every pair whose sender's output the receiver always accepts.
 
     \b
       messagebody registry pairs agents/ --graph
@@ -199,6 +255,8 @@ def pairs(terminal: Terminal, directory: str, form: str | None, *, lenient: bool
         _draw(terminal, registry, found)
     elif form == "dot":
         terminal.say(graphs.dot(registry, found))
+    elif form == "mermaid":
+        terminal.say(graphs.mermaid(registry, found))
     elif form == "json":
         terminal.say_json({"agents": [*registry], "pairs": found, "undecided": undecided})
     else:
@@ -218,18 +276,20 @@ def _tell_undecided(pairs: Sequence[tuple[str, str]]) -> ExitCode:
 def _draw(terminal: Terminal, registry: Registry, found: list[tuple[str, str]]) -> None:
     if len(registry) > graphs.MOST_DRAWN:
         raise click.UsageError(
-            f"--graph draws up to {graphs.MOST_DRAWN} agents, here are {len(registry):,}; "
-            "--dot takes any number"
+            f"--graph draws up to {graphs.MOST_DRAWN} agents, and there are {len(registry):,}; "
+            "use --dot or --mermaid"
         )
     order = list(chain.from_iterable(registry.ranks()))
     terminal.say(graphs.draw(order, found, palette=terminal.palette))
-    terminal.remark("in each column, ◀ takes whatever ● sends")
+    terminal.remark("in each column, ◀ accepts everything that ● sends")
 
 
 @registry_command.command("who")
 @_directory
-@click.option("--feeds", metavar="AGENT", help="Whose output always fits AGENT's input?")
-@click.option("--takes", metavar="AGENT", help="Who takes whatever AGENT sends?")
+@click.option("--feeds", metavar="AGENT", help="List the agents whose output AGENT always accepts.")
+@click.option(
+    "--takes", metavar="AGENT", help="List the agents that accept everything AGENT sends."
+)
 @_lenient
 @_json
 @pass_terminal
@@ -237,13 +297,15 @@ def who(
     terminal: Terminal, directory: str, feeds: str | None, takes: str | None, *, lenient: bool,
     as_json: bool,
 ) -> ExitCode:  # fmt: skip
-    """List who can feed an agent, or who can take what it sends."""
+    """List the agents that fit before or after an agent."""
     if (feeds is None) == (takes is None):
-        raise click.UsageError("give one of --feeds AGENT and --takes AGENT")
+        raise click.UsageError("give either --feeds AGENT or --takes AGENT")
     registry = Registry.from_directory(directory, lenient=lenient)
     name = str(feeds if takes is None else takes)
     if name not in registry:
-        raise click.UsageError(f"no agent {quote(name)}")
+        near = difflib.get_close_matches(name, [*registry], n=1)
+        meant = f" (did you mean {quote(near[0])}?)" if near else ""
+        raise click.UsageError(f"no agent {quote(name)}{meant}")
     found = registry.feeders(name) if takes is None else registry.takers(name)
     _say_names(terminal, found, as_json=as_json)
     pairs = [(name, other) if feeds is None else (other, name) for other in found.undecided]
@@ -260,7 +322,10 @@ def who(
 def shortest_chain(
     terminal: Terminal, directory: str, have: str, want: str, *, lenient: bool, as_json: bool
 ) -> ExitCode:
-    """Print the fewest agents that make WANT of HAVE, both schema files; exit with 1 if none do."""
+    """Print the shortest chain of agents between two schemas.
+
+    HAVE is the schema of the first input, WANT of the last output. Exit code 1: there is no chain.
+    """
     registry = Registry.from_directory(directory, lenient=lenient)
     found = registry.chain(read_schema(have), read_schema(want))
     _say_names(terminal, found, as_json=as_json)
@@ -286,7 +351,10 @@ def _say_names(terminal: Terminal, names: list[str] | None, *, as_json: bool) ->
 def impact(
     terminal: Terminal, directory: str, agent: str, *, lenient: bool, as_json: bool
 ) -> ExitCode:
-    """Say which pairs a new version of an agent would lose and gain; exit with 1 if any is lost."""
+    """Print the pairs that a change would lose and gain.
+
+    AGENT.json is the new version of an agent. Exit code 1: a pair would be lost.
+    """
     registry = Registry.from_directory(directory, lenient=lenient)
     result = registry.impact(_agent(agent))
     if as_json:
@@ -314,7 +382,6 @@ def _of_impact(impact: Impact) -> ExitCode:
 
 def _agent(path: str) -> Agent:
     try:
-        value = strict_json.loads(read_bytes(path), depth=DEFAULT_LIMITS.depth)
-        return Agent.from_dict(value, name=Path(path).stem)
-    except (strict_json.InvalidJson, InvalidSchema) as error:
-        raise click.UsageError(f"{quote(path)} is no agent: {error}") from error
+        return Agent.from_dict(read_json(path), name=Path(path).stem)
+    except InvalidSchema as error:
+        raise click.UsageError(f"{quote(path)} is not a valid agent: {error}") from error

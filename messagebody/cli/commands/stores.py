@@ -10,19 +10,29 @@ from messagebody._text import count_of, escape, human_size, quote
 from messagebody.body import MessageBody
 from messagebody.cli.application import ExitCode
 from messagebody.cli.options import (
+    JSON_HELP,
+    STORE_HELP,
     allow_option,
     body_argument,
+    complete_file,
+    complete_name,
+    decode_body,
+    existing_store_url,
+    output_option,
     output_options,
+    part_at,
     progress,
     read_body,
+    read_file_of_directory,
     resolver_for,
     seconds,
     size,
     slashed,
     store_url,
     write_body,
+    write_out,
 )
-from messagebody.cli.terminal import Terminal, pass_terminal
+from messagebody.cli.terminal import Terminal, in_shell_words, pass_terminal
 from messagebody.offloading import (
     ReferenceFinding,
     Swept,
@@ -39,7 +49,7 @@ from messagebody.part import Part
 
 @click.command("offload")
 @body_argument
-@click.option("--to", "store", required=True, metavar="STORE", help="A URL or a directory.")
+@click.option("--to", "store", required=True, metavar="STORE", help=STORE_HELP)
 @click.option(
     "--threshold", callback=size, default="256 KiB", show_default=True, metavar="SIZE",
     help="Move larger parts.",
@@ -48,7 +58,7 @@ from messagebody.part import Part
     "--fit", callback=size, metavar="SIZE",
     help="Move more until the whole JSON has at most this size.",
 )  # fmt: skip
-@click.option("--names", help="Only matching names; all parts, the unnamed too, without it.")
+@click.option("--names", help="Only parts with matching names.")
 @click.option("--types", default="*/*", show_default=True, help="Only matching content types.")
 @output_options
 @pass_terminal
@@ -56,14 +66,13 @@ def offload_command(
     terminal: Terminal, body: str, store: str, threshold: int, fit: int | None,
     names: str | None, types: str, output: str | None, *, in_place: bool,
 ) -> None:  # fmt: skip
-    """Move large parts to a store; the message keeps their URL, size and digest.
+    """The message keeps the URL, size and digest of each part that is moved.
 
-    STORE is a directory or a URL: s3://bucket/prefix, file:///srv/objects, gs://… or abfs://…
+    STORE is a directory or a URL: s3://bucket/prefix, file:///srv/objects, or gs://… and abfs://…
     with their extras. Credentials and endpoints come from the environment and the profile, as
-    for every tool of AWS: AWS_PROFILE, AWS_ENDPOINT_URL, AWS_REGION.
+    for every AWS tool: AWS_PROFILE, AWS_ENDPOINT_URL, AWS_REGION.
 
-    All or nothing: after an error the message is as it was, and the same command again sends
-    what is missing.
+    After an error the message is unchanged, and the same command sends only the missing parts.
 
     \b
       messagebody offload message.json --to ./store -o small.json
@@ -79,13 +88,18 @@ def offload_command(
         )  # fmt: skip
     write_body(result, body, output, in_place=in_place)
     moved = sum(part.is_reference for part in result) - sum(part.is_reference for part in message)
-    terminal.remark(f"{count_of(moved, 'part')} moved" + ("" if moved else "; see --threshold"))
+    if moved:
+        terminal.remark(f"{count_of(moved, 'part')} moved")
+    else:
+        terminal.warn(
+            f"no part was moved: none is larger than {human_size(threshold)} (--threshold)"
+        )
 
 
 @click.command("inline")
 @body_argument
 @click.option("--names", default="/**", show_default=True, help="Only matching names.")
-@click.option("--all", "everything", is_flag=True, help="References without a digest too.")
+@click.option("--all", "everything", is_flag=True, help="Also references without a digest.")
 @allow_option
 @output_options
 @pass_terminal
@@ -93,11 +107,11 @@ def inline_command(
     terminal: Terminal, body: str, names: str, allow: tuple[str, ...], output: str | None, *,
     everything: bool, in_place: bool,
 ) -> None:  # fmt: skip
-    """Bring the content of references back into the message, verified.
+    """The content of each reference is verified.
 
-    References that state a digest are read, which are those that `offload` wrote; --names
-    chooses others by name. One that is refused, missing or wrong leaves everything as it was,
-    and the error names every such part.
+    Only references with a digest are read, as `offload` writes them; --names or --all selects
+    others. If a reference is refused, missing or wrong, nothing changes, and the error names every
+    such part.
 
     \b
       messagebody inline small.json --allow s3://bucket/prefix -o message.json
@@ -113,26 +127,30 @@ def inline_command(
 
 
 @click.command("fetch")
-@click.argument("body", metavar="BODY")
-@click.argument("name", required=False)
-@click.option("--index", type=int, help="The part by its place, from 0, instead of a NAME.")
-@click.option("-o", "--output", metavar="FILE", help="Where to; else the last segment of NAME.")
+@click.argument("body", metavar="BODY", shell_complete=complete_file)
+@click.argument("name", required=False, shell_complete=complete_name)
+@click.option("--index", type=int, help="The part by position, from 0, instead of a NAME.")
+@click.option(
+    "-o", "--output", metavar="FILE", help="The file; the last segment of NAME if not given."
+)
 @allow_option
 @pass_terminal
 def fetch_command(
     terminal: Terminal, body: str, name: str | None, index: int | None, output: str | None,
     allow: tuple[str, ...],
 ) -> None:  # fmt: skip
-    """Write one part to a file, verified, whole or not at all.
+    """The content is verified, and the file has all of it or is not written.
 
-    A large part passes through in pieces; nothing of it stays if its digest is wrong. Without
-    -o no file is replaced.
+    A large part passes through in pieces. Without -o no file is replaced.
 
     \b
       messagebody fetch small.json video/talk.mp4 --allow s3://bucket/prefix
       messagebody fetch small.json --index 3 -o talk.mp4 --allow ./store
     """
     part = _part(read_body(body), name, index)
+    if output == "-":
+        write_out(part.read_bytes(resolver_for(allow)))
+        return
     path = Path(output) if output is not None else _unused(part)
     with progress(terminal, "reading") as callback:
         fetch(part, path, resolver=resolver_for(allow), callback=callback)
@@ -144,32 +162,31 @@ def _part(body: MessageBody, name: str | None, index: int | None) -> Part:
         raise click.UsageError("give either the NAME of a part or its --index")
     if name is not None:
         return body[slashed(name)]
-    if index is None or not -len(body) <= index < len(body):
-        raise click.UsageError(f"no part {index}: the body has {count_of(len(body), 'part')}")
-    return body[index]
+    assert index is not None  # noqa: S101 - one of the two is given
+    return part_at(body, index)
 
 
 def _unused(part: Part) -> Path:
     if part.path is None:
-        raise click.UsageError("the part has no name: say where to write it with -o FILE")
+        raise click.UsageError("the part has no name: give the file to write with -o FILE")
     path = Path(part.path.name)
     if path.exists():
-        raise click.UsageError(f"{quote(str(path))} exists; say where to write with -o FILE")
+        raise click.UsageError(f"{quote(str(path))} exists; -o FILE replaces a file")
     return path
 
 
 @click.command("verify")
 @body_argument
-@click.option("--size-only", is_flag=True, help="Ask for sizes; read nothing.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON; its members stay as they are.")
+@click.option("--size-only", is_flag=True, help="Compare sizes; read no content.")
+@click.option("--json", "as_json", is_flag=True, help=JSON_HELP)
 @allow_option
 @pass_terminal
 def verify_command(
     terminal: Terminal, body: str, allow: tuple[str, ...], *, size_only: bool, as_json: bool
 ) -> int:
-    """Check that every reference exists and has the size and digest it states.
+    """Every reference is read and compared with the size and digest that it states.
 
-    Exit code 0: all do. 1: some do not, or could not be read; each is named.
+    Exit code 0: all are right. 1: some are wrong or cannot be read; each is named.
 
     \b
       messagebody verify small.json --allow s3://bucket/prefix
@@ -180,9 +197,10 @@ def verify_command(
         findings = [_described(finding) for finding in result.findings]
         terminal.say_json({"checked": result.checked, "findings": findings})
     elif result:
-        terminal.say(terminal.palette("all references hold what they state", "yes"))
+        verified = f"{count_of(result.checked, 'reference')} verified"
+        terminal.say(terminal.palette(verified, "yes"))
     else:
-        terminal.say(escape(str(finding), limit=4000) for finding in result.findings)
+        terminal.say_wrapped(_in_words(finding) for finding in result.findings)
     return ExitCode.YES if result else ExitCode.NO
 
 
@@ -195,34 +213,37 @@ def _described(finding: ReferenceFinding) -> dict[str, Any]:
     }
 
 
+def _in_words(finding: ReferenceFinding) -> str:
+    return escape(in_shell_words(str(finding)), limit=4000)
+
+
 _SAFE = 7 * 86_400
 
 
 @click.command("sweep")
 @click.argument("store")
 @click.argument("bodies", nargs=-1, metavar="BODY...")
-@click.option("--delete", is_flag=True, help="Delete them; without it they are only listed.")
+@click.option("--delete", is_flag=True, help="Delete them instead of listing them.")
 @click.option(
     "--grace", callback=seconds, default="7 days", show_default=True, metavar="TIME",
     help="Leave younger objects alone: 12h, '7 days'.",
 )  # fmt: skip
-@click.option("--json", "as_json", is_flag=True, help="Print JSON; its members stay as they are.")
+@click.option("--json", "as_json", is_flag=True, help=JSON_HELP)
 @pass_terminal
 def sweep_command(
     terminal: Terminal, store: str, bodies: tuple[str, ...], grace: float, *, delete: bool,
     as_json: bool,
 ) -> int:  # fmt: skip
-    """List the objects of STORE that no BODY refers to, and delete them with --delete.
+    """Without --delete, the objects of STORE that no BODY refers to are only listed.
 
     Give every message that is still in use: files, directories of messages, or - for standard
-    input. Whatever they do not mention counts as garbage, so that a file which is no message
-    stops the sweep before anything is listed, and so does giving none. Objects that offloading did
-    not make are never touched.
+    input. Objects that they do not mention are garbage. So a file that is not a message stops the
+    sweep before anything is listed. Objects that offloading did not make are never touched.
 
-    Messages that are being offloaded now are nowhere yet: the grace time protects their objects.
-    With less than 7 days, make sure that nobody offloads to STORE meanwhile.
+    Objects of messages still being offloaded are not referenced yet: the grace time protects
+    them. With less than 7 days, make sure that nothing is offloaded to STORE meanwhile.
 
-    Exit code 0: nothing is left to delete. 1: a dry run found something. 2: a BODY is no message.
+    Exit code 0: nothing is left to delete. 1: without --delete, something was found.
 
     \b
       messagebody sweep s3://bucket/prefix messages/
@@ -230,10 +251,10 @@ def sweep_command(
     """
     files = [*_files(bodies)]
     if not files:
-        raise click.UsageError("give every BODY that is in use: with none, all would be deleted")
-    if delete and grace < _SAFE and not terminal.quiet:
-        click.echo("messagebody: a grace under 7 days is safe only while nobody offloads", err=True)
-    swept = sweep(store_url(store), _read(files), delete=delete, grace=grace, unsafe=True)
+        raise click.UsageError("give every BODY in use: without one, all objects are garbage")
+    if delete and grace < _SAFE:
+        terminal.warn("a grace under 7 days is safe only while nothing is offloaded")
+    swept = sweep(existing_store_url(store), _read(files), delete=delete, grace=grace, unsafe=True)
     if as_json:
         terminal.say_json(_described_sweep(swept))
     else:
@@ -242,20 +263,26 @@ def sweep_command(
     return ExitCode.YES if is_clean else ExitCode.NO
 
 
-def _files(paths: Iterable[str]) -> Iterator[str]:
-    """Yield files; all below a directory, for one that is passed over costs its objects."""
+def _files(paths: Iterable[str]) -> Iterator[tuple[str, bool]]:
+    """Yield files, and whether the user named them; all below a directory.
+
+    None may be passed over: the objects it refers to would be deleted.
+    """
     for path in paths:
         if path == "-" or not Path(path).is_dir():
-            yield path
+            yield path, True
             continue
         for each in sorted(Path(path).rglob("*")):
             if not each.is_dir():
-                yield str(each)
+                yield str(each), False
 
 
-def _read(paths: Iterable[str]) -> Iterator[MessageBody]:
-    for path in paths:
-        yield read_body(path)
+def _read(files: Iterable[tuple[str, bool]]) -> Iterator[MessageBody]:
+    for path, is_named in files:
+        if is_named:
+            yield read_body(path)
+        else:
+            yield decode_body(read_file_of_directory(path), path)
 
 
 def _lines(swept: Swept) -> Iterator[str]:
@@ -280,20 +307,19 @@ def _described_sweep(swept: Swept) -> dict[str, Any]:
 
 @click.command("migrate")
 @body_argument
-@click.option("--from", "source", required=True, metavar="STORE", help="A URL or a directory.")
-@click.option("--to", "store", required=True, metavar="STORE", help="A URL or a directory.")
-@click.option("--all", "everything", is_flag=True, help="References without a digest too.")
+@click.option("--from", "source", required=True, metavar="STORE", help=STORE_HELP)
+@click.option("--to", "store", required=True, metavar="STORE", help=STORE_HELP)
+@click.option("--all", "everything", is_flag=True, help="Also references without a digest.")
 @output_options
 @pass_terminal
 def migrate_command(
     terminal: Terminal, body: str, source: str, store: str, output: str | None, *,
     everything: bool, in_place: bool,
 ) -> None:  # fmt: skip
-    """Copy what the references below one store hold to another; the message points there.
+    """References below one store then point to the other; other references stay unchanged.
 
-    Every object is read, verified and stored before the message is written; its digest stays the
-    same. Nothing is deleted: other messages may refer to it (see sweep). References elsewhere
-    stay as they are.
+    Every object is read, verified and stored before the message is written. The digest of the
+    message stays the same. Nothing is deleted: other messages may refer to it (see sweep).
 
     \b
       messagebody migrate small.json --from ./store --to s3://bucket/prefix -i
@@ -302,12 +328,15 @@ def migrate_command(
     message = read_body(body)
     with progress(terminal, "migrating") as callback:
         result = migrate(
-            message, store_url(store), source=store_url(source), all=everything,
+            message, store_url(store), source=existing_store_url(source), all=everything,
             callback=callback,
         )  # fmt: skip
     write_body(result, body, output, in_place=in_place)
     moved = sum(new.url != old.url for new, old in zip(result, message, strict=True))
-    terminal.remark(f"{count_of(moved, 'part')} copied")
+    if moved:
+        terminal.remark(f"{count_of(moved, 'part')} copied")
+    else:
+        terminal.warn(f"nothing was copied: no reference is below {quote(source)}")
 
 
 @click.command("present")
@@ -317,22 +346,22 @@ def migrate_command(
     help="How long the links work: 90s, 15m, 1h, at most 7 days.",
 )  # fmt: skip
 @allow_option
-@click.option("-o", "--output", metavar="FILE", help="Write to FILE, whole or not at all.")
+@output_option
 @pass_terminal
 def present_command(
     terminal: Terminal, body: str, expires: float, allow: tuple[str, ...], output: str | None
 ) -> None:
-    """Make a copy whose references to your stores are signed https links.
+    """The references to your stores become signed https links.
 
-    For a browser or a model provider that reads links and has no credentials. Only references
-    below an --allow are signed: the others may have been chosen by somebody who wants your
-    private objects. A signed link is a credential, and it expires: keep the message itself.
+    They are for a browser or a model provider, which have no credentials. Only references below an
+    --allow are signed: the sender may have chosen the others to get your private objects. A signed
+    link is a credential and expires: keep the message itself.
 
     \b
       messagebody present small.json --allow s3://bucket/prefix --expires 15m
     """
     message = read_body(body)
     result = present(message, expires=round(expires), resolver=resolver_for(allow))
-    write_body(result, body, output, in_place=False)
+    write_body(result, body, output)
     signed = sum(new.url != old.url for new, old in zip(result, message, strict=True))
     terminal.remark(f"{count_of(signed, 'link')} signed")

@@ -1,0 +1,229 @@
+"""Commands that build and change bodies: add, rm, mv, diff, infer, schema, pack; and many files."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from messagebody import MessageBody, MessageBodySchema, Part, Resolver
+from tests.cli.test_commands import Shell
+
+PNG = b"\x89PNG\r\n\x1a\n" + bytes(500)
+
+
+@pytest.fixture
+def shell(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Shell:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.png").write_bytes(PNG)
+    (tmp_path / "b.txt").write_text("b")
+    body = MessageBody([Part("hello"), Part("1", name="/s/1"), Part("2", name="/s/2")])
+    (tmp_path / "m.json").write_bytes(body.to_json_bytes())
+    return Shell(monkeypatch)
+
+
+def read(path: str = "m.json") -> MessageBody:
+    return MessageBody.from_json(Path(path).read_bytes())
+
+
+class TestAdd:
+    def test_new_takes_files_alone(self, shell: Shell) -> None:
+        assert shell("add", "--new", "a.png", "b.txt", "-o", "x.json").code == 0
+        assert read("x.json").names() == ["/a.png", "/b.txt"]
+
+    def test_several_files(self, shell: Shell) -> None:
+        assert shell("add", "m.json", "a.png", "b.txt", "--unnamed", "-i").code == 0
+        assert [part.content_type for part in read().unnamed()][1:] == ["image/png", "text/plain"]
+
+    def test_content_from_a_pipe(self, shell: Shell) -> None:
+        done = shell("add", "m.json", "-", "--name", "p.png", "-i", stdin=PNG)
+        assert (done.code, done.err) == (0, "")
+        assert read()["/p.png"].read_bytes() == PNG
+        assert shell("add", "m.json", "-", stdin=PNG).code == 2
+        assert shell("add", "-", "-", "--name", "p", stdin=b"[]").code == 2
+
+    def test_a_taken_name_is_said(self, shell: Shell) -> None:
+        shell("add", "m.json", "a.png", "-i")
+        done = shell("add", "m.json", "a.png", "-i")
+        assert done.err == "messagebody: '/a.png' is taken; 'a.png' is added as '/a-2.png'\n"
+        assert shell("-q", "add", "m.json", "a.png", "-i").err == ""
+
+    @pytest.mark.parametrize(
+        ("arguments", "said"),
+        [
+            (["m.json"], "give a FILE, --text or --url"),
+            (["missing.json"], "--new starts a body with 'missing.json'"),
+            (["--new"], "give a FILE, --text or --url"),
+            (["m.json", "a.png", "--text", "x"], "cannot be used together"),
+            (["m.json", "--url", "https://example.com/", "--text", "x"], "cannot be used together"),
+            (["m.json", "a.png", "--name", "x", "--unnamed"], "--name and --unnamed"),
+            (["m.json", "a.png", "b.txt", "--name", "x"], "names one part"),
+            (["m.json", "--text", "x", "--type", "image/png"], "content type 'image/png'"),
+            (["m.json", "."], "'.' is a directory; pack . makes a body of its files"),
+            (["m.json", "missing.png"], "can't add 'missing.png': "),
+        ],
+    )
+    def test_wrong_usage(self, shell: Shell, arguments: list[str], said: str) -> None:
+        before = Path("m.json").read_bytes()
+        done = shell("add", *arguments)
+        assert (done.code, done.out) == (2, "")
+        assert said in done.err
+        assert Path("m.json").read_bytes() == before
+
+    def test_a_text_that_is_a_path(self, shell: Shell) -> None:
+        done = shell("add", "m.json", "--text", "b.txt")
+        assert (done.code, "'b.txt' is also the name of a file" in done.err) == (0, True)
+
+
+class TestAnySize:
+    def test_large_files_go_to_a_store(self, shell: Shell) -> None:
+        with Path("video.bin").open("wb") as stream:
+            stream.truncate(2_000_000)
+        for arguments in (
+            ["add", "m.json", "video.bin", "b.txt", "--to", "../store"],
+            ["pack", ".", "--exclude", "*.json", "--to", "../store"],
+        ):
+            done = shell(*arguments)
+            assert done.code == 0
+            body = MessageBody.from_json(done.out)
+            assert body["/video.bin"].is_reference
+            assert not body["/b.txt"].is_reference
+            mine = Resolver(allow=[Path("../store")])
+            assert body["/video.bin"].read_bytes(mine) == bytes(2_000_000)
+        shutil.rmtree("../store")
+
+    def test_standard_input_goes_to_a_store(self, shell: Shell) -> None:
+        options = ["--name", "v", "--to", "store", "--threshold", "1 KB", "-i"]
+        assert shell("add", "m.json", "-", *options, stdin=bytes(5000)).code == 0
+        assert read()["/v"].size == 5000
+        assert read()["/v"].is_reference
+
+    def test_a_message_over_the_limit_is_not_written(self, shell: Shell) -> None:
+        Path("big").write_bytes(bytes(5000))
+        done = shell("add", "m.json", "big", "-i", "--limit", "4 KiB")
+        assert done.code == 2
+        assert "--to STORE" in done.err
+        assert "--limit" in done.err
+        assert "/big" not in read()
+        assert shell("add", "m.json", "big", "-i").code == 0
+
+    def test_the_limit_of_reading_can_be_raised(self, shell: Shell) -> None:
+        for limit, code in (("100 B", 2), ("1 KiB", 0), ("2000", 0)):
+            assert shell("ls", "m.json", "--limit", limit).code == code
+            assert shell("--limit", limit, "digest", "m.json").code == code
+        assert "--limit SIZE allows more" in shell("ls", "m.json", "--limit", "100 B").err
+        assert shell("ls", "m.json", "--limit", "much").code == 2
+
+
+class TestRemoveAndMove:
+    def test_rm(self, shell: Shell) -> None:
+        assert shell("rm", "m.json", "s/1", "-i").code == 0
+        assert read().names() == ["/s/2"]
+        assert shell("rm", "m.json", "--index", "-1", "--index", "0", "-i").code == 0
+        assert len(read()) == 0
+
+    def test_rm_by_pattern(self, shell: Shell) -> None:
+        assert MessageBody.from_json(shell("rm", "m.json", "s/**").out).names() == []
+
+    @pytest.mark.parametrize(
+        ("arguments", "said"),
+        [
+            ([], "give the PATTERN or --index"),
+            (["s/1", "nope"], "no part of 'm.json' matches 'nope'"),
+            (["s"], "whose parts are 's/**'"),
+            (["--index", "3"], "there is no part 3: the body has 3 parts"),
+        ],
+    )
+    def test_rm_of_nothing(self, shell: Shell, arguments: list[str], said: str) -> None:
+        before = Path("m.json").read_bytes()
+        done = shell("rm", "m.json", *arguments, "-i")
+        assert (done.code, said in done.err) == (2, True)
+        assert Path("m.json").read_bytes() == before
+
+    def test_mv(self, shell: Shell) -> None:
+        assert shell("mv", "m.json", "s/1", "t/one", "-i").code == 0
+        assert read().names() == ["/t/one", "/s/2"]
+        assert "did you mean '/t/one'" in shell("mv", "m.json", "t/on", "x").err
+        assert shell("mv", "m.json", "t/one", "s/2").code == 2
+
+
+class TestDiff:
+    def test_the_same(self, shell: Shell) -> None:
+        shell("offload", "m.json", "--to", "store", "--threshold", "0", "-o", "small.json")
+        assert shell("diff", "m.json", "small.json") == (0, "", "", b"")
+
+    def test_changes(self, shell: Shell) -> None:
+        body = read()
+        body["/s/1"] = "changed"
+        body.add("new", name="/s/3")
+        Path("n.json").write_bytes(body.to_json_bytes())
+        done = shell("diff", "m.json", "n.json")
+        assert done.code == 1
+        assert [line.split()[0] + line.split()[-1] for line in done.out.splitlines()] == [
+            "-/s/1", "+/s/1", "+/s/3"]  # fmt: skip
+        report = json.loads(shell("diff", "m.json", "n.json", "--json").out)
+        assert report["same"] is False
+        assert [part["name"] for part in report["added"]] == ["/s/1", "/s/3"]
+
+    def test_order_and_number(self, shell: Shell) -> None:
+        body = read()
+        Path("n.json").write_bytes(MessageBody(reversed(body)).to_json_bytes())
+        assert shell("diff", "m.json", "n.json").out == "the same parts in another order\n"
+        Path("n.json").write_bytes(MessageBody([*body, Part("hello")]).to_json_bytes())
+        assert shell("diff", "m.json", "n.json").out.count("\n") == 1
+
+
+class TestSchemas:
+    def test_infer_is_kept_by_what_it_is_of(self, shell: Shell) -> None:
+        done = shell("infer", "m.json", "-o", "s.json")
+        assert (done.code, done.out) == (0, "")
+        assert shell("validate", "m.json", "--schema", "s.json").code == 0
+        assert shell("infer", "m.json").out == Path("s.json").read_text()
+
+    def test_schema_in_words(self, shell: Shell) -> None:
+        schema = MessageBodySchema([(None, "text/*", True)])
+        Path("s.json").write_text(schema.to_json())
+        assert shell("schema", "s.json").out == schema.describe() + "\n"
+        assert json.loads(shell("schema", "s.json", "--json").out) == schema.to_dicts()
+
+    def test_many_bodies(self, shell: Shell) -> None:
+        shell("infer", "m.json", "-o", "s.json")
+        Path("n.json").write_text("[]")
+        done = shell("validate", "m.json", "n.json", "--schema", "s.json")
+        assert done.code == 1
+        assert done.out.startswith("m.json: valid: 3 parts\nn.json: invalid: ")
+        report = json.loads(
+            shell("validate", "m.json", "n.json", "--schema", "s.json", "--json").out
+        )
+        assert [(each["body"], each["valid"]) for each in report] == [
+            ("m.json", True), ("n.json", False)]  # fmt: skip
+
+    def test_digests(self, shell: Shell) -> None:
+        Path("n.json").write_text("[]")
+        done = shell("digest", "m.json", "n.json")
+        assert done.out == f"{read().digest}  m.json\n{MessageBody().digest}  n.json\n"
+        assert json.loads(shell("digest", "n.json", "--json").out) == [
+            {"body": "n.json", "digest": MessageBody().digest}
+        ]
+        assert shell("digest", "m.json", "n.json", "--manifest").code == 2
+
+
+class TestPack:
+    def test_hidden_files_are_said(self, shell: Shell, tmp_path: Path) -> None:
+        (tmp_path / "d" / ".git").mkdir(parents=True)
+        (tmp_path / "d" / ".env").write_text("KEY=1")
+        (tmp_path / "d" / "x.txt").write_text("x")
+        done = shell("pack", "d")
+        assert MessageBody.from_json(done.out).names() == ["/x.txt"]
+        assert done.err == (
+            "messagebody: left out 2 hidden files: .env, .git/ (--hidden takes them)\n"
+        )
+        assert MessageBody.from_json(shell("pack", "d", "--hidden").out).names() == [
+            "/.env", "/x.txt"]  # fmt: skip
+
+    def test_exclude(self, shell: Shell, tmp_path: Path) -> None:
+        (tmp_path / "d" / "secrets").mkdir(parents=True)
+        for name in ("a.pyc", "b.md~", "c d.tmp", "secrets/key", "keep.md"):
+            (tmp_path / "d" / name).write_text("x")
+        options = ["--exclude", "secrets/", "--exclude", "*.{pyc,md~}", "--exclude", "c d*"]
+        assert MessageBody.from_json(shell("pack", "d", *options).out).names() == ["/keep.md"]

@@ -1,0 +1,209 @@
+"""Mistakes at the command line: none succeeds quietly, and each error speaks of the shell."""
+
+import itertools
+import json
+import os
+import re
+from pathlib import Path
+
+import click
+import pytest
+
+from messagebody import MessageBody, Part, offload
+from messagebody.cli.application import application
+from tests.cli.test_commands import Shell
+
+# Advice for a Python program, in an error of the command line.
+WRONG_LAYER = re.compile(
+    r"Resolver\(|add\(|with into|with overwrite|\w+=(True|False|None|\[)|errno", re.IGNORECASE
+)
+EXTRAS = {"azure", "gcs", "mount", "obstore", "pathlib", "registry", "testing"}
+
+
+@pytest.fixture
+def shell(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Shell:
+    monkeypatch.chdir(tmp_path)
+    body = MessageBody([Part("hello"), Part("a" * 2000, name="/s/1")])
+    Path("m.json").write_bytes(body.to_json_bytes())
+    Path("small.json").write_bytes(offload(body, Path("store"), threshold="1 KiB").to_json_bytes())
+    Path("web.json").write_text('[{"name": "/w", "contentUrl": "https://example.com/"}]')
+    Path("schema.json").write_text('[{"name": "/s/*"}]')
+    Path("agents").mkdir()
+    Path("agents/m.json").write_bytes(body.to_json_bytes())
+    Path("full").mkdir()
+    Path("full/file").write_text("x")
+    Path("names").mkdir()
+    Path("names/a b").write_text("x")
+    Path("names/link").symlink_to("/etc/passwd")
+    return Shell(monkeypatch)
+
+
+ERRORS = [
+    ["ls", "missing.json"], ["ls", "."], ["ls", "schema.json"], ["ls", "m.json", "--type", "text"],
+    ["ls", "m.json", "s"], ["ls", "m.json", "nope/*"], ["ls", "m.json", "a["],
+    ["cat", "m.json", "s/2"], ["cat", "m.json", "--index", "99"], ["cat", "small.json", "s/1"],
+    ["cat", "small.json", "s/1", "--allow", "acme"], ["cat", "web.json", "w", "--allow", "./no"],
+    ["tree", "--wrong"], ["digest", "web.json"], ["digest", "m.json", "missing.json"],
+    ["add", "m.json"], ["add", "m.json", "missing"], ["add", "m.json", "."], ["add", "--new"],
+    ["add", "m.json", "--text", "x", "--name", "s/1"],
+    ["add", "m.json", "--text", "x", "--name", "a//b"],
+    ["add", "m.json", "--url", "not a url"], ["add", "m.json", "m.json", "--type", "wrong"],
+    ["add", "m.json", "m.json", "--to", "S3:/bucket"],
+    ["rm", "m.json"], ["rm", "m.json", "nope"], ["mv", "m.json", "nope", "x"],
+    ["mv", "m.json", "s/1", "a//b"], ["diff", "-", "-"], ["diff", "m.json", "missing.json"],
+    ["pack", "missing"], ["pack", "names"], ["pack", "m.json"],
+    ["pack", "full", "--prefix", "a//b"],
+    ["pack", "full", "-o", "no/x.json"], ["pack", "full", "-o", "full"],
+    ["unpack", "m.json", "full"], ["unpack", "small.json", "out"], ["unpack", "m.json", "m.json"],
+    ["validate", "m.json"], ["validate", "m.json", "--schema", "m.json"],
+    ["check", "schema.json", "m.json"], ["check", "schema.json", "schema.json", "--steps", "0"],
+    ["check", "schema.json", "schema.json", "--suggest", "--format", "sarif"],
+    ["registry", "pairs", "agents"], ["registry", "who", "full", "--feeds", "x"],
+    ["registry", "impact", "full", "schema.json"],
+    ["offload", "m.json", "--to", "S3:/bucket/x"], ["offload", "m.json", "--to", "s3:bucket"],
+    ["offload", "m.json", "--to", "https://example.com/x"], ["offload", "m.json", "--to", "nope://x"],
+    ["offload", "m.json", "--to", "s3://"],
+    ["offload", "m.json", "--to", "store", "--threshold", "much"],
+    ["inline", "small.json"], ["inline", "small.json", "--allow", "acme-messages"],
+    ["fetch", "small.json", "s/1"], ["fetch", "small.json"], ["fetch", "m.json", "--index", "7"],
+    ["verify", "small.json"], ["verify", "small.json", "--allow", "acme-messages"],
+    ["migrate", "small.json", "--from", "nosuch", "--to", "new"],
+    ["present", "small.json", "--allow", "store"], ["present", "small.json"],
+    ["sweep", "nosuch", "m.json"], ["sweep", "store"], ["sweep", "store", "agents/missing"],
+    ["detect", "missing"], ["convert", "m.json", "--to", "olympus"],
+    ["envelope", "check", "m.json"],
+    ["envelope", "sign", "m.json"], ["lss"], ["help", "nothing"], ["completion", "tcsh"],
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("arguments", ERRORS, ids=" ".join)
+def test_no_error_succeeds_quietly_or_speaks_of_python(shell: Shell, arguments: list[str]) -> None:
+    done = shell(*arguments)
+    assert done.code in {1, 2, 4}
+    said = done.out + done.err
+    assert said.strip()
+    assert WRONG_LAYER.search(said) is None, said
+    assert "Traceback" not in said
+    assert {*re.findall(r"messagebody\[(\w+)\]", said)} <= EXTRAS, said
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        (["unpack", "small.json", "out"], 4),
+        (["cat", "m.json", "--index", "99"], 2),
+        (["ls", "m.json", "nope/*"], 1),
+        (["sweep", "nosuch", "m.json"], 2),
+        (["pack", "full", "-o", "no/x.json"], 4),
+        (["offload", "m.json", "--to", "https://example.com/x"], 4),
+    ],
+)
+def test_codes(shell: Shell, arguments: list[str], code: int) -> None:
+    assert shell(*arguments).code == code
+
+
+class TestPlaces:
+    def test_directories_as_a_shell_has_them(
+        self, shell: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setenv("HOME", str(tmp_path / "home"))
+        (tmp_path / "below").mkdir()
+        monkeypatch.chdir(tmp_path / "below")
+        for store, real in (("../store-2", "store-2"), ("~/x", "home/x"), ("./a/../b", "below/b")):
+            options = ["../m.json", "--to", store, "--threshold", "1 KiB", "-o", "s.json"]
+            assert shell("offload", *options).code == 0
+            assert (tmp_path / real).is_dir()
+            assert shell("cat", "s.json", "s/1", "--allow", store).out == "a" * 2000
+
+    def test_a_mistyped_url_makes_no_directory(self, shell: Shell, tmp_path: Path) -> None:
+        done = shell("offload", "m.json", "--to", "S3:/bucket/x", "--threshold", "0")
+        assert (done.code, "write 's3://bucket/x'" in done.err) == (2, True)
+        assert not (tmp_path / "S3:").exists()
+
+    def test_nothing_moved_is_said(self, shell: Shell) -> None:
+        done = shell("offload", "m.json", "--to", "new", "-o", "x.json")
+        assert (done.code, "no part was moved" in done.err) == (0, True)
+
+    def test_fetch_to_standard_output(self, shell: Shell, tmp_path: Path) -> None:
+        done = shell("fetch", "small.json", "s/1", "-o", "-", "--allow", "store")
+        assert (done.code, done.out) == (0, "a" * 2000)
+        assert not (tmp_path / "-").exists()
+
+
+class TestForeignFiles:
+    """A FIFO, a device or a huge file among the messages: refused, neither read nor waited for."""
+
+    @pytest.mark.parametrize("kind", ["fifo", "zero", "sparse"])
+    def test_sweep_and_registry(self, shell: Shell, tmp_path: Path, kind: str) -> None:
+        directory = tmp_path / "messages"
+        directory.mkdir()
+        odd = directory / "x.json"
+        if kind == "fifo":
+            os.mkfifo(odd)
+        elif kind == "zero":
+            odd.symlink_to("/dev/zero")
+        else:
+            with odd.open("wb") as stream:
+                stream.truncate(3 << 30)
+        for arguments in (
+            ["sweep", "store", "messages", "--delete"],
+            ["registry", "pairs", "messages"],
+        ):
+            done = shell(*arguments)
+            assert (done.code, done.out) == (2, "")
+            assert "x.json" in done.err
+            assert "not a regular file" in done.err or "larger than" in done.err
+        assert len([*(tmp_path / "store" / "sha256").iterdir()]) == 1
+
+
+class TestHelp:
+    @pytest.mark.parametrize("arguments", [[], ["registry"], ["envelope"]])
+    def test_a_bare_group_prints_its_help(self, shell: Shell, arguments: list[str]) -> None:
+        done = shell(*arguments)
+        assert (done.code, done.out) == (2, "")
+        assert done.err == shell(*arguments, "--help").out
+        assert done.err.startswith("Usage: messagebody")
+
+    def test_shared_options_after_the_command(self, shell: Shell) -> None:
+        assert "Traceback" in shell("ls", "missing.json", "--debug").err
+        assert shell("offload", "m.json", "--to", "x", "-q").err == ""
+        assert "Traceback" in shell("registry", "pairs", "agents", "--debug").err
+
+    def test_help_names_topics_and_the_nearest(self, shell: Shell) -> None:
+        done = shell("help", "chek")
+        assert "did you mean 'check'" in done.err
+        assert "exit-codes, patterns" in done.err
+
+    def test_every_help_fits_and_is_complete(self, shell: Shell) -> None:
+        for path in commands(application, []):
+            text = shell(*path, "--help").out
+            assert max(len(line) for line in text.splitlines()) <= 100, path
+            assert not re.search(r"[a-z]\.\.\.", text), path
+            assert not re.search(r"(?<!there )\b(is|are) no\b|whoever|whatever|nobody", text), path
+
+
+def commands(group: click.Group, above: list[str]) -> list[list[str]]:
+    found = []
+    for name, command in group.commands.items():
+        found.append([*above, name])
+        if isinstance(command, click.Group):
+            found += commands(command, [*above, name])
+    return found
+
+
+class TestWidth:
+    def test_lines_keep_to_60_columns(self, shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("COLUMNS", "60")
+        taker = {"name": "/a-rather-long-directory/*", "contentType": "application/pdf"}
+        Path("taker.json").write_text(json.dumps([{**taker, "required": True}]))
+        for arguments in (
+            ["ls", "small.json"], ["tree", "small.json"], ["check", "schema.json", "taker.json"],
+            ["validate", "small.json", "--schema", "taker.json"], ["diff", "m.json", "web.json"],
+            ["schema", "taker.json"], ["demo"],
+        ):  # fmt: skip
+            lines = shell(*arguments).out.splitlines()
+            if arguments[0] == "demo":
+                lines = list(itertools.dropwhile(lambda line: not line.startswith("2."), lines))
+                lines = [line for line in lines if re.match(r" +(\d|[├│└])", line)]
+            assert lines
+            assert max(map(len, lines)) <= 60, arguments
