@@ -5,7 +5,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-import jsonschema
+import jsonschema  # type: ignore[import-untyped]
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -20,7 +20,7 @@ MESSAGE = json.loads((VECTORS / "sentient_bases.json").read_text(encoding="utf-8
 ][3]
 LIBRARY = jsonschema.Draft202012Validator(SCHEMA)
 # No floats: to JSON Schema 1.0 is an integer, in these formats it is not.
-THINGS = [None, 0, -1, 7, "", "x", "pending", [], {}, [7], [{}], {"a": 1}, True, False]
+THINGS: list[Any] = [None, 0, -1, 7, "", "x", "pending", [], {}, [7], [{}], {"a": 1}, True, False]
 
 
 @given(st.data())
@@ -70,13 +70,14 @@ def test_problems(schema: dict[str, Any], value: Any, problem: str) -> None:
 def test_keywords_say_nothing_of_other_types() -> None:
     """As JSON Schema has it, `minimum` speaks of numbers only, and so on."""
     schema = {"minimum": 1, "maxItems": 0, "pattern": "^a$", "properties": {"a": {"type": "null"}}}
-    for value in ("a", None, True, 7, [], {}):
+    values: list[Any] = ["a", None, True, 7, [], {}]
+    for value in values:
         assert [*iter_violations(value, schema)] == []
 
 
 def test_many_unknown_members_are_one_finding() -> None:
     """A hostile message can't make the list of findings as long as itself."""
-    value = {f"x{number}": 1 for number in range(10_000)}
+    value: dict[str, Any] = {f"x{number}": 1 for number in range(10_000)}
     (violation,) = iter_violations(value, closed(()))
     assert violation.problem == "unknown members 'x0', 'x1', 'x2', 'x3', 'x4', …"
 
