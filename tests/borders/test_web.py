@@ -120,7 +120,8 @@ def test_litestar(trip: Trip) -> None:
 
     @post("/", status_code=200, sync_to_thread=False)
     def echo(data: JSONBody[MessageBody]) -> MessageBody:
-        return data
+        body: MessageBody = data
+        return body
 
     @get("/part", sync_to_thread=False)
     def part() -> Part:

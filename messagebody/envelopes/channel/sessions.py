@@ -107,22 +107,6 @@ class SeenMessages:
         self.storage.pop(idempotency_key(provider, message_id) or "", None)
 
 
-@attrs.frozen(eq=False)
-class Reservation:
-    """The right to handle a message, until it is committed or released."""
-
-    _owner: "Deduplicator"
-    _key: Hashable
-
-    def commit(self) -> None:
-        """Keep the message noted: it was handled."""
-        self._owner._settle(self._key, self, keep=True)
-
-    def release(self) -> None:
-        """Forget the message: handling it failed, it may come again."""
-        self._owner._settle(self._key, self, keep=False)
-
-
 class Deduplicator:
     """Let every message be handled once: reserved before, committed after, released on failure.
 
@@ -159,7 +143,7 @@ class Deduplicator:
     def __len__(self) -> int:
         return len(self._notes)
 
-    def reserve(self, key: Hashable) -> Reservation | None:
+    def reserve(self, key: Hashable) -> "Reservation | None":
         """Return the right to handle the message `key`, None if it was given away already."""
         with self._lock:
             self._forget_old()
@@ -169,7 +153,7 @@ class Deduplicator:
             self._note(key, reservation)
             return reservation
 
-    def _settle(self, key: Hashable, reservation: Reservation, *, keep: bool) -> None:
+    def _settle(self, key: Hashable, reservation: "Reservation", *, keep: bool) -> None:
         with self._lock:
             if self._notes.get(key, (0.0, None))[1] is not reservation:
                 return  # it aged out meanwhile; the key may be another's now
@@ -177,7 +161,7 @@ class Deduplicator:
             if keep:
                 self._note(key, reservation)
 
-    def _note(self, key: Hashable, reservation: Reservation) -> None:
+    def _note(self, key: Hashable, reservation: "Reservation") -> None:
         self._notes[key] = (self._clock(), reservation)
         while len(self._notes) > self._max_count:
             self._notes.popitem(last=False)
@@ -186,3 +170,19 @@ class Deduplicator:
         oldest = self._clock() - self._max_age
         while self._notes and next(iter(self._notes.values()))[0] <= oldest:
             self._notes.popitem(last=False)
+
+
+@attrs.frozen(eq=False)
+class Reservation:
+    """The right to handle a message, until it is committed or released."""
+
+    _owner: Deduplicator
+    _key: Hashable
+
+    def commit(self) -> None:
+        """Keep the message noted: it was handled."""
+        self._owner._settle(self._key, self, keep=True)
+
+    def release(self) -> None:
+        """Forget the message: handling it failed, it may come again."""
+        self._owner._settle(self._key, self, keep=False)

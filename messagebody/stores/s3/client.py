@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import attrs
 import boto3
 from boto3.session import Session
+from botocore.client import BaseClient
 from botocore.config import Config
 
 from messagebody._text import redact_url
@@ -17,8 +18,10 @@ from messagebody.stores.s3.faults import translated
 
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
+else:
+    S3Client = BaseClient
 
-__all__ = ["Clients", "Session", "Settings", "sends_checksums"]
+__all__ = ["Clients", "S3Client", "Session", "Settings", "sends_checksums"]
 
 Checksums = Literal["when_supported", "when_required"]
 

@@ -15,13 +15,11 @@ from fsspec.spec import AbstractBufferedFile
 from messagebody.errors import LimitExceeded, ObjectNotFound, StoreError
 from messagebody.stores.base import CHUNK, Blob, Bytes, Upload
 from messagebody.stores.s3 import uploads
-from messagebody.stores.s3.client import Clients, Session, Settings, sends_checksums
+from messagebody.stores.s3.client import Clients, S3Client, Session, Settings, sends_checksums
 from messagebody.stores.s3.faults import NativeFailure, code_of, status_of, translated
 from messagebody.stores.s3.uploads import Target, send_part, split_path
 
 if TYPE_CHECKING:
-    from mypy_boto3_s3 import S3Client
-
     from messagebody.stores.s3.obstore import Native
 
 
@@ -233,7 +231,7 @@ class S3FileSystem(AbstractFileSystem):  # type: ignore[misc]
         self._native = _native(self.clients)
 
     @property
-    def client(self) -> "S3Client":
+    def client(self) -> S3Client:
         """The boto3 client of this process."""
         return self.clients.get()
 

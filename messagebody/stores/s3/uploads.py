@@ -19,13 +19,11 @@ from botocore.exceptions import BotoCoreError, ClientError
 from messagebody._threads import PATIENCE, Interrupted, Pool
 from messagebody.digests import raw_digest
 from messagebody.stores.base import Blob
-from messagebody.stores.s3.client import sends_checksums
+from messagebody.stores.s3.client import S3Client, sends_checksums
 from messagebody.stores.s3.faults import code_of, status_of
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
-
-    from mypy_boto3_s3 import S3Client
 
 __all__ = ["Target", "put", "send_part", "split_path"]
 
@@ -65,7 +63,7 @@ def split_path(path: str) -> tuple[str, str]:
 
 
 def put(
-    client: "S3Client",
+    client: S3Client,
     target: Target,
     blob: Blob,
     *,
@@ -101,7 +99,7 @@ def put(
     raise AssertionError("the last attempt returns or raises")
 
 
-def _put_whole(client: "S3Client", target: Target, blob: Blob, condition: dict[str, Any]) -> None:
+def _put_whole(client: S3Client, target: Target, blob: Blob, condition: dict[str, Any]) -> None:
     checksum: dict[str, Any] = {}
     if blob.digest is not None and sends_checksums(client):
         # The server refuses bytes that are others, and botocore computes no checksum of its own.
@@ -120,7 +118,7 @@ def _is_conflict(error: Exception) -> bool:
 
 
 def _put_parts(
-    client: "S3Client", target: Target, blob: Blob, condition: dict[str, Any], part_size: int
+    client: S3Client, target: Target, blob: Blob, condition: dict[str, Any], part_size: int
 ) -> None:
     upload = client.create_multipart_upload(**target.described)["UploadId"]
     try:
@@ -136,7 +134,7 @@ def _part_size(size: int, wanted: int) -> int:
 
 
 def _send(
-    client: "S3Client", target: Target, upload: str, buffers: Iterator[bytes]
+    client: S3Client, target: Target, upload: str, buffers: Iterator[bytes]
 ) -> list[dict[str, Any]]:
     """Send parts, a few at a time: memory stays bounded by the window, not by the object."""
     done: list[dict[str, Any]] = []
@@ -158,7 +156,7 @@ def _send(
 
 
 def send_part(
-    client: "S3Client", target: Target, upload: str, number: int, data: bytes
+    client: S3Client, target: Target, upload: str, number: int, data: bytes
 ) -> dict[str, Any]:
     """Send one part and return how completing the upload refers to it."""
     answer: Any = client.upload_part(
@@ -170,7 +168,7 @@ def send_part(
 
 
 def _complete(
-    client: "S3Client",
+    client: S3Client,
     target: Target,
     upload: str,
     parts: list[dict[str, Any]],
@@ -189,7 +187,7 @@ def _complete(
             raise
 
 
-def _is_there(client: "S3Client", target: Target, parts: list[dict[str, Any]], size: int) -> bool:
+def _is_there(client: S3Client, target: Target, parts: list[dict[str, Any]], size: int) -> bool:
     """Ask whether an upload was completed though its acknowledgement was lost."""
     try:
         found = client.head_object(**target.address)
@@ -209,7 +207,7 @@ def _etag(parts: list[dict[str, Any]]) -> str:
     return f"{hashlib.md5(tags, usedforsecurity=False).hexdigest()}-{len(parts)}"
 
 
-def _abort(client: "S3Client", target: Target, upload: str, error: BaseException) -> None:
+def _abort(client: S3Client, target: Target, upload: str, error: BaseException) -> None:
     try:
         client.abort_multipart_upload(**target.address, UploadId=upload)
     except (BotoCoreError, ClientError) as failure:
