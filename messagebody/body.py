@@ -294,6 +294,8 @@ class MessageBody(PartSequence):
 
     __slots__ = ("_fs",)
 
+    _fs: "MessageBodyFileSystem"
+
     # JSON and back
 
     @classmethod
