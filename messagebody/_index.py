@@ -348,7 +348,7 @@ class PartList:
         old, new = self._name_in(slot), part.name
         if new != old:
             self._refuse_taken(new)
-        self._note(partial(self._replace, slot, self._slots[slot]))
+        self._note(partial(self._replace, slot, self._held(slot)))
         self._slots[slot] = part
         self._columns = None
         if new == old:
@@ -378,7 +378,7 @@ class PartList:
                 del self._slot_of[name]
             if index is not None:
                 rank = index.remove(name)
-        self._note(partial(self._restore, slot, self._slots[slot], index, rank))
+        self._note(partial(self._restore, slot, self._held(slot), index, rank))
         if slot == len(self._slots) - 1:
             self._slots.pop()
         else:
@@ -404,9 +404,12 @@ class PartList:
             self._directories = None  # ranks of one index mean nothing in another
 
     def _name_in(self, slot: int) -> str | None:
+        return self._held(slot).name
+
+    def _held(self, slot: int) -> PartRecord:
         record = self._slots[slot]
         assert record is not None  # noqa: S101 - holes have no name and no position
-        return record.name
+        return record
 
     def _refuse_taken(self, name: str | None) -> None:
         if name is not None and self._slot(name) is not None:

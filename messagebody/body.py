@@ -295,6 +295,8 @@ class MessageBody(PartSequence):
 
     __slots__ = ("_fs",)
 
+    _fs: "MessageBodyFileSystem"
+
     # JSON and back
 
     @classmethod

@@ -135,10 +135,10 @@ class MessageBodyFileSystem(BodyView):
         self.read_only = read_only
         self.autosave = autosave
         self._offload = None if offload_to is None else WriteThrough(offload_to, threshold)
-        if self.document is not None:
-            body = self.document.load()
+        live = body if self.document is None else self.document.load()
+        assert live is not None  # noqa: S101 - there is one or the other
         resolver = resolver or (Resolver(allow=list(allow)) if allow else None)
-        super().__init__(body, resolver, protocol=protocol, quoted_names=quoted_names, **options)
+        super().__init__(live, resolver, protocol=protocol, quoted_names=quoted_names, **options)
 
     @classmethod
     def _get_kwargs_from_urls(cls, path: str) -> dict[str, Any]:
@@ -441,14 +441,13 @@ class MessageBodyFileSystem(BodyView):
         plan = Pairs(self)
         AbstractFileSystem.copy(plan, path1, path2, recursive, maxdepth, on_error="raise")
         with self._together():
-            for source, target in plan.pairs:
-                if self.isfile(source):
-                    self.mv_file(source, target)
-        for source, target in plan.pairs:
-            if source in self._made:
-                self._made.add(target)
-        for source, _ in reversed(plan.pairs):
-            self._made.remove(source)
+            for old, new in plan.pairs:
+                if self.isfile(old):
+                    self.mv_file(old, new)
+        for old, new in reversed(plan.pairs):
+            if old in self._made:
+                self._made.remove(old)
+                self._made.add(new)
 
     def rm_file(self, path: str) -> None:
         """Remove a file; the object behind a reference stays."""

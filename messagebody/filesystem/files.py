@@ -33,7 +33,7 @@ def described_stream(stream: BinaryIO, path: str, size: int | None) -> Any:
     """
     described: Any = stream
     described.size, described.path = size, path
-    named = stream if isinstance(stream, io.BytesIO) else described.raw
+    named: Any = stream if isinstance(stream, io.BytesIO) else described.raw
     if isinstance(stream, io.BufferedReader):
         named = _buffered(stream)
     named.name = path
@@ -259,7 +259,7 @@ class TextPartWriter(io.TextIOWrapper):
     def __init__(
         self, target: PartWriter | OffloadingWriter | CompressingWriter, **options: Any
     ) -> None:
-        super().__init__(target, **options)  # type: ignore[arg-type]
+        super().__init__(target, **options)
         self._target = target
         target.closers.append(self.close)
 

@@ -81,9 +81,8 @@ class BodyView(AbstractFileSystem):  # type: ignore[misc]
         self._sizes: dict[str, int] = {}
         if protocol is not None:
             # fsspec asks the class for both; only this object has the name.
-            vars(self).update(
-                protocol=protocol, _strip_protocol=partial(_strip, f"{protocol}://", type(self))
-            )
+            strip = partial(_strip, f"{protocol}://", type(self))
+            self.__dict__.update(protocol=protocol, _strip_protocol=strip)
 
     @classmethod
     def _strip_protocol(cls, path: Any) -> Any:

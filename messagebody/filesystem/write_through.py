@@ -3,16 +3,20 @@
 import io
 import os
 from collections.abc import Iterator
+from pathlib import Path
 from tempfile import SpooledTemporaryFile
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import attrs
 
 from messagebody.content import LocalFile, Reference, guess_type
-from messagebody.digests import digest_of_stream, sha256_of
+from messagebody.digests import digest_of_stream
 from messagebody.limits import parse_size
 from messagebody.sniffing import HEAD
-from messagebody.stores import Blob, Bytes, Store, open_store
+from messagebody.stores import Store, open_store
+
+if TYPE_CHECKING:
+    from messagebody.offloading._transfer import Verify
 
 
 @attrs.frozen
@@ -62,31 +66,30 @@ class WriteThrough:
         """Return content as a part is to hold it."""
         if len(content) <= self.threshold:
             return content
-        kind = content_type or guess_type(content, name)
-        return self._send(Bytes(content, sha256_of(content)), kind)
+        return self._put(content, content_type or guess_type(content, name))
+
+    def of_file(self, name: str, file: LocalFile, content_type: str | None) -> Offloaded:
+        """Return the content of a local file as a part is to hold it; it is never in memory."""
+        return self._put(file.path, content_type or guess_type(file, name))
+
+    def _put(self, content: bytes | Path, content_type: str) -> Offloaded:
+        from messagebody.offloading import put_content
+
+        return Offloaded(put_content(self.store, content, content_type=content_type), content_type)
 
     def of_stream(self, name: str, stream: BinaryIO, content_type: str | None) -> Offloaded:
-        """Return the content of a file object as a part is to hold it."""
+        """Return the content of a private file object as a part is to hold it."""
+        # `put_content` would keep a second copy of a file object, for it may not be ours.
+        from messagebody.offloading._transfer import ensure
+
         size = stream.seek(0, io.SEEK_END)
         stream.seek(0)
         kind = content_type or guess_type(stream.read(HEAD), name)
         stream.seek(0)
-        return self._send(FileContent(stream, size, digest_of_stream(stream)), kind)
-
-    def of_file(self, name: str, file: LocalFile, content_type: str | None) -> Offloaded:
-        """Return the content of a local file as a part is to hold it; it is never in memory."""
-        from messagebody.offloading._transfer import FileBlob
-
-        kind = content_type or guess_type(file, name)
-        return self._send(FileBlob(file, file.digest()), kind)
-
-    def _send(self, blob: Blob, content_type: str) -> Offloaded:
-        # The road of `offload`: what is there already is renewed, or written again if spoilt.
-        from messagebody.offloading._transfer import ensure
-
-        digest = str(blob.digest)
-        key = ensure(self.store, digest, blob, content_type)
-        return Offloaded(Reference(self.store.url_of(key), blob.size, digest), content_type)
+        blob = FileContent(stream, size, digest_of_stream(stream))
+        verify: Verify | None = "digest" if self.store.reads_back else None
+        key = ensure(self.store, blob.digest, blob, kind, verify)
+        return Offloaded(Reference(self.store.url_of(key), size, blob.digest), kind)
 
 
 class Spilling(SpooledTemporaryFile[bytes]):

@@ -176,10 +176,11 @@ class TestOpenedFiles:
         assert body["/newer.txt"].read_bytes() == b"newer"
 
     def test_progress(self, body: MessageBody, tmp_path: Path) -> None:
-        for act in (
+        acts: list[Any] = [
             lambda callback: body.fs.get_file("/lines.txt", tmp_path / "out", callback=callback),
             lambda callback: body.fs.put_file(tmp_path / "out", "/again", callback=callback),
-        ):
+        ]
+        for act in acts:
             callback = Callback()
             act(callback)
             assert (callback.size, callback.value) == (14, 14)

@@ -6,12 +6,14 @@ from pathlib import Path
 from typing import Any
 
 import dask.bag
+import dask.dataframe
 import duckdb
 import fsspec
 import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
+import pyarrow.fs
 import pytest
 import xarray
 import zarr
@@ -19,7 +21,7 @@ from fsspec.implementations.asyn_wrapper import AsyncFileSystemWrapper
 from PIL import Image
 from pyarrow import dataset, parquet
 
-from messagebody import MessageBody
+from messagebody import MessageBody, Resolver
 from messagebody.samples import sample
 
 # 91 days of rides and rain: the rows of a real file, not three made up for the test.
@@ -59,8 +61,47 @@ class TestPandas:
         url = f"messagebody:///data/rides.csv::file://{document}"
         assert pd.read_csv(url)["rides"].sum() == TOTAL
 
+    def test_a_write_that_nothing_would_keep_is_refused(self, document: Path) -> None:
+        url, before = f"messagebody:///new.csv::file://{document}", document.read_bytes()
+        frame = pd.read_csv(io.BytesIO(RIDES))
+        with pytest.raises(OSError, match="Read-only"):
+            frame.to_csv(url)
+        with pytest.raises(ValueError, match="neither"):
+            frame.to_csv("messagebody:///new.csv")
+        assert document.read_bytes() == before
+        frame.to_csv(url, storage_options={"messagebody": {"autosave": True}})
+        assert "/new.csv" in MessageBody.from_json(document.read_bytes())
+
+    def test_text_for_a_live_body(self, body: MessageBody) -> None:
+        frame = pd.read_csv(body.fs.url("/data/rides.csv"))
+        frame.to_parquet(body.fs.url("/data/rides.parquet"))
+        assert pd.read_parquet(body.fs.url("/data/rides.parquet"))["rides"].sum() == TOTAL
+
+    def test_partitions(self, body: MessageBody) -> None:
+        options = {"body": body, "quoted_names": True}
+        frame = pd.read_csv(io.BytesIO(RIDES)).assign(kind=lambda rows: rows["rain_mm"] > 5)
+        frame.to_parquet("messagebody:///p", partition_cols=["kind"], storage_options=options)
+        assert len(body.list("/p/kind_3Dtrue/*")) == 1
+        again = pd.read_parquet("messagebody:///p", storage_options=options)
+        assert (again["rides"].sum(), again["kind"].nunique()) == (TOTAL, 2)
+
+    def test_written_through_to_a_store(self, body: MessageBody, tmp_path: Path) -> None:
+        fs = body.filesystem(
+            offload_to=tmp_path, threshold=1000, resolver=Resolver(allow=[tmp_path])
+        )
+        pd.read_csv(io.BytesIO(RIDES)).to_parquet("/rides.parquet", filesystem=fs)
+        assert body["/rides.parquet"].is_reference
+        assert pd.read_parquet("/rides.parquet", filesystem=fs)["rides"].sum() == TOTAL
+
 
 class TestPyarrow:
+    def test_directories_that_are_made(self, body: MessageBody) -> None:
+        files = pa.fs.PyFileSystem(pa.fs.FSSpecHandler(body.fs))
+        files.create_dir("/made/deep")
+        assert files.get_file_info("/made/deep").type == pa.fs.FileType.Directory
+        files.delete_dir("/made")
+        assert files.get_file_info("/made").type == pa.fs.FileType.NotFound
+
     def test_a_dataset_of_many_parts(self, body: MessageBody) -> None:
         whole = pa.Table.from_pandas(pd.read_csv(io.BytesIO(RIDES)))
         dataset.write_dataset(
@@ -98,6 +139,37 @@ class TestDuckDB:
             connection.register_filesystem(body.fs)
             found = connection.sql("SELECT count(*) FROM 'messagebody:///data/*.csv'").fetchall()
         assert found == [(2 * DAYS,)]
+
+    def test_several_bodies_in_one_connection(self, body: MessageBody) -> None:
+        other = MessageBody()
+        other.add("date,rides\n2025-04-01,5\n", name="/data/rides.csv")
+        with duckdb.connect() as connection:
+            connection.register_filesystem(body.filesystem(protocol="left"))
+            connection.register_filesystem(other.filesystem(protocol="right"))
+            found = connection.sql(
+                "SELECT l.rides, r.rides FROM 'left:///data/rides.csv' l "
+                "JOIN 'right:///data/*.csv' r USING (date)"
+            ).fetchall()
+            connection.sql("COPY (SELECT 1 AS x) TO 'right:///one.csv'")
+        assert found == [(1907, 5)]
+        assert other["/one.csv"].text == "x\n1\n"
+
+    def test_partitions_and_directories(self, body: MessageBody) -> None:
+        with duckdb.connect() as connection:
+            connection.register_filesystem(body.filesystem(quoted_names=True))
+            rides = "SELECT *, rain_mm > 5 AS wet FROM 'messagebody:///data/rides.csv'"
+            connection.sql(
+                f"COPY ({rides}) TO 'messagebody:///p' (FORMAT parquet, PARTITION_BY wet)"
+            )
+            found = connection.sql("SELECT sum(rides) FROM 'messagebody:///p/*/*.parquet'")
+            assert found.fetchall() == [(TOTAL,)]
+            connection.sql(
+                f"COPY ({rides}) TO 'messagebody:///many' (FORMAT parquet, PER_THREAD_OUTPUT)"
+            )
+        assert {name.split("/")[2] for name in body.names() if name.startswith("/p/")} == {
+            "wet_3Dfalse", "wet_3Dtrue",
+        }  # fmt: skip
+        assert body.list("/many/*.parquet")
 
 
 def test_polars_both_ways(body: MessageBody) -> None:
@@ -162,6 +234,14 @@ class TestDask:
         lines = bag.map(json.loads).pluck("line")
         assert bag.npartitions == 4
         assert lines.sum().compute(scheduler=scheduler) == 4 * (0 + 1 + 2 + 3 + 4)
+
+    def test_workers_do_not_write_into_their_copies(self, body: MessageBody) -> None:
+        frame = dask.dataframe.from_pandas(pd.DataFrame({"x": range(8)}), npartitions=2)
+        with pytest.raises(OSError, match="Read-only"):
+            frame.to_parquet(
+                "messagebody:///d", storage_options={"body": body},
+                compute_kwargs={"scheduler": "processes"},
+            )  # fmt: skip
 
 
 class TestFsspec:
