@@ -283,7 +283,7 @@ class LimitExceeded(StoreError, ValueError):
 class DigestMismatch(MessageBodyError, ValueError):
     """Report bytes that are not the ones promised, with both digests or both sizes."""
 
-    _fields = ("subject", "expected", "got")
+    _fields: ClassVar[tuple[str, ...]] = ("subject", "expected", "got")
 
     def __init__(self, subject: str, expected: str, got: str) -> None:
         super().__init__(f"{subject}: expected {expected}, got {got}")
@@ -358,7 +358,7 @@ class PartsFailed(StoreError):
     missing are caught by `except ObjectNotFound`.
     """
 
-    _fields = ("action", "failures")
+    _fields: ClassVar[tuple[str, ...]] = ("action", "failures")
 
     def __init__(self, action: str, failures: Iterable[tuple[str, Exception]]) -> None:
         # Not by `super`: the constructors of the kinds take other arguments.
@@ -374,7 +374,8 @@ class PartsFailed(StoreError):
         # What an error of the shared kind tells is told of the first one.
         vars(self).update({k: v for k, v in vars(first).items() if k not in vars(self)})
         if isinstance(self, OSError) and isinstance(first, OSError):
-            self.errno, self.strerror = first.errno, first.strerror
+            for name in ("errno", "strerror"):
+                setattr(self, name, getattr(first, name))
 
     @property
     def failures(self) -> tuple[tuple[str, Exception], ...]:

@@ -85,11 +85,11 @@ class _Pinned:
         return connected
 
 
-class _Plain(_Pinned, HTTPConnection):  # type: ignore[misc]
+class _Plain(_Pinned, HTTPConnection):
     """A connection without encryption, for entries of the allow list only."""
 
 
-class _Encrypted(_Pinned, HTTPSConnection):  # type: ignore[misc]
+class _Encrypted(_Pinned, HTTPSConnection):
     """A connection whose certificate has to be the name's, whatever address is dialled."""
 
 
