@@ -18,6 +18,7 @@ from messagebody.content import LocalFile
 from messagebody.digests import sha256_of
 from messagebody.errors import (
     DigestMismatch,
+    InvalidSize,
     LimitExceeded,
     LocalFileChanged,
     ObjectNotFound,
@@ -227,7 +228,7 @@ class TestPolicies:
 
     @pytest.mark.parametrize("size", ["", "x", "1 XB", "-1", -1, 1.5, None, True, "1e3"])
     def test_a_size_is_bytes_or_text(self, size: Any) -> None:
-        with pytest.raises(StoreError, match="256 KiB"):
+        with pytest.raises(InvalidSize, match="256 KiB"):
             parse_size(size)
 
 
