@@ -72,6 +72,8 @@ _LAZY = {
 
 
 def __getattr__(name: str) -> Any:
+    if name == "filesystem":  # annotations of the model speak of it
+        return importlib.import_module("messagebody.filesystem")
     if name not in _LAZY:
         raise AttributeError(f"module 'messagebody' has no attribute {name!r}")
     value = getattr(importlib.import_module(_LAZY[name]), name)

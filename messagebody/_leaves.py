@@ -1,8 +1,55 @@
-"""Views of the model that other libraries provide, loaded by name when they are first used."""
+"""Views of the model that other rooms and libraries provide, loaded by name on first use.
 
+The model imports nothing that is built on it. What it gives by name (`body.fs`, `body.path`, the
+hooks of pydantic, HTML, reading through a resolver) is one table here, so that importing a body
+stays quick and the modules below know nothing of those above.
+"""
+
+import importlib
 from collections.abc import Callable
-from functools import partial
-from typing import Any
+from functools import cache, partial
+from typing import Any, Final
+
+from messagebody.errors import MissingDependency
+
+LEAVES: Final = {
+    "Resolver": "messagebody.references:Resolver",
+    "read_reference": "messagebody.references:read_reference",
+    "open_reference": "messagebody.references:open_reference",
+    "measure_reference": "messagebody.references:measure_reference",
+    "MessageBody": "messagebody.body:MessageBody",
+    "MessageBodySchema": "messagebody.schema:MessageBodySchema",
+    "Stream": "messagebody.schema.stream:Stream",
+    "filesystem": "messagebody.filesystem:MessageBodyFileSystem",
+    "path_into": "messagebody.filesystem:path_into",
+    "references_of": "messagebody.filesystem.kerchunk:references_of",
+    "body_from_references": "messagebody.filesystem.kerchunk:body_from_references",
+    "html_table": "messagebody.rendering:html_table",
+    "pydantic": "messagebody.interop.pydantic",
+}
+"""Where each view is: a module, or a module and what to take of it."""
+
+_EXTRAS: Final = {"path_into": ("paths into a body", "pathlib")}
+
+
+@cache
+def leaf(name: str) -> Any:
+    """Return a view of the model.
+
+    Arguments:
+        name: a key of `LEAVES`.
+
+    Raises:
+        MissingDependency: it needs an extra that is not installed.
+    """
+    module, _, attribute = LEAVES[name].partition(":")
+    try:
+        loaded = importlib.import_module(module)
+        return getattr(loaded, attribute) if attribute else loaded
+    except ImportError as error:
+        if name not in _EXTRAS or isinstance(error, MissingDependency):
+            raise
+        raise MissingDependency(*_EXTRAS[name]) from error
 
 
 class LazySerializer:
@@ -14,10 +61,9 @@ class LazySerializer:
 
     def __get__(self, instance: object, owner: Any) -> Any:
         try:
-            from messagebody.interop import pydantic
+            return leaf("pydantic").serializer_of(owner)
         except ImportError as error:
             raise AttributeError("__pydantic_serializer__") from error
-        return pydantic.serializer_of(owner)
 
 
 class PydanticHook:
@@ -25,16 +71,15 @@ class PydanticHook:
 
     Arguments:
         of_type: the function of `messagebody.interop.pydantic` that takes the type.
-        of_value: the function that takes the value, for `Annotated[…, value]`.
+        of_value: the function that takes the value, for `Annotated[…, value]`; empty for types
+            whose values annotate nothing.
     """
 
-    def __init__(self, of_type: str, of_value: str) -> None:
+    def __init__(self, of_type: str, of_value: str = "") -> None:
         self._of_type = of_type
         self._of_value = of_value
 
     def __get__(self, instance: object, owner: Any) -> Callable[[Any, Any], Any]:
-        from messagebody.interop import pydantic
-
-        if instance is None:
-            return partial(getattr(pydantic, self._of_type), owner)
-        return partial(getattr(pydantic, self._of_value), instance)
+        if instance is None or not self._of_value:
+            return partial(getattr(leaf("pydantic"), self._of_type), owner)
+        return partial(getattr(leaf("pydantic"), self._of_value), instance)

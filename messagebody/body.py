@@ -2,33 +2,37 @@
 
 import builtins
 import operator
+import os
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, MutableSequence, Sequence
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, Final, Self, TypeVar, Unpack, overload
 
+import messagebody  # annotations name what is above; it is loaded when they are asked
+from messagebody._files import replace_file
+from messagebody._guards import require_resolver
 from messagebody._index import PartList
-from messagebody._leaves import LazySerializer
-from messagebody._text import count_of, escape, human_size, quote
+from messagebody._leaves import LazySerializer, PydanticHook, leaf
+from messagebody._text import count_of, escape, human_size, quote, redact_url
 from messagebody.content import Reference
-from messagebody.errors import DuplicateName, InvalidPart, PartNotFound
+from messagebody.errors import DuplicateName, InvalidArgument, InvalidPart, PartNotFound
 from messagebody.limits import DEFAULT_LIMITS, Limits
+from messagebody.media_types import is_text
 from messagebody.names import is_name
 from messagebody.part import NOT_GIVEN, Part, build_part, rewrite_part
 from messagebody.wire import manifest, reader
 from messagebody.wire.members import PartArguments, PartRecord
 
 if TYPE_CHECKING:
-    from upath import UPath
-
-    from messagebody.filesystem import MessageBodyFileSystem
-    from messagebody.references import Resolver
-
+    import messagebody.filesystem
 
 _T = TypeVar("_T")
 _Parts = TypeVar("_Parts", bound="PartSequence")
 # Names, and characters of a name, among which the one that was meant is looked for: the search is
 # slow, and a program that asks for names that may not be there should not wait for it.
 _COMPARED: Final = 300
+# Characters of content in a body as text: about 2,000 tokens of a model.
+_SHOWN_TEXT: Final = 8000
 
 
 class PartSequence(MutableSequence[Part]):
@@ -47,12 +51,14 @@ class PartSequence(MutableSequence[Part]):
 
     def __init__(self, parts: Iterable[Part] = ()) -> None:
         self._parts = PartList()
-        self._resolver: Resolver | None = None
+        self._resolver: messagebody.Resolver | None = None
         for part in parts:
             self._parts.append(_record(part))
 
     @classmethod
-    def _of(cls, records: Iterable[PartRecord], resolver: "Resolver | None" = None) -> Self:
+    def _of(
+        cls, records: Iterable[PartRecord], resolver: "messagebody.Resolver | None" = None
+    ) -> Self:
         """Make a body of records whose names are checked and unique."""
         body = cls.__new__(cls)
         body._parts = PartList(records)
@@ -68,17 +74,18 @@ class PartSequence(MutableSequence[Part]):
         return (Part._of(record, self._resolver) for record in self._parts)
 
     def __contains__(self, value: object) -> bool:
-        if isinstance(value, str):
-            return self._parts.find(value) is not None
+        if isinstance(value, str | PurePath):
+            return self._parts.find(_key(value)) is not None
         if isinstance(value, Part) and value.name is not None:
             return self.get(value.name) == value
         return any(value == part for part in self)
 
     @overload
-    def __getitem__(self, key: int | str) -> Part: ...
+    def __getitem__(self, key: int | str | PurePath) -> Part: ...
     @overload
     def __getitem__(self, key: slice) -> list[Part]: ...
-    def __getitem__(self, key: int | str | slice) -> Part | list[Part]:
+    def __getitem__(self, key: Any) -> Part | list[Part]:
+        key = _key(key)
         if isinstance(key, str):
             return self._made(self._named(key))
         if isinstance(key, slice):
@@ -86,6 +93,7 @@ class PartSequence(MutableSequence[Part]):
         return self._made(self._parts.at(self._position(key)))
 
     def __setitem__(self, key: Any, value: Any) -> None:
+        key = _key(key)
         if isinstance(key, slice):
             parts = [*self]
             parts[key] = value
@@ -100,6 +108,7 @@ class PartSequence(MutableSequence[Part]):
             self._parts.append(build_part(value, name=key)._record)
 
     def __delitem__(self, key: Any) -> None:
+        key = _key(key)
         if isinstance(key, str):
             if not self._parts.remove_named(key):
                 raise self._missing(key)
@@ -139,7 +148,7 @@ class PartSequence(MutableSequence[Part]):
             PartNotFound: no part has that name.
             ValueError: the part is not in the body.
         """
-        del self[value if isinstance(value, str) else self.index(value)]
+        del self[value if isinstance(value, str | PurePath) else self.index(value)]
 
     def reverse(self) -> None:
         """Turn the order of the parts around, in place."""
@@ -188,12 +197,12 @@ class PartSequence(MutableSequence[Part]):
         return [name for name in self._columns()[0] if name is not None]
 
     @overload
-    def get(self, name: str) -> Part | None: ...
+    def get(self, name: str | PurePath) -> Part | None: ...
     @overload
-    def get(self, name: str, default: _T) -> Part | _T: ...
-    def get(self, name: str, default: Any = None) -> Any:
+    def get(self, name: str | PurePath, default: _T) -> Part | _T: ...
+    def get(self, name: str | PurePath, default: Any = None) -> Any:
         """Return the part with a name, or `default`."""
-        record = self._parts.find(name)
+        record = self._parts.find(_key(name))
         return default if record is None else self._made(record)
 
     def index(self, value: Any, start: int = 0, stop: int | None = None) -> int:
@@ -203,8 +212,9 @@ class PartSequence(MutableSequence[Part]):
             PartNotFound: no part has that name.
             ValueError: the part is not in the body.
         """
+        value = _key(value)
         if not isinstance(value, str):
-            return super().index(value, start, len(self) if stop is None else stop)
+            return self._index_of(value, start, len(self) if stop is None else stop)
         position = self._parts.position_of(value)
         if position is None:
             raise self._missing(value)
@@ -213,6 +223,14 @@ class PartSequence(MutableSequence[Part]):
         return position
 
     # Inside
+
+    def _index_of(self, value: Any, start: int, stop: int) -> int:
+        if not isinstance(value, Part):
+            raise InvalidArgument("a Part or its name", value)
+        try:
+            return super().index(value, start, stop)
+        except ValueError as error:
+            raise InvalidPart(f"{value.label} is not in the body") from error
 
     def _columns(self) -> tuple[Sequence[str | None], Sequence[str]]:
         """Return all names and all content types, in order, without making parts."""
@@ -226,6 +244,8 @@ class PartSequence(MutableSequence[Part]):
         return part if self._resolver is None else part.with_resolver(self._resolver)
 
     def _position(self, index: int) -> int:
+        if not hasattr(index, "__index__"):
+            raise InvalidArgument("a position, a name or a slice", index)
         length, index = len(self), operator.index(index)
         position = index + length if index < 0 else index
         if not 0 <= position < length:
@@ -244,6 +264,11 @@ class PartSequence(MutableSequence[Part]):
 
 def _restore(cls: type[_Parts], records: list[PartRecord]) -> _Parts:
     return cls._of(records)
+
+
+def _key(key: Any) -> Any:
+    """Return a key of a body; a path of the body, such as `part.path`, is the name it spells."""
+    return key.as_posix() if isinstance(key, PurePath) else key
 
 
 def _record(part: Part) -> PartRecord:
@@ -295,7 +320,7 @@ class MessageBody(PartSequence):
 
     __slots__ = ("_fs",)
 
-    _fs: "MessageBodyFileSystem"
+    _fs: "messagebody.filesystem.MessageBodyFileSystem"
 
     # JSON and back
 
@@ -349,6 +374,50 @@ class MessageBody(PartSequence):
     def to_dicts(self) -> builtins.list[dict[str, Any]]:
         """Return what `to_json` writes, parsed: for whatever holds JSON values."""
         return reader.encode_parsed(self._parts.records())
+
+    # Files
+
+    @classmethod
+    def load(
+        cls,
+        path: str | os.PathLike[str],
+        *,
+        limits: Limits = DEFAULT_LIMITS,
+        strict: bool = False,
+    ) -> Self:
+        """Read a body from a JSON file; see `from_json`.
+
+        Arguments:
+            path: the file.
+            limits: what to take before refusing.
+            strict: refuse what `from_json` refuses when it is strict.
+
+        Raises:
+            OSError: the file can't be read.
+            DecodeError: it is not a body.
+        """
+        with Path(path).open("rb") as stream:
+            # One byte more than the limit is enough to refuse.
+            return cls.from_json(stream.read(limits.json_bytes + 1), limits=limits, strict=strict)
+
+    def save(self, path: str | os.PathLike[str], *, indent: int | None = None) -> None:
+        """Write the body to a JSON file, whole or not at all.
+
+        Arguments:
+            path: the file; what was there is replaced when everything is written.
+            indent: spaces a level; None for one compact line.
+
+        Raises:
+            OSError: the file can't be written; it stays as it was.
+            LocalFileNotSent: a part is still a local file.
+
+        Examples:
+            >>> body = MessageBody([Part("Hello!")])
+            >>> body.save("message.json")
+            >>> MessageBody.load("message.json") == body
+            True
+        """
+        replace_file(path, self.to_json_bytes(indent=indent))
 
     # Building
 
@@ -510,7 +579,7 @@ class MessageBody(PartSequence):
         """
         return manifest.fingerprint_of([*self])
 
-    def pin(self, resolver: "Resolver | None" = None) -> Self:
+    def pin(self, resolver: "messagebody.Resolver | None" = None) -> Self:
         """Read every reference without size or digest once, fill them in, and return the body.
 
         All are read before the body changes: an error leaves it as it was.
@@ -518,6 +587,7 @@ class MessageBody(PartSequence):
         Arguments:
             resolver: decides how references are read; the body's own, else the closed default.
         """
+        require_resolver(resolver)
         loose = [
             (position, part.reference)
             for position, part in enumerate(self)
@@ -528,16 +598,15 @@ class MessageBody(PartSequence):
         return self
 
     def _pin(
-        self, loose: builtins.list[tuple[int, Reference]], resolver: "Resolver | None"
+        self, loose: builtins.list[tuple[int, Reference]], resolver: "messagebody.Resolver | None"
     ) -> None:
-        from messagebody.references import Resolver, measure_reference
-
-        resolver = resolver or Resolver()
+        resolver = resolver or leaf("Resolver")()
+        assert resolver is not None  # noqa: S101 - mypy can't see what a leaf returns
         budget = resolver.budget()
         pinned = []
         for position, reference in loose:
             part = self[position]
-            size, digest = measure_reference(
+            size, digest = leaf("measure_reference")(
                 reference, resolver=resolver, subject=part.label, budget=budget
             )
             pinned.append((position, part.evolve(size=size, digest=digest)))
@@ -546,15 +615,15 @@ class MessageBody(PartSequence):
 
     # Views
 
-    def with_resolver(self, resolver: "Resolver | None") -> Self:
+    def with_resolver(self, resolver: "messagebody.Resolver | None") -> Self:
         """Return the same body, read through `resolver` where no other is given.
 
         The resolver is no part of equality, digest, JSON, repr or pickle.
         """
-        return self._of(self._parts, resolver)
+        return self._of(self._parts, require_resolver(resolver))
 
     @property
-    def fs(self) -> "MessageBodyFileSystem":
+    def fs(self) -> "messagebody.filesystem.MessageBodyFileSystem":
         """The body as an fsspec filesystem; changes go both ways. Always the same object."""
         try:
             return self._fs
@@ -565,29 +634,28 @@ class MessageBody(PartSequence):
             return self._fs
 
     def filesystem(
-        self, *, resolver: "Resolver | None" = None, **options: Any
-    ) -> "MessageBodyFileSystem":
+        self, *, resolver: "messagebody.Resolver | None" = None, **options: Any
+    ) -> "messagebody.filesystem.MessageBodyFileSystem":
         """Return a new fsspec filesystem over the body, with transactions of its own.
 
         Arguments:
             resolver: decides how references are read; the body's own, else the closed default.
             **options: others of `messagebody.filesystem.MessageBodyFileSystem`.
         """
-        from messagebody.filesystem import MessageBodyFileSystem
+        resolver = require_resolver(resolver) or self._resolver
+        return leaf("filesystem")(  # type: ignore[no-any-return]
+            body=self, resolver=resolver, **options
+        )
 
-        return MessageBodyFileSystem(body=self, resolver=resolver or self._resolver, **options)
-
-    def path(self, name: str = "/") -> "UPath":
+    def path(self, name: str = "/") -> "messagebody.filesystem.UPath":
         """Return a `UPath` into the body.
 
         Raises:
             MissingDependency: universal-pathlib is not installed.
         """
-        from messagebody.filesystem import path_into
+        return leaf("path_into")(self, name)  # type: ignore[no-any-return]
 
-        return path_into(self, name)
-
-    def to_references(self, resolver: "Resolver | None" = None) -> dict[str, Any]:
+    def to_references(self, resolver: "messagebody.Resolver | None" = None) -> dict[str, Any]:
         """Return the named parts as fsspec's references, version 0, for `reference://`.
 
         Arguments:
@@ -600,9 +668,7 @@ class MessageBody(PartSequence):
             >>> MessageBody([Part("meow", name="/sources/1.txt")]).to_references()
             {'sources/1.txt': 'meow'}
         """
-        from messagebody.filesystem.kerchunk import references_of
-
-        return references_of(self, resolver)
+        return leaf("references_of")(self, require_resolver(resolver))  # type: ignore[no-any-return]
 
     @classmethod
     def from_references(cls, references: Mapping[str, Any]) -> Self:
@@ -617,14 +683,27 @@ class MessageBody(PartSequence):
             >>> MessageBody.from_references({"sources/1.txt": "meow"})["/sources/1.txt"].text
             'meow'
         """
-        from messagebody.filesystem.kerchunk import body_from_references
-
-        return cls(body_from_references(references))
+        return cls(leaf("body_from_references")(references))
 
     # Showing
 
     def __repr__(self) -> str:
         return f"MessageBody({', '.join(self._summary())})"
+
+    def __str__(self) -> str:
+        """Return the body as text for a person or a model: at most 8,000 characters of content.
+
+        Unnamed text is shown as it is, every other part as one line in brackets.
+        """
+        lines, left = [], _SHOWN_TEXT
+        for index, part in enumerate(self):
+            shown = _shown(part, left)
+            left -= len(shown)
+            if left < 0:
+                lines.append(f"[… {count_of(len(self) - index, 'more part')}]")
+                break
+            lines.append(shown)
+        return "\n\n".join(lines)
 
     def __rich_repr__(self) -> Iterator[str]:
         yield from self._summary()
@@ -642,23 +721,22 @@ class MessageBody(PartSequence):
             yield "…"
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
-        from messagebody.rendering import html_table
-
-        return {"text/plain": repr(self), "text/html": html_table(self)}
+        return {"text/plain": repr(self), "text/html": leaf("html_table")(self)}
 
     __pydantic_serializer__ = LazySerializer()
 
-    @classmethod
-    def __get_pydantic_core_schema__(cls, source: Any, handler: Any) -> Any:
-        from messagebody.interop import pydantic
+    __get_pydantic_core_schema__ = PydanticHook("body_core_schema")
+    __get_pydantic_json_schema__ = PydanticHook("body_json_schema")
 
-        return pydantic.body_core_schema(cls)
 
-    @classmethod
-    def __get_pydantic_json_schema__(cls, core_schema: Any, handler: Any) -> dict[str, Any]:
-        from messagebody.interop import pydantic
-
-        return pydantic.body_json_schema()
+def _shown(part: Part, limit: int) -> str:
+    if part.name is None and part.text is not None and is_text(part.content_type):
+        return escape(part.text, limit=max(limit - 1, 0), keep="\n\t")
+    named = [] if part.name is None else [escape(part.name, limit=200)]
+    facts = [*named, escape(part.content_type, limit=100), human_size(part.size)]
+    if part.url is not None:
+        facts.append(redact_url(part.url))
+    return f"[{', '.join(facts)}]"
 
 
 def _of_type(

@@ -196,7 +196,11 @@ def hold(content: Any, url: Any, size: Any, digest: Any) -> Content:
         return LocalFile.at(content)
     raise InvalidPart(
         f"content is text, bytes or a Path, got {quote(content)}; "
-        "JSON values and open files go through body.add(…)"
+        + (
+            "body.append(part) adds a part"
+            if hasattr(content, "content_type")
+            else "body.add(json=…) takes JSON values, body.add(…) open files"
+        )
     )
 
 

@@ -7,6 +7,7 @@
     ├── InvalidName (ValueError)            a part name that breaks the rules
     ├── InvalidContentType (ValueError)     a content type that breaks the rules
     ├── InvalidPart (ValueError)            content, metadata or members that make no part
+    ├── InvalidArgument (TypeError)         something that is not a body, schema or resolver
     ├── InvalidSize (ValueError)            a size that is not a number of bytes
     ├── DuplicateName (FileExistsError, ValueError)   a name that is taken
     ├── PartNotFound (KeyError, FileNotFoundError, ValueError)
@@ -49,6 +50,7 @@ __all__ = [
     "DigestUnknown",
     "DuplicateName",
     "EnvelopeError",
+    "InvalidArgument",
     "InvalidBody",
     "InvalidContentType",
     "InvalidName",
@@ -178,6 +180,33 @@ class InvalidContentType(MessageBodyError, ValueError):
 
 class InvalidPart(_PlacedError, ValueError):
     """Report content, metadata or members that make no part."""
+
+
+class InvalidArgument(MessageBodyError, TypeError):
+    """Report an argument of a wrong type, with what it probably was meant to be.
+
+    Arguments:
+        expected: what is expected, such as "a MessageBody".
+        value: what came; only its type and a short text are kept.
+        hint: what to write instead, if that is known.
+    """
+
+    _fields = ("expected", "got", "hint")
+
+    def __init__(
+        self, expected: str, value: object = None, hint: str = "", *, got: str | None = None
+    ) -> None:
+        self.expected = expected
+        self.got = _shown(value) if got is None else got
+        self.hint = hint
+        more = f"; {hint}" if hint else ""
+        super().__init__(f"expected {expected}, got {self.got}{more}")
+
+
+def _shown(value: object) -> str:
+    # Text and bytes may be content, and content belongs in no log.
+    kind = type(value).__name__
+    return f"a {kind}" if isinstance(value, str | bytes) else quote(value, limit=60)
 
 
 class InvalidSize(MessageBodyError, ValueError):

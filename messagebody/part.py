@@ -4,12 +4,12 @@ import io
 import os
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Any, BinaryIO, Final, Self, TypeVar, Unpack
+from typing import TYPE_CHECKING, Any, BinaryIO, Final, NoReturn, Self, TypeVar, Unpack
 
-import attrs
-
+import messagebody  # annotations name what is above; it is loaded when they are asked
 from messagebody import sniffing
-from messagebody._leaves import LazySerializer
+from messagebody._guards import require_resolver
+from messagebody._leaves import LazySerializer, PydanticHook, leaf
 from messagebody._text import escape, human_size, quote, redact_url
 from messagebody.content import (
     Content,
@@ -30,6 +30,7 @@ from messagebody.names import check_name
 from messagebody.wire import strict_json
 from messagebody.wire.members import (
     ARGUMENTS,
+    KEYS,
     PartArguments,
     PartRecord,
     RichRecord,
@@ -39,14 +40,10 @@ from messagebody.wire.members import (
     check_promise,
 )
 
-if TYPE_CHECKING:
-    from messagebody.references import Resolver
-
 _PREVIEW: Final = 40
 _T = TypeVar("_T")
 
 
-@attrs.frozen(eq=False, repr=False, init=False, weakref_slot=False)
 class Part:
     """One part of a body: an optional name, a content type, and content or a URL.
 
@@ -68,8 +65,12 @@ class Part:
         (14, 'Cats are cute.')
     """
 
-    _record: PartRecord
-    _resolver: "Resolver | None"
+    # Not an attrs class: libraries that write attrs classes by their fields would write `{}`.
+    __slots__ = ("_record", "_resolver")
+
+    if TYPE_CHECKING:
+        _record: PartRecord
+        _resolver: messagebody.Resolver | None
 
     def __init__(
         self,
@@ -93,7 +94,7 @@ class Part:
             keep_promise(held, size, digest)
 
     @classmethod
-    def _of(cls, record: PartRecord, resolver: "Resolver | None" = None) -> Self:
+    def _of(cls, record: PartRecord, resolver: "messagebody.Resolver | None" = None) -> Self:
         """Make a part of a checked record."""
         part = cls.__new__(cls)
         _set_record(part, record)
@@ -206,13 +207,13 @@ class Part:
         check_promise(changes.get("size"), changes.get("digest"))
         return self._inline_or_local()
 
-    def with_resolver(self, resolver: "Resolver | None") -> Self:
+    def with_resolver(self, resolver: "messagebody.Resolver | None") -> Self:
         """Return the same part, read through `resolver` where no other is given."""
-        return self._of(self._record, resolver)
+        return self._of(self._record, require_resolver(resolver))
 
     # Reading it
 
-    def read_bytes(self, resolver: "Resolver | None" = None) -> bytes:
+    def read_bytes(self, resolver: "messagebody.Resolver | None" = None) -> bytes:
         """Return the whole content; a reference is read and verified through a resolver.
 
         Arguments:
@@ -223,21 +224,21 @@ class Part:
             DigestMismatch: the bytes are not the ones promised.
             LocalFileChanged: the local file is not the one that was added.
         """
+        require_resolver(resolver)
         reference = self.reference
         if reference is not None:
-            from messagebody.references import read_reference
-
-            return read_reference(
+            return leaf("read_reference")(  # type: ignore[no-any-return]
                 reference, resolver=resolver or self._resolver, subject=self.label
             )
         return self._inline_bytes()
 
-    def read_text(self, resolver: "Resolver | None" = None) -> str:
+    def read_text(self, resolver: "messagebody.Resolver | None" = None) -> str:
         """Return the content as text, by its charset parameter, else UTF-8, strictly.
 
         Raises:
             DecodeError: the bytes are not in that encoding; names the part and the byte.
         """
+        require_resolver(resolver)
         if self.text is not None:
             return self.text
         charset = parse_content_type(self.content_type).parameters.get("charset", "utf-8")
@@ -250,12 +251,13 @@ class Part:
         except (LookupError, UnicodeError) as error:
             raise self._unreadable(f"charset {quote(charset)} is unknown") from error
 
-    def read_json(self, resolver: "Resolver | None" = None) -> Any:
+    def read_json(self, resolver: "messagebody.Resolver | None" = None) -> Any:
         """Return the content parsed as JSON, with the refusals of the codec.
 
         Raises:
             DecodeError: the content is no JSON; names the part and the byte.
         """
+        require_resolver(resolver)
         data = self.read_bytes(resolver) if self.text is None else self.text
         try:
             return strict_json.loads(data, depth=DEFAULT_LIMITS.depth)
@@ -268,33 +270,34 @@ class Part:
         placed = problem if self.name else f"{self.label}: {problem}"
         return DecodeError(placed, name=self.name)
 
-    def open(self, resolver: "Resolver | None" = None) -> BinaryIO:
+    def open(self, resolver: "messagebody.Resolver | None" = None) -> BinaryIO:
         """Return the content as a binary file object, seekable where its source is."""
+        require_resolver(resolver)
         reference = self.reference
         if reference is not None:
-            from messagebody.references import open_reference
-
-            return open_reference(
+            return leaf("open_reference")(  # type: ignore[no-any-return]
                 reference, resolver=resolver or self._resolver, subject=self.label
             )
         if self.local_file is not None:
             return self.local_file.open()
         return io.BytesIO(self._inline_bytes())
 
-    async def aread_bytes(self, resolver: "Resolver | None" = None) -> bytes:
+    async def aread_bytes(self, resolver: "messagebody.Resolver | None" = None) -> bytes:
         """Return the whole content without blocking the event loop; see `read_bytes`."""
         return await self._in_thread(self.read_bytes, resolver)
 
-    async def aread_text(self, resolver: "Resolver | None" = None) -> str:
+    async def aread_text(self, resolver: "messagebody.Resolver | None" = None) -> str:
         """Return the content as text without blocking the event loop; see `read_text`."""
         return await self._in_thread(self.read_text, resolver)
 
-    async def aread_json(self, resolver: "Resolver | None" = None) -> Any:
+    async def aread_json(self, resolver: "messagebody.Resolver | None" = None) -> Any:
         """Return the content parsed as JSON without blocking the event loop; see `read_json`."""
         return await self._in_thread(self.read_json, resolver)
 
     async def _in_thread(
-        self, read: "Callable[[Resolver | None], _T]", resolver: "Resolver | None"
+        self,
+        read: "Callable[[messagebody.Resolver | None], _T]",
+        resolver: "messagebody.Resolver | None",
     ) -> _T:
         if self._record.content is not None:
             return read(resolver)
@@ -316,6 +319,12 @@ class Part:
         return held.encode() if isinstance(held, str) else held
 
     # What Python asks
+
+    def __setattr__(self, name: str, value: object) -> NoReturn:
+        raise AttributeError(f"a part doesn't change; part.evolve({name}=…) returns another")
+
+    def __delattr__(self, name: str) -> NoReturn:
+        raise AttributeError("a part doesn't change; part.evolve(…) returns another")
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Part):
@@ -364,20 +373,11 @@ class Part:
 
     __pydantic_serializer__ = LazySerializer()
 
-    @classmethod
-    def __get_pydantic_core_schema__(cls, source: Any, handler: Any) -> Any:
-        from messagebody.interop import pydantic
-
-        return pydantic.part_core_schema(cls)
-
-    @classmethod
-    def __get_pydantic_json_schema__(cls, core_schema: Any, handler: Any) -> Any:
-        from messagebody.interop import pydantic
-
-        return pydantic.part_json_schema()
+    __get_pydantic_core_schema__ = PydanticHook("part_core_schema")
+    __get_pydantic_json_schema__ = PydanticHook("part_json_schema")
 
 
-# The class is frozen; its slots are set by whoever makes a part.
+# Parts are frozen; their slots are set only where they are made.
 _set_record = vars(Part)["_record"].__set__
 _set_resolver = vars(Part)["_resolver"].__set__
 
@@ -401,6 +401,7 @@ def build_part(
     **arguments: Unpack[PartArguments],
 ) -> Part:
     """Make a part of exactly one of content, json and url; see `MessageBody.add`."""
+    _refuse_parts(content)
     given = (content is not None) + (json is not NOT_GIVEN) + (arguments.get("url") is not None)
     if given != 1:
         raise InvalidPart(
@@ -416,6 +417,20 @@ def build_part(
     elif callable(getattr(content, "read", None)):
         content = _read(content)
     return Part(content, **arguments)
+
+
+def _refuse_parts(content: Any) -> None:
+    """Refuse what is a part already, made or as JSON: it would become the content of another."""
+    if isinstance(content, Part):
+        raise InvalidPart(f"{content.label} is a part; body.append(part) adds it")
+    if isinstance(content, dict) and content.keys() <= KEYS and content.keys() & _CONTENT_KEYS:
+        raise InvalidPart(
+            "this dict is a part as JSON has it; body.extend(MessageBody.from_dicts([…])) adds it, "
+            "body.add(json=…) makes a part of the dict itself"
+        )
+
+
+_CONTENT_KEYS: Final = frozenset({"content", "contentUrl"})
 
 
 def rewrite_part(part: Part, content: Any) -> Part:
@@ -439,7 +454,20 @@ def _says_otherwise(kept: str, new: Part, content: Any) -> bool:
 
 
 def _read(file: Any) -> bytes:
-    data = file.read()
+    """Return the whole content of a file object.
+
+    What was just written to it stands before its position, so it is read from its start. One
+    that can't go back, and gives nothing, has most likely been read already.
+    """
+    try:
+        is_rewound = file.seekable() if callable(getattr(file, "seekable", None)) else False
+        if is_rewound:
+            file.seek(0)
+        data = file.read()
+    except (OSError, ValueError) as error:  # ValueError: it is closed
+        raise InvalidPart(f"the file can't be read: {error}") from error
+    if not data and not is_rewound:
+        raise InvalidPart("the file gives no bytes and can't go back to its start; pass bytes")
     if not isinstance(data, bytes | bytearray | memoryview):
         raise InvalidPart(
             f"a file gives bytes, got {quote(data, limit=40)}; open it in binary mode, 'rb'"

@@ -12,8 +12,10 @@ MODULES = sorted(ROOT.rglob("*.py"))
 
 # From the ground up; what stands on one line may import what stands above it, and its own line.
 LAYERS = [
-    {"_text", "_files", "_leaves", "_threads", "certificates", "digests"},
+    {"_text", "_files", "_threads", "certificates", "digests"},
     {"errors"},
+    {"_leaves"},
+    {"_guards"},
     {"limits", "names", "media_types", "sniffing"},
     {"stores"},
     {"wire", "globs"},
@@ -91,6 +93,44 @@ def test_imports_go_downward(path: Path) -> None:
         if name.startswith("messagebody."):
             below = name.split(".")[1]
             assert below not in HEIGHT or HEIGHT[below] <= above, f"{place(path)} imports {name}"
+
+
+MODEL = [
+    *ROOT.glob("schema/*.py"),
+    *(ROOT / f"{n}.py" for n in ("content", "part", "body", "_index")),
+]
+
+
+@pytest.mark.parametrize("path", MODEL, ids=lambda path: str(path.relative_to(ROOT)))
+def test_the_model_imports_no_leaf(path: Path) -> None:
+    """Not even where it is used: `_leaves` is the one table of what hangs on the model."""
+    from messagebody._leaves import LEAVES
+
+    above = {target.partition(":")[0] for target in LEAVES.values()}
+    above -= {"messagebody.body", "messagebody.schema", "messagebody.schema.stream"}
+    assert not above & {name.partition(":")[0] for name in imports(path, all_of_them=True)}
+
+
+def test_every_leaf_is_there() -> None:
+    from messagebody._leaves import LEAVES, leaf
+
+    for name in LEAVES:
+        assert leaf(name) is not None
+
+
+def test_a_leaf_that_is_not_installed_names_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    import importlib
+
+    from messagebody import _leaves
+    from messagebody.errors import MissingDependency
+
+    def refuse(name: str) -> object:
+        raise ImportError(name)
+
+    monkeypatch.setattr(importlib, "import_module", refuse)
+    _leaves.leaf.cache_clear()
+    with pytest.raises(MissingDependency, match=r"messagebody\[pathlib\]"):
+        _leaves.leaf("path_into")
 
 
 @pytest.mark.parametrize("package", LEAVES)

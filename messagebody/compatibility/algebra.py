@@ -8,6 +8,7 @@ from itertools import chain, product
 
 import attrs
 
+from messagebody._guards import require_schema
 from messagebody.globs import (
     ContentTypePattern,
     NamePattern,
@@ -46,6 +47,8 @@ def meet(one: MessageBodySchema, other: MessageBodySchema) -> MessageBodySchema 
         >>> meet(text, files)
         MessageBodySchema(2 parts: required text/*, '/src/**/*.py' text/*)
     """
+    require_schema(one)
+    require_schema(other)
     found: dict[SchemaPart, None] = {}
     for a, b in product(one, other):
         both = _intersection(a, b)
@@ -150,6 +153,8 @@ def join(
         >>> join(a, b)
         MessageBodySchema(2 parts: required text/{html,plain}, '/data' text/csv)
     """
+    require_schema(one)
+    require_schema(other)
     budget = Budget(steps)
     for schema, rest in ((one, other), (other, one)):
         if _is_unsatisfiable(schema, budget):
@@ -210,6 +215,7 @@ def simplify(schema: MessageBodySchema, *, steps: int = DEFAULT_STEPS) -> Messag
         >>> simplify(MessageBodySchema([("/a", "Text/*"), ("/b", "text/plain"), ("/*", "text/*")]))
         MessageBodySchema(1 part: '/*' text/*)
     """
+    require_schema(schema)
     budget = Budget(steps)
     if _is_unsatisfiable(schema, budget):
         return MessageBodySchema([_IMPOSSIBLE])

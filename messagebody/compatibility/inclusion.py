@@ -8,6 +8,7 @@ from typing import Any, Final
 
 import attrs
 
+from messagebody._guards import require_schema
 from messagebody._text import count_of
 from messagebody.body import MessageBody
 from messagebody.compatibility.certification import certificate_of
@@ -214,6 +215,8 @@ def check(
         >>> bool(check(agent, reader, lenient=True))
         True
     """
+    require_schema(producer)
+    require_schema(consumer)
     if lenient:
         consumer = lenient_schema(consumer)
     profiles = Profile.of(producer.parts), Profile.of(consumer.parts)

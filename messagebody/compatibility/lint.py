@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 import attrs
 
+from messagebody._guards import require_schema
 from messagebody._text import quote
 from messagebody.compatibility.inclusion import Compatibility, check
 from messagebody.compatibility.relations import dead_parts, satisfiable
@@ -31,6 +32,7 @@ def lint(schema: MessageBodySchema, *, steps: int = DEFAULT_STEPS) -> list[Findi
         ...     print(finding)  # doctest: +ELLIPSIS
         schema part 1: the others accept all ... leave it out (warning redundant-part)
     """
+    require_schema(schema)
     found: list[Finding] = []
     if satisfiable(schema, steps=steps).value is False:
         problem = "no body is valid: the required parts can't all be met"

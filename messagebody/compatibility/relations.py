@@ -5,6 +5,7 @@ from enum import StrEnum
 
 import attrs
 
+from messagebody._guards import require_schema
 from messagebody.body import MessageBody
 from messagebody.compatibility.inclusion import Compatibility, body_of, check
 from messagebody.schema import MessageBodySchema
@@ -53,6 +54,7 @@ def satisfiable(schema: MessageBodySchema, *, steps: int = DEFAULT_STEPS) -> Rel
         >>> satisfiable(clash).value
         False
     """
+    require_schema(schema)
     try:
         types = Decision(Profile.of(schema.parts), NOTHING, Budget(steps)).valid_body()
     except OutOfBudget:
@@ -72,6 +74,8 @@ def disjoint(
         >>> disjoint(text, image).value, disjoint(text, text).witness[0].content_type
         (True, 'text/plain')
     """
+    require_schema(one)
+    require_schema(other)
     try:
         profiles = Profile.of(one.parts), Profile.of(other.parts)
         types = Decision(*profiles, Budget(steps)).shared_body()
@@ -91,6 +95,8 @@ def equivalent(
         >>> equivalent(braces, MessageBodySchema([("/a", "text/*"), ("/b", "text/*")])).value
         True
     """
+    require_schema(one)
+    require_schema(other)
     ways = [check(one, other, steps=steps), check(other, one, steps=steps)]
     for way in ways:
         if way.compatible is False:
@@ -140,6 +146,8 @@ def evolution(
         >>> bool(evolution(old, new, "backward")), bool(evolution(old, new, "forward"))
         (True, False)
     """
+    require_schema(old)
+    require_schema(new)
     wanted = Evolution(mode.lower())
     ways = []
     if wanted is not Evolution.FORWARD:
@@ -207,6 +215,7 @@ def dead_parts(schema: MessageBodySchema, *, steps: int = DEFAULT_STEPS) -> Dead
         >>> dead, dead.undecided
         ([1], [])
     """
+    require_schema(schema)
     decision = Decision(Profile.of(schema.parts), NOTHING, Budget(steps))
     answers = {index: decision.occurrence(index) for index in range(len(schema))}
     return DeadParts(

@@ -1,6 +1,6 @@
 """A body as an fsspec filesystem: named parts are files, directories are implied by names."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import fsspec
 
@@ -8,7 +8,7 @@ from messagebody.errors import MissingDependency
 from messagebody.filesystem.body_filesystem import MessageBodyFileSystem
 
 if TYPE_CHECKING:
-    from upath import UPath
+    from upath import UPath as UPath
 
     from messagebody.body import MessageBody
 
@@ -29,3 +29,11 @@ def path_into(body: "MessageBody", name: str) -> "UPath":
     except ImportError as error:
         raise MissingDependency("body.path(…)", "pathlib") from error
     return UPath(name, protocol="messagebody", body=body)
+
+
+def __getattr__(name: str) -> Any:
+    if name != "UPath":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from upath import UPath  # for whoever asks what the annotations of a body mean
+
+    return UPath

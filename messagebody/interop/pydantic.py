@@ -4,10 +4,13 @@ Frameworks that read, write and document values by their types (FastAPI, pydanti
 Temporal's converter) then take a `MessageBody` or a `Part` like one of their own models. Pydantic
 parses JSON before it asks us, so two members of one name in an object are not noticed here; read
 bytes that you do not trust with `MessageBody.from_json`.
+
+Errors name the place of each invalid part and never repeat content: they are sent to clients,
+written to logs and given to models.
 """
 
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from itertools import islice
 from typing import Any, Final
 
@@ -21,81 +24,40 @@ from pydantic_core import (
 
 from messagebody._text import count_of
 from messagebody.body import MessageBody
-from messagebody.digests import DIGEST_PATTERN
 from messagebody.errors import DecodeError, InvalidSchema, MessageBodyError
 from messagebody.part import Part
 from messagebody.schema import MessageBodySchema, Violation
-
-# A segment is neither "." nor "..": spelled without look-ahead, which not every reader has.
-_SEGMENT = r"(?:[A-Za-z0-9_-]|\.[A-Za-z0-9_-]|\.\.[A-Za-z0-9._-])[A-Za-z0-9._-]*"
+from messagebody.wire.members import MEMBERS
 
 _SHOWN: Final = 100
 """Violations that one validation reports: a client that sends many mistakes gets a short answer."""
 
+# What an author writes, in this order; what follows from content is written by machines.
+_INLINE: Final = ("name", "contentType", "content")
+_REFERENCE: Final = ("name", "contentType", "contentUrl")
+_MODE: Final = "serialization"
 
-def part_core_schema(cls: type[Part]) -> core_schema.CoreSchema:
+
+# Core schemas: how values are read and written
+
+
+def part_core_schema(cls: type[Part], source: Any, handler: Any) -> core_schema.CoreSchema:
     """Return how pydantic reads and writes a part: as an object, or the part itself."""
-
-    def read(value: Any) -> Part:
-        return value if isinstance(value, cls) else _read_part(cls, value)
-
-    return _plain_schema(read, lambda part: MessageBody([part]).to_dicts()[0])
+    return _plain_schema(
+        cls, partial(_read_part, cls), lambda part: MessageBody([part]).to_dicts()[0]
+    )
 
 
-def body_core_schema(cls: type[MessageBody]) -> core_schema.CoreSchema:
+def body_core_schema(cls: type[MessageBody], source: Any, handler: Any) -> core_schema.CoreSchema:
     """Return how pydantic reads and writes a body: as parsed JSON, parts, or the body itself."""
-
-    def read(value: Any) -> MessageBody:
-        return value if isinstance(value, cls) else _read_body(cls, value)
-
-    return _plain_schema(read, lambda body: body.to_dicts())
+    return _plain_schema(cls, partial(_read_body, cls), lambda body: body.to_dicts())
 
 
-def part_json_schema() -> dict[str, Any]:
-    """Return the JSON Schema of a part."""
-    text = {"type": "string"}
-    return {
-        "title": "Part",
-        "type": "object",
-        "properties": {
-            "name": {
-                **text,
-                "pattern": f"^(?:/{_SEGMENT})+$",
-                "description": "A path, unique in the body; absent for content to show.",
-            },
-            "contentType": {**text, "description": "type/subtype[; parameters]"},
-            "content": {**text, "description": "Inline content."},
-            "contentEncoding": {**text, "enum": ["plain", "base64"], "default": "plain"},
-            "contentUrl": {
-                **text,
-                "pattern": "^[A-Za-z][A-Za-z0-9+.-]*:[^ ]+$",
-                "description": "Where the content is, instead of content.",
-            },
-            "size": {
-                "type": "integer",
-                "minimum": 0,
-                "maximum": 2**53 - 1,
-                "description": "Bytes of the decoded content.",
-            },
-            "digest": {
-                **text,
-                "pattern": f"^{DIGEST_PATTERN}$",
-                "description": "Of the decoded content.",
-            },
-            "metadata": {"type": "object", "additionalProperties": True},
-        },
-        "oneOf": [{"required": ["content"]}, {"required": ["contentUrl"]}],
-    }
-
-
-def body_json_schema() -> dict[str, Any]:
-    """Return the JSON Schema of a body: the array of parts that writers emit."""
-    return {
-        "title": "MessageBody",
-        "type": "array",
-        "items": part_json_schema(),
-        "examples": [[{"contentType": "text/plain", "content": "Hello, world!"}]],
-    }
+def schema_core_schema(
+    cls: type[MessageBodySchema], source: Any, handler: Any
+) -> core_schema.CoreSchema:
+    """Return how pydantic reads and writes a schema: as the JSON it is, or the value itself."""
+    return _plain_schema(cls, partial(_read_schema, cls), lambda schema: schema.to_dicts())
 
 
 @cache
@@ -105,53 +67,128 @@ def serializer_of(cls: type[Part] | type[MessageBody]) -> SchemaSerializer:
 
 
 def _plain_schema(
-    read: Callable[[Any], Any], write: Callable[[Any], Any]
+    cls: type, read: Callable[[Any], Any], write: Callable[[Any], Any]
 ) -> core_schema.CoreSchema:
     return core_schema.no_info_plain_validator_function(
-        read, serialization=core_schema.plain_serializer_function_ser_schema(write)
+        read,
+        ref=f"messagebody.{cls.__name__}",  # what JSON Schema calls its definition
+        serialization=core_schema.plain_serializer_function_ser_schema(write),
     )
 
 
 def _read_part(cls: type[Part], value: Any) -> Part:
+    if isinstance(value, cls):
+        return value
     try:
         return cls._of(MessageBody.from_dicts([value])[0]._record)
     except DecodeError as error:
-        # Alone it is part 0 of nothing.
-        raise _refusal("part", DecodeError(error.problem, name=error.name)) from error
+        line = _error("part", error.problem)
+        raise ValidationError.from_exception_data(cls.__name__, [line]) from error
 
 
 def _read_body(cls: type[MessageBody], value: Any) -> MessageBody:
+    if isinstance(value, cls):
+        return value
     try:
         if isinstance(value, list | tuple) and any(isinstance(item, Part) for item in value):
-            return cls(value)
+            return _of_mixed(cls, value)
         return cls.from_dicts(value)
     except MessageBodyError as error:
-        raise _refusal("message_body", error) from error
+        lines = [_placed(each) for each in (error, *getattr(error, "others", ()))]
+        raise ValidationError.from_exception_data(cls.__name__, lines) from error
 
 
-def _refusal(kind: str, error: MessageBodyError) -> PydanticCustomError:
-    return PydanticCustomError(kind, "{problem}", {"problem": str(error)})
+def _of_mixed(cls: type[MessageBody], items: list[Any] | tuple[Any, ...]) -> MessageBody:
+    """Return the body of a list in which some parts are made and others are still JSON."""
+    plain = iter(cls.from_dicts([item for item in items if not isinstance(item, Part)]))
+    return cls(item if isinstance(item, Part) else next(plain) for item in items)
 
 
-def schema_core_schema(
-    cls: type[MessageBodySchema], source: Any, handler: Any
-) -> core_schema.CoreSchema:
-    """Return how pydantic reads and writes a schema: as the JSON it is, or the value itself."""
+def _read_schema(cls: type[MessageBodySchema], value: Any) -> MessageBodySchema:
+    if isinstance(value, cls):
+        return value
+    try:
+        return cls.from_dicts(value)
+    except InvalidSchema as error:
+        raise ValidationError.from_exception_data(cls.__name__, [_placed(error)]) from error
 
-    def read(value: Any) -> Any:
-        if isinstance(value, cls):
-            return value
-        try:
-            return cls.from_dicts(value)
-        except InvalidSchema as error:
-            raise PydanticCustomError("schema", "{problem}", {"problem": str(error)}) from error
 
-    return core_schema.no_info_plain_validator_function(
-        read,
-        serialization=core_schema.plain_serializer_function_ser_schema(
-            lambda value: value.to_dicts()
-        ),
-    )
+def _placed(error: MessageBodyError) -> InitErrorDetails:
+    """Return an error as one of pydantic's at its part, with the part's name as its input."""
+    index = getattr(error, "index", None)
+    if index is None:
+        return _error("message_body", str(error))
+    line = _error("part", f"{error.place}: {error.problem}")  # type: ignore[attr-defined]
+    line["loc"], line["input"] = (index,), getattr(error, "name", None)
+    return line
+
+
+def _error(kind: str, problem: str) -> InitErrorDetails:
+    error = PydanticCustomError(kind, "{problem}", {"problem": problem})
+    return InitErrorDetails(type=error, loc=(), input=None)
+
+
+# JSON Schema
+
+
+def part_json_schema(cls: type[Part], core: core_schema.CoreSchema, handler: Any) -> dict[str, Any]:
+    """Return the JSON Schema of a part.
+
+    As input it is what an author writes: either of two objects, which fits the structured output
+    of model providers. Other members are allowed. As output it is every member.
+    """
+    if handler.mode == _MODE:
+        return {
+            "title": cls.__name__,
+            "type": "object",
+            "properties": {member.key: dict(member.schema) for member in MEMBERS},
+            "required": ["contentType"],
+        }
+    inline, reference = _authored("InlinePart", _INLINE), _authored("ReferencePart", _REFERENCE)
+    return {
+        "title": cls.__name__,
+        "anyOf": [_definition(schema, handler) for schema in (inline, reference)],
+    }
+
+
+def _authored(title: str, keys: tuple[str, ...]) -> dict[str, Any]:
+    """Return the schema of a part of these members.
+
+    A name that is null is an absent one: strict structured output writes every member.
+    """
+    schemas = {member.key: dict(member.schema) for member in MEMBERS}
+    name = schemas["name"]
+    schemas["name"] = {
+        "anyOf": [{"type": "string", "pattern": name["pattern"]}, {"type": "null"}],
+        "description": name["description"],
+    }
+    return {
+        "title": title,
+        "type": "object",
+        "properties": {key: schemas[key] for key in keys},
+        "required": [key for key in keys if key != "name"],
+    }
+
+
+def _definition(schema: dict[str, Any], handler: Any) -> dict[str, Any]:
+    """Return a reference to a schema that is put among the definitions."""
+    metadata = {"pydantic_js_functions": [lambda *_: schema]}
+    described = core_schema.any_schema(ref=f"messagebody.{schema['title']}", metadata=metadata)
+    return _defined(described, handler)
+
+
+def _defined(core: core_schema.CoreSchema, handler: Any) -> dict[str, Any]:
+    """Return the reference to a definition; pydantic makes definitions of what a schema holds."""
+    return handler(core_schema.list_schema(core))["items"]  # type: ignore[no-any-return]
+
+
+def body_json_schema(
+    cls: type[MessageBody], core: core_schema.CoreSchema, handler: Any
+) -> dict[str, Any]:
+    """Return the JSON Schema of a body: the array of parts that writers emit."""
+    part: Any = part_core_schema(Part, Part, None)
+    part["metadata"] = {"pydantic_js_functions": [partial(part_json_schema, Part)]}
+    return {"title": cls.__name__, "type": "array", "items": _defined(part, handler)}
 
 
 def schema_json_schema(
@@ -159,25 +196,26 @@ def schema_json_schema(
 ) -> dict[str, Any]:
     """Return the JSON Schema of a schema's JSON."""
     nullable = [{"type": "string"}, {"type": "null"}]
-    return {
-        "title": "MessageBodySchema",
-        "type": "array",
-        "items": {
-            "title": "SchemaPart",
-            "type": "object",
-            "properties": {
-                "name": {"anyOf": nullable, "description": "A glob over part names."},
-                "contentType": {
-                    "anyOf": nullable,
-                    "default": "*/*",
-                    "description": "A glob over content types.",
-                },
-                "required": {"anyOf": [{"type": "boolean"}, {"type": "null"}], "default": False},
-                "description": {"anyOf": nullable},
+    part = {
+        "title": "SchemaPart",
+        "type": "object",
+        "properties": {
+            "name": {"anyOf": nullable, "description": "A glob over part names."},
+            "contentType": {
+                "anyOf": nullable,
+                "default": "*/*",
+                "description": "A glob over content types.",
             },
-            "additionalProperties": False,
+            "required": {"anyOf": [{"type": "boolean"}, {"type": "null"}], "default": False},
+            "description": {"anyOf": nullable},
         },
+        "additionalProperties": False,
     }
+    items = _definition(part, handler)
+    return {"title": cls.__name__, "type": "array", "items": items}
+
+
+# A schema as a gate
 
 
 def gate_core_schema(
@@ -208,10 +246,5 @@ def _line(violation: Violation) -> InitErrorDetails:
     """Return a violation as an error of pydantic at its part, without the content."""
     line = _error(violation.code.replace("-", "_"), str(violation))
     if violation.part_index is not None:
-        line.update(loc=(violation.part_index,), input=violation.part_name)
+        line["loc"], line["input"] = (violation.part_index,), violation.part_name
     return line
-
-
-def _error(kind: str, problem: str) -> InitErrorDetails:
-    error = PydanticCustomError(kind, "{problem}", {"problem": problem})
-    return InitErrorDetails(type=error, loc=(), input=None)

@@ -10,6 +10,7 @@ from typing import Any
 import attrs
 
 from messagebody._files import replace_file
+from messagebody._guards import require_body, require_resolver
 from messagebody._text import escape, human_size, redact_url
 from messagebody._threads import Stop
 from messagebody.body import MessageBody
@@ -67,6 +68,8 @@ def inline(
         >>> inline(small, resolver=Resolver(allow="memory://tests")) == body
         True
     """
+    require_body(body)
+    require_resolver(resolver)
     body = body.copy()  # as it is now: the caller may go on editing it
     wanted = _chooser(names, content_types, take_all=all)
     chosen = [(position, part) for position, part in enumerate(body) if wanted(part)]

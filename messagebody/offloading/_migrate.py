@@ -4,6 +4,7 @@ import os
 from functools import partial
 from typing import Any
 
+from messagebody._guards import require_body
 from messagebody._threads import Stop
 from messagebody.body import MessageBody
 from messagebody.errors import StoreError
@@ -59,6 +60,7 @@ def migrate(
         >>> moved["/notes.txt"].url[:24], moved.digest == body.digest
         ('memory://archive/sha256/', True)
     """
+    require_body(body)
     body = body.copy()  # as it is now: the caller may go on editing it
     opened = open_store(store, **(storage_options or {}))
     verify = verify or ("digest" if opened.reads_back else None)

@@ -9,6 +9,7 @@ from typing import Any
 
 import attrs
 
+from messagebody._guards import require_body
 from messagebody._text import human_size
 from messagebody._threads import Stop
 from messagebody.body import MessageBody
@@ -194,6 +195,7 @@ def offload(
         >>> offload(body, "memory://tests", threshold="1 KiB")["/notes.txt"].url[:22]
         'memory://tests/sha256/'
     """
+    require_body(body)
     body = body.copy()  # as it is now: the caller may go on editing it
     opened = open_store(store, **(storage_options or {}))
     policy = Policy(

@@ -1,5 +1,6 @@
 """Present: a copy whose references a browser or a model provider can open."""
 
+from messagebody._guards import require_body, require_resolver
 from messagebody.body import MessageBody
 from messagebody.errors import MessageBodyError, UnsafeReference
 from messagebody.media_types import is_shown_inline
@@ -29,6 +30,8 @@ def present(
         LimitExceeded: `expires` is over seven days.
         StoreError: the store can't sign.
     """
+    require_body(body)
+    require_resolver(resolver)
     result = body.copy()
     failures: list[tuple[str, Exception]] = []
     for position, part in enumerate(result.copy()):

@@ -4,6 +4,7 @@ from functools import partial
 
 import attrs
 
+from messagebody._guards import require_body, require_resolver
 from messagebody._text import count_of
 from messagebody._threads import Stop
 from messagebody.body import MessageBody
@@ -68,6 +69,8 @@ def verify(
         >>> bool(verify(small, resolver=Resolver(allow="memory://tests")))
         True
     """
+    require_body(body)
+    require_resolver(resolver)
     references = [(at, part) for at, part in enumerate(body) if part.is_reference]
     budgets = budget_for(resolver)
     check = _check_digest if digest else _check_size

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, Final
 
+from messagebody._guards import require_body
 from messagebody.body import MessageBody
 from messagebody.limits import parse_size
 from messagebody.offloading._inline import inline
@@ -57,6 +58,7 @@ def to_message(
         >>> len(to_message(body, "memory://queue")) < 1000
         True
     """
+    require_body(body)
     fit = QUEUE_LIMITS[queue] - _HEADROOM if limit is None else parse_size(limit)
     return offload(body, store, **({"threshold": fit, "fit": fit} | options)).to_json()
 

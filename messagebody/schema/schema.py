@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, Final, Self, overload
 
 import attrs
 
-from messagebody._leaves import LazySerializer, PydanticHook
+from messagebody._guards import require_parts
+from messagebody._leaves import LazySerializer, PydanticHook, leaf
 from messagebody._text import count_of, escape
 from messagebody.errors import InvalidBody
 from messagebody.limits import DEFAULT_LIMITS, Limits
@@ -19,7 +20,7 @@ from messagebody.schema.part import SchemaPart
 from messagebody.schema.validation import Checker, Violation
 
 if TYPE_CHECKING:
-    from messagebody.schema.stream import Stream
+    import messagebody.schema.stream
 
 _ROOT: Final = "/"
 
@@ -139,7 +140,7 @@ class MessageBodySchema(Sequence[SchemaPart]):
             >>> MessageBodySchema.infer(body)
             MessageBodySchema(2 parts: required text/plain, required '/sources/*' text/plain)
         """
-        return cls(infer_parts(bodies))
+        return cls(infer_parts([require_parts(body) for body in bodies]))
 
     def to_dicts(self) -> list[dict[str, Any]]:
         """Return what `to_json` writes, parsed."""
@@ -174,7 +175,7 @@ class MessageBodySchema(Sequence[SchemaPart]):
 
         Takes time linear in the names; hardly more for many schema parts than for few.
         """
-        return self.checker.is_valid(body)
+        return self.checker.is_valid(require_parts(body))
 
     def iter_violations(self, body: Iterable[Part]) -> Iterator[Violation]:
         """Yield everything that is wrong with a body, as it is found.
@@ -190,9 +191,9 @@ class MessageBodySchema(Sequence[SchemaPart]):
             >>> violation.code, violation.schema_index, violation.differs
             ('part-not-accepted', 0, 'type')
         """
-        return self.checker.violations(body)
+        return self.checker.violations(require_parts(body))
 
-    def stream(self) -> "Stream":
+    def stream(self) -> "messagebody.schema.stream.Stream":
         """Return a check that takes the parts one by one, while a message arrives.
 
         Examples:
@@ -203,10 +204,7 @@ class MessageBodySchema(Sequence[SchemaPart]):
             >>> stream.feed(Part("Done.")), stream.finish()
             (<Status valid>, [])
         """
-        # What can still become valid is decided as compatibility is, a layer above schemas.
-        from messagebody.schema.stream import Stream
-
-        return Stream(self)
+        return leaf("Stream")(self)  # type: ignore[no-any-return]
 
     def validate(self, body: Iterable[Part]) -> None:
         """Raise an error with all violations if there are any.

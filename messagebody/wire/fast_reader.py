@@ -17,7 +17,7 @@ from messagebody.media_types import OCTET_STREAM, TEXT_PLAIN, check_content_type
 from messagebody.names import are_names
 from messagebody.wire import base64
 from messagebody.wire.members import ABOUT, PartRecord, as_text, check_reference
-from messagebody.wire.strict_json import check_value
+from messagebody.wire.strict_json import check_value, plain
 
 # More than this many bytes a part: content is decoded from the document itself, never copied.
 _LARGE: Final = 65_536
@@ -70,6 +70,42 @@ def decode_flawless(
     except (msgspec.MsgspecError, MessageBodyError, ValueError, RecursionError, _Hesitation):
         return None
     return records
+
+
+def convert_flawless(data: list[Any], limits: Limits, *, strict: bool) -> list[PartRecord] | None:
+    """Return the records of parsed parts, None if the reference reading has to decide.
+
+    Values that are not of a parser's own types, such as subclasses of `str`, are left to it.
+    """
+    try:
+        _require(len(data) <= limits.parts)
+        _require(set(map(type, data)) <= {dict})
+        records: list[PartRecord] = msgspec.convert(data, list[PartRecord])
+        _require(sum(map(len, data)) == _count_members(records))
+        _check_plain(records)
+        _check_types(records, strict=strict)
+        _check_names(records, limits)
+        _check_others(records)
+        _check_contents(records, limits, limits.part_bytes + 1, strict=strict)
+    except (msgspec.MsgspecError, MessageBodyError, ValueError, RecursionError, _Hesitation):
+        return None
+    for record in records:
+        if record.metadata is not None:
+            record.metadata = plain(record.metadata)
+    return records
+
+
+_PLAIN_TYPES: Final = {str, int, dict, type(None)}
+
+
+def _check_plain(records: list[PartRecord]) -> None:
+    """Check that all values are of plain types, and contents such that UTF-8 can carry them."""
+    for field in _FIELDS:
+        _require({type(getattr(record, field)) for record in records} <= _PLAIN_TYPES)
+    for record in records:
+        content = record.content
+        if content is not None and not content.isascii():
+            content.encode()  # type: ignore[union-attr] # a lone surrogate is a ValueError
 
 
 def _require(condition: bool) -> None:
@@ -152,11 +188,17 @@ def _check_members(records: list[PartRecord], document: bytes) -> None:
         escaped = document.count(b'\\":')
         _require(not escaped or b'\\\\":' not in document)
     _require(not any(space in document and space + b":" in document for space in _SPACES))
-    present = sum(_members(record.metadata) for record in records if record.metadata is not None)
+    below = sum(_members(record.metadata) for record in records if record.metadata is not None)
+    _require(_count_members(records) + below == document.count(b'":') - escaped)
+
+
+def _count_members(records: list[PartRecord]) -> int:
+    """Return how many members the parts have, those in their metadata not counted."""
+    present = 0
     for member in _FIELDS:
         column = [getattr(record, member) for record in records]
         present += len(column) - column.count("" if member == "content_type" else None)
-    _require(present == document.count(b'":') - escaped)
+    return present
 
 
 def _members(value: Any) -> int:

@@ -11,12 +11,12 @@ from typing import Any, Final
 
 import msgspec
 
-from messagebody._text import count_of, escape, human_size, quote
+from messagebody._text import count_of, escape, human_size, plain_text, quote
 from messagebody.errors import DecodeError, InvalidName, LocalFileNotSent, MessageBodyError
 from messagebody.limits import DEFAULT_LIMITS, Limits
 from messagebody.media_types import OCTET_STREAM, TEXT_PLAIN
 from messagebody.wire import base64, strict_json
-from messagebody.wire.fast_reader import decode_flawless
+from messagebody.wire.fast_reader import convert_flawless, decode_flawless
 from messagebody.wire.members import (
     ABOUT,
     KEYS,
@@ -78,6 +78,15 @@ def decode_parsed(
     Raises:
         DecodeError: the value is no body.
     """
+    if isinstance(data, str | bytes | bytearray | memoryview):
+        raise DecodeError(
+            f"a body is an array of parts, got {_kind(data)}; "
+            "MessageBody.from_json(…) reads JSON text"
+        )
+    if isinstance(data, list) and limits.depth >= _FLAT:
+        records = convert_flawless(data, limits, strict=strict)
+        if records is not None:
+            return records
     try:
         strict_json.check_value(data, depth=limits.depth)
     except strict_json.InvalidJson as error:
@@ -168,6 +177,7 @@ def _record(value: Any, limits: Limits, strict: bool) -> PartRecord:
     if content is None:
         assert url is not None  # noqa: S101 - one of the two is there
         check_reference(url, size, digest, max_bytes=limits.part_bytes)
+        size = None if size is None else int(size)
         held: dict[str, Any] = {"url": url, "size": size, "digest": digest}
     else:
         check_promise(size, digest)
@@ -215,7 +225,7 @@ def _check_strict(value: Mapping[str, Any], extra: Mapping[str, Any]) -> None:
 def _string(value: Mapping[str, Any], key: str) -> str | None:
     item = value.get(key)
     if item is None or isinstance(item, str):
-        return item
+        return None if item is None else plain_text(item)
     raise DecodeError(f"{key} is a string, got {_kind(item)}")
 
 
@@ -265,7 +275,7 @@ def _kind(value: Any) -> str:
         return "null"
     kinds: list[tuple[type, str]] = [
         (bool, "true or false"), (str, "a string"), (int, "a number"), (float, "a number"),
-        (Mapping, "an object"), (list, "an array"), (tuple, "an array"),
+        (Mapping, "an object"), (list, "an array"), (tuple, "an array"), (bytes, "bytes"),
     ]  # fmt: skip
     return next((name for kind, name in kinds if isinstance(value, kind)), type(value).__name__)
 

@@ -10,6 +10,7 @@ from pydantic import AfterValidator, TypeAdapter, ValidationError
 from messagebody import MessageBody, MessageBodySchema, Part, errors
 from messagebody.errors import (
     AccessDenied,
+    InvalidArgument,
     InvalidBody,
     LocalFileChanged,
     MessageBodyError,
@@ -23,8 +24,8 @@ from tests.test_errors import EXAMPLES
 SCHEMA = MessageBodySchema([("/report.md", "text/markdown", True)])
 # They say that the service is broken, not the request.
 FAULTS = {
-    AccessDenied, LocalFileChanged, MessageBodyError, MissingDependency, ObjectNotFound,
-    PartsFailed, StoreError,
+    AccessDenied, InvalidArgument, LocalFileChanged, MessageBodyError, MissingDependency,
+    ObjectNotFound, PartsFailed, StoreError,
 }  # fmt: skip
 
 

@@ -223,7 +223,8 @@ class TestPydantic:
         assert adapter.validate_json(schema.to_json()) == schema
         assert adapter.dump_python(schema) == schema.to_dicts()
         assert adapter.dump_json(schema).decode() == schema.to_json()
-        assert adapter.json_schema()["items"]["additionalProperties"] is False
+        assert adapter.json_schema()["items"] == {"$ref": "#/$defs/SchemaPart"}
+        assert adapter.json_schema()["$defs"]["SchemaPart"]["additionalProperties"] is False
 
     def test_serialises_where_no_type_is_declared(self) -> None:
         from pydantic_core import to_jsonable_python

@@ -1,0 +1,89 @@
+"""Guards of the public entrances: what is not a body, schema, part or resolver is refused.
+
+One wording everywhere: what was expected, what came, and what the caller probably meant.
+"""
+
+import os
+from collections.abc import Iterable, Mapping
+from typing import Any, TypeVar
+
+from messagebody._leaves import leaf
+from messagebody.errors import InvalidArgument
+
+_T = TypeVar("_T")
+_JSON_TEXT = (str, bytes, bytearray, memoryview)
+
+
+def require_body(value: _T) -> _T:
+    """Return a body.
+
+    Raises:
+        InvalidArgument: it is something else; says how a body is made of it.
+    """
+    if isinstance(value, leaf("MessageBody")):
+        return value
+    raise InvalidArgument("a MessageBody", value, _body_hint(value))
+
+
+def require_parts(values: Any) -> Any:
+    """Return a body, or another iterable of parts.
+
+    Raises:
+        InvalidArgument: it is something else; says how a body is made of it.
+    """
+    if isinstance(values, leaf("MessageBody")):
+        return values
+    no_parts = (*_JSON_TEXT, Mapping, os.PathLike, leaf("MessageBodySchema"))
+    if isinstance(values, no_parts) or not isinstance(values, Iterable):
+        raise InvalidArgument("a MessageBody", values, _body_hint(values))
+    if isinstance(values, list | tuple):
+        for value in values:
+            if isinstance(value, Mapping):
+                raise InvalidArgument("a MessageBody", values, "MessageBody.from_dicts(…)")
+    return values
+
+
+def require_schema(value: _T) -> _T:
+    """Return a schema.
+
+    Raises:
+        InvalidArgument: it is something else; says how a schema is made of it.
+    """
+    if isinstance(value, leaf("MessageBodySchema")):
+        return value
+    raise InvalidArgument("a MessageBodySchema", value, _schema_hint(value))
+
+
+def require_resolver(value: _T) -> _T:
+    """Return a resolver, or None for the closed default.
+
+    Raises:
+        InvalidArgument: it is something else; says how a resolver is made of it.
+    """
+    if value is None or isinstance(value, leaf("Resolver")):
+        return value
+    raise InvalidArgument("a Resolver", value, "Resolver(allow=[…]) takes URLs, paths and stores")
+
+
+def _body_hint(value: object) -> str:
+    if isinstance(value, _JSON_TEXT):
+        return "MessageBody.from_json(…) reads JSON, MessageBody.load(…) a file"
+    if isinstance(value, os.PathLike):
+        return "MessageBody.load(…) reads a file"
+    if isinstance(value, leaf("MessageBodySchema")):
+        return "this is a schema"
+    if isinstance(value, Mapping | list | tuple):
+        return "MessageBody.from_dicts(…) reads parsed JSON, MessageBody([…]) takes parts"
+    return "MessageBody([…]) takes parts" if hasattr(value, "content_type") else ""
+
+
+def _schema_hint(value: object) -> str:
+    if isinstance(value, _JSON_TEXT):
+        return "MessageBodySchema.from_json(…) reads JSON"
+    if isinstance(value, os.PathLike):
+        return "read the file and pass it to MessageBodySchema.from_json(…)"
+    if isinstance(value, leaf("MessageBody")):
+        return "this is a body; MessageBodySchema.infer(body) makes a schema of examples"
+    if isinstance(value, Mapping | list | tuple):
+        return "MessageBodySchema(…) takes schema parts, dicts and tuples"
+    return ""
