@@ -100,6 +100,7 @@ def run(arguments: Sequence[str]) -> int:
     """Run the command line and return its exit code; nothing is raised."""
     terminal = Terminal()
     if sys.stdout is None:
+        # The next file that is opened would get its number, and the answer would go into it.
         return _report(None, "standard output is closed", ExitCode.FAILED, terminal)
     try:
         code = _invoke(arguments, terminal)
@@ -120,6 +121,7 @@ def run(arguments: Sequence[str]) -> int:
 
 def _invoke(arguments: Sequence[str], terminal: Terminal) -> int:
     """Run a command; not by click's own `main`, which gives a closed pipe the code of a no."""
+    # The script of tab completion calls the command with this, and click answers it.
     if "_MESSAGEBODY_COMPLETE" in os.environ:
         application.main(prog_name="messagebody")
     try:
@@ -145,6 +147,7 @@ def _in_words(error: Exception) -> str:
     if isinstance(error, MessageBodyError):
         return escape(in_shell_words(redact_urls(str(error))), limit=4000)
     if isinstance(error, OSError):
+        # Its own text begins with "[Errno 2]", which tells a user nothing.
         place = "" if error.filename is None else f"{quote(os.fsdecode(error.filename))}: "
         return place + escape(error.strerror or str(error) or type(error).__name__, limit=1000)
     text = escape(str(error), limit=1000)
@@ -162,6 +165,7 @@ def _report(error: Exception | None, text: str, code: ExitCode, terminal: Termin
 
 
 def _set(context: click.Context, parameter: click.Parameter, value: bool) -> None:
+    # An option before the command must not be undone by its absence after the command.
     if value:
         setattr(context.ensure_object(Terminal), str(parameter.name), value)
 
@@ -199,6 +203,7 @@ class _Application(click.Group):
     """A group that lists its commands by section, without loading them."""
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        # One width for all sections, so that the summaries are one column.
         longest = max(len(name) for name in self.commands)
         for title, entries in SECTIONS.items():
             with formatter.section(title):

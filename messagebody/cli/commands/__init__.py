@@ -93,6 +93,7 @@ class Commands(MutableMapping[str, click.Command]):
         self._loaded[name] = command
 
     def __delitem__(self, name: str) -> None:
+        # Only there because click asks for a mutable mapping.
         raise TypeError("the table of commands does not change")
 
     def __iter__(self) -> Iterator[str]:
@@ -102,11 +103,13 @@ class Commands(MutableMapping[str, click.Command]):
         return len(TABLE)
 
     def __contains__(self, name: object) -> bool:
+        # The inherited method would load the command.
         return name in TABLE
 
     def _load(self, name: str, entry: Entry) -> click.Command:
         module = importlib.import_module(f"{__name__}.{entry.module}")
         command: click.Command = getattr(module, f"{name}_command")
+        # The first line is in the table, where the list of commands needs it without this module.
         details = inspect.cleandoc(command.callback.__doc__ or "")
         command.help, command.short_help = f"{entry.summary}\n\n{details}", entry.summary
         self._share(command)
@@ -114,6 +117,7 @@ class Commands(MutableMapping[str, click.Command]):
 
     def _share(self, command: click.Command) -> None:
         """Give a command, and the commands of a group, the shared options."""
+        # A new list, for a decorator may have given the old one to several commands.
         command.params = [*command.params, *self._shared]
         if isinstance(command, click.Group):
             for below in command.commands.values():

@@ -54,6 +54,7 @@ def ls_command(
     message = read_body(body)
     found = _selected(message, patterns, content_type)
     if as_json:
+        # Before the notes on what is missing, so that a program has the JSON in any case.
         terminal.say_json([described(index, part) for index, part in found])
     else:
         shown = [part for _, part in found]
@@ -68,6 +69,7 @@ def _selected(
     body: MessageBody, patterns: Iterable[str], content_type: str
 ) -> list[tuple[int, Part]]:
     of_type = content_type_pattern(content_type).matches
+    # Part by part and not pattern by pattern: message order, and no part twice.
     of_name = [name_pattern(slashed(each)).matches for each in patterns]
     return [
         (index, part)
@@ -152,6 +154,7 @@ def _print_text(body: MessageBody, resolver: Resolver) -> None:
 
 
 def _write(part: Part, content: bytes, *, force: bool) -> None:
+    # A pipe or file gets exact bytes; a terminal would act on some of them.
     if not is_terminal(sys.stdout) or force:
         write_out(content)
         return
@@ -199,6 +202,7 @@ def digest_command(
     if manifest:
         terminal.say_json(read_body(paths[0]).manifest())
         return
+    # All are read before one is printed: an error leaves no half answer.
     found = {path: read_body(path).digest for path in paths}
     if as_json:
         terminal.say_json([{"body": path, "digest": digest} for path, digest in found.items()])
@@ -241,6 +245,7 @@ def diff_command(terminal: Terminal, old: str, new: str, *, as_json: bool) -> Ex
 
 
 def _key(part: Part) -> tuple[Any, ...]:
+    # Metadata is JSON, and a dict or list has no hash. Its repr has one order, as the JSON has.
     content = (part.size, part.digest) if part.digest is not None else part.url
     return part.name, part.content_type, content, repr(part.metadata), repr(part.extra)
 
@@ -249,6 +254,7 @@ def _without(
     parts: list[tuple[int, Part]], others: list[tuple[int, Part]]
 ) -> list[tuple[int, Part]]:
     """Return the parts that the others do not have, as often as they do not have them."""
+    # Counted, for comparing each with each takes hours where a message has 100,000 parts.
     left = Counter(_key(part) for _, part in others)
     missing = []
     for index, part in parts:
@@ -287,6 +293,7 @@ def rm_command(
     if not patterns and not indexes:
         raise click.UsageError("give the PATTERN or --index of the parts to remove")
     message = read_body(body)
+    # All are looked at before one part goes: a mistyped pattern removes nothing.
     for pattern in patterns:
         if not _matches(message, pattern):
             raise click.UsageError(

@@ -73,9 +73,11 @@ def add_command(
       curl https://example.com/a.csv | messagebody add message.json - --name a.csv -i
     """
     body, files = ("-", paths) if new else (paths[0] if paths else "-", paths[1:])
+    # Before anything is read, which may take long or wait for a pipe.
     _check_usage(body, files, text, url, name, unnamed=unnamed, new=new)
     _check_text(text, content_type)
     message = MessageBody() if new else read_body(body)
+    # A body of their own: only the new parts go to the store.
     added = MessageBody()
     with contextlib.ExitStack() as stack:
         if not files:
@@ -132,6 +134,7 @@ def _on_disk(file: str) -> Iterator[Path]:
         return
     if sys.stdin is None or is_terminal(sys.stdin):
         read_bytes("-")  # the error for a standard input that cannot be read
+    # A large file is read twice, for its digest and to send it; a pipe can be read once.
     with tempfile.NamedTemporaryFile() as copy:
         shutil.copyfileobj(sys.stdin.buffer, copy)
         copy.flush()
@@ -142,6 +145,7 @@ def _name(terminal: Terminal, body: MessageBody, file: str, name: str | None) ->
     if name is not None:
         return slashed(name)
     own, free = safe_name(file), safe_name(file, taken=body)
+    # Usually the same file by mistake, added for the second time.
     if own != free:
         terminal.warn(f"{quote(own)} is taken; {source_name(file)} is added as {quote(free)}")
     return free
@@ -153,6 +157,7 @@ def _add_file(
     try:
         body.add(path, name=name, content_type=content_type)
     except InvalidPart as error:
+        # The library's advice on directories is for Python.
         if not path.is_dir():
             raise click.UsageError(f"can't add {source_name(file)}: {error.problem}") from error
         hint = f"pack {file} makes a body of its files"

@@ -120,6 +120,7 @@ class _Demo:
 
     def _write(self, name: str, data: bytes) -> None:
         path = self.directory / name
+        # Pages tell people to edit these files with -i: their work must not be lost.
         if path.exists() and path.read_bytes() != data:
             raise click.UsageError(
                 f"{quote(str(path))} was changed since the last demo; give another --directory, "
@@ -187,6 +188,7 @@ class _Demo:
         whole, small = inline(body), offload(body, store, threshold=_THRESHOLD)
         self._write("small.json", small.to_json_bytes() + b"\n")
         self._show(tree(small, palette=self.terminal.palette, width=self._width()))
+        # A message is JSON, which the trees do not show.
         moved = [part for part in small if part.is_reference][-1]
         before, after = (human_size(len(each.to_json_bytes())) for each in (whole, small))
         self._show([f"{before} of JSON became {after}; one of its parts now:"])
@@ -229,6 +231,7 @@ def _schema(name: str) -> MessageBodySchema:
 
 
 def _path(directory: Path) -> str:
+    # JSON strings are Python strings, and in double quotes like the rest of the code.
     return f"Path({json.dumps(str(directory))})"
 
 
@@ -247,6 +250,7 @@ def _as_json(part: Part) -> list[str]:
 
 def _program() -> str:
     """Return how the user can call this program again: it may be in no directory of PATH."""
+    # `make demo` and `python -m` run it from an environment that need not be active.
     if shutil.which("messagebody"):
         return "messagebody"
     called = os.path.relpath(sys.argv[0])

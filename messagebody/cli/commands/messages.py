@@ -88,6 +88,7 @@ def convert_command(
 
 def _options(target: str, said: dict[str, str]) -> dict[str, Any]:
     """Return the options of the target format; one that it does not have is an error."""
+    # The signatures of the adapters say which options a format has: no table repeats them.
     places = () if target == BODY else inspect.signature(adapter(target).from_body).parameters
     for name in said:
         if name not in places:
@@ -108,6 +109,7 @@ def _body(message: str, source: str, losses: list[Loss]) -> MessageBody:
     if source == BODY:
         return decode_body(data, message)
     body, lost = adapter(source).to_body(data)
+    # Most formats are read from any object: a wrong --from gives a poor body and no error.
     found = formats_of(data)
     if found and source not in found:
         click.echo(f"messagebody: this looks like {' or '.join(found)}, not {source}", err=True)

@@ -61,6 +61,7 @@ def validate_command(
     paths = bodies or ("-",)
     if [*paths, schema].count("-") > 1:
         raise click.UsageError("only one of BODY and schema can come from standard input")
+    # Read once, for its index of patterns is made once and used for all bodies.
     wanted = read_schema(schema)
     results = []
     for path in paths:
@@ -70,6 +71,7 @@ def validate_command(
         if not as_json:
             _say_violations(terminal, "" if len(paths) == 1 else path, violations, len(message))
     if as_json:
+        # One body has always had an object of its own, without a list around it.
         terminal.say_json(results[0] if len(paths) == 1 else results)
     return ExitCode.YES if all(each["valid"] for each in results) else ExitCode.NO
 

@@ -148,6 +148,7 @@ def fetch_command(
       messagebody fetch small.json --index 3 -o talk.mp4 --allow ./store
     """
     part = _part(read_body(body), name, index)
+    # Standard output can't take back what a wrong digest shows to be false: verify it first.
     if output == "-":
         write_out(part.read_bytes(resolver_for(allow)))
         return
@@ -170,6 +171,7 @@ def _unused(part: Part) -> Path:
     if part.path is None:
         raise click.UsageError("the part has no name: give the file to write with -o FILE")
     path = Path(part.path.name)
+    # The sender chose the name; a file of that name may be anybody's.
     if path.exists():
         raise click.UsageError(f"{quote(str(path))} exists; -o FILE replaces a file")
     return path
@@ -249,6 +251,7 @@ def sweep_command(
       messagebody sweep s3://bucket/prefix messages/
       messagebody sweep s3://bucket/prefix messages/ archive.json --delete
     """
+    # All names first: an empty directory must not look like "no message is in use".
     files = [*_files(bodies)]
     if not files:
         raise click.UsageError("give every BODY in use: without one, all objects are garbage")
@@ -273,6 +276,7 @@ def _files(paths: Iterable[str]) -> Iterator[tuple[str, bool]]:
             yield path, True
             continue
         for each in sorted(Path(path).rglob("*")):
+            # Anything else is read or refused, also a FIFO and a link to nothing.
             if not each.is_dir():
                 yield str(each), False
 

@@ -109,6 +109,7 @@ class _Rule:
     @classmethod
     def of(cls, pattern: str) -> Self:
         """Read a pattern: a slash at its end or elsewhere says what it is about."""
+        # wcmatch takes "secrets/" for a path with a slash in it, and matches no base by it.
         path = pattern.rstrip("/")
         matches = wide_pattern(path.removeprefix("/"), match_base="/" not in path)
         return cls(matches, only_directories=path != pattern)
@@ -150,6 +151,7 @@ class _Walk:
 
     def _takes(self, segment: str, place: _Place) -> bool:
         shown = os.path.join(place.shown, segment)  # noqa: PTH118 - bytes that are not UTF-8
+        # For the rules only. What is packed is looked at again, below its open directory.
         is_directory = (place.path / segment).is_dir()
         if any(rule.leaves_out(shown, is_directory=is_directory) for rule in self.rules):
             return False
@@ -223,6 +225,7 @@ class _Walk:
 def _part_names(segments: Sequence[str], directory: str) -> list[str]:
     """Return a part name for each entry of a directory: its own if legal, else a suggestion."""
     taken = {f"{directory}/{segment}" for segment in segments if is_name(f"/{segment}")}
+    # Legal names are all taken beforehand: no suggestion may push a file out of its own name.
     names = []
     for segment in segments:
         name = f"{directory}/{segment}"

@@ -107,6 +107,7 @@ class Destination:
             self._made.append((*segments[:-1], temporary))
             with open(descriptor, "wb") as file:  # noqa: PTH123 - a descriptor
                 yield file
+            # Renamed at the end, all together: an error before leaves the old files.
             if replace and _mode(segments[-1], parent) is not None:
                 self._replacing.append((segments, temporary))
                 return
@@ -275,6 +276,7 @@ def _check_clashes(names: list[str], fold: Callable[[str], str]) -> Iterator[Ref
 
 
 def _check_references(parts: list[Part], resolver: "Resolver | None") -> Iterator[Refusal]:
+    # Only then is a resolver needed, and with it the libraries of stores and the network.
     if not any(part.is_reference for part in parts):
         return
     judge = _resolver(resolver)
