@@ -82,14 +82,16 @@ class Language:
         """
         if self.is_empty:
             return
-        queue = [(self._distance(self.start), 0, "", self.start)]
+        queue = [(self._distance(self.start, 0), 0, "", self.start)]
         while queue:
-            _, _, word, states = heapq.heappop(queue)
+            estimate, _, word, states = heapq.heappop(queue)
             if states & self.accepting:
                 yield word
             length = len(word) + 1
+            nearest = estimate - length
             for character, after in self._onwards(states):
-                estimate = length + self._distance(after)
+                # One character brings the nearest word nearer by one at most.
+                estimate = length + self._distance(after, max(nearest, 0))
                 heapq.heappush(queue, (estimate, -length, word + character, after))
 
     def _onwards(self, states: States) -> Iterator[tuple[str, States]]:
@@ -99,14 +101,27 @@ class Language:
             plain = [c for c in _PLEASANT if c not in reached and c in self.automaton.alphabet]
             yield from ((c, others) for c in plain[:_ALIKE])
 
-    def _distance(self, states: States) -> int:
-        """Return how many characters the nearest word still needs."""
-        return min(self._distances[state] for state in members(states))
+    def _distance(self, states: States, least: int) -> int:
+        """Return how many characters the nearest word still needs; it is known to be some."""
+        layers = self._layers
+        return next(
+            distance
+            for distance in range(least, len(layers))
+            if states >> layers[distance][0] & layers[distance][1]
+        )
 
     @cached_property
-    def _distances(self) -> list[int]:
-        """By state, how many characters the nearest word still needs."""
-        return self.automaton.distances()
+    def _layers(self) -> list[tuple[int, States]]:
+        """By distance to the nearest word, the states, as a set moved down to its lowest one."""
+        layers: dict[int, list[int]] = {}
+        for state, distance in enumerate(self.automaton.distances()):
+            if distance <= self.size:
+                layers.setdefault(distance, []).append(state)
+        found = []
+        for distance in range(len(layers)):
+            states = layers[distance]
+            found.append((states[0], sum(1 << state - states[0] for state in states)))
+        return found
 
 
 def bits(mask: int) -> list[int]:
