@@ -7,11 +7,14 @@ from functools import cached_property
 from typing import Final
 
 from messagebody.globs.automaton import Automaton, States
+from messagebody.solver.budget import Budget
 
 _PLEASANT: Final = string.ascii_lowercase + string.digits + string.ascii_uppercase + "_-.+!#$&^/"
 _ORDER: Final = {character: place for place, character in enumerate(_PLEASANT)}
 # Where characters are alike, as many of them as somebody could want to see used.
 _ALIKE: Final = 12
+COMPARED: Final = 4
+"""Comparisons of a set of states with a group that cost as much as a step."""
 _ROWS_KEPT: Final = 4096
 
 PartSet = int
@@ -42,6 +45,7 @@ class Language:
         self.accepting = automaton.accepting
         self.is_empty = automaton.is_empty
         self.size = automaton.size
+        self.row_cost = automaton.row_cost // COMPARED
         self._rows: dict[int, Row] = {}
         plain = automaton.alphabet - automaton.literals
         self._ordinary = min(plain, key=pleasant_order) if plain else ""
@@ -74,17 +78,26 @@ class Language:
         """A shortest word, None if there is none."""
         return next(self.words(), None)
 
-    def words(self) -> Iterator[str]:
+    def words(self, budget: Budget | None = None) -> Iterator[str]:
         """Yield different words, shortest first; all of them if they are finitely many.
 
         The search follows the distance to acceptance, so the first word costs no more than its
         length, however many beginnings of that length there are.
+
+        Arguments:
+            budget: what it may cost; None for a word or two of a pattern.
+
+        Raises:
+            OutOfBudget: the budget ended first.
         """
+        cost = 1 + self.row_cost
         if self.is_empty:
             return
         queue = [(self._distance(self.start, 0), 0, "", self.start)]
         while queue:
             estimate, _, word, states = heapq.heappop(queue)
+            if budget is not None:
+                budget.spend(cost)
             if states & self.accepting:
                 yield word
             length = len(word) + 1

@@ -18,9 +18,6 @@ _States = tuple[tuple[int, int], ...]
 _PER_STEP: Final = 16
 """Comparisons that cost as much as a step."""
 
-_GROUPS: Final = 4
-"""Groups of states whose comparison with a set costs as much as a step."""
-
 _WORDS: Final = 8192
 """States of all patterns together whose sets cost a step more to compare."""
 
@@ -157,9 +154,7 @@ class _Rows:
     __slots__ = ("_followed", "_heavy")
 
     def __init__(self, pairs: Sequence[tuple[int, Language]]) -> None:
-        costs = (
-            (i, language.automaton.row_cost // _GROUPS) for i, (_, language) in enumerate(pairs)
-        )
+        costs = ((i, language.row_cost) for i, (_, language) in enumerate(pairs))
         self._heavy = {i: cost for i, cost in costs if cost > _FEW}
         self._followed: set[tuple[int, int]] = set()
 
