@@ -226,14 +226,14 @@ def _add_rejected(shown: Types, decision: Decision, answers: Mapping[int, Answer
         if not answer.is_found or senders >> index & 1:
             continue
         rejected = rejected_by(pair, answer.body or ())
-        part = next((each for each in rejected if pair.hits(each) >> index & 1), None)
-        if part is None or part.name in taken:
-            part = decision.rejected_part(index, taken)
-        if part is not None:
-            shown.append(part)
-            senders |= pair.hits(part)
-            if part.name is not None:
-                taken.add(part.name)
+        own = next((each for each in rejected if pair.hits(each) >> index & 1), None)
+        if own is None or own.name in taken:
+            own = decision.rejected_part(index, taken)
+        if own is not None:
+            shown.append(own)
+            senders |= pair.hits(own)
+            if own.name is not None:
+                taken.add(own.name)
 
 
 def _reasons(

@@ -143,10 +143,14 @@ class Automaton:
         )
 
     @property
+    def step_cost(self) -> int:
+        """Comparisons that following one set of states over one character takes."""
+        return len(self._groups) * (1 + self.size // _BITS_OF_A_STEP)
+
+    @property
     def row_cost(self) -> int:
-        """Group comparisons that following one set of states over all characters takes."""
-        words = 1 + self.size // _BITS_OF_A_STEP
-        return (len(self.literals) + 1) * len(self._groups) * words
+        """Comparisons that following one set of states over all characters takes."""
+        return (len(self.literals) + 1) * self.step_cost
 
     def distances(self) -> list[int]:
         """Return by state how many characters the nearest word still needs.

@@ -7,11 +7,14 @@ from functools import cached_property
 from typing import Final
 
 from messagebody.globs.automaton import Automaton, States
+from messagebody.solver.budget import Budget
 
 _PLEASANT: Final = string.ascii_lowercase + string.digits + string.ascii_uppercase + "_-.+!#$&^/"
 _ORDER: Final = {character: place for place, character in enumerate(_PLEASANT)}
 # Where characters are alike, as many of them as somebody could want to see used.
 _ALIKE: Final = 12
+COMPARED: Final = 4
+"""Comparisons of a set of states with a group that cost as much as a step."""
 _ROWS_KEPT: Final = 4096
 
 PartSet = int
@@ -42,6 +45,7 @@ class Language:
         self.accepting = automaton.accepting
         self.is_empty = automaton.is_empty
         self.size = automaton.size
+        self.row_cost = automaton.row_cost // COMPARED
         self._rows: dict[int, Row] = {}
         plain = automaton.alphabet - automaton.literals
         self._ordinary = min(plain, key=pleasant_order) if plain else ""
@@ -74,22 +78,33 @@ class Language:
         """A shortest word, None if there is none."""
         return next(self.words(), None)
 
-    def words(self) -> Iterator[str]:
+    def words(self, budget: Budget | None = None) -> Iterator[str]:
         """Yield different words, shortest first; all of them if they are finitely many.
 
         The search follows the distance to acceptance, so the first word costs no more than its
         length, however many beginnings of that length there are.
+
+        Arguments:
+            budget: what it may cost; None for a word or two of a pattern.
+
+        Raises:
+            OutOfBudget: the budget ended first.
         """
+        cost = 1 + self.row_cost
         if self.is_empty:
             return
-        queue = [(self._distance(self.start), 0, "", self.start)]
+        queue = [(self._distance(self.start, 0), 0, "", self.start)]
         while queue:
-            _, _, word, states = heapq.heappop(queue)
+            estimate, _, word, states = heapq.heappop(queue)
+            if budget is not None:
+                budget.spend(cost)
             if states & self.accepting:
                 yield word
             length = len(word) + 1
+            nearest = estimate - length
             for character, after in self._onwards(states):
-                estimate = length + self._distance(after)
+                # One character brings the nearest word nearer by one at most.
+                estimate = length + self._distance(after, max(nearest, 0))
                 heapq.heappush(queue, (estimate, -length, word + character, after))
 
     def _onwards(self, states: States) -> Iterator[tuple[str, States]]:
@@ -99,14 +114,27 @@ class Language:
             plain = [c for c in _PLEASANT if c not in reached and c in self.automaton.alphabet]
             yield from ((c, others) for c in plain[:_ALIKE])
 
-    def _distance(self, states: States) -> int:
-        """Return how many characters the nearest word still needs."""
-        return min(self._distances[state] for state in members(states))
+    def _distance(self, states: States, least: int) -> int:
+        """Return how many characters the nearest word still needs; it is known to be some."""
+        layers = self._layers
+        return next(
+            distance
+            for distance in range(least, len(layers))
+            if states >> layers[distance][0] & layers[distance][1]
+        )
 
     @cached_property
-    def _distances(self) -> list[int]:
-        """By state, how many characters the nearest word still needs."""
-        return self.automaton.distances()
+    def _layers(self) -> list[tuple[int, States]]:
+        """By distance to the nearest word, the states, as a set moved down to its lowest one."""
+        layers: dict[int, list[int]] = {}
+        for state, distance in enumerate(self.automaton.distances()):
+            if distance <= self.size:
+                layers.setdefault(distance, []).append(state)
+        found = []
+        for distance in range(len(layers)):
+            states = layers[distance]
+            found.append((states[0], sum(1 << state - states[0] for state in states)))
+        return found
 
 
 def bits(mask: int) -> list[int]:

@@ -5,23 +5,25 @@ from functools import cached_property
 from itertools import islice
 from typing import Final, TypeVar
 
-from messagebody.globs import name_pattern
+from messagebody.globs import NamePattern, name_pattern
 from messagebody.media_types import WELL_KNOWN
 from messagebody.solver.budget import Budget
 from messagebody.solver.containment import (
     EVERY_TYPE,
     Beginnings,
+    alternatives,
     known_types,
     language_of,
 )
 from messagebody.solver.cover import cover
-from messagebody.solver.languages import Language, PartSet, members
+from messagebody.solver.languages import COMPARED, Language, PartSet, members
 from messagebody.solver.profile import PartType, Profile
 from messagebody.solver.search import search
 
 _P = TypeVar("_P")
 
 _FEW_NEEDED: Final = 8
+_LONG: Final = 256
 _PER_STEP: Final = 16
 """Characters of a name, read by one pattern, that cost as much as a step."""
 
@@ -58,8 +60,8 @@ class Pair:
         found = self._of_name.get(name)
         if found is None and name is not None:
             near = members(self._name_beginnings.near_word(name))
-            self.budget.spend(1 + len(near) * (1 + len(name) // _PER_STEP))
             patterns = self.names
+            self.budget.spend(1 + sum(_reading_cost(patterns[i], name) for i in near))
             found = sum(1 << i for i in near if (p := patterns[i]) and p.select([name]))
             self._of_name[name] = found
         return found or 0
@@ -154,6 +156,15 @@ class Pair:
         ):
             if not signature & taken:
                 yield signature, word
+
+
+def _reading_cost(pattern: NamePattern | None, name: str) -> int:
+    """Return the steps that matching a name costs."""
+    cost = 1 + len(name) // _PER_STEP
+    if pattern is not None and len(pattern.text) > _LONG and not alternatives(pattern):
+        # Too rich for a regex: the automaton follows each character.
+        cost += len(name) * pattern.automaton.step_cost // COMPARED
+    return cost
 
 
 def _reachable(parts: PartSet, need: Sequence[PartSet], near: Callable[[int], PartSet]) -> PartSet:
@@ -310,7 +321,7 @@ class Problem:
         limit = 4 * self._required.bit_count() + 16 + len(self._taken)
         if language.is_infinite and self._welcome:
             limit = 0  # too many of its names are none of the other schema's
-        for tried, name in enumerate(language.words()):
+        for tried, name in enumerate(language.words(pair.budget)):
             if tried == limit:
                 break
             pair.budget.spend(1)

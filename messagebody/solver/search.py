@@ -18,11 +18,11 @@ _States = tuple[tuple[int, int], ...]
 _PER_STEP: Final = 16
 """Comparisons that cost as much as a step."""
 
-_GROUPS: Final = 4
-"""Groups of states whose comparison with a set costs as much as a step."""
-
 _WORDS: Final = 8192
 """States of all patterns together whose sets cost a step more to compare."""
+
+_LOOKED_UP: Final = 8
+"""Sets of states looked up for a character in a step."""
 
 _FEW: Final = 16
 """States that one pattern moves on from in a step; each one more costs a step."""
@@ -134,7 +134,8 @@ def _moves(
     told_apart = {character for _, reached, _ in rows for character in reached}
     other = pairs[0][1].another(told_apart)
     for character in sorted(told_apart | set(other), key=pleasant_order):
-        budget.spend(cost)
+        # The sets are looked up by now, which is a fraction of following them.
+        budget.spend(1 + len(states) // _LOOKED_UP)
         yield (
             character,
             tuple(
@@ -153,9 +154,7 @@ class _Rows:
     __slots__ = ("_followed", "_heavy")
 
     def __init__(self, pairs: Sequence[tuple[int, Language]]) -> None:
-        costs = (
-            (i, language.automaton.row_cost // _GROUPS) for i, (_, language) in enumerate(pairs)
-        )
+        costs = ((i, language.row_cost) for i, (_, language) in enumerate(pairs))
         self._heavy = {i: cost for i, cost in costs if cost > _FEW}
         self._followed: set[tuple[int, int]] = set()
 
