@@ -450,6 +450,31 @@ class MessageBody(PartSequence):
         self._parts.append(part._record)
         return self._bound(part)
 
+    def attach(self, prefix: str, place: Any, path: str = "") -> builtins.list[Part]:
+        """Add a reference for every file of a tree elsewhere, and return the parts.
+
+        The tree is listed; nothing in it is read. Whoever reads the references needs a resolver
+        that allows where they point to.
+
+        Arguments:
+            prefix: the directory of the body that the files appear in, such as "/data".
+            place: a URL or directory, or an fsspec filesystem. It is the program's own.
+            path: the directory of the filesystem to take.
+
+        Raises:
+            RefusedPaths: files whose names no part can have, all of them; nothing is added.
+            DuplicateName: a name is taken; nothing is added.
+
+        Examples:
+            >>> import fsspec
+            >>> fsspec.filesystem("memory").pipe_file("/tree/deep/a.txt", b"meow")
+            >>> MessageBody().attach("/data", "memory://tree")
+            [Part('/data/deep/a.txt', text/plain, 4 B, memory://…)]
+        """
+        from messagebody.filesystem.trees import attach_tree
+
+        return attach_tree(self, prefix, place, path)
+
     def move(self, old: str, new: str) -> Part:
         """Give the part at `old` the name `new`; it keeps its place.
 

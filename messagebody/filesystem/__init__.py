@@ -6,13 +6,14 @@ import fsspec
 
 from messagebody.errors import MissingDependency
 from messagebody.filesystem.body_filesystem import MessageBodyFileSystem
+from messagebody.filesystem.overlay import OverlayFileSystem
 
 if TYPE_CHECKING:
     from upath import UPath as UPath
 
     from messagebody.body import MessageBody
 
-__all__ = ["MessageBodyFileSystem", "path_into"]
+__all__ = ["MessageBodyFileSystem", "OverlayFileSystem", "path_into"]
 
 # universal-pathlib looks for the class here before it knows how a protocol spells its paths.
 fsspec.register_implementation("messagebody", MessageBodyFileSystem, clobber=True)

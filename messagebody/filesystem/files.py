@@ -160,7 +160,7 @@ class PartWriter(_Writing, io.BytesIO):
 
     def write(self, data: Any) -> int:
         """Write some bytes; behind all others in a file that is appended to."""
-        if self._is_appending:
+        if self._is_appending and memoryview(data).nbytes:
             self.seek(0, io.SEEK_END)
         return super().write(data)
 

@@ -1,0 +1,254 @@
+"""A body as the upper layer over another filesystem, whose changes are the message."""
+
+import errno
+import os
+from typing import Any, ClassVar
+
+import fsspec
+from fsspec import AbstractFileSystem
+
+from messagebody.body import MessageBody
+from messagebody.filesystem.body_filesystem import MessageBodyFileSystem
+from messagebody.filesystem.files import plain_mode
+from messagebody.filesystem.view import fail
+from messagebody.names import ancestors
+
+_WHITEOUT = ".wh."
+"""What the name of an empty part begins with that hides a file below: the rule of OCI's image
+layers."""
+
+
+class OverlayFileSystem(AbstractFileSystem):  # type: ignore[misc]
+    """Another filesystem with a body of changes over it; the other one is only read.
+
+    What is written becomes a part. What is removed and lies below becomes an empty part
+    `.wh.<name>`, as in layers of container images (OCI image specification, "Whiteouts"). So the
+    body holds the difference: it can be sent as a message, and laid over the same files elsewhere.
+
+    Arguments:
+        body: the changes.
+        over: the filesystem below, or its URL or directory. It is the program's own: it never
+            comes from a message.
+        path: the directory of the filesystem below that is shown as "/".
+        **options: of the filesystem over the body, such as `offload_to` or `quoted_names`.
+
+    Examples:
+        >>> import fsspec
+        >>> from messagebody import MessageBody
+        >>> from messagebody.filesystem import OverlayFileSystem
+        >>> below = fsspec.filesystem("memory")
+        >>> below.pipe({"/repository/a.txt": b"a", "/repository/b.txt": b"b"})
+        >>> changes = MessageBody()
+        >>> fs = OverlayFileSystem(changes, below, "/repository")
+        >>> fs.pipe_file("/a.txt", b"changed")
+        >>> fs.rm("/b.txt")
+        >>> fs.find("/"), changes.names()
+        (['/a.txt'], ['/a.txt', '/.wh.b.txt'])
+        >>> below.cat_file("/repository/a.txt")
+        b'a'
+    """
+
+    protocol: ClassVar[str] = "overlay"
+    root_marker = "/"
+    cachable = False
+
+    def __init__(
+        self,
+        body: MessageBody,
+        over: "str | os.PathLike[str] | AbstractFileSystem",
+        path: str = "",
+        **options: Any,
+    ) -> None:
+        super().__init__()
+        self.body = body
+        self.upper = body.filesystem(**options)
+        if isinstance(over, AbstractFileSystem):
+            self.lower, self._root = over, str(over._strip_protocol(path)).rstrip("/")
+        else:
+            self.lower, root = fsspec.core.url_to_fs(os.fspath(over))
+            self._root = f"{root.rstrip('/')}/{path.strip('/')}".rstrip("/")
+
+    @classmethod
+    def _strip_protocol(cls, path: Any) -> Any:
+        return MessageBodyFileSystem._strip_protocol(path)
+
+    def _below(self, path: str) -> str:
+        return self._root + path if path != "/" else self._root or "/"
+
+    def _is_hidden(self, path: str) -> bool:
+        """Tell whether what lies below at a path was removed or replaced, or is a whiteout."""
+        # A whiteout hides what is below only: a part of the same name is shown beside it.
+        hiding = [*map(_whiteout, [path, *ancestors(path)]), *ancestors(path)]
+        return _is_whiteout(path) or any(self.upper.isfile(each) for each in hiding)
+
+    def _info_below(self, path: str) -> dict[str, Any] | None:
+        if self._is_hidden(path):
+            return None
+        try:
+            info: dict[str, Any] = self.lower.info(self._below(path))
+        except (FileNotFoundError, NotADirectoryError):
+            return {"name": "/", "size": 0, "type": "directory"} if path == "/" else None
+        return info | {"name": path}
+
+    def info(self, path: str, **_: Any) -> dict[str, Any]:
+        """Describe a file or directory of either layer."""
+        path = self._strip_protocol(path)
+        if self.upper.isfile(path) and not _is_whiteout(path):
+            return self.upper.info(path)
+        info = self._info_below(path)
+        if info is None and self.upper.isdir(path) and self._shown_above(path):
+            return {"name": path, "size": 0, "type": "directory"}
+        if info is None:
+            leads_through_file = any(self.isfile(above) for above in ancestors(path))
+            fail(errno.ENOTDIR if leads_through_file else errno.ENOENT, path)
+        return info
+
+    def _shown_above(self, path: str) -> bool:
+        """Tell whether the body has more in a directory than whiteouts, or it was made."""
+        names = self.upper.find(path, withdirs=True)
+        return path in self.upper._made or any(
+            not _is_whiteout(each) and self.upper.isfile(each) for each in names
+        )
+
+    def ls(self, path: str, detail: bool = True, **_: Any) -> list[Any]:
+        """List a directory: what lies below, then what the body adds."""
+        path = self._strip_protocol(path)
+        own = self.info(path)
+        if own["type"] != "directory":
+            return [own] if detail else [own["name"]]
+        found: dict[str, dict[str, Any]] = {}
+        below = self._info_below(path)
+        if below is not None and below["type"] == "directory":
+            for name in self._names_below(path):
+                child = f"{path.rstrip('/')}/{name}"
+                if not self._is_hidden(child):
+                    found[child] = self.info(child)
+        for entry in self.upper.ls(path) if self.upper.isdir(path) else ():
+            if not _is_whiteout(entry["name"]) and self.exists(entry["name"]):
+                found[entry["name"]] = self.info(entry["name"])
+        return [*found.values()] if detail else [*found]
+
+    def _names_below(self, path: str) -> list[str]:
+        try:
+            entries = self.lower.ls(self._below(path), detail=False)
+        except FileNotFoundError:  # a root that does not exist is an empty one
+            return []
+        return [str(each).rstrip("/").rpartition("/")[2] for each in entries]
+
+    def open(self, path: str, mode: str = "rb", *args: Any, **options: Any) -> Any:
+        """Open a file; what lies below is copied into the body before it is changed."""
+        path = self._strip_protocol(path)
+        if plain_mode(mode) == "rb":
+            return super().open(path, mode, *args, **options)
+        self._prepare(path, plain_mode(mode))
+        return self.upper.open(path, mode, *args, **options)
+
+    def _open(self, path: str, mode: str = "rb", **options: Any) -> Any:
+        if plain_mode(mode) != "rb":
+            self._prepare(path, plain_mode(mode))
+            return self.upper.open(path, mode)
+        if self.info(path)["type"] == "directory":
+            fail(errno.EISDIR, path)
+        if self.upper.isfile(path):
+            return self.upper.open(path, "rb")
+        return self.lower.open(self._below(path), "rb")
+
+    def _prepare(self, path: str, mode: str) -> None:
+        self._check_writable(path, is_new=mode[0] == "x")
+        if mode[0] in "ar" and not self.upper.isfile(path) and self.isfile(path):
+            self.pipe_file(path, self.cat_file(path))
+
+    def _check_writable(self, path: str, *, is_new: bool = False) -> None:
+        if _is_whiteout(path):
+            fail(errno.EINVAL, path, f"names that begin with {_WHITEOUT!r} hide files below")
+        if self.isdir(path):
+            fail(errno.EISDIR, path)
+        if is_new and self.isfile(path):
+            fail(errno.EEXIST, path)
+        if any(self.isfile(above) for above in ancestors(path)):
+            fail(errno.ENOTDIR, path)
+
+    def cat_file(
+        self, path: str, start: int | None = None, end: int | None = None, **_: Any
+    ) -> bytes:
+        """Return the content of a file, or a range of it."""
+        path = self._strip_protocol(path)
+        if self.info(path)["type"] == "directory":
+            fail(errno.EISDIR, path)
+        if self.upper.isfile(path):
+            return self.upper.cat_file(path, start, end)
+        data: bytes = self.lower.cat_file(self._below(path), start, end)
+        return data
+
+    def pipe_file(self, path: str, value: Any, mode: str = "overwrite", **options: Any) -> None:
+        """Write a whole file into the body."""
+        path = self._strip_protocol(path)
+        self._check_writable(path, is_new=mode == "create")
+        self.upper.pipe_file(path, value, **options)
+
+    def cp_file(self, path1: str, path2: str, **_: Any) -> None:
+        """Copy a file into the body, or make a directory there."""
+        source, target = self._strip_protocol(path1), self._strip_protocol(path2)
+        if self.isdir(source):
+            self.makedirs(target, exist_ok=True)
+        else:
+            self.pipe_file(target, self.cat_file(source))
+
+    def rm_file(self, path: str) -> None:
+        """Remove a file of the body, and hide the one below."""
+        path = self._strip_protocol(path)
+        if self.info(path)["type"] == "directory":
+            fail(errno.EISDIR, path)
+        if self.upper.isfile(path):
+            self.upper.rm_file(path)
+        self._hide(path)
+
+    _rm = rm_file
+
+    def _hide(self, path: str) -> None:
+        if self._info_below(path) is not None:
+            self.upper.pipe_file(_whiteout(path), b"", content_type="application/octet-stream")
+
+    def rm(self, path: Any, recursive: bool = False, maxdepth: int | None = None) -> None:
+        """Remove files, and with `recursive` whole directories."""
+        for each in reversed(self.expand_path(path, recursive=recursive, maxdepth=maxdepth)):
+            if not recursive or self.isfile(each):
+                self.rm_file(each)
+            elif each != "/" and self.isdir(each) and not self.ls(each):
+                self.rmdir(each)  # one that names implied is gone with them
+
+    def rmdir(self, path: str) -> None:
+        """Remove an empty directory."""
+        path = self._strip_protocol(path)
+        if self.info(path)["type"] != "directory":
+            fail(errno.ENOTDIR, path)
+        if self.ls(path, detail=False) or path == "/":
+            fail(errno.ENOTEMPTY, path)
+        # What is left of it in the body are whiteouts, which the one of the directory replaces.
+        for each in self.upper.find(path):
+            self.upper.rm_file(each)
+        self.upper._made.remove(path)
+        self._hide(path)
+
+    def mkdir(self, path: str, create_parents: bool = True, **_: Any) -> None:
+        """Make a directory, which the filesystem over the body remembers."""
+        path = self._strip_protocol(path)
+        if self.exists(path):
+            fail(errno.EEXIST, path)
+        self._check_writable(path)
+        self.upper._made.add(path)
+
+    def makedirs(self, path: str, exist_ok: bool = False) -> None:
+        """Make a directory and those above it."""
+        if not (exist_ok and self.isdir(path)):
+            self.mkdir(path)
+
+
+def _whiteout(path: str) -> str:
+    """Return the name of the part that hides a path."""
+    above, _, name = path.rpartition("/")
+    return f"{above}/{_WHITEOUT}{name}"
+
+
+def _is_whiteout(path: str) -> bool:
+    return path.rpartition("/")[2].startswith(_WHITEOUT)

@@ -1,0 +1,55 @@
+"""Trees of files elsewhere, attached to a body as references."""
+
+from pathlib import Path
+
+import pytest
+from fsspec.implementations.memory import MemoryFileSystem
+
+from messagebody import MessageBody, Resolver
+from messagebody.errors import DuplicateName, RefusedPaths
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Path:
+    root = tmp_path / "tree"
+    for name in ("a.csv", "deep/b.png"):
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(name)
+    return root
+
+
+@pytest.mark.parametrize("as_what", ["path", "text", "url"])
+def test_a_directory(tree: Path, as_what: str) -> None:
+    place = {"path": tree, "text": str(tree), "url": tree.as_uri()}[as_what]
+    body = MessageBody()
+    parts = body.attach("/data", place)
+    assert [(part.name, part.size, part.content_type) for part in parts] == [
+        ("/data/a.csv", 5, "text/csv"), ("/data/deep/b.png", 10, "image/png"),
+    ]  # fmt: skip
+    assert [*body] == parts
+    fs = body.filesystem(resolver=Resolver(allow=[tree]))
+    assert fs.cat("/data", recursive=True) == {
+        "/data/a.csv": b"a.csv", "/data/deep/b.png": b"deep/b.png",
+    }  # fmt: skip
+
+
+def test_part_of_a_filesystem() -> None:
+    memory = MemoryFileSystem()
+    memory.pipe({"/attached/x/1": b"1", "/attached/y/2": b"2"})
+    body = MessageBody()
+    body.attach("/", memory, "/attached/x")
+    assert [(part.name, part.url) for part in body] == [("/1", "memory:///attached/x/1")]
+    assert body[0].read_bytes(Resolver(allow=["memory:///attached/x/"])) == b"1"
+
+
+def test_all_or_nothing(tree: Path) -> None:
+    body = MessageBody()
+    body.add("mine", name="/data/a.csv")
+    with pytest.raises(DuplicateName):
+        body.attach("/data", tree)
+    (tree / "two words").write_text("")
+    (tree / "three words more").write_text("")
+    with pytest.raises(RefusedPaths) as caught:
+        body.attach("/other", tree)
+    assert len(caught.value.refusals) == 2
+    assert body.names() == ["/data/a.csv"]
