@@ -13,20 +13,19 @@ import types
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import attrs
+import boto3
 import pytest
 
 from messagebody import MessageBody, Part, Resolver, fetch, inline, migrate, offload, verify
 from messagebody.errors import MessageBodyError
 from messagebody.stores.s3 import S3FileSystem, S3Store
+from tests import servers
 from tests.faults import proxy as faults
 from tests.faults.proxy import Proxy, Wreck
 from tests.faults.test_s3_faults import ON_READING, ON_WRITING
-
-if TYPE_CHECKING:
-    from tests import servers
 
 OPERATIONS = int(os.environ.get("MESSAGEBODY_FAULTS", "24"))
 KIB = 1024
@@ -62,8 +61,11 @@ def sea(request: pytest.FixtureRequest) -> Iterator[Sea]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("botocore.endpoint.time", no_pause)
         proxy = Proxy(int(server.endpoint.rsplit(":", 1)[1]))
+        # moto takes any credentials; a secret that stands out can be looked for.
+        secret = "s3cr3t-of-the-storm" if request.param == "moto" else server.secret_key
+        session = boto3.session.Session(server.access_key, secret, region_name=servers.REGION)
         shared: dict[str, Any] = {
-            "session": server.session(), "addressing_style": "path",
+            "session": session, "addressing_style": "path",
             "response_checksum_validation": "when_required",
             "multipart_threshold": 64 * KIB, "part_size": 64 * KIB,
         }  # fmt: skip
@@ -72,7 +74,7 @@ def sea(request: pytest.FixtureRequest) -> Iterator[Sea]:
             endpoint_url=proxy.endpoint, attempts=2, read_timeout=0.3, connect_timeout=5, **shared
         )
         near.client.create_bucket(Bucket="storm")
-        yield Sea(proxy, near, far, server.secret_key)
+        yield Sea(proxy, near, far, secret)
         proxy.close()
 
 
