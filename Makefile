@@ -9,7 +9,7 @@ AZURITE := $(VENV)/azurite/node_modules/.bin/azurite-blob
 # One worker for each core; conftest.py says how they share the tests.
 PYTEST := $(BIN)/python -m pytest -n auto -q
 
-.PHONY: help demo test test-slow test-newest test-cloud test-borders borders run-borders lint format bench docs constraints pictures clean
+.PHONY: help demo test test-slow faults test-newest test-cloud test-borders borders run-borders lint format bench docs constraints pictures clean
 
 help: ## Show the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -36,6 +36,9 @@ demo: $(VENV)/.core ## Build, query, validate, check and offload a real message
 
 test: $(VENV)/.test $(VENV)/.integrations ## Run the tests
 	$(PYTEST) -m "not slow"
+
+faults: $(VENV)/.test ## Spoil thousands of requests to S3 servers, kill writers, and print the counts
+	MESSAGEBODY_FAULTS=3000 $(BIN)/python -m pytest -q -n 0 tests/faults
 
 test-slow: $(VENV)/.test $(VENV)/.integrations ## Run all tests at length, and the gate of coverage
 	$(PYTEST) -m "not slow" --cov --cov-report=term:skip-covered --cov-fail-under=95

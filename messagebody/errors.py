@@ -355,7 +355,7 @@ class LocalFileNotSent(MessageBodyError, ValueError):
 class LocalFileChanged(MessageBodyError, OSError):
     """Report a local file that changed between being added and being read."""
 
-    _fields = ("path", "problem")
+    _fields: ClassVar[tuple[str, ...]] = ("path", "problem")
 
     def __init__(self, path: str, problem: str) -> None:
         OSError.__init__(self, errno.ESTALE, problem, path)
@@ -369,7 +369,7 @@ class LocalFileChanged(MessageBodyError, OSError):
 class UnsafeReference(MessageBodyError, PermissionError, ValueError):
     """Report a reference that no resolver allows, and how to allow it."""
 
-    _fields = ("subject", "problem")
+    _fields: ClassVar[tuple[str, ...]] = ("subject", "problem")
 
     def __init__(self, subject: str, problem: str) -> None:
         OSError.__init__(self, errno.EACCES, problem, subject)

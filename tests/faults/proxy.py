@@ -69,6 +69,8 @@ class Proxy:
 
     def __init__(self, port: int) -> None:
         self.operations: list[str] = []
+        self.weather: Callable[[str], Wreck | None] | None = None
+        """What spoils requests of any operation, where a test wants more than single faults."""
         self._upstream = ("127.0.0.1", port)
         self._faults: dict[str, tuple[Wreck, range]] = {}
         self._deaf: dict[str, Callable[[int], int]] = {}
@@ -112,6 +114,8 @@ class Proxy:
                 number = self.operations.count(exchange.operation)
                 self.operations.append(exchange.operation)
             wreck, which = self._faults.get(exchange.operation, (None, range(0)))
+            if self.weather is not None:
+                wreck, which = self.weather(exchange.operation), range(number, number + 1)
             if wreck is not None and number in which:
                 wreck(exchange)
             else:
