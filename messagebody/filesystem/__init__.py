@@ -4,13 +4,12 @@ from typing import TYPE_CHECKING, Any
 
 import fsspec
 
+import messagebody  # noqa: TC001 - annotations are evaluated by those who ask
 from messagebody.errors import MissingDependency
 from messagebody.filesystem.body_filesystem import MessageBodyFileSystem
 
 if TYPE_CHECKING:
     from upath import UPath as UPath
-
-    from messagebody.body import MessageBody
 
 __all__ = ["MessageBodyFileSystem", "path_into"]
 
@@ -18,7 +17,7 @@ __all__ = ["MessageBodyFileSystem", "path_into"]
 fsspec.register_implementation("messagebody", MessageBodyFileSystem, clobber=True)
 
 
-def path_into(body: "MessageBody", name: str) -> "UPath":
+def path_into(body: "messagebody.MessageBody", name: str) -> "messagebody.filesystem.UPath":
     """Return a `UPath` at a name in a body.
 
     Raises:
