@@ -12,6 +12,8 @@ import messagebody
 
 # Types of libraries that are installed with an extra, or for type checkers only.
 WITHOUT = {"Registry.graph", "S3FileSystem.client"}
+# Made by the package only: an attrs class whose owner is defined below it.
+WITHOUT |= {"Reservation.__init__"}
 
 
 def public() -> Iterator[Any]:
