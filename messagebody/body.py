@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, MutableSequence, Sequen
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, Final, Self, TypeVar, Unpack, overload
 
-import messagebody  # annotations name what is above; it is loaded when they are asked
+import messagebody  # annotations name what is above; they are evaluated by those who ask
 from messagebody._files import replace_file
 from messagebody._guards import require_resolver
 from messagebody._index import PartList

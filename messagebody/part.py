@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, BinaryIO, Final, NoReturn, Self, TypeVar, Unpack
 
-import messagebody  # annotations name what is above; it is loaded when they are asked
+import messagebody  # annotations name what is above; they are evaluated by those who ask
 from messagebody import sniffing
 from messagebody._guards import require_resolver
 from messagebody._leaves import LazySerializer, PydanticHook, leaf

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import fsspec
 
+import messagebody  # noqa: TC001 - annotations are evaluated by those who ask
 from messagebody.errors import MissingDependency
 from messagebody.filesystem.body_filesystem import MessageBodyFileSystem
 from messagebody.filesystem.overlay import OverlayFileSystem
@@ -11,15 +12,13 @@ from messagebody.filesystem.overlay import OverlayFileSystem
 if TYPE_CHECKING:
     from upath import UPath as UPath
 
-    from messagebody.body import MessageBody
-
 __all__ = ["MessageBodyFileSystem", "OverlayFileSystem", "path_into"]
 
 # universal-pathlib looks for the class here before it knows how a protocol spells its paths.
 fsspec.register_implementation("messagebody", MessageBodyFileSystem, clobber=True)
 
 
-def path_into(body: "MessageBody", name: str) -> "UPath":
+def path_into(body: "messagebody.MessageBody", name: str) -> "messagebody.filesystem.UPath":
     """Return a `UPath` at a name in a body.
 
     Raises:

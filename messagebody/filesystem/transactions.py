@@ -1,13 +1,12 @@
 """Changes that wait for a commit, and are made together or not at all."""
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import attrs
 from fsspec.transaction import Transaction
 
-if TYPE_CHECKING:
-    from messagebody.filesystem.body_filesystem import MessageBodyFileSystem
+import messagebody  # noqa: TC001 - annotations are evaluated by those who ask
 
 
 @attrs.frozen
@@ -38,7 +37,7 @@ class WholeTransaction(Transaction):  # type: ignore[misc]
     leaves body and document as they were, and other threads see all of it or nothing.
     """
 
-    fs: "MessageBodyFileSystem | None"
+    fs: "messagebody.filesystem.MessageBodyFileSystem | None"
 
     def complete(self, commit: bool = True) -> None:
         """Make all changes, or forget them."""
@@ -53,7 +52,7 @@ class WholeTransaction(Transaction):  # type: ignore[misc]
         for each in self.files:
             each.discard()
 
-    def _commit(self, filesystem: "MessageBodyFileSystem") -> None:
+    def _commit(self, filesystem: "messagebody.filesystem.MessageBodyFileSystem") -> None:
         with filesystem.body._parts.all_or_nothing():
             for each in self.files:
                 each.commit()

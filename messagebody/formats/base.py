@@ -6,16 +6,14 @@ from difflib import get_close_matches
 from enum import StrEnum
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
-from typing import TYPE_CHECKING, Any, Final, Generic, NamedTuple, Protocol, Self, TypeVar, cast
+from typing import Any, Final, Generic, NamedTuple, Protocol, Self, TypeVar, cast
 
 import attrs
 
+import messagebody  # noqa: TC001 - annotations are evaluated by those who ask
 from messagebody._text import escape, quote
 from messagebody.errors import LossyConversion, MessageBodyError
 from messagebody.findings import Finding
-
-if TYPE_CHECKING:
-    from messagebody.body import MessageBody
 
 T = TypeVar("T")
 
@@ -109,10 +107,10 @@ class Converted(_Converted[T]):
 class Adapter(Protocol):
     """A foreign format: a module with these four functions is one, and so is an object."""
 
-    def to_body(self, message: Any, /) -> Converted["MessageBody"]:
+    def to_body(self, message: Any, /) -> Converted["messagebody.MessageBody"]:
         """Return the body of a foreign message, given as parsed JSON or as JSON text."""
 
-    def from_body(self, body: "MessageBody", /) -> Converted[Any]:
+    def from_body(self, body: "messagebody.MessageBody", /) -> Converted[Any]:
         """Return the foreign message that carries a body, as a JSON value or exact text."""
 
     def detect(self, value: Any, /) -> bool:

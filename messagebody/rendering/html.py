@@ -2,21 +2,17 @@
 
 import html
 import itertools
-from typing import TYPE_CHECKING
 
+import messagebody  # noqa: TC001 - annotations are evaluated by those who ask
 from messagebody._text import count_of
 from messagebody.rendering.tables import place_of, preview, size_of, total_size, type_of
-
-if TYPE_CHECKING:
-    from messagebody.body import MessageBody
-    from messagebody.part import Part
 
 __all__ = ["html_table"]
 
 _MOST = 100
 
 
-def html_table(body: "MessageBody") -> str:
+def html_table(body: "messagebody.MessageBody") -> str:
     """Return a body as an HTML table of its parts, for Jupyter; a long one is cut.
 
     Everything from the message is escaped, content is not embedded and no URL becomes a link or
@@ -43,10 +39,10 @@ def html_table(body: "MessageBody") -> str:
     )
 
 
-def _row(index: int, part: "Part") -> str:
+def _row(index: int, part: "messagebody.Part") -> str:
     cells = [str(index), part.name or "", type_of(part), size_of(part), _content(part)]
     return "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in cells) + "</tr>"
 
 
-def _content(part: "Part") -> str:
+def _content(part: "messagebody.Part") -> str:
     return preview(part, 80) if part.text is not None else place_of(part)

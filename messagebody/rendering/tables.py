@@ -2,14 +2,12 @@
 
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, Union
+from typing import Any, NamedTuple, Union
 
 import attrs
 
+import messagebody  # noqa: TC001 - annotations are evaluated by those who ask
 from messagebody._text import count_of, escape, human_size, redact_url
-
-if TYPE_CHECKING:
-    from messagebody.part import Part
 
 # SGR codes of ECMA-48; the sixteen basic colours, which every colour scheme makes readable.
 _CODES = {
@@ -164,22 +162,22 @@ _WIDEST = 60
 _MORE = " \t\r\n"
 
 
-def kind_of(part: "Part") -> str:
+def kind_of(part: "messagebody.Part") -> str:
     """Return the first half of a part's content type, which decides its colour."""
     return part.content_type.partition("/")[0].lower()
 
 
-def size_of(part: "Part") -> str:
+def size_of(part: "messagebody.Part") -> str:
     """Return a part's size for a person; "?" where it is unknown."""
     return "?" if part.size is None else human_size(part.size)
 
 
-def type_of(part: "Part") -> str:
+def type_of(part: "messagebody.Part") -> str:
     """Return a part's content type; a quoted parameter of it may hold anything."""
     return escape(part.content_type, limit=60)
 
 
-def place_of(part: "Part") -> str:
+def place_of(part: "messagebody.Part") -> str:
     """Return the place of content that is not in the message, without its secrets.
 
     Examples:
@@ -199,7 +197,7 @@ def _shortened(url: str) -> str:
     return url if len(url) <= _WIDEST else f"{url[: _WIDEST - 13]}…{url[-12:]}"
 
 
-def preview(part: "Part", limit: int = 40) -> str:
+def preview(part: "messagebody.Part", limit: int = 40) -> str:
     r"""Return the first words of a part that is text here, else where it is, else nothing.
 
     Examples:
@@ -216,7 +214,7 @@ def preview(part: "Part", limit: int = 40) -> str:
     return f'"{shown}…"' if more else f'"{shown}"'
 
 
-def total_size(parts: "Iterable[Part]") -> str:
+def total_size(parts: "Iterable[messagebody.Part]") -> str:
     """Return the size of several parts together, "at least" where one is unknown."""
     sizes: list[Any] = [part.size for part in parts]
     known = human_size(sum(size for size in sizes if size is not None))
@@ -224,7 +222,7 @@ def total_size(parts: "Iterable[Part]") -> str:
 
 
 def listing(
-    parts: "Iterable[Part]", *, palette: Palette = PLAIN, width: int | None = None
+    parts: "Iterable[messagebody.Part]", *, palette: Palette = PLAIN, width: int | None = None
 ) -> list[str]:
     r"""Return one line a part: size, content type, then its name, or the beginning of its text.
 
@@ -245,7 +243,7 @@ def listing(
     return align([_row(part) for part in parts], palette=palette, width=width)
 
 
-def _row(part: "Part") -> list[Cell]:
+def _row(part: "messagebody.Part") -> list[Cell]:
     size, kind = Cell(size_of(part), "dim", right=True), Cell(type_of(part), kind_of(part))
     if part.name is None:
         return [size, kind, Cell(preview(part), "dim")]
@@ -255,11 +253,11 @@ def _row(part: "Part") -> list[Cell]:
 
 # A directory's entries in message order. A part and a directory may have the same name, `/a`
 # beside `/a/b`, so a key says which of the two it is: "a" or "a/".
-_Directory = dict[object, Union["Part", "_Directory"]]
+_Directory = dict[object, Union["messagebody.Part", "_Directory"]]
 
 
 def tree(
-    parts: "Iterable[Part]",
+    parts: "Iterable[messagebody.Part]",
     *,
     title: str = "",
     palette: Palette = PLAIN,
@@ -290,7 +288,7 @@ def tree(
     return [palette(f"{title}: {heading}" if title else heading, "title"), *lines]
 
 
-def _grown(parts: "list[Part]") -> _Directory:
+def _grown(parts: "list[messagebody.Part]") -> _Directory:
     root: _Directory = {}
     for position, part in enumerate(parts):
         if part.name is None:
@@ -321,7 +319,7 @@ def _rows(root: _Directory) -> Iterator[list[Cell]]:
             break
 
 
-def _part_row(branch: str, key: object, part: "Part") -> list[Cell]:
+def _part_row(branch: str, key: object, part: "messagebody.Part") -> list[Cell]:
     place = place_of(part)
     if isinstance(key, str):
         shown = Cell(key, lead=branch)

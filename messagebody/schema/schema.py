@@ -3,10 +3,11 @@
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final, Self, overload
+from typing import Any, Final, Self, overload
 
 import attrs
 
+import messagebody  # noqa: TC001 - annotations are evaluated by those who ask
 from messagebody._guards import require_parts
 from messagebody._leaves import LazySerializer, PydanticHook, leaf
 from messagebody._text import count_of, escape
@@ -18,9 +19,6 @@ from messagebody.part import Part
 from messagebody.schema import json as schema_json
 from messagebody.schema.part import SchemaPart
 from messagebody.schema.validation import Checker, Violation
-
-if TYPE_CHECKING:
-    import messagebody.schema.stream
 
 _ROOT: Final = "/"
 
@@ -193,7 +191,7 @@ class MessageBodySchema(Sequence[SchemaPart]):
         """
         return self.checker.violations(require_parts(body))
 
-    def stream(self) -> "messagebody.schema.stream.Stream":
+    def stream(self) -> "messagebody.schema.Stream":
         """Return a check that takes the parts one by one, while a message arrives.
 
         Examples:

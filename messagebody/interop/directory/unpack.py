@@ -12,6 +12,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, BinaryIO, Self
 
+import messagebody  # noqa: TC001 - annotations are evaluated by those who ask
 from messagebody._text import quote
 from messagebody.body import MessageBody
 from messagebody.errors import RefusedPaths, UnsafeReference
@@ -20,7 +21,7 @@ from messagebody.names import ancestors
 from messagebody.part import Part
 
 if TYPE_CHECKING:
-    from messagebody.references import Budget, Resolver
+    from messagebody.references import Budget
 
 _DIRECTORY_FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 TEMPORARY = ".messagebody-"
@@ -199,7 +200,7 @@ def unpack(
     overwrite: bool = False,
     hidden: bool = False,
     portable: bool = False,
-    resolver: "Resolver | None" = None,
+    resolver: "messagebody.Resolver | None" = None,
 ) -> list[Path]:
     """Write the named parts of a body as files below a directory, and return their paths.
 
@@ -275,7 +276,9 @@ def _check_clashes(names: list[str], fold: Callable[[str], str]) -> Iterator[Ref
                 yield Refusal(name, f"{quote(file)} is a file, so nothing can lie below it")
 
 
-def _check_references(parts: list[Part], resolver: "Resolver | None") -> Iterator[Refusal]:
+def _check_references(
+    parts: list[Part], resolver: "messagebody.Resolver | None"
+) -> Iterator[Refusal]:
     # Only then is a resolver needed, and with it the libraries of stores and the network.
     if not any(part.is_reference for part in parts):
         return
@@ -307,7 +310,11 @@ def _check_directory(
 
 
 def _write(
-    parts: list[Part], destination: Destination, resolver: "Resolver | None", *, overwrite: bool
+    parts: list[Part],
+    destination: Destination,
+    resolver: "messagebody.Resolver | None",
+    *,
+    overwrite: bool,
 ) -> None:
     budget: Budget | None = None
     if any(part.is_reference for part in parts):
@@ -322,7 +329,9 @@ def _write(
     destination.publish()
 
 
-def _content(part: Part, resolver: "Resolver | None", budget: "Budget | None") -> BinaryIO:
+def _content(
+    part: Part, resolver: "messagebody.Resolver | None", budget: "Budget | None"
+) -> BinaryIO:
     """Return a part's content, verified if it is a reference."""
     if part.reference is None:
         return part.open()
@@ -333,7 +342,7 @@ def _content(part: Part, resolver: "Resolver | None", budget: "Budget | None") -
     return spool.stream()
 
 
-def _resolver(resolver: "Resolver | None") -> "Resolver":
+def _resolver(resolver: "messagebody.Resolver | None") -> "messagebody.Resolver":
     if resolver is not None:
         return resolver
     from messagebody.references import Resolver
