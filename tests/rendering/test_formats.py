@@ -11,7 +11,7 @@ from urllib.parse import unquote_to_bytes
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from jsonschema import Draft4Validator  # type: ignore[import-untyped]
+from jsonschema import Draft4Validator
 
 from messagebody.cli.reports import (
     FORMATS,

@@ -41,6 +41,7 @@ SECTIONS = {
         "check": Entry(
             "schemas", "Check that every output of one agent is valid input of another."
         ),
+        "verify-certificate": Entry("schemas", "Check the proof that two schemas always fit."),
         "evolve": Entry("schemas", "Check that a schema can change without breaking anybody."),
         "lint": Entry("schemas", "Report likely mistakes in a schema."),
         "registry": Entry("schemas", "Compare the schemas of many agents."),
@@ -108,7 +109,7 @@ class Commands(MutableMapping[str, click.Command]):
 
     def _load(self, name: str, entry: Entry) -> click.Command:
         module = importlib.import_module(f"{__name__}.{entry.module}")
-        command: click.Command = getattr(module, f"{name}_command")
+        command: click.Command = getattr(module, f"{name.replace('-', '_')}_command")
         # The first line is in the table, where the list of commands needs it without this module.
         details = inspect.cleandoc(command.callback.__doc__ or "")
         command.help, command.short_help = f"{entry.summary}\n\n{details}", entry.summary

@@ -1,6 +1,7 @@
-"""Commands on schemas: validate, schema, infer, check, evolve, lint, registry."""
+"""Commands on schemas: validation, comparison, certificates, registries of agents."""
 
 import difflib
+import json
 from collections.abc import Iterator, Sequence
 from itertools import chain
 from pathlib import Path
@@ -8,6 +9,7 @@ from typing import Any
 
 import click
 
+from messagebody import certificates
 from messagebody._text import count_of, escape, quote
 from messagebody.cli.application import ExitCode
 from messagebody.cli.options import (
@@ -24,6 +26,7 @@ from messagebody.cli.terminal import Terminal, pass_terminal
 from messagebody.compatibility import (
     DEFAULT_STEPS,
     Agent,
+    Compatibility,
     Evolution,
     Impact,
     Registry,
@@ -140,11 +143,12 @@ _SHOWN = 3
 @click.option("--infer", is_flag=True, help="PRODUCER is a body; infer its schema.")
 @_steps
 @click.option("--suggest", "wants_help", is_flag=True, help="Suggest changes that make it fit.")
+@click.option("--certificate", metavar="FILE", help="Write the proof of an always to FILE.")
 @format_option
 @pass_terminal
 def check_command(
     terminal: Terminal, producer: str, consumer: str, form: str, steps: int, *,
-    lenient: bool, infer: bool, wants_help: bool,
+    lenient: bool, infer: bool, wants_help: bool, certificate: str | None,
 ) -> ExitCode:  # fmt: skip
     """PRODUCER is the schema of the output, CONSUMER the schema of the input.
 
@@ -157,6 +161,7 @@ def check_command(
       messagebody check message.json summariser.schema.json --infer
       messagebody check researcher.schema.json summariser.schema.json --suggest
       messagebody check out.json in.json --format sarif > check.sarif
+      messagebody check out.json in.json --certificate proof.json
     """
     if producer == consumer == "-":
         raise click.UsageError("PRODUCER and CONSUMER cannot both come from standard input")
@@ -165,9 +170,46 @@ def check_command(
     sent = MessageBodySchema.infer(read_body(producer)) if infer else read_schema(producer)
     taken = read_schema(consumer)
     result = check(sent, taken, lenient=lenient, steps=steps)
+    if certificate is not None:
+        _write_certificate(terminal, result, certificate)
     changes = suggest(sent, taken, lenient=lenient, limit=_SHOWN) if wants_help else None
     subject = Subject(from_here(producer), from_here(consumer))
     return answer(terminal, "check", result, form, subject, changes)
+
+
+def _write_certificate(terminal: Terminal, result: Compatibility, path: str) -> None:
+    if result.certificate is None:
+        terminal.warn(f"no certificate is written: the verdict is {result.verdict}, not proved")
+    else:
+        write_document(json.dumps(result.certificate).encode() + b"\n", path)
+
+
+@click.command("verify-certificate")
+@click.argument("producer", metavar="PRODUCER")
+@click.argument("consumer", metavar="CONSUMER")
+@click.argument("certificate", metavar="CERTIFICATE")
+@pass_terminal
+def verify_certificate_command(
+    terminal: Terminal, producer: str, consumer: str, certificate: str
+) -> ExitCode:
+    """PRODUCER and CONSUMER are schemas, CERTIFICATE is a file from `check --certificate`.
+
+    The check shares no code with the decision. Exit code 0: each output of PRODUCER is proved to be
+    valid input of CONSUMER. 1: the certificate does not prove it.
+
+    \b
+      messagebody check out.json in.json --certificate proof.json
+      messagebody verify-certificate out.json in.json proof.json
+    """
+    sent, taken = read_schema(producer), read_schema(consumer)
+    proof = read_json(certificate, f"certificate {quote(certificate)}")
+    proved = certificates.verify(sent, taken, proof)
+    paint = terminal.palette
+    if proved:
+        terminal.say(paint("proved", "yes") + ": every output is valid input")
+    else:
+        terminal.say(paint("not proved", "no") + ": the certificate is not a proof for this pair")
+    return ExitCode.YES if proved else ExitCode.NO
 
 
 @click.command("evolve")
