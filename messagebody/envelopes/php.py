@@ -14,6 +14,7 @@ from typing import Any
 from messagebody._text import escape
 from messagebody.errors import EnvelopeError
 from messagebody.wire.strict_json import InvalidJson, loads
+from messagebody.wire.walk import NESTED, TooDeep, containers, leaf_problem, rebuild, text_problem
 
 JSON_DEPTH = 512
 """Levels of nesting PHP encodes, the outermost array included."""
@@ -22,8 +23,6 @@ _TRIMMED = " \t\n\r\0\x0b"
 _INTEGER_KEY = re.compile(r"0|-?[1-9][0-9]{0,18}")
 _LOWER = {code: code + 32 for code in range(ord("A"), ord("Z") + 1)}
 _INT_MAX = 2**63 - 1
-_LONGEST_INT = 10**4300  # the longest the interpreter converts to text and back
-_SURROGATE = re.compile("[\ud800-\udfff]")
 _DELETE_ESCAPE = re.compile(r"(\\\\)|\\u007f")
 
 
@@ -209,19 +208,13 @@ def to_array(value: Any) -> Any:
         >>> to_array({"a": {}, "b": {"0": "x", "1": "y"}, "c": 2**63})
         {'a': [], 'b': ['x', 'y'], 'c': 9.223372036854776e+18}
     """
-    root: list[Any] = [None]
-    pending: list[tuple[Any, Any, Any]] = [(root, 0, value)]
-    while pending:
-        holder, place, item = pending.pop()
-        if isinstance(item, dict | list | tuple):
-            copy, children = _shell(item)
-            holder[place] = copy
-            pending.extend((copy, key, child) for key, child in children)
-        elif type(item) is int and abs(item) > _INT_MAX and item != -_INT_MAX - 1:
-            holder[place] = _as_float(item)
-        else:
-            holder[place] = item
-    return root[0]
+    return rebuild(value, shell=_shell, leaf=_leaf)
+
+
+def _leaf(item: Any) -> Any:
+    if type(item) is int and abs(item) > _INT_MAX and item != -_INT_MAX - 1:
+        return _as_float(item)
+    return item
 
 
 def _shell(item: Any) -> tuple[Any, Iterable[tuple[Any, Any]]]:
@@ -246,59 +239,29 @@ def find_unencodable(value: Any, *, binary: bool = False) -> str | None:
         value: the value.
         binary: whether text that is no Unicode passes; the reference repairs it while encoding.
     """
-    pending = [[value]]
-    while pending:
-        if not pending[-1]:
-            pending.pop()
-            continue
-        if len(pending) > JSON_DEPTH:
-            return f"it nests more than {JSON_DEPTH} levels deep"
-        below: list[Any] = []
-        problem = _flaw_in(pending[-1].pop(), below, binary=binary)
-        if problem is not None:
-            return problem
-        if below:
-            pending.append(below)
-    return None
+    try:
+        problems = (_flaw_in(each, binary=binary) for each in containers(value, depth=JSON_DEPTH))
+        return next((problem for problem in problems if problem is not None), None)
+    except TooDeep as error:
+        return f"it is {error}"
 
 
-def _flaw_in(array: Any, below: list[Any], *, binary: bool) -> str | None:
-    """Check one array; collect the arrays in it."""
-    if isinstance(array, dict):
-        for key in array:
+def _flaw_in(container: Any, *, binary: bool) -> str | None:
+    """Check what is right below one array or map."""
+    items = container
+    if isinstance(container, dict):
+        for key in container:
             if type(key) is not str:
                 return f"a member name is text, got a {type(key).__name__}"
-            if not (binary or key.isascii()) and _SURROGATE.search(key):
+            if not binary and text_problem(key):
                 return "a member name holds a lone surrogate"
-        array = array.values()
-    for item in array:
-        kind = type(item)
-        if kind is str:
-            if not (binary or item.isascii()) and _SURROGATE.search(item):
-                return "a text holds a lone surrogate"
-        elif kind is dict or kind is list:
-            below.append(item)
-        elif item is not None and kind is not bool:
-            problem = _flaw_of(item, below, binary=binary)
-            if problem is not None:
-                return problem
-    return None
-
-
-def _flaw_of(item: Any, below: list[Any], *, binary: bool) -> str | None:
-    if isinstance(item, dict | list | tuple):
-        below.append(item)
-    elif isinstance(item, float):
-        if not math.isfinite(item):
-            return f"{item!r} is no JSON number"
-    elif isinstance(item, int):
-        if not -_LONGEST_INT < item < _LONGEST_INT:
-            return "an integer has more than 4,300 digits"
-    elif isinstance(item, str):
-        if not binary and _SURROGATE.search(item):
-            return "a text holds a lone surrogate"
-    elif not (binary and isinstance(item, bytes)):
-        return f"a {type(item).__name__} is no JSON value"
+        items = container.values()
+    for item in items:
+        if isinstance(item, NESTED) or (binary and isinstance(item, str | bytes)):
+            continue
+        problem = leaf_problem(item)
+        if problem is not None:
+            return problem
     return None
 
 

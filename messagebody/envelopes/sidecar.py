@@ -18,14 +18,13 @@ from messagebody.names import safe_name
 from messagebody.part import Part
 from messagebody.wire import strict_json
 from messagebody.wire.manifest import unlisted
+from messagebody.wire.walk import TooDeep, containers
 
 Message = Mapping[str, Any] | str | bytes | bytearray | memoryview
 """A message as parsed JSON, or as the JSON text it came in."""
 
 JSON = "application/json"
 DEPTH = DEFAULT_LIMITS.depth
-
-_NESTED = (dict, list, tuple)
 
 
 @attrs.frozen
@@ -80,18 +79,11 @@ def read_object(message: Any, what: str) -> dict[str, Any]:
 
 def check_depth(value: Any) -> None:
     """Raise `EnvelopeError` if a value nests too deep for a recursive writer; never recurses."""
-    pending: list[list[Any]] = [[value] if isinstance(value, _NESTED) else []]
-    while pending:
-        if not pending[-1]:
-            pending.pop()
-            continue
-        item = pending[-1].pop()
-        if len(pending) > DEPTH:
-            raise EnvelopeError(f"nested more than {DEPTH} levels deep")
-        children = item.values() if isinstance(item, dict) else item
-        below = [child for child in children if isinstance(child, _NESTED)]
-        if below:
-            pending.append(below)
+    try:
+        for _ in containers(value, depth=DEPTH):
+            pass
+    except TooDeep as error:
+        raise EnvelopeError(str(error)) from error
 
 
 def member(value: Any, *keys: str) -> Any:

@@ -7,6 +7,7 @@ by counting: in a document without escapes before them, the number of `":` is th
 members, and it must equal the number of members that arrived.
 """
 
+import sys
 from typing import Any, Final
 
 import msgspec
@@ -17,7 +18,8 @@ from messagebody.media_types import OCTET_STREAM, TEXT_PLAIN, check_content_type
 from messagebody.names import are_names
 from messagebody.wire import base64
 from messagebody.wire.members import ABOUT, PartRecord, as_text, check_reference
-from messagebody.wire.strict_json import check_value, plain
+from messagebody.wire.strict_json import check_value, checked_copy
+from messagebody.wire.walk import containers
 
 # More than this many bytes a part: content is decoded from the document itself, never copied.
 _LARGE: Final = 65_536
@@ -66,6 +68,7 @@ def decode_flawless(
         _check_types(records, strict=strict)
         _check_names(records, limits)
         _check_others(records)
+        _check_metadata(records, limits)
         _check_contents(records, limits, len(document), strict=strict)
     except (msgspec.MsgspecError, MessageBodyError, ValueError, RecursionError, _Hesitation):
         return None
@@ -86,12 +89,10 @@ def convert_flawless(data: list[Any], limits: Limits, *, strict: bool) -> list[P
         _check_types(records, strict=strict)
         _check_names(records, limits)
         _check_others(records)
+        _copy_metadata(records, limits)
         _check_contents(records, limits, limits.part_bytes + 1, strict=strict)
     except (msgspec.MsgspecError, MessageBodyError, ValueError, RecursionError, _Hesitation):
         return None
-    for record in records:
-        if record.metadata is not None:
-            record.metadata = plain(record.metadata)
     return records
 
 
@@ -202,10 +203,8 @@ def _count_members(records: list[PartRecord]) -> int:
 
 
 def _members(value: Any) -> int:
-    """Count the members in a JSON value."""
-    if isinstance(value, dict):
-        return len(value) + sum(map(_members, value.values()))
-    return sum(map(_members, value)) if isinstance(value, list) else 0
+    """Count the members in a JSON value, however deep: the parser has bounded that."""
+    return sum(len(each) for each in containers(value, depth=sys.maxsize) if type(each) is dict)
 
 
 def _check_names(records: list[PartRecord], limits: Limits) -> None:
@@ -254,11 +253,22 @@ def _check_contents(
             _check_content(record, strict=strict)
         elif record.size is not None or record.digest is not None:
             raise _Hesitation
-        if record.metadata is not None:
-            check_value(record.metadata, depth=limits.depth - 2)
     if document_size > limits.part_bytes:  # no content is larger than the document it came in
         sizes = (len(record.content) for record in records if record.content is not None)
         _require(max(sizes, default=0) * 4 <= limits.part_bytes)
+
+
+def _check_metadata(records: list[PartRecord], limits: Limits) -> None:
+    for record in records:
+        if record.metadata is not None:
+            check_value(record.metadata, depth=limits.depth - 2)
+
+
+def _copy_metadata(records: list[PartRecord], limits: Limits) -> None:
+    """Check metadata, and keep a copy: the caller may go on changing his own."""
+    for record in records:
+        if record.metadata is not None:
+            record.metadata = checked_copy(record.metadata, depth=limits.depth - 2)
 
 
 def _check_content(record: PartRecord, *, strict: bool) -> None:

@@ -106,13 +106,11 @@ def check_object(value: Mapping[str, Any], what: str = "metadata") -> dict[str, 
     """
     if not isinstance(value, Mapping):
         raise InvalidPart(f"{what} is an object of JSON values, got {quote(value)}")
-    members = dict(value)
     try:
-        strict_json.check_value(members, depth=_DEPTH)
+        return strict_json.checked_copy(dict(value), depth=_DEPTH)  # type: ignore[no-any-return]
     except strict_json.InvalidJson as error:
         place = "".join(f"/{step}" for step in error.path)
         raise InvalidPart(f"{what}{escape(place, limit=200)}: {error}") from error
-    return strict_json.plain(members)  # type: ignore[no-any-return]
 
 
 # The table

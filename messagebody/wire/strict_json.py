@@ -7,20 +7,28 @@ afterwards, so that a good document pays next to nothing.
 import json
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import attrs
 import msgspec
 
 from messagebody._text import plain_text, quote
+from messagebody.wire.walk import (
+    NESTED,
+    SURROGATE,
+    TOO_LONG,
+    TooDeep,
+    containers,
+    leaf_problem,
+    rebuild,
+)
 
 Path = tuple[int | str, ...]
 
-_SURROGATE = re.compile("[\ud800-\udfff]")
 _SURROGATE_ESCAPE = re.compile(r"\\u[dD][89a-fA-F]")
 _LEAVES = frozenset({str, int, float, bool, type(None)})
-_TOO_LONG = 10**4300  # the interpreter converts no longer ones to text and back
+_OTHER_PLAIN = frozenset({dict, list, bool, type(None)})
 _BRACKET_OR_STRING = re.compile(r'[\[\]{}]|"(?:[^"\\]|\\.)*+"?', re.DOTALL)
 
 
@@ -126,7 +134,7 @@ def loads(data: bytes | bytearray | memoryview | str, *, depth: int) -> Any:
 def _may_hold_surrogates(text: str) -> bool:
     if "\\u" in text and _SURROGATE_ESCAPE.search(text):
         return True
-    return not text.isascii() and _SURROGATE.search(text) is not None
+    return not text.isascii() and SURROGATE.search(text) is not None
 
 
 def _read_slowly(text: str) -> Any:
@@ -152,17 +160,34 @@ def plain(value: Any) -> Any:
 
     Subclasses of `str`, `int` and `float` and tuples become what they are in JSON.
     """
+    return rebuild(value, shell=_plain_shell, leaf=_plain_leaf)
+
+
+def checked_copy(value: Any, *, depth: int) -> Any:
+    """Return a copy of a value in the types a parser returns; see `check_value`.
+
+    Raises:
+        InvalidJson: it is not JSON.
+    """
+    if _is_flawless(value, depth):
+        return msgspec.to_builtins(value)  # copies plain types without a Python call
+    _find_flaw(value, depth)
+    return plain(value)
+
+
+def _plain_shell(item: Any) -> tuple[Any, Iterable[tuple[Any, Any]]]:
+    if isinstance(item, dict):
+        members = {plain_text(key): child for key, child in item.items()}
+        return dict.fromkeys(members), members.items()
+    return [None] * len(item), enumerate(item)
+
+
+def _plain_leaf(value: Any) -> Any:
     if type(value) in _LEAVES:
         return value
-    if isinstance(value, dict):
-        return {plain_text(key): plain(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [plain(item) for item in value]
     if isinstance(value, str):
         return plain_text(value)
-    if isinstance(value, float):
-        return float(value)
-    return value if value is None or isinstance(value, bool) else int(value)
+    return float(value) if isinstance(value, float) else int(value)
 
 
 def same(mine: Any, other: Any) -> bool:
@@ -226,43 +251,40 @@ def check_value(value: Any, *, depth: int) -> None:
 def _is_flawless(value: Any, depth: int) -> bool:
     """Tell whether a value is JSON in the very types a parser returns; if not, look closer.
 
-    Keeps no paths, so that a good value pays little. Deepest first: a value that holds itself
-    ends at `depth`, not at the end of memory.
+    Keeps no paths, so that a good value pays little.
     """
-    pending: list[list[Any]] = [[[value]]]
-    while pending:
-        if not pending[-1]:
-            pending.pop()
-            continue
-        array, below = pending[-1].pop(), []
-        if type(array) is dict:
-            try:
-                names = "".join(array)
-            except TypeError:  # one of them is no string
+    try:
+        if isinstance(value, NESTED):
+            return all(map(_holds_json, containers(value, depth=depth)))
+    except TooDeep:
+        return False
+    return _holds_json([value])
+
+
+def _holds_json(container: Any) -> bool:
+    """Check what is right below one object or array."""
+    items = container
+    if type(container) is dict:
+        try:
+            names = "".join(container)
+        except TypeError:  # one of them is no string
+            return False
+        if not names.isascii() and SURROGATE.search(names):
+            return False
+        items = container.values()
+    elif type(container) is not list:
+        return False
+    for item in items:
+        kind = type(item)
+        if kind is str:
+            if not item.isascii() and SURROGATE.search(item):
                 return False
-            if not names.isascii() and _SURROGATE.search(names):
+        elif kind is int:
+            if not -TOO_LONG < item < TOO_LONG:
                 return False
-            array = array.values()
-        for item in array:
-            kind = type(item)
-            if kind is str:
-                if not item.isascii() and _SURROGATE.search(item):
-                    return False
-            elif kind is dict or kind is list:
-                below.append(item)
-            elif item is not None and kind is not bool and not _is_number(item, kind):
-                return False
-        if below:
-            if len(pending) > depth:
-                return False
-            pending.append(below)
+        elif kind not in _OTHER_PLAIN and not (kind is float and math.isfinite(item)):
+            return False
     return True
-
-
-def _is_number(item: Any, kind: type) -> bool:
-    if kind is int:
-        return bool(-_TOO_LONG < item < _TOO_LONG)
-    return kind is float and math.isfinite(item)
 
 
 def _find_flaw(value: Any, depth: int) -> None:
@@ -270,7 +292,7 @@ def _find_flaw(value: Any, depth: int) -> None:
     while pending:
         for path, item in pending[-1]:
             _check_scalar(item, path)
-            if isinstance(item, dict | list | tuple):
+            if isinstance(item, NESTED):
                 if len(pending) > depth:
                     raise InvalidJson(f"nested more than {depth} levels deep (limit depth)", path)
                 pending.append(_children(item, path))
@@ -289,25 +311,14 @@ def _children(
     for key in item:
         if not isinstance(key, str):
             raise InvalidJson(f"an object's member names are strings, got {quote(key)}", path)
-        if _SURROGATE.search(key):
+        if SURROGATE.search(key):
             raise InvalidJson(f"member name {quote(key)} holds a lone surrogate", path)
     return (((*path, key), child) for key, child in item.items())
 
 
 def _check_scalar(item: Any, path: Path) -> None:
-    if isinstance(item, str):
-        found = _SURROGATE.search(item)
-        if found:
-            raise InvalidJson(
-                f"character {found.start():,} is the lone surrogate U+{ord(found[0]):04X}", path
-            )
-    elif isinstance(item, _LongNumber):
+    if isinstance(item, _LongNumber):
         raise InvalidJson(f"a number of {item.digits:,} digits is too long", path)
-    elif isinstance(item, float):
-        if not math.isfinite(item):
-            raise InvalidJson(f"{item!r} is no JSON number (or overflows one)", path)
-    elif isinstance(item, int):
-        if not -_TOO_LONG < item < _TOO_LONG:
-            raise InvalidJson("a number of more than 4,300 digits is too long", path)
-    elif not (item is None or isinstance(item, dict | list | tuple)):
-        raise InvalidJson(f"a {type(item).__name__} is no JSON value", path)
+    problem = None if isinstance(item, NESTED) else leaf_problem(item)
+    if problem is not None:
+        raise InvalidJson(problem, path)

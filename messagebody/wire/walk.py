@@ -1,0 +1,96 @@
+"""Walks over JSON values without recursion, so that no depth of nesting exhausts the stack."""
+
+import math
+import re
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, Final
+
+NESTED: Final = (dict, list, tuple)
+SURROGATE: Final = re.compile("[\ud800-\udfff]")
+
+TOO_LONG: Final = 10**4300  # the interpreter converts no longer ones to text and back
+
+
+class TooDeep(ValueError):
+    """Say that a value nests deeper than a walk may go."""
+
+
+def containers(value: Any, *, depth: int) -> Iterator[Any]:
+    """Yield every object and array in a value, its own first.
+
+    Deepest first: a value that holds itself ends at `depth`, not at the end of memory.
+
+    Arguments:
+        value: a JSON value, or anything else.
+        depth: levels of nesting to take, the outermost included.
+
+    Raises:
+        TooDeep: it nests deeper.
+    """
+    pending = [(value, 1)] if isinstance(value, NESTED) else []
+    while pending:
+        container, level = pending.pop()
+        if level > depth:
+            raise TooDeep(f"nested more than {depth} levels deep")
+        yield container
+        children = container.values() if isinstance(container, dict) else container
+        level += 1
+        pending += [(child, level) for child in children if isinstance(child, NESTED)]
+
+
+def leaf_problem(item: Any) -> str | None:
+    """Return what keeps a value that holds no others out of JSON, None if nothing does."""
+    for kind, check in _LEAVES:
+        if isinstance(item, kind):
+            return check(item)
+    return None if item is None else f"a {type(item).__name__} is no JSON value"
+
+
+def text_problem(text: str) -> str | None:
+    """Return what keeps a text out of UTF-8, None if nothing does."""
+    found = None if text.isascii() else SURROGATE.search(text)
+    if found is None:
+        return None
+    return f"character {found.start():,} is the lone surrogate U+{ord(found[0]):04X}"
+
+
+def _integer_problem(number: int) -> str | None:
+    if -TOO_LONG < number < TOO_LONG:
+        return None
+    return "a number of more than 4,300 digits is too long"
+
+
+def _float_problem(number: float) -> str | None:
+    return None if math.isfinite(number) else f"{number!r} is no JSON number (or overflows one)"
+
+
+# In the order of frequency; true and false are integers to Python.
+_LEAVES: Final[tuple[tuple[type, Callable[[Any], str | None]], ...]] = (
+    (str, text_problem),
+    (int, _integer_problem),
+    (float, _float_problem),
+)
+
+Shell = Callable[[Any], tuple[Any, Iterable[tuple[Any, Any]]]]
+
+
+def rebuild(value: Any, *, shell: Shell, leaf: Callable[[Any], Any]) -> Any:
+    """Return a copy of a value.
+
+    Arguments:
+        value: a JSON value.
+        shell: returns an array or object with room for its children, and the children with their
+            places.
+        leaf: returns what a value that holds no others becomes.
+    """
+    root: list[Any] = [None]
+    pending: list[tuple[Any, Any, Any]] = [(root, 0, value)]
+    while pending:
+        holder, place, item = pending.pop()
+        if isinstance(item, NESTED):
+            holder[place], children = shell(item)
+            copy = holder[place]
+            pending.extend((copy, key, child) for key, child in children)
+        else:
+            holder[place] = leaf(item)
+    return root[0]
