@@ -25,7 +25,7 @@ def replace_file(path: str | os.PathLike[str], data: bytes | Iterable[bytes]) ->
 
     The bytes go into a file beside it, reach the disk, and take the name in one step. The mode
     stays as it was; a new file has the one the process gives. A device, a FIFO or another thing
-    that is not a regular file is written to, as a shell does, and stays what it is.
+    that is not a regular file is written to, as a shell does, and stays as it is.
 
     Arguments:
         path: the file.
@@ -89,7 +89,7 @@ def open_parent(
 ) -> Iterator[int]:
     """Open the directory that a path below another lies in, segment by segment, through no link.
 
-    Somebody who can write below the directory could otherwise put a link in the place of a
+    An attacker who can write below the directory could otherwise put a link in the place of a
     directory on the way, and so show or change any file of this machine.
 
     Arguments:
@@ -164,7 +164,7 @@ def give_name(directory: int, temporary: str, name: str) -> bool:
 
 
 def read_regular(path: str | os.PathLike[str], limit: int) -> bytes:
-    """Read a regular file of a directory whose files somebody else may have put there.
+    """Read a regular file of a directory that others may write to.
 
     Arguments:
         path: the file.

@@ -10,7 +10,7 @@ from typing import Any, Final, TypeVar
 _T = TypeVar("_T")
 
 PATIENCE: Final = 1.5
-"""Seconds that cancelled work has for undoing what it began, before it is given up."""
+"""Seconds that cancelled work gets to undo its changes, before it is given up."""
 
 
 class Interrupted(Exception):

@@ -1,4 +1,4 @@
-"""The async twins: the same work in threads of their own, cancelled cleanly."""
+"""Async twins of offload, inline and present: the same work in threads, cancelled cleanly."""
 
 import asyncio
 import contextlib

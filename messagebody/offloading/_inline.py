@@ -115,7 +115,7 @@ def budget_for(
     max_bytes: int | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> Callable[[Part], tuple[Resolver, Budget]]:
-    """Return what gives a part's resolver (given, bound or closed) and the budget it shares."""
+    """Return a function that gives a part's resolver (given, bound or closed) and its budget."""
     closed = Resolver()
     budgets: dict[Resolver, Budget] = {}
 

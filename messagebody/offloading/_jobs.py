@@ -45,10 +45,10 @@ class Gate:
 
 
 def reporter(callback: Any, size: int) -> Callable[[int], None]:
-    """Return what tells an fsspec `Callback` of bytes, from any thread; nobody if it is None.
+    """Return a function that reports bytes to an fsspec `Callback`, from any thread.
 
     Arguments:
-        callback: the callback.
+        callback: the callback; None reports to nothing.
         size: bytes there will be in all.
     """
     if callback is None:
@@ -65,7 +65,7 @@ def reporter(callback: Any, size: int) -> Callable[[int], None]:
 
 @attrs.frozen
 class Outcome:
-    """What came of one piece of work: a value, an error, or neither when it was not begun."""
+    """The outcome of one piece of work: a value, an error, or neither when it was not begun."""
 
     value: object = None
     error: Exception | None = None
@@ -75,12 +75,12 @@ class Outcome:
 def run_all(
     work: Sequence[Callable[[], _T]], stop: Stop, *, fail_fast: bool = False
 ) -> list[Outcome]:
-    """Run pieces of work on a few threads and return what came of each, in order.
+    """Run pieces of work on a few threads and return their outcomes, in order.
 
     Arguments:
         work: the pieces.
         stop: set when the caller, or an interrupt, ends the work.
-        fail_fast: begin nothing new once a piece has failed; what runs is finished.
+        fail_fast: begin nothing new once a piece has failed; running pieces are finished.
     """
     # An interrupt reaches the main thread only, which is not to hang in a store.
     if len(work) == 1 and threading.current_thread() is not threading.main_thread():
@@ -92,7 +92,7 @@ def run_all(
             raise Interrupted
         return [_outcome(future) for future in futures]
     except BaseException:
-        # What runs stops at its next buffer and undoes what it began.
+        # Running work stops at its next buffer and undoes what it began.
         stop.set()
         pool.give_up(futures)
         raise
@@ -138,7 +138,7 @@ def _outcome(future: "Future[_T]") -> Outcome:
 
 
 def about(error: StoreError, subject: str) -> StoreError:
-    """Return a store's error that also names the part whose content was on its way there."""
+    """Return an error of a store that also names the part that was being stored."""
     kind: Any = type(error)
     named: StoreError = kind(f"{error.problem}, storing {subject}", error.store, error.key)
     for note in getattr(error, "__notes__", ()):
@@ -151,7 +151,7 @@ def raise_for(failures: Sequence[tuple[str, Exception]], action: str) -> None:
 
     Arguments:
         failures: the parts' descriptions, and what happened to them.
-        action: what was tried, such as "offloaded".
+        action: a past participle, such as "offloaded".
 
     Raises:
         PartsFailed: several failed; it is of their kind, too, if they are of one.
@@ -176,12 +176,12 @@ def replace_parts(
     *,
     fail_fast: bool = False,
 ) -> MessageBody:
-    """Replace parts of a body by what is made of them, and return it.
+    """Replace parts of a body by new ones, and return it.
 
     Arguments:
-        body: the body; it is the caller's own copy, so that nobody edits it meanwhile.
-        work: by position, what makes the new part.
-        action: what is done to the parts, such as "offloaded"; for the error.
+        body: the body; it is the caller's own copy, so that it is not edited meanwhile.
+        work: by position, the function that makes the new part.
+        action: a past participle for the error, such as "offloaded".
         stop: cancels the work.
         fail_fast: begin nothing new once a part has failed.
 

@@ -1,4 +1,4 @@
-"""Migrate: the same body, its references in another store."""
+"""Migration of a body's references to another store."""
 
 import os
 from functools import partial
@@ -40,7 +40,7 @@ def migrate(
         source: where from: only references below this store move, and it is allowed for it.
         resolver: decides which references are read; without `source` the body's own if None.
         all: take references without a digest, too.
-        storage_options: of `stores.open_store`, if `store` is no store yet.
+        storage_options: of `stores.open_store`, if `store` is not an open store.
         verify: as for `offload`.
         callback: an fsspec `Callback`, told the bytes that are read.
         stop: cancels the work from another thread.

@@ -54,7 +54,7 @@ class Selection:
 
 @attrs.frozen
 class Policy:
-    """What is to be offloaded.
+    """The policy of an offload: which parts go.
 
     Arguments:
         selection: the parts that may be.
@@ -163,8 +163,8 @@ def offload(
 ) -> MessageBody:
     """Return a new body whose large parts are in a store and carry URL, size and digest.
 
-    All or nothing: an error leaves the given body as it was, and trying again sends what is
-    missing. References stay as they are, but for `data:` URLs, which hold their content and
+    All or nothing: an error leaves the given body as it was, and a second attempt sends only
+    the rest. References stay as they are, but for `data:` URLs, which hold their content and
     count as content; local files that are not offloaded become inline
     content, so that the result can always be written.
 
@@ -176,7 +176,7 @@ def offload(
         names: a glob; only parts whose names match are offloaded.
         content_types: a glob; only parts whose types match are offloaded.
         unnamed: whether unnamed parts are offloaded too.
-        storage_options: of `stores.open_store`, if `store` is no store yet.
+        storage_options: of `stores.open_store`, if `store` is not an open store.
         callback: an fsspec `Callback`, told the bytes that were stored.
         verify: after storing, ask the "size", or read back the "digest"; the latter is the
             default for directories.
@@ -282,7 +282,7 @@ class _Sender:
 
         def tell(count: int) -> None:
             nonlocal told
-            count = min(count, blob.size - told)  # what is sent again counts once
+            count = min(count, blob.size - told)  # bytes that are sent again count once
             told += count
             self.progress(count)
 

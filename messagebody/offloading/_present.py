@@ -1,4 +1,4 @@
-"""Present: a copy whose references a browser or a model provider can open."""
+"""Copies of bodies whose references a browser or a model provider can open."""
 
 from messagebody._guards import require_body, require_resolver
 from messagebody.body import MessageBody
@@ -18,12 +18,12 @@ def present(
 
     Only references below an explicit allow entry are signed: otherwise a sender could have your
     private objects signed for him. Other https, http and data references stay as they are. A
-    signed URL is a credential: whoever holds it reads the object until it expires.
+    signed URL is a credential: everybody who has it can read the object until it expires.
 
     Arguments:
         body: the body, which is not changed.
         expires: seconds the URLs work, at most seven days.
-        resolver: its allow entries say what may be signed; the body's own if None.
+        resolver: its allow entries decide which references may be signed; the body's own if None.
 
     Raises:
         UnsafeReference: a reference to a store that no entry allows.

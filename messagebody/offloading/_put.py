@@ -1,4 +1,4 @@
-"""Put: content into a store without a body around it."""
+"""Content put into a store without a body around it."""
 
 import os
 from typing import Any, BinaryIO
@@ -33,7 +33,7 @@ def put_content(
         content_type: sent along where the store keeps content types.
         verify: after storing, ask the "size", or read back the "digest"; the latter is the
             default for directories.
-        storage_options: of `stores.open_store`, if `store` is no store yet.
+        storage_options: of `stores.open_store`, if `store` is not an open store.
 
     Raises:
         StoreError: the store failed; its subclasses say more.

@@ -1,4 +1,4 @@
-"""Sweep: find, and remove on request, what no body refers to any more.
+"""Sweep of a store: objects that no body refers to any more are found, and deleted on request.
 
 Reading never deletes. Sweeping does, so it deletes narrowly: only keys that offloading makes, only
 when they are old, and only when every body it was given could be read.
@@ -28,7 +28,7 @@ class Swept:
 
     Arguments:
         objects: objects that no given body refers to, older than the grace time.
-        uploads: multipart uploads below the prefix that nobody finished in that time.
+        uploads: multipart uploads below the prefix that were not finished in that time.
         deleted: whether they were removed.
     """
 
@@ -62,11 +62,11 @@ def sweep(
         store: a store, its URL, or a directory's path.
         bodies: every body that is still in use, or its JSON; all are decoded before anything
             is listed, so that a broken one can't cost its objects.
-        delete: remove what was found; a dry run otherwise.
-        grace: seconds; what is younger stays, for its body may be on its way.
+        delete: remove the objects and uploads found; a dry run otherwise.
+        grace: seconds; younger objects stay, for their bodies may be on their way.
         unsafe: delete with a grace of under seven days. `offload` reuses an object it finds and
-            renews it only after half of that, so this is safe only while nobody offloads.
-        storage_options: of `stores.open_store`, if `store` is no store yet.
+            renews it only after half of that, so this is safe only while no process offloads.
+        storage_options: of `stores.open_store`, if `store` is not an open store.
 
     Raises:
         ValueError: the grace is too short to delete anything while others offload.
@@ -76,7 +76,7 @@ def sweep(
     if delete and grace < GRACE and not unsafe:
         raise ValueError(
             "a grace of under 7 days can delete what a message that was offloaded just now "
-            "refers to; if nobody offloads meanwhile, give unsafe=True"
+            "refers to; if no process offloads meanwhile, pass unsafe=True"
         )
     opened = open_store(store, **(storage_options or {}))
     in_use = _keys_in_use(opened, bodies)
@@ -119,7 +119,7 @@ def _is_ours(key: str) -> bool:
 
 
 def _is_old(found: Stat, before: float) -> bool:
-    """Tell whether an object is old; one whose age the store can't tell never is."""
+    """Return whether an object is old; one of unknown age never is."""
     return found.modified is not None and found.modified < before
 
 

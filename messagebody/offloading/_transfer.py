@@ -1,4 +1,4 @@
-"""Bringing one content into a store, under the key that is its digest."""
+"""Transfer of one content into a store, under the key that is its digest."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -15,7 +15,7 @@ from messagebody.stores import Blob, Stat, Store, digest_of
 Verify = Literal["size", "digest"]
 
 GRACE = 7 * 24 * 3600.0
-"""Seconds for which `sweep` leaves objects alone that nobody refers to."""
+"""Seconds for which `sweep` leaves unreferenced objects alone."""
 
 _ASK_FIRST = 1024 * 1024
 
@@ -77,7 +77,7 @@ class Watched:
         return self.blob.read()
 
     def buffers(self, length: int) -> Iterator[bytes]:
-        """Yield everything, until somebody says stop."""
+        """Yield everything, unless the work is cancelled."""
         for chunk in self.blob.buffers(length):
             self.stop.check()
             yield chunk
@@ -121,7 +121,7 @@ def _renew(store: Store, key: str, blob: Blob, content_type: str, digest: str) -
 
 def _is_fresh(found: Stat | None, size: int, digest: str) -> bool:
     if found is None or found.size != size or found.checksum not in {None, digest}:
-        return False  # a checksum that is not the digest: somebody else wrote it, or it is spoilt
+        return False  # it is damaged, or was not written by offload
     return found.modified is None or time.time() - found.modified < GRACE / 2
 
 

@@ -1,4 +1,4 @@
-"""Verify: do a body's references hold what they promise?"""
+"""Verification of references: existence, size and digest."""
 
 from functools import partial
 
@@ -17,12 +17,12 @@ from messagebody.references import Budget, Resolver, measure_reference
 
 @attrs.frozen
 class ReferenceFinding:
-    """A reference that does not hold what it promises.
+    """A reference that is missing, or has another size or digest than stated.
 
     Arguments:
         index: the part's position.
         name: its name, if it has one.
-        error: what is wrong, as the error that reading it would raise.
+        error: the error that reading it would raise.
     """
 
     index: int

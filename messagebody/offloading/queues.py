@@ -42,7 +42,7 @@ def to_message(
     limit: int | str | None = None,
     **options: Any,
 ) -> str:
-    """Return a body's JSON, small enough for a queue; what is too large goes to a store.
+    """Return a body's JSON, small enough for a queue; large parts go to a store.
 
     Arguments:
         body: the body, which is not changed.

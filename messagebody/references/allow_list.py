@@ -1,4 +1,4 @@
-"""What an application allows: prefixes, each with the store that serves it."""
+"""Allow list of an application: prefixes of URLs, each with the store that serves it."""
 
 import os
 from urllib.parse import unquote_to_bytes
@@ -18,7 +18,7 @@ class Entry:
 
     Arguments:
         prefix: the prefix, taken apart.
-        store: what reads and signs for it; None for http and https, which anybody may ask.
+        store: reads and signs for it; None for http and https.
     """
 
     prefix: Url
@@ -49,7 +49,7 @@ def make_entries(allowed: "str | os.PathLike[str] | Store") -> list[Entry]:
     """Return the entries for something an application allows: two for a store with two URLs.
 
     Raises:
-        UnsafeReference: it is no prefix of URLs that can be allowed.
+        UnsafeReference: it is not a prefix of URLs that can be allowed.
     """
     if isinstance(allowed, str) and allowed.lower().startswith(("http://", "https://")):
         return [Entry(_prefix(allowed), None)]

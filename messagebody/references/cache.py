@@ -95,7 +95,7 @@ class Cache:
         return True
 
     def holds(self, digest: str, size: int | None) -> bool:
-        """Tell whether content is here, or could be kept if it had been read."""
+        """Return whether content is here, or would be kept once it is read."""
         if size is not None:
             return size <= self.max_bytes
         return (self.directory / digest.removeprefix("sha256:")).exists()
@@ -110,7 +110,7 @@ class Cache:
             self._store.put(name, SpoolBlob(spool), content_type="", if_absent=False)
 
     def _make_room(self, size: int) -> None:
-        """Throw away what was not read for longest, until content of a size fits."""
+        """Delete the least recently used contents until content of a size fits."""
         kept: list[tuple[float, int, str]] = []
         with os.scandir(self.directory) as entries:
             for entry in entries:

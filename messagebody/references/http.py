@@ -90,7 +90,7 @@ class _Plain(_Pinned, HTTPConnection):
 
 
 class _Encrypted(_Pinned, HTTPSConnection):
-    """A connection whose certificate has to be the name's, whatever address is dialled."""
+    """A connection whose certificate has to be the name's, not that of the address."""
 
 
 @attrs.frozen

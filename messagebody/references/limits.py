@@ -1,4 +1,4 @@
-"""How much, how often and how long: what reading references may cost."""
+"""Limits on bytes, requests and time of reading references, and the watchdog that enforces them."""
 
 import socket
 import threading
@@ -18,7 +18,7 @@ _MIB = 1024 * 1024
 
 @attrs.frozen
 class FetchLimits:
-    """Bound what references may cost; every bound can be changed.
+    """Limits on what references may cost; each can be changed.
 
     Arguments:
         part_bytes: bytes of one part.
@@ -48,7 +48,7 @@ class FetchLimits:
 
 
 class Budget:
-    """What is left of the limits while one body is read; safe to share between threads.
+    """The rest of the limits while one body is read; safe to share between threads.
 
     Arguments:
         limits: the limits.
@@ -112,7 +112,7 @@ class Budget:
 
 
 class Watchdog:
-    """Shut a socket down at a deadline, whatever is going on with it.
+    """A timer that shuts a socket down at a deadline.
 
     A timeout of the socket begins anew at every byte, so that a server which sends one byte a
     second, or headers without end, is never timed out. This ends it.

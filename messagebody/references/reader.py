@@ -1,4 +1,4 @@
-"""Readers of references: whole and verified, or as file objects that fetch what is read."""
+"""Readers of references: whole and verified, or as file objects that fetch ranges on demand."""
 
 import functools
 import io
@@ -68,7 +68,7 @@ def measure_reference(
 def open_reference(reference: Reference, *, resolver: Resolver | None, subject: str) -> BinaryIO:
     """Return a reference's content as a seekable binary file object.
 
-    Only what is read is asked for, by ranges. Bytes that are read in order from the first to the
+    Ranges are fetched as they are read. Bytes that are read in order from the first to the
     last are hashed on the way: the read that comes to the end raises if they are not the ones
     promised. `read()` of everything verifies first and returns then. Other reads can't be
     verified, and `verified` is False for them.
@@ -101,7 +101,7 @@ class Reader(io.BufferedReader):
 
     @property
     def verified(self) -> bool:
-        """Whether every byte that was returned has been held against the digest."""
+        """Whether every byte that was returned has been verified against the digest."""
         return self._verified if self._window is None else self._window.verified
 
     @property
@@ -259,7 +259,7 @@ class _Window(io.RawIOBase):
         self.verified = self.verified and not self._data
 
     def _check(self, data: bytes) -> None:
-        """Hash what continues what was hashed; at the end hold the digest against the stated."""
+        """Hash bytes that follow those hashed; at the end compare with the stated digest."""
         if self._position != self._hashed:
             return
         self._hasher.update(data)

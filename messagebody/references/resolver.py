@@ -101,7 +101,7 @@ class Resolver:
     # The verdict
 
     def allows(self, url: str) -> bool:
-        """Tell whether a reference may be read; opens no connection."""
+        """Return whether a reference may be read; opens no connection."""
         try:
             self.source(url)
         except UnsafeReference:
@@ -109,7 +109,7 @@ class Resolver:
         return True
 
     def source(self, url: str, *, subject: str = "a reference") -> Source:
-        """Return what stands behind a URL, if it may be read; opens no connection.
+        """Return the source that a URL leads to, if it may be read; opens no connection.
 
         Arguments:
             url: the URL.
@@ -134,7 +134,7 @@ class Resolver:
         """
         source = self.source(url, subject=subject)
         if not isinstance(source, StoreSource):
-            problem = f"points to {redact_url(url)}, which is below no allowed store"
+            problem = f"points to {redact_url(url)}, which is not below an allowed store"
             raise UnsafeReference(subject, problem)
         return source.store, source.key
 
@@ -160,7 +160,7 @@ class Resolver:
         def follow(location: str) -> WebSource:
             source = self.source(location, subject=f"{subject}, redirected from {url.host},")
             if not isinstance(source, WebSource):
-                problem = f"is redirected to {redact_url(location)}, which is no web server"
+                problem = f"is redirected to {redact_url(location)}, which is not a web server"
                 raise UnsafeReference(subject, problem)
             if url.scheme == "https" and source.url.scheme != "https":
                 problem = f"is redirected from https to {redact_url(location)}"
@@ -172,7 +172,7 @@ class Resolver:
     # Reading
 
     def keeps(self, digest: str | None, size: int | None) -> bool:
-        """Tell whether the cache, if there is one, has content, or will once it is read."""
+        """Return whether there is a cache that has content, or will have it once it is read."""
         return self._cache is not None and digest is not None and self._cache.holds(digest, size)
 
     def fetch(
@@ -317,7 +317,7 @@ class Resolver:
 
     @contextlib.contextmanager
     def _errors(self, url: str, subject: str) -> Iterator[None]:
-        """Say in every error which reference it is about; never more of the URL than is safe."""
+        """Name the reference in every error, and show no secret of its URL."""
         try:
             yield
         except Closed as error:
@@ -365,7 +365,7 @@ def _advice(url: Url, text: str) -> str:
 
 
 def _allow(url: Url) -> str:
-    """Return the call that would allow what is beside a URL: the prefix above offloaded keys."""
+    """Return the call that would allow a URL and its neighbours: the prefix above the keys."""
     above, _, _ = url.path.rpartition(f"/{KEY_PREFIX}" if f"/{KEY_PREFIX}" in url.path else "/")
     return f'Resolver(allow=["{_text(url, above)}/"])'
 

@@ -1,4 +1,4 @@
-"""What stands behind a reference once the resolver has allowed it."""
+"""Sources of content: a data URL, an object of a store, or a file of a web server."""
 
 import contextlib
 from collections.abc import Callable, Iterator

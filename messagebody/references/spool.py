@@ -47,7 +47,7 @@ class Spool:
 
     @property
     def digest(self) -> str:
-        """The digest of what was written."""
+        """The digest of the content so far."""
         return self._known_digest or self._hasher.digest
 
     def write(self, data: bytes) -> None:

@@ -46,7 +46,7 @@ _EMBEDDING = tuple(map(ipaddress.IPv6Network, ("::ffff:0:0/96", "64:ff9b::/96"))
 
 
 def is_public(address: str) -> bool:
-    """Tell whether an address is one of the public internet's.
+    """Return whether an address belongs to the public internet.
 
     Examples:
         >>> is_public("1.1.1.1"), is_public("169.254.169.254"), is_public("::ffff:127.0.0.1")
@@ -74,7 +74,7 @@ _CLOSED_NAMES = frozenset(
 
 
 def is_closed_name(host: str) -> bool:
-    """Tell whether a name belongs to a private zone; such a name is refused without a look-up.
+    """Return whether a name belongs to a private zone; such a name is refused without a look-up.
 
     Examples:
         >>> is_closed_name("db.internal"), is_closed_name("internal.example.com")
@@ -85,7 +85,7 @@ def is_closed_name(host: str) -> bool:
 
 
 class Closed(Exception):
-    """Say why a host is not connected to."""
+    """A host is private, so there is no connection to it; the error says why."""
 
     def __init__(self, host: str, problem: str) -> None:
         super().__init__(host, problem)
@@ -117,7 +117,7 @@ _TRICKS = re.compile(r"%(?:2e|2f|5c|00|0[0-9a-f]|1[0-9a-f]|7f)", re.IGNORECASE)
 
 
 class Malformed(ValueError):
-    """Say why a text is no URL that anybody should open."""
+    """A text is not a URL that should be opened; the error says why."""
 
 
 @attrs.frozen
@@ -248,7 +248,7 @@ def _host_and_port(authority: str, default: int) -> tuple[str, int]:
 
 def _port(text: str) -> int:
     if not re.fullmatch(r"[1-9][0-9]{0,4}", text) or int(text) > 65535:
-        raise Malformed("has a port that is no number from 1 to 65535")
+        raise Malformed("has a port that is not a number from 1 to 65535")
     return int(text)
 
 
@@ -260,10 +260,10 @@ def _host(host: str) -> str:
     labels = host.split(".")
     if _NUMBER.fullmatch(labels[-1]):
         if not _QUAD.fullmatch(host):
-            raise Malformed("has a host that is a number, but no dotted quad in its usual form")
+            raise Malformed("has a host that is a number, but not a dotted quad in its usual form")
         return host
     if len(labels) < 2 or len(host) > 253 or not all(map(_LABEL.fullmatch, labels)):
-        raise Malformed("has a host that is no name of letters, digits, hyphens and a dot")
+        raise Malformed("has a host that is not a name of letters, digits, hyphens and a dot")
     return host
 
 
@@ -273,7 +273,7 @@ def _ipv6(host: str) -> str:
     try:
         return f"[{ipaddress.IPv6Address(host[1:-1])}]"
     except ValueError as error:
-        raise Malformed("has brackets that hold no IPv6 address") from error
+        raise Malformed("has brackets without an IPv6 address in them") from error
 
 
 def _place(scheme: str, authority: str) -> str:

@@ -1,4 +1,4 @@
-"""What a store is: bytes by key below a prefix, written whole or not at all."""
+"""The interface of stores: bytes by key below a prefix, written whole or not at all."""
 
 import abc
 from collections.abc import Iterator
@@ -26,7 +26,7 @@ CHUNK = 1024 * 1024
 
 
 class Blob(Protocol):
-    """Something to store, which can be read again when a write has to be repeated."""
+    """Content to store; it can be read again when a write has to be repeated."""
 
     @property
     def size(self) -> int:
@@ -34,13 +34,13 @@ class Blob(Protocol):
 
     @property
     def digest(self) -> str | None:
-        """The digest of the bytes, where somebody knows it."""
+        """The digest of the bytes, if it is known."""
 
     def read(self) -> bytes:
         """Return everything."""
 
     def buffers(self, length: int) -> Iterator[bytes]:
-        """Yield everything, `length` bytes at a time; raise at the end if it is not what it was."""
+        """Yield everything, `length` bytes at a time; raise at the end if the content changed."""
 
 
 @attrs.frozen
@@ -49,7 +49,7 @@ class Bytes:
 
     Arguments:
         data: the bytes.
-        digest: theirs, for stores that send it along; None if nobody has hashed them.
+        digest: theirs, for stores that send it along; None if they were not hashed.
     """
 
     data: bytes = attrs.field(repr=False)
@@ -155,18 +155,18 @@ class Store(abc.ABC):
 
     @abc.abstractmethod
     def delete(self, key: str) -> None:
-        """Delete an object; one that is not there is no error."""
+        """Delete an object; a missing one is not an error."""
 
     def sign(self, key: str, *, expires: int, content_type: str, disposition: str) -> str:  # noqa: ARG002
-        """Return a URL that lets whoever holds it read the object for `expires` seconds."""
+        """Return a URL that lets everybody who has it read the object for `expires` seconds."""
         raise StoreError("this store can't sign links; only s3:// stores can", self.url, key)
 
     def iter_uploads(self) -> Iterator[Upload]:
-        """Yield multipart uploads below the prefix that nobody finished."""
+        """Yield multipart uploads below the prefix that were not finished."""
         yield from ()
 
     def abort_upload(self, upload: Upload) -> None:
-        """Throw away what was sent of an unfinished upload."""
+        """Delete the parts of an unfinished upload."""
         raise StoreError("this store has no multipart uploads", self.url, upload.key)
 
     def __repr__(self) -> str:

@@ -43,7 +43,7 @@ class FileStore(Store):
         return real.removeprefix(prefix) if real.startswith(prefix) else None
 
     def stat(self, key: str) -> Stat | None:
-        """Return size and age of a regular file; a link or directory is no object."""
+        """Return size and age of a regular file; a link or a directory is not an object."""
         with self._translated(key):
             try:
                 with self._directory(key) as (directory, name):
@@ -107,7 +107,7 @@ class FileStore(Store):
             handle = os.open(name, READ, dir_fd=directory)
         with io.FileIO(handle, "rb") as stream:
             if not modes.S_ISREG(os.fstat(handle).st_mode):
-                raise ObjectNotFound("no regular file", self.url, key)
+                raise ObjectNotFound("not a regular file", self.url, key)
             yield stream
 
     @contextlib.contextmanager
@@ -142,7 +142,7 @@ def open_url(url: str) -> FileStore:
 def _segments(key: str) -> list[str]:
     segments = key.split("/")
     if any(segment in {"", ".", ".."} or "\x00" in segment for segment in segments):
-        raise ObjectNotFound("no legal key", key=key)
+        raise ObjectNotFound("not a legal key", key=key)
     return segments
 
 

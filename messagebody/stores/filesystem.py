@@ -1,4 +1,4 @@
-"""Any fsspec filesystem as a store: memory, Google Cloud Storage, Azure, SFTP and what comes."""
+"""Any fsspec filesystem as a store: memory, Google Cloud Storage, Azure, SFTP and others."""
 
 import contextlib
 import importlib
@@ -145,7 +145,7 @@ def _modified(info: dict[str, Any]) -> float | None:
 
 
 def _throw_away(stream: Any) -> None:
-    """Drop what was written; closing would publish it on filesystems without a commit."""
+    """Discard the written bytes; closing would publish them on filesystems without a commit."""
     with contextlib.suppress(Exception):
         stream.discard()
     with contextlib.suppress(AttributeError):  # a stream in memory publishes nothing by closing

@@ -85,8 +85,8 @@ def test_no_operation_on_a_body_opens_it(
             ("points to s3://acme-messages/…, which no resolver allows. If the store is yours: "
             'Resolver(allow=["s3://acme-messages/agents/"])'),
         ),
-        ("https://127.1/", ("points to https://127.1/, which has a host that is a number, but no "
-         "dotted quad in its usual form")),
+        ("https://127.1/", ("points to https://127.1/, which has a host that is a number, but not "
+         "a dotted quad in its usual form")),
         ("https://10.0.0.1/x", ("points to https://10.0.0.1/x, whose host has an address that is "
          "not public")),
         ("https://u:secret@example.com/?sig=secret", ("points to https://…@example.com/?…, which "

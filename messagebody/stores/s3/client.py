@@ -143,7 +143,7 @@ class Clients:
 
 
 def sends_checksums(client: "S3Client") -> bool:
-    """Tell whether requests carry checksums: not to servers that refuse or store them."""
+    """Return whether requests carry checksums; some servers refuse or store them."""
     config: Any = client.meta.config
     return bool(config.request_checksum_calculation != "when_required")
 

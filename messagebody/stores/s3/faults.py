@@ -1,4 +1,4 @@
-"""What goes wrong with S3, in the toolkit's terms."""
+"""Errors of S3 in the terms of the toolkit."""
 
 import contextlib
 from collections.abc import Iterator
@@ -106,7 +106,7 @@ def _problem(error: BaseException, code: str) -> str:
 
 
 def _is_upload(error: BaseException) -> bool:
-    """Tell whether a request sent content, for only those carry checksums."""
+    """Return whether a request sent content; only such requests carry checksums."""
     name = getattr(error, "operation_name", "")
     return name in {"PutObject", "UploadPart", "CreateMultipartUpload", "CompleteMultipartUpload"}
 

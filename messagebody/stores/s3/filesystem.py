@@ -89,7 +89,7 @@ class S3File(AbstractBufferedFile):  # type: ignore[misc]
         self._upload = None
 
     def discard(self) -> None:
-        """Throw away what was sent."""
+        """Abort the upload."""
         if self._upload is not None:
             upload, self._upload = Upload(split_path(self.path)[1], self._upload, 0.0), None
             self.fs.abort_upload(split_path(self.path)[0], upload)
@@ -109,7 +109,7 @@ class S3File(AbstractBufferedFile):  # type: ignore[misc]
         super().__exit__(kind, *rest)
 
     def __del__(self) -> None:
-        # A writer that was dropped, not closed, never meant to publish what it has.
+        # A writer that was dropped without being closed is not to publish anything.
         if not self.closed and self.mode != "rb":
             with contextlib.suppress(StoreError, BotoCoreError):
                 self.discard()
@@ -317,7 +317,7 @@ class S3FileSystem(AbstractFileSystem):  # type: ignore[misc]
         self.pipe_file(path, b"", **kwargs)
 
     def cp_file(self, path1: str, path2: str, **kwargs: Any) -> None:
-        """Copy an object on the server; a directory is nothing to copy."""
+        """Copy an object on the server; a directory is left out."""
         (source, key), (bucket, name) = split_path(path1), split_path(path2)
         if self.isdir(path1):
             return
@@ -336,7 +336,7 @@ class S3FileSystem(AbstractFileSystem):  # type: ignore[misc]
         self.rm_file(path)
 
     def rm(self, path: Any, recursive: bool = False, maxdepth: int | None = None) -> None:
-        """Delete objects; what is not there is a FileNotFoundError."""
+        """Delete objects; a missing one is a FileNotFoundError."""
         for each in self.expand_path(path, recursive=recursive, maxdepth=maxdepth):
             if self.isfile(each):
                 self.rm_file(each)
@@ -495,7 +495,7 @@ class S3FileSystem(AbstractFileSystem):  # type: ignore[misc]
         self, path: str, expiration: int = 3600, *, content_type: str | None = None,
         disposition: str | None = None, **kwargs: Any,
     ) -> str:  # fmt: skip
-        """Return a URL that lets whoever holds it read the object.
+        """Return a URL that lets everybody who has it read the object.
 
         Arguments:
             path: bucket and key.
@@ -535,9 +535,9 @@ class S3FileSystem(AbstractFileSystem):  # type: ignore[misc]
     # Unfinished uploads
 
     def iter_uploads(self, path: str) -> Iterator[Upload]:
-        """Yield the multipart uploads below a path that nobody finished.
+        """Yield the multipart uploads below a path that were not finished.
 
-        A server that cannot list them has none to yield: whether it keeps any, nobody can say.
+        Servers that cannot list them yield none; they may keep some all the same.
         """
         bucket, _, prefix = path.partition("/")
         with self._translated(path):
@@ -553,7 +553,7 @@ class S3FileSystem(AbstractFileSystem):  # type: ignore[misc]
                     raise
 
     def abort_upload(self, bucket: str, upload: Upload) -> None:
-        """Throw away what was sent of an unfinished upload; one that is gone is no error."""
+        """Delete the parts of an unfinished upload; a missing one is not an error."""
         with self._translated(f"{bucket}/{upload.key}"):
             try:
                 self.client.abort_multipart_upload(

@@ -1,8 +1,8 @@
-"""Moving whole objects through obstore, which is faster; this module is its only importer.
+"""Fast path for whole objects through obstore; this module is its only importer.
 
-It is a fast path and no authority: where it fails, boto3 does the same once more and says what
-is wrong. Parts, ranges, listings and links stay with boto3: obstore can't abort an upload, nor
-create one that must not replace an object.
+It decides nothing: where it fails, boto3 does the same once more and reports the error. Parts,
+ranges, listings and links stay with boto3: obstore can't abort an upload, nor create one that must
+not replace an object.
 """
 
 import contextlib

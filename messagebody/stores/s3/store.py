@@ -66,11 +66,11 @@ class S3Store(Store):
         )
 
     def iter_uploads(self) -> Iterator[Upload]:
-        """Yield multipart uploads below the prefix that nobody finished."""
+        """Yield multipart uploads below the prefix that were not finished."""
         yield from self.filesystem.iter_uploads(f"{self.bucket}/{self.prefix}")
 
     def abort_upload(self, upload: Upload) -> None:
-        """Throw away what was sent of an unfinished upload."""
+        """Delete the parts of an unfinished upload."""
         self.filesystem.abort_upload(self.bucket, upload)
 
     def _path(self, key: str) -> str:

@@ -1,4 +1,4 @@
-"""Writing to S3: one request for what is small, parts for what is large, nothing half done.
+"""Uploads to S3: one request for a small object, parts for a large one, nothing half done.
 
 `put_object` and `complete_multipart_upload` are the only calls that take `If-None-Match`;
 boto3's managed transfers refuse it, so multipart uploads are begun, sent, completed and aborted
@@ -148,7 +148,7 @@ def _send(
         done.extend(future.result() for future in pending)
     except BaseException as error:
         # A part that arrives after the upload was aborted would stay: wait for those on their
-        # way, but not for ever once somebody wants to be gone.
+        # way, but not for long once the work is cancelled.
         is_cancelled = isinstance(error, Interrupted) or not isinstance(error, Exception)
         pool.give_up(pending, PATIENCE / 2 if is_cancelled else None)
         raise
@@ -202,7 +202,7 @@ def _etag(parts: list[dict[str, Any]]) -> str:
     """Return the ETag S3 gives a multipart object: the MD5 of the MD5s of its parts."""
     try:
         tags = b"".join(bytes.fromhex(part["ETag"].strip('"')) for part in parts)
-    except ValueError:  # encrypted with a key of the customer's: the tags are no MD5
+    except ValueError:  # encrypted with a key of the customer's: the tags are not MD5s
         return ""
     return f"{hashlib.md5(tags, usedforsecurity=False).hexdigest()}-{len(parts)}"
 
