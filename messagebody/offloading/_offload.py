@@ -132,7 +132,12 @@ def _size_here(record: PartRecord) -> int | None:
 
 def as_reference(part: Part, url: str, size: int, digest: str) -> Part:
     """Return a part whose content is elsewhere, everything else as it was."""
-    return part.evolve(url=url, size=size, digest=digest)
+    # Name, type and metadata are checked already, and a store's URL when it is opened.
+    kept = part._record
+    record: Any = RichRecord(extra=part.extra) if part.extra else PartRecord()
+    record.name, record.content_type, record.metadata = kept.name, kept.content_type, kept.metadata
+    record.url, record.size, record.digest = url, size, digest
+    return part._of(record, part._resolver)
 
 
 def _json_length(part: Part) -> int:
