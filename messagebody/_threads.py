@@ -9,7 +9,7 @@ from typing import Any, Final, TypeVar
 
 _T = TypeVar("_T")
 
-PATIENCE: Final = 1.5
+PATIENCE: Final = 1.0
 """Seconds that cancelled work gets to undo its changes, before it is given up."""
 
 
