@@ -12,6 +12,7 @@ out of every step: a set of states is empty as soon as nothing can match any mor
 """
 
 import string
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable
 from typing import Final, NamedTuple
 
@@ -59,6 +60,10 @@ class _Group(NamedTuple):
     entered: States
 
 
+def _source_shift(group: _Group) -> int:
+    return group.source_shift
+
+
 class Automaton:
     """A non-deterministic automaton without epsilon moves, run on sets of states.
 
@@ -74,7 +79,7 @@ class Automaton:
     """
 
     __slots__ = (
-        "_cached_bits", "_chained", "_groups", "_reading", "_rows",
+        "_cached_bits", "_chained", "_groups", "_reach", "_reading", "_rows", "_shifts",
         "accepting", "alphabet", "labels", "literals", "size", "start",
     )  # fmt: skip
 
@@ -86,7 +91,10 @@ class Automaton:
         self.accepting: States = accepting & live
         self.labels: tuple[frozenset[str], ...] = tuple(builder.labels)
         self.literals: frozenset[str] = _told_apart(set(builder.labels), self.alphabet)
-        self._chained, self._groups = builder.moves(live)
+        self._chained, groups = builder.moves(live)
+        self._groups = tuple(sorted(groups, key=_source_shift))
+        self._shifts = [group.source_shift for group in self._groups]
+        self._reach: int = max([group.sources.bit_length() for group in groups], default=0)
         self._reading = _readers(self.labels, live, self.literals, self.alphabet)
         self._rows = self._empty_rows()
         self._cached_bits = 0
@@ -142,15 +150,14 @@ class Automaton:
             for group in self._groups
         )
 
-    @property
-    def step_cost(self) -> int:
-        """Comparisons that following one set of states over one character takes."""
-        return len(self._groups) * (1 + self.size // _BITS_OF_A_STEP)
+    def step_cost(self, states: States) -> int:
+        """Return how many comparisons following a set of states over one character takes."""
+        first, last = self._span(states)
+        return (last - first) * (1 + self.size // _BITS_OF_A_STEP)
 
-    @property
-    def row_cost(self) -> int:
-        """Comparisons that following one set of states over all characters takes."""
-        return (len(self.literals) + 1) * self.step_cost
+    def row_cost(self, states: States) -> int:
+        """Return how many comparisons following a set of states over all characters takes."""
+        return (len(self.literals) + 1) * self.step_cost(states)
 
     def distances(self) -> list[int]:
         """Return by state how many characters the nearest word still needs.
@@ -195,10 +202,18 @@ class Automaton:
 
     def _targets(self, states: States) -> States:
         targets = (states << 1) & self._chained
-        for group in self._groups:
+        first, last = self._span(states)
+        for group in self._groups[first:last]:
             if states >> group.source_shift & group.sources:
                 targets |= group.entered << group.entered_shift
         return targets
+
+    def _span(self, states: States) -> tuple[int, int]:
+        """Return the range of the groups that some of the states can be sources of."""
+        if self.size <= _SMALL or not states:
+            return 0, len(self._groups)
+        first = bisect_left(self._shifts, _lowest(states) - self._reach)
+        return first, bisect_right(self._shifts, states.bit_length())
 
     def _remember(self, row: dict[int, int], states: States, after: int) -> None:
         self._cached_bits += self.size + 2048  # a set of states and its entry in the table

@@ -45,7 +45,6 @@ class Language:
         self.accepting = automaton.accepting
         self.is_empty = automaton.is_empty
         self.size = automaton.size
-        self.row_cost = automaton.row_cost // COMPARED
         self._rows: dict[int, Row] = {}
         plain = automaton.alphabet - automaton.literals
         self._ordinary = min(plain, key=pleasant_order) if plain else ""
@@ -62,6 +61,10 @@ class Language:
                 self._rows.clear()
             self._rows[states] = found
         return found
+
+    def row_cost(self, states: States) -> int:
+        """Return the steps that `row` takes where it is not looked up."""
+        return self.automaton.row_cost(states) // COMPARED
 
     def another(self, taken: Container[str]) -> str:
         """Return the most pleasant character that is not taken, or "" if all are."""
@@ -90,14 +93,13 @@ class Language:
         Raises:
             OutOfBudget: the budget ended first.
         """
-        cost = 1 + self.row_cost
         if self.is_empty:
             return
         queue = [(self._distance(self.start, 0), 0, "", self.start)]
         while queue:
             estimate, _, word, states = heapq.heappop(queue)
             if budget is not None:
-                budget.spend(cost)
+                budget.spend(1 + self.row_cost(states))
             if states & self.accepting:
                 yield word
             length = len(word) + 1

@@ -60,9 +60,8 @@ class Pair:
         found = self._of_name.get(name)
         if found is None and name is not None:
             near = members(self._name_beginnings.near_word(name))
-            patterns = self.names
-            self.budget.spend(1 + sum(_reading_cost(patterns[i], name) for i in near))
-            found = sum(1 << i for i in near if (p := patterns[i]) and p.select([name]))
+            self.budget.spend(1)
+            found = sum(1 << i for i in near if _matches(self.names[i], name, self.budget))
             self._of_name[name] = found
         return found or 0
 
@@ -158,13 +157,20 @@ class Pair:
                 yield signature, word
 
 
-def _reading_cost(pattern: NamePattern | None, name: str) -> int:
-    """Return the steps that matching a name costs."""
-    cost = 1 + len(name) // _PER_STEP
-    if pattern is not None and len(pattern.text) > _LONG and not alternatives(pattern):
-        # Too rich for a regex: the automaton follows each character.
-        cost += len(name) * pattern.automaton.step_cost // COMPARED
-    return cost
+def _matches(pattern: NamePattern | None, name: str, budget: Budget) -> bool:
+    """Tell whether a pattern matches a legal name, and charge what that takes."""
+    if pattern is None:
+        return False
+    budget.spend(1 + len(name) // _PER_STEP)
+    if len(pattern.text) <= _LONG or alternatives(pattern):
+        return bool(pattern.select([name]))
+    # Too rich for a regex, and long: each character is followed, and paid for.
+    automaton = pattern.automaton
+    states = automaton.start
+    for character in name:
+        budget.spend(automaton.step_cost(states) // COMPARED)
+        states = automaton.step(states, character)
+    return bool(states & automaton.accepting)
 
 
 def _reachable(parts: PartSet, need: Sequence[PartSet], near: Callable[[int], PartSet]) -> PartSet:

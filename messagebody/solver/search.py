@@ -21,6 +21,9 @@ _PER_STEP: Final = 16
 _WORDS: Final = 8192
 """States of all patterns together whose sets cost a step more to compare."""
 
+_HEAVY: Final = 64
+"""States of a pattern from which on following them is charged by what is compared."""
+
 _LOOKED_UP: Final = 8
 """Sets of states looked up for a character in a step."""
 
@@ -154,8 +157,7 @@ class _Rows:
     __slots__ = ("_followed", "_heavy")
 
     def __init__(self, pairs: Sequence[tuple[int, Language]]) -> None:
-        costs = ((i, language.row_cost) for i, (_, language) in enumerate(pairs))
-        self._heavy = {i: cost for i, cost in costs if cost > _FEW}
+        self._heavy = {i: each for i, (_, each) in enumerate(pairs) if each.size > _HEAVY}
         self._followed: set[tuple[int, int]] = set()
 
     def of(self, states: _States) -> int:
@@ -164,7 +166,7 @@ class _Rows:
             return 0
         fresh = [each for each in states if each[0] in self._heavy and each not in self._followed]
         self._followed.update(fresh)
-        return sum([self._heavy[i] for i, _ in fresh])
+        return sum([self._heavy[i].row_cost(here) for i, here in fresh])
 
 
 class _Sides:

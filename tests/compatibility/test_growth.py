@@ -1,5 +1,7 @@
 """Schemas that grow, small budgets, and answers that are complete whatever the size."""
 
+import random
+import time
 from typing import Any
 
 import pytest
@@ -18,6 +20,8 @@ from messagebody.compatibility import (
     suggest,
     upgrade,
 )
+from messagebody.errors import InvalidPattern
+from messagebody.globs import name_pattern
 from messagebody.part import Part
 from messagebody.schema import MessageBodySchema
 from tests.compatibility import generators, oracle
@@ -57,7 +61,7 @@ class TestOneSplitPart:
     def test_the_search_alone(self, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
         """It does not depend on the first look."""
         without_first_look(monkeypatch)
-        producer, consumer = split(family(name, 40))
+        producer, consumer = split(family(name, 20))
         assert check(producer, consumer).verdict is Verdict.ALWAYS
         assert check(producer, schema(*consumer[:-1])).compatible is False
 
@@ -67,7 +71,7 @@ class TestOneSplitPart:
         assert satisfiable(parts).value is True
         assert disjoint(parts, parts).value is False
         assert (dead_parts(parts), dead_parts(parts).undecided) == ([], [])
-        assert lint(schema(*family(name, 40))) == []
+        assert lint(schema(*family(name, 20))) == []
 
 
 class TestUnionsOfManyParts:
@@ -193,3 +197,42 @@ class TestSmallBudgets:
         assert status == "waiting"
         assert isinstance(stream.finish(), list)
         assert not parts.is_valid(MessageBody())
+
+
+PIECES = [
+    "**/", "*/", "a/", "**/a/", "*/**/", "{*,**}/", "{a,b}/", "*a", "*b", "{a,b}", "{a,bc}",
+    "{a,*b}", "{a/,}", "*.{c,d,e}", "{x*,*y}/", ".", "_",
+]  # fmt: skip
+
+
+def hostile(rng: random.Random) -> str:
+    """Return a pattern of two or three pieces, each repeated up to some hundreds of times."""
+    while True:
+        pieces = [rng.choice(PIECES) * rng.choice((1, 2, 9, 60, 400)) for _ in range(3)]
+        pattern = "/" + "".join(pieces) + rng.choice(["b", "*", "{a,b}", "b*"])
+        try:
+            return name_pattern(pattern).text
+        except InvalidPattern:
+            continue
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("block", range(8))
+def test_steps_bound_time(block: int) -> None:
+    """Whatever the patterns: a tenth of the budget takes well under the two seconds of the whole.
+
+    Processor time, and twenty times what steps should take, so that only a missing charge fails.
+    """
+    rng = random.Random(block)
+    for _ in range(20):
+        sides = [
+            schema(
+                *[(hostile(rng), "text/*", rng.random() < 0.5) for _ in range(rng.randint(1, 3))]
+            )
+            for _ in range(2)
+        ]
+        start = time.process_time()
+        result = check(*sides, steps=100_000)
+        assert result.compatible is False or result.reasons or result
+        took = time.process_time() - start
+        assert took < 4, (took, [part.name for side in sides for part in side])

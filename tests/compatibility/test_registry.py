@@ -295,5 +295,5 @@ class RegistryAndCheck(RuleBasedStateMachine):
                 assert (pair in undecided) is (answer.compatible is None)
 
 
-RegistryAndCheck.TestCase.settings = settings(max_examples=15, stateful_step_count=6, deadline=None)
+RegistryAndCheck.TestCase.settings = settings(max_examples=6, stateful_step_count=6, deadline=None)
 TestRegistryAndCheck = RegistryAndCheck.TestCase
