@@ -57,7 +57,7 @@ def parse_and_serialise() -> None:
     from messagebody import MessageBody
 
     parse_rows, write_rows = [], []
-    for count in (10, 1_000, 10_000, 100_000):
+    for count in (1, 3, 10, 1_000, 10_000, 100_000):
         ours, theirs = documents(count)
         times = compare(
             {

@@ -7,6 +7,8 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from messagebody import (
     MessageBody,
@@ -263,3 +265,35 @@ class TestAsText:
             BODY[0].name = "/y"  # type: ignore[misc]
         with pytest.raises(DuplicateName):
             MessageBody([Part("x", name="/x"), Part("y", name="/x")])
+
+
+ODD: list[Any] = [
+    None, "", "x", b"x", 1, 1.5, True, [], {}, {"a": 1}, {1: 2}, ("a",), set(), object(), len,
+    float("nan"), 10**5000, -1, 2**70, "\ud800", "a" * 3000, "/\0", "/a", "text/plain; charset=\"",
+    "https://x", "data:,%", "sha256:" + "0" * 64, Path("/nowhere"), io.BytesIO(b"a"), Part("x"),
+    io.StringIO("a"), bytearray(b"x"), MessageBody(),
+]  # fmt: skip
+NAMES = ["name", "content_type", "url", "size", "digest", "metadata"]
+
+
+@settings(max_examples=300)
+@given(
+    st.lists(st.sampled_from(ODD), max_size=1),
+    st.dictionaries(st.sampled_from(NAMES), st.sampled_from(ODD), max_size=4),
+    st.lists(st.sampled_from(ODD), max_size=1),
+)
+def test_odd_arguments_raise_errors_of_ours(
+    content: list[Any], members: dict[str, Any], json: list[Any]
+) -> None:
+    value = {"json": json[0]} if json else {}
+    extra = {"extra": json[0]} if json else {}
+    make: Any
+    for make, positional, named in (
+        (Part, content, members),
+        (MessageBody().add, content, {**members, **value}),
+        (BODY[0].evolve, [], {**members, **extra}),
+    ):
+        try:
+            make(*positional, **named)
+        except MessageBodyError:
+            continue

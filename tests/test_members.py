@@ -1,12 +1,15 @@
 """The table of a part's members, and that nothing but the table names one."""
 
 import inspect
+import json
 from typing import get_type_hints
 
 import pytest
 
 from messagebody import MessageBody, Part
-from messagebody.errors import DecodeError, InvalidName, InvalidPart
+from messagebody.errors import DecodeError, DuplicateName, InvalidName, InvalidPart
+from messagebody.limits import DEFAULT_LIMITS
+from messagebody.wire import fast_reader, reader
 from messagebody.wire.members import ABOUT, ARGUMENTS, KEYS, MEMBERS, PartArguments, PartRecord
 
 
@@ -122,3 +125,65 @@ class TestWhatIsBuiltCanBeRead:
 def test_type_hints_resolve() -> None:
     for function in (Part.__init__, Part.evolve, MessageBody.add):
         assert get_type_hints(function)
+
+
+class TestFastReading:
+    """It only may hesitate; but it has to take what it was made for, or nobody would notice."""
+
+    @pytest.mark.parametrize(
+        "parts",
+        [
+            [{"contentType": "text/plain", "content": "hi"}],
+            [
+                {
+                    "name": "/a",
+                    "contentType": "image/png",
+                    "content": "aGk=",
+                    "contentEncoding": "base64",
+                }
+            ],
+            [{"contentType": "text/html", "contentUrl": "https://example.com/", "size": 3}],
+            [{"contentType": "text/plain", "content": "x", "metadata": {"a": [1, {"b": None}]}}],
+            [{"contentType": "image/png", "content": "A" * 100_000, "contentEncoding": "base64"}],
+            [{"name": f"/p/{n}", "contentType": "text/plain", "content": "x"} for n in range(100)],
+        ],
+    )
+    def test_takes_flawless_documents(self, parts: list[dict[str, object]]) -> None:
+        document = json.dumps(parts, separators=(",", ":"))
+        for strict in (False, True):
+            records = fast_reader.decode_flawless(document, DEFAULT_LIMITS, strict=strict)
+            converted = fast_reader.convert_flawless(parts, DEFAULT_LIMITS, strict=strict)
+            reference = reader._parts(parts, DEFAULT_LIMITS, strict)
+            assert records == converted == reference
+
+    @pytest.mark.parametrize(
+        "part",
+        [
+            {"contentType": "a/b", "content": "aGk=", "contentEncoding": "gzip"},
+            {"contentType": "a/b", "content": "a"} | {"name": "/a/../b"},
+            {"contentType": "a/b", "content": "a", "contentUrl": "s3://b/k"},
+            {"contentType": "a/b", "content": "a", "unknown": 1},
+            {"contentType": "a/b", "content": "a", "metadata": None},
+            {"contentType": "a", "content": "a"},
+        ],
+    )
+    @pytest.mark.parametrize("count", [1, 100])
+    def test_hesitates_over_the_rest(self, part: dict[str, object], count: int) -> None:
+        sound = {"contentType": "text/plain", "content": "hello"}
+        parts = [part, *[sound] * (count - 1)]
+        document = json.dumps(parts, separators=(",", ":"))
+        assert fast_reader.decode_flawless(document, DEFAULT_LIMITS, strict=False) is None
+        assert fast_reader.convert_flawless(parts, DEFAULT_LIMITS, strict=False) is None
+
+    def test_parsed_metadata_is_copied(self) -> None:
+        metadata = {"a": [1]}
+        body = MessageBody.from_dicts([{"content": "x", "metadata": metadata}])
+        metadata["a"].append(2)
+        assert body[0].metadata == {"a": [1]}
+
+
+def test_inserting_a_taken_name() -> None:
+    body = MessageBody([Part("a", name="/a"), Part("b", name="/b")])
+    with pytest.raises(DuplicateName):
+        body.insert(0, Part("c", name="/a"))
+    assert body.names() == ["/a", "/b"]

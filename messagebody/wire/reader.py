@@ -54,7 +54,7 @@ def decode(
     if not isinstance(data, str | bytes | bytearray | memoryview):
         raise DecodeError(f"JSON is text or bytes, got {quote(data)}; parsed JSON: from_dicts(…)")
     document = data.encode("utf-8", "surrogatepass") if isinstance(data, str) else data
-    size = memoryview(document).nbytes
+    size = len(document) if type(document) is bytes else memoryview(document).nbytes
     if size > limits.json_bytes:
         raise DecodeError(
             f"{human_size(size)} of JSON; the limit json_bytes is {human_size(limits.json_bytes)}"
