@@ -14,7 +14,8 @@ from messagebody import MessageBody, Part
 
 CHILDREN = 20
 SIZES = (1_000, 10_000, 100_000)
-DIRECTORY, FILE = "/d0/e3", "/d0/e3/f5.txt"
+DIRECTORY, FILE, MOVED = "/d0/e3", "/d0/e3/f5.txt", "/d0/e3/moved.txt"
+EMPTY = {f"/d0/e3/f{number}.txt": b"" for number in range(CHILDREN)}
 CALLS: dict[str, Callable[[Any], object]] = {
     "ls, a directory of 20": lambda fs: fs.ls(DIRECTORY),
     "ls, paths only": lambda fs: fs.ls(DIRECTORY, detail=False),
@@ -23,7 +24,12 @@ CALLS: dict[str, Callable[[Any], object]] = {
     "cat_file, 1 KiB": lambda fs: fs.cat_file(FILE),
     "open and read, 1 KiB": lambda fs: fs.open(FILE, "rb").read(),
     "find": lambda fs: fs.find("/"),
+    "find, described": lambda fs: fs.find("/", detail=True),
     "glob": lambda fs: fs.glob("/d0/*/f5.txt"),
+    "glob, all levels": lambda fs: fs.glob("/**/f5.txt"),
+    "overwrite 20 files": lambda fs: fs.pipe(EMPTY),
+    "write, then exists": lambda fs: (fs.pipe_file(FILE, b""), fs.exists(FILE)),
+    "move a file, there and back": lambda fs: (fs.mv(FILE, MOVED), fs.mv(MOVED, FILE)),
     "walk": lambda fs: sum(len(files) for _, _, files in fs.walk("/")),
 }
 TOO_LONG = {("walk", 100_000)}  # theirs lists everything in every directory: half a minute a call

@@ -89,13 +89,15 @@ class BodyView(AbstractFileSystem):  # type: ignore[misc]
         if isinstance(path, list):
             return [cls._strip_protocol(each) for each in path]
         text = os.fspath(path)
+        if text.startswith("/"):
+            return text.rstrip("/") or "/"
         text = text.removeprefix("messagebody://")
         text = text.removeprefix("messagebody:")
         if is_live(text):
             text = text.partition("/")[2]
         if "://" in text:
             return text  # somebody else's: no part has that name, and errors show it as it is
-        return "/" + text.strip("/") if not text.startswith("/") else text.rstrip("/") or "/"
+        return "/" + text.strip("/")
 
     def unstrip_protocol(self, name: str) -> str:
         """Return a path with the protocol before it."""
@@ -352,10 +354,11 @@ class BodyView(AbstractFileSystem):  # type: ignore[misc]
         """Return content, or a range of it; a range of a reference is asked for as one."""
         path = self._strip_protocol(path)
         part = self._file(path)
+        is_whole = start is None and end is None
+        if is_whole and not part.is_reference:
+            return part.read_bytes()  # the way of small parts: nothing on it is refused
         with concerning(path):
-            if start is None and end is None:
-                return part.read_bytes()
-            return self._range(path, part, start, end)
+            return part.read_bytes() if is_whole else self._range(path, part, start, end)
 
     def _range(self, path: str, part: Part, start: int | None, end: int | None) -> bytes:
         size = self._known_size(part)

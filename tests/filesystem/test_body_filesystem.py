@@ -44,6 +44,13 @@ class TestListing:
             "/charts/deep",
         ]
 
+    def test_a_walk_goes_in_the_order_of_the_message(self) -> None:
+        names = ["/z/2", "/b", "/z/1", "/a", "/y/1"]
+        body = MessageBody([Part("", name=name) for name in names])
+        assert [*body.fs.walk("/")] == [
+            ("/", ["z", "y"], ["b", "a"]), ("/z", [], ["2", "1"]), ("/y", [], ["1"]),
+        ]  # fmt: skip
+
     def test_directories_come_before_what_is_in_them(self, body: MessageBody) -> None:
         found = body.fs.find("/", withdirs=True, detail=True)
         assert [(path, info["type"]) for path, info in found.items()] == [
@@ -141,6 +148,21 @@ class TestListing:
 
 
 class TestWriting:
+    def test_a_copy_that_can_not_be_made_leaves_nothing(self) -> None:
+        body = MessageBody([Part("file", name="/a"), Part("below", name="/a/b")])
+        with pytest.raises(NotADirectoryError):
+            body.fs.cp("/a", "/z", recursive=True)
+        assert body.names() == ["/a", "/a/b"]
+
+    def test_changes_of_a_transaction_that_fail_together_are_taken_back(
+        self, body: MessageBody
+    ) -> None:
+        with body.fs.transaction:
+            body.fs.pipe_file("/kept", b"")
+            with pytest.raises(IsADirectoryError):
+                body.fs.rm(["/sources/1.txt", "/charts"])
+        assert {"/kept", "/sources/1.txt"} <= {*body.names()}
+
     def test_an_overwritten_part_keeps_place_and_type(self, body: MessageBody) -> None:
         body["/sources/2.txt"] = Part("x", content_type="text/markdown", metadata={"a": 1})
         body.fs.pipe_file("/sources/2.txt", b"new")
@@ -218,6 +240,13 @@ class TestReferences:
         assert small["/sources/1.txt"].text == "new"
         assert Resolver(allow=[store]).allows(str(url))
         assert Path(str(url).removeprefix("file://")).read_bytes() == b"one"
+
+    def test_a_copy_of_a_reference_is_one(self, body: MessageBody, tmp_path: Path) -> None:
+        small = offload(body, tmp_path / "store", threshold=0)
+        small.fs.cp("/sources/1.txt", "/copy.txt")
+        small.fs.cp("/sources", "/all", recursive=True)
+        for name in ("/copy.txt", "/all/1.txt"):
+            assert small[name].reference == small["/sources/1.txt"].reference
 
     def test_listing_does_no_io(self) -> None:
         body = MessageBody([Part(url="https://example.invalid/a", name="/a")])
