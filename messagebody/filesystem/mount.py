@@ -1,11 +1,15 @@
 """A body as a directory of the operating system, through FUSE: the one door to fusepy."""
 
+import contextlib
+import ctypes
 import errno
 import itertools
 import os
+import signal
 import stat
 import threading
 import time
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
@@ -49,17 +53,35 @@ def mount(filesystem: MessageBodyFileSystem, directory: str | os.PathLike[str]) 
     _check_names(filesystem)
     sizes = [part.size for part in filesystem.body if part.name is not None]
     try:
-        FUSE(
-            _Operations(filesystem),
-            os.fspath(directory),
-            foreground=True,
-            ro=True,
-            fsname="messagebody",
-            direct_io=None in sizes,  # what has no size is read until it ends
-        )
+        with _closed_pipes_as_before():
+            FUSE(
+                _Operations(filesystem),
+                os.fspath(directory),
+                foreground=True,
+                ro=True,
+                fsname="messagebody",
+                direct_io=None in sizes,  # what has no size is read until it ends
+            )
     except RuntimeError as error:
         refused = "FUSE, which refused to mount: it said above what it lacks"
         raise MissingDependency("mounting a body", "mount", refused) from error
+
+
+@contextlib.contextmanager
+def _closed_pipes_as_before() -> Iterator[None]:
+    """Keep what the process does about SIGPIPE.
+
+    At its end libfuse sets the system's default, and the process would die at its next write to a
+    closed pipe or socket. `signal.signal` can't help: it works in the main thread only.
+    """
+    get, put = ctypes.pythonapi.PyOS_getsig, ctypes.pythonapi.PyOS_setsig
+    get.restype = ctypes.c_void_p
+    put.argtypes = ctypes.c_int, ctypes.c_void_p
+    before = get(signal.SIGPIPE)
+    try:
+        yield
+    finally:
+        put(signal.SIGPIPE, before)
 
 
 class _OpenFile:

@@ -162,6 +162,25 @@ class TestMounted:
             assert running.wait(timeout=120) == 0
         assert not root.is_mount()
 
+    def test_the_process_survives_a_closed_pipe_afterwards(self, tmp_path: Path) -> None:
+        """Libfuse leaves SIGPIPE deadly."""
+        program = f"""
+import os
+from pathlib import Path
+from messagebody import MessageBody, Part
+from tests.filesystem.test_mounting import mounted
+with mounted(MessageBody([Part("meow", name="/a.txt")]), Path({str(tmp_path)!r}) / "m"):
+    pass
+reading, writing = os.pipe()
+os.close(reading)
+try:
+    os.write(writing, b"x")
+except BrokenPipeError:
+    print("alive")
+"""
+        done = subprocess.run([sys.executable, "-c", program], check=True, stdout=subprocess.PIPE)
+        assert done.stdout == b"alive\n"
+
     def test_a_directory_that_is_not_empty_is_refused(self, tmp_path: Path) -> None:
         (tmp_path / "kept").write_text("x")
         with pytest.raises(MessageBodyError, match=r"not empty \(1 entry\)"):
