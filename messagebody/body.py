@@ -320,7 +320,9 @@ class MessageBody(PartSequence):
 
     __slots__ = ("_fs",)
 
-    _fs: "messagebody.filesystem.MessageBodyFileSystem"
+    if TYPE_CHECKING:
+        # Not at run time: libraries that write objects by their annotations would write `{}`.
+        _fs: messagebody.filesystem.MessageBodyFileSystem
 
     # JSON and back
 

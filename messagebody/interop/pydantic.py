@@ -26,7 +26,7 @@ from messagebody._text import count_of
 from messagebody.body import MessageBody
 from messagebody.errors import DecodeError, InvalidSchema, MessageBodyError
 from messagebody.part import Part
-from messagebody.schema import MessageBodySchema, Violation
+from messagebody.schema import MessageBodySchema, SchemaPart, Violation
 from messagebody.wire.members import MEMBERS
 
 _SHOWN: Final = 100
@@ -58,6 +58,15 @@ def schema_core_schema(
 ) -> core_schema.CoreSchema:
     """Return how pydantic reads and writes a schema: as the JSON it is, or the value itself."""
     return _plain_schema(cls, partial(_read_schema, cls), lambda schema: schema.to_dicts())
+
+
+def schema_part_core_schema(
+    cls: type[SchemaPart], source: Any, handler: Any
+) -> core_schema.CoreSchema:
+    """Return how pydantic reads and writes a part of a schema: as an object, or the part itself."""
+    return _plain_schema(
+        cls, partial(_read_schema_part, cls), lambda part: MessageBodySchema([part]).to_dicts()[0]
+    )
 
 
 @cache
@@ -111,6 +120,16 @@ def _read_schema(cls: type[MessageBodySchema], value: Any) -> MessageBodySchema:
         return cls.from_dicts(value)
     except InvalidSchema as error:
         raise ValidationError.from_exception_data(cls.__name__, [_placed(error)]) from error
+
+
+def _read_schema_part(cls: type[SchemaPart], value: Any) -> SchemaPart:
+    if isinstance(value, cls):
+        return value
+    try:
+        return MessageBodySchema.from_dicts([value])[0]
+    except InvalidSchema as error:
+        line = _error("schema_part", error.problem)
+        raise ValidationError.from_exception_data(cls.__name__, [line]) from error
 
 
 def _placed(error: MessageBodyError) -> InitErrorDetails:
@@ -195,9 +214,18 @@ def schema_json_schema(
     cls: type[MessageBodySchema], core: core_schema.CoreSchema, handler: Any
 ) -> dict[str, Any]:
     """Return the JSON Schema of a schema's JSON."""
+    part: Any = schema_part_core_schema(SchemaPart, SchemaPart, None)
+    part["metadata"] = {"pydantic_js_functions": [partial(schema_part_json_schema, SchemaPart)]}
+    return {"title": cls.__name__, "type": "array", "items": _defined(part, handler)}
+
+
+def schema_part_json_schema(
+    cls: type[SchemaPart], core: core_schema.CoreSchema, handler: Any
+) -> dict[str, Any]:
+    """Return the JSON Schema of a part of a schema."""
     nullable = [{"type": "string"}, {"type": "null"}]
-    part = {
-        "title": "SchemaPart",
+    return {
+        "title": cls.__name__,
         "type": "object",
         "properties": {
             "name": {"anyOf": nullable, "description": "A glob over part names."},
@@ -211,8 +239,6 @@ def schema_json_schema(
         },
         "additionalProperties": False,
     }
-    items = _definition(part, handler)
-    return {"title": cls.__name__, "type": "array", "items": items}
 
 
 # A schema as a gate

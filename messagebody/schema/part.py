@@ -2,6 +2,7 @@
 
 import attrs
 
+from messagebody._leaves import LazySerializer, PydanticHook
 from messagebody._text import escape, quote
 from messagebody.errors import InvalidSchema
 from messagebody.globs import (
@@ -51,6 +52,10 @@ class SchemaPart:
     @content_type_pattern.default
     def _parse_content_type(self) -> ContentTypePattern:
         return content_type_pattern(self.content_type, limits=_ANY_LENGTH)
+
+    __pydantic_serializer__ = LazySerializer()
+    __get_pydantic_core_schema__ = PydanticHook("schema_part_core_schema")
+    __get_pydantic_json_schema__ = PydanticHook("schema_part_json_schema")
 
     def __attrs_post_init__(self) -> None:
         if not isinstance(self.required, bool):

@@ -35,7 +35,9 @@ class Row:
     back: str
 
     def __str__(self) -> str:
-        version = f"{self.library} {importlib.metadata.version(self.library)}"
+        version = self.library
+        if version != "the standard library":
+            version += f" {importlib.metadata.version(self.library)}"
         write = f"`{self.write}`" if self.write else "nothing"
         return f"| {self.border} | {version} | {write} | {self.back} |\n"
 

@@ -6,7 +6,7 @@ from typing import Annotated, Any, TypedDict
 import anyio
 import pytest
 
-from messagebody import MessageBody, MessageBodySchema, Part
+from messagebody import MessageBody, MessageBodySchema, Part, SchemaPart
 from messagebody.offloading import inline, offload
 from tests.borders.conftest import Trip
 
@@ -107,8 +107,15 @@ def test_mcp(trip: Trip) -> None:
     def bare(body: MessageBody) -> MessageBody:
         return body
 
+    @server.tool()
+    def accepts(first: Part, schema: MessageBodySchema) -> list[SchemaPart]:
+        return [*schema]
+
     async def call() -> Any:
         async with Client(server) as client:
+            arguments = {"first": {"content": "x"}, "schema": [{"name": "/*"}]}
+            schema = (await client.call_tool("accepts", arguments)).structured_content
+            assert MessageBodySchema.from_dicts(schema["result"]) == MessageBodySchema([("/*",)])
             arguments = {"body": trip.body.to_dicts()}
             return await client.call_tool("echo", arguments), await client.call_tool(
                 "bare", arguments
@@ -234,7 +241,7 @@ def test_openai_agents_tool(trip: Trip) -> None:
     from agents import function_tool
     from agents.tool_context import ToolContext
 
-    @function_tool(strict_mode=False)
+    @function_tool
     def echo(body: MessageBody) -> MessageBody:
         """Return a report."""
         return body
@@ -253,13 +260,15 @@ def test_openai_agents_tool(trip: Trip) -> None:
     trip.came_back(answer)
 
 
-@pytest.mark.border("OpenAI Agents, output", "openai-agents", write="AgentOutputSchema(MessageBody")
+@pytest.mark.border("OpenAI Agents, output", "openai-agents", write="output_type=MessageBody")
 def test_openai_agents_output(trip: Trip) -> None:
-    from agents import AgentOutputSchema
-
-    schema = AgentOutputSchema(MessageBody, strict_json_schema=False)
     import json
 
+    from agents import Agent, AgentOutputSchema
+
+    agent = Agent(name="writer", output_type=MessageBody)
+    schema = AgentOutputSchema(agent.output_type)
+    assert schema.is_strict_json_schema()
     trip.came_back(schema.validate_json(json.dumps({"response": trip.body.to_dicts()})))
 
 

@@ -25,7 +25,7 @@ def test_jinja(trip: Trip) -> None:
     trip.arrived_as("text")
 
 
-@pytest.mark.border("logging", "messagebody", write='"%r", body')
+@pytest.mark.border("logging", "the standard library", write='"%r", body')
 def test_logging(trip: Trip, caplog: pytest.LogCaptureFixture) -> None:
     body = trip.body
     with caplog.at_level(logging.INFO):

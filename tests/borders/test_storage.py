@@ -18,7 +18,7 @@ def echo(body: MessageBody) -> MessageBody:
     return body
 
 
-@pytest.mark.border("pickle, copy, shelve", "messagebody")
+@pytest.mark.border("pickle, copy, shelve", "the standard library")
 def test_pickle(trip: Trip, tmp_path: Path) -> None:
     import shelve
 
@@ -28,13 +28,15 @@ def test_pickle(trip: Trip, tmp_path: Path) -> None:
     trip.came_back(pickle.loads(pickle.dumps(trip.body)))
 
 
-@pytest.mark.border("multiprocessing", "messagebody")
+@pytest.mark.border("multiprocessing", "the standard library")
 def test_multiprocessing(trip: Trip) -> None:
     with multiprocessing.get_context("spawn").Pool(1) as pool:
         trip.came_back(pool.apply(echo, [trip.body]))
 
 
-@pytest.mark.border("Kafka, redis and other bytes", "messagebody", write="body.to_json_bytes()")
+@pytest.mark.border(
+    "Kafka, redis and other bytes", "the standard library", write="body.to_json_bytes()"
+)
 def test_bytes(trip: Trip) -> None:
     body = trip.body
     trip.came_back(MessageBody.from_json(body.to_json_bytes()))
@@ -103,7 +105,7 @@ def test_cattrs(trip: Trip) -> None:
     trip.came_back(again.body)
 
 
-@pytest.mark.border("sqlite3", "messagebody", write="body.to_json()")
+@pytest.mark.border("sqlite3", "the standard library", write="body.to_json()")
 def test_sqlite(trip: Trip) -> None:
     body = trip.body
     database = sqlite3.connect(":memory:")

@@ -7,7 +7,7 @@ from fastapi import Body, FastAPI
 from fastapi.testclient import TestClient
 from pydantic import AfterValidator, TypeAdapter, ValidationError
 
-from messagebody import MessageBody, MessageBodySchema, Part, errors
+from messagebody import MessageBody, MessageBodySchema, Part, SchemaPart, errors
 from messagebody.errors import (
     AccessDenied,
     InvalidArgument,
@@ -102,6 +102,16 @@ class TestSchemaAsValidator:
             gate.validate_python([{"content": "x"}] * 1000)
         assert len(caught.value.errors()) == 101
         assert caught.value.errors()[-1]["msg"] == "and 901 more violations"
+
+    def test_a_part_of_a_schema_is_a_type_too(self) -> None:
+        parts = TypeAdapter(list[SchemaPart])
+        assert parts.validate_python([*SCHEMA]) == [*SCHEMA]
+        assert parts.validate_json(parts.dump_json([*SCHEMA])) == [*SCHEMA]
+        with pytest.raises(ValidationError, match="unknown member") as caught:
+            parts.validate_python([{"name": "/a"}, {"nme": "/a"}])
+        assert caught.value.errors()[0]["loc"] == (1,)
+        items = TypeAdapter(MessageBodySchema).json_schema()
+        assert items["$defs"]["SchemaPart"] == parts.json_schema()["$defs"]["SchemaPart"]
 
     def test_is_still_a_type_of_its_own(self) -> None:
         schema = TypeAdapter(MessageBodySchema).validate_python(SCHEMA.to_dicts())
