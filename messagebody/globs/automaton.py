@@ -45,7 +45,9 @@ States = int
 """A set of states of one automaton, a bit for each."""
 
 _SMALL: Final = 512
-"""States up to which the sets of a group are not moved down, which saves the shifts."""
+"""States up to which all groups are compared: to choose some would take longer."""
+_FULL_BITS: Final = 1 << 25
+"""Bits of all groups up to which their sets are not moved down, which saves the shifts."""
 _BITS_OF_A_STEP: Final = 4096
 """States that one comparison takes at once."""
 _CACHED_BITS: Final = 1 << 22  # of remembered state sets, an automaton: at most 512 KiB
@@ -60,8 +62,12 @@ class _Group(NamedTuple):
     entered: States
 
 
-def _source_shift(group: _Group) -> int:
-    return group.source_shift
+def _first_source(group: _Group) -> int:
+    return group.source_shift + _lowest(group.sources)
+
+
+def _end(group: _Group) -> int:
+    return group.source_shift + group.sources.bit_length()
 
 
 class Automaton:
@@ -79,7 +85,7 @@ class Automaton:
     """
 
     __slots__ = (
-        "_cached_bits", "_chained", "_groups", "_reach", "_reading", "_rows", "_shifts",
+        "_cached_bits", "_chained", "_firsts", "_groups", "_reach", "_reading", "_rows",
         "accepting", "alphabet", "labels", "literals", "size", "start",
     )  # fmt: skip
 
@@ -92,9 +98,10 @@ class Automaton:
         self.labels: tuple[frozenset[str], ...] = tuple(builder.labels)
         self.literals: frozenset[str] = _told_apart(set(builder.labels), self.alphabet)
         self._chained, groups = builder.moves(live)
-        self._groups = tuple(sorted(groups, key=_source_shift))
-        self._shifts = [group.source_shift for group in self._groups]
-        self._reach: int = max([group.sources.bit_length() for group in groups], default=0)
+        self._groups = tuple(sorted(groups, key=_first_source))
+        self._firsts = [_first_source(group) for group in self._groups]
+        reaches = [_end(group) - _first_source(group) for group in groups]
+        self._reach: int = max(reaches, default=0)
         self._reading = _readers(self.labels, live, self.literals, self.alphabet)
         self._rows = self._empty_rows()
         self._cached_bits = 0
@@ -203,17 +210,20 @@ class Automaton:
     def _targets(self, states: States) -> States:
         targets = (states << 1) & self._chained
         first, last = self._span(states)
-        for group in self._groups[first:last]:
-            if states >> group.source_shift & group.sources:
-                targets |= group.entered << group.entered_shift
+        for shift, sources, entered_shift, entered in self._groups[first:last]:
+            if not entered_shift:  # then neither set is moved down
+                if states & sources:
+                    targets |= entered
+            elif states >> shift & sources:
+                targets |= entered << entered_shift
         return targets
 
     def _span(self, states: States) -> tuple[int, int]:
         """Return the range of the groups that some of the states can be sources of."""
         if self.size <= _SMALL or not states:
             return 0, len(self._groups)
-        first = bisect_left(self._shifts, _lowest(states) - self._reach)
-        return first, bisect_right(self._shifts, states.bit_length())
+        first = bisect_left(self._firsts, _lowest(states) - self._reach)
+        return first, bisect_right(self._firsts, states.bit_length())
 
     def _remember(self, row: dict[int, int], states: States, after: int) -> None:
         self._cached_bits += self.size + 2048  # a set of states and its entry in the table
@@ -347,7 +357,10 @@ class _Builder:
             else:
                 groups.setdefault((shift, mask), []).append(state)
         size = len(self.labels)
-        entered = tuple([_group(*sources, states, size) for sources, states in groups.items()])
+        is_compact = len(groups) * size > _FULL_BITS
+        entered = tuple(
+            [_group(*sources, states, size, is_compact) for sources, states in groups.items()]
+        )
         return _bits(chained, size), entered
 
 
@@ -356,8 +369,8 @@ def _moved_down(states: States) -> tuple[int, States]:
     return shift, states >> shift
 
 
-def _group(shift: int, sources: States, states: list[int], size: int) -> _Group:
-    if size <= _SMALL:
+def _group(shift: int, sources: States, states: list[int], size: int, is_compact: bool) -> _Group:
+    if not is_compact:
         return _Group(0, sources << shift, 0, _bits(states, size))
     first = states[0]
     moved = [state - first for state in states]
