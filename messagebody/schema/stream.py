@@ -10,7 +10,7 @@ from typing import Any, Final, Literal, NamedTuple, Self, cast
 from messagebody.part import Part
 from messagebody.schema import MessageBodySchema, Violation
 from messagebody.solver.budget import Budget, OutOfBudget
-from messagebody.solver.languages import members
+from messagebody.solver.languages import PartSet, members
 from messagebody.solver.profile import Profile
 from messagebody.solver.satisfy import Pair, Problem
 
@@ -106,10 +106,22 @@ class Stream:
         hits = self._schema.checker.accepting(name, part.content_type)
         if is_repeated or not hits:
             self._status = Status("invalid", missing=self.status.missing)
-        elif self._missing & hits or self._takes_a_chance(name):
-            self._missing &= ~hits
-            self._status = self._outlook()
+        else:
+            self._take(name, hits)
         return self.status
+
+    def _take(self, name: str | None, hits: PartSet) -> None:
+        """Update the status after a part that is accepted."""
+        is_needed = bool(self._missing & hits)
+        self._missing &= ~hits
+        takes_a_chance = self._takes_a_chance(name)
+        if not is_needed and not takes_a_chance:
+            return
+        if self._missing and not takes_a_chance and self.status.exact:
+            # What is left could be met before, together with more, and still has all its names.
+            self._status = Status("waiting", missing=tuple(members(self._missing)))
+        else:
+            self._status = self._outlook()
 
     @property
     def status(self) -> Status:
