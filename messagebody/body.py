@@ -266,6 +266,9 @@ class PartSequence(MutableSequence[Part]):
         return record
 
     def _missing(self, name: str) -> PartNotFound:
+        if is_name(name) and self._parts.is_directory(f"{name}/"):
+            below = f"{name}/**"
+            return PartNotFound(name, f"; it is a directory: list({below!r}) gives its parts")
         return PartNotFound(name, _what_is_there(name, self.names()))
 
 
