@@ -4,7 +4,7 @@ One wording everywhere: what was expected, what came, and what the caller probab
 """
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any, TypeVar
 
 from messagebody._leaves import leaf
@@ -36,11 +36,47 @@ def require_parts(values: Any) -> Any:
     no_parts = (*_JSON_TEXT, Mapping, os.PathLike, leaf("MessageBodySchema"))
     if isinstance(values, no_parts) or not isinstance(values, Iterable):
         raise InvalidArgument("a MessageBody", values, _body_hint(values))
-    if isinstance(values, list | tuple):
+    if isinstance(values, Collection):
         for value in values:
-            if isinstance(value, Mapping):
-                raise InvalidArgument("a MessageBody", values, "MessageBody.from_dicts(…)")
+            _check_element(value)
+        return values
+    return _checked(values)
+
+
+def _checked(values: Iterable[Any]) -> Iterator[Any]:
+    # An iterator can be looked at only once, so this is done while it is read.
+    for value in values:
+        _check_element(value)
+        yield value
+
+
+def require_iterable(
+    values: _T, expected: str = "parts in a list", *, hint: str | None = None
+) -> _T:
+    """Return an iterable, without looking at what it gives.
+
+    Arguments:
+        values: the iterable.
+        expected: what it is to give.
+        hint: what to write instead; by default how a body is made of the value.
+
+    Raises:
+        InvalidArgument: it is not iterable, or gives characters or keys.
+    """
+    if isinstance(values, (*_JSON_TEXT, Mapping)) or not isinstance(values, Iterable):
+        raise InvalidArgument(expected, values, _body_hint(values) if hint is None else hint)
     return values
+
+
+def require_path(value: _T) -> _T:
+    """Return a path of a file.
+
+    Raises:
+        InvalidArgument: it is something else.
+    """
+    if isinstance(value, str | os.PathLike):
+        return value
+    raise InvalidArgument("a path of a file", value)
 
 
 def require_schema(value: _T) -> _T:
@@ -75,6 +111,15 @@ def _body_hint(value: object) -> str:
     if isinstance(value, Mapping | list | tuple):
         return "MessageBody.from_dicts(…) reads parsed JSON, MessageBody([…]) takes parts"
     return "MessageBody([…]) takes parts" if hasattr(value, "content_type") else ""
+
+
+def _check_element(value: Any) -> None:
+    if hasattr(value, "content_type"):
+        return
+    hint = "MessageBody.from_dicts(…) reads dicts" if isinstance(value, Mapping) else ""
+    if isinstance(value, leaf("MessageBody")):
+        hint = "pass each body by itself, not in a list"
+    raise InvalidArgument("a MessageBody", got=f"{type(value).__name__} in a list", hint=hint)
 
 
 def _schema_hint(value: object) -> str:

@@ -10,13 +10,17 @@ from typing import TYPE_CHECKING, Any, Final, Self, TypeVar, Unpack, overload
 
 import messagebody  # annotations name what is above; they are evaluated by those who ask
 from messagebody._files import replace_file
-from messagebody._guards import require_resolver
+from messagebody._guards import (
+    require_iterable,
+    require_path,
+    require_resolver,
+)
 from messagebody._index import PartList
 from messagebody._leaves import LazySerializer, PydanticHook, leaf
 from messagebody._text import count_of, escape, human_size, quote, redact_url
 from messagebody.content import Reference
 from messagebody.errors import DuplicateName, InvalidArgument, InvalidPart, PartNotFound
-from messagebody.limits import DEFAULT_LIMITS, Limits
+from messagebody.limits import DEFAULT_LIMITS, Limits, require_limits
 from messagebody.media_types import is_text
 from messagebody.names import is_name
 from messagebody.part import NOT_GIVEN, Part, build_part, rewrite_part
@@ -52,7 +56,7 @@ class PartSequence(MutableSequence[Part]):
     def __init__(self, parts: Iterable[Part] = ()) -> None:
         self._parts = PartList()
         self._resolver: messagebody.Resolver | None = None
-        for part in parts:
+        for part in require_iterable(parts):
             self._parts.append(_record(part))
 
     @classmethod
@@ -121,12 +125,14 @@ class PartSequence(MutableSequence[Part]):
 
     def insert(self, index: int, value: Part) -> None:
         """Put a part before a position."""
+        if not hasattr(index, "__index__"):
+            raise InvalidArgument("a position", index)
         start = slice(index, None).indices(len(self))[0]
         self._parts.insert(start, _record(value))
 
     def extend(self, values: Iterable[Part]) -> None:
         """Add all parts at the end, or none if one of them can't be."""
-        records = [_record(part) for part in values]
+        records = [_record(part) for part in require_iterable(values)]
         seen: set[str] = set()
         for record in records:
             if record.name is not None and (record.name in seen or record.name in self):
@@ -202,7 +208,8 @@ class PartSequence(MutableSequence[Part]):
     def get(self, name: str | PurePath, default: _T) -> Part | _T: ...
     def get(self, name: str | PurePath, default: Any = None) -> Any:
         """Return the part with a name, or `default`."""
-        record = self._parts.find(_key(name))
+        name = _key(name)
+        record = self._parts.find(name) if isinstance(name, str) else None
         return default if record is None else self._made(record)
 
     def index(self, value: Any, start: int = 0, stop: int | None = None) -> int:
@@ -259,6 +266,9 @@ class PartSequence(MutableSequence[Part]):
         return record
 
     def _missing(self, name: str) -> PartNotFound:
+        if is_name(name) and self._parts.is_directory(f"{name}/"):
+            below = f"{name}/**"
+            return PartNotFound(name, f"; it is a directory: list({below!r}) gives its parts")
         return PartNotFound(name, _what_is_there(name, self.names()))
 
 
@@ -273,9 +283,8 @@ def _key(key: Any) -> Any:
 
 def _record(part: Part) -> PartRecord:
     if not isinstance(part, Part):
-        raise InvalidPart(
-            f"a body holds parts, got {quote(part)}; body.add(…) makes a part of content"
-        )
+        takes = "MessageBody.from_dicts([…]) reads dicts, body.add(…) makes a part of content"
+        raise InvalidPart(f"a body holds parts, got {quote(part)}; {takes}")
     return part._record
 
 
@@ -349,14 +358,14 @@ class MessageBody(PartSequence):
             >>> MessageBody.from_json('[{"contentType":"text/plain","content":"Hello!"}]')[0].text
             'Hello!'
         """
-        return cls._of(reader.decode(data, limits=limits, strict=strict))
+        return cls._of(reader.decode(data, limits=require_limits(limits), strict=strict))
 
     @classmethod
     def from_dicts(
         cls, data: Any, *, limits: Limits = DEFAULT_LIMITS, strict: bool = False
     ) -> Self:
         """Make a body of parsed JSON: a list of dicts, or a dict with `parts`; see `from_json`."""
-        return cls._of(reader.decode_parsed(data, limits=limits, strict=strict))
+        return cls._of(reader.decode_parsed(data, limits=require_limits(limits), strict=strict))
 
     def to_json(self, *, indent: int | None = None) -> str:
         """Encode the body as a JSON array of parts.
@@ -398,7 +407,8 @@ class MessageBody(PartSequence):
             OSError: the file can't be read.
             DecodeError: it is not a body.
         """
-        with Path(path).open("rb") as stream:
+        require_limits(limits)
+        with Path(require_path(path)).open("rb") as stream:
             # One byte more than the limit is enough to refuse.
             return cls.from_json(stream.read(limits.json_bytes + 1), limits=limits, strict=strict)
 
@@ -419,7 +429,7 @@ class MessageBody(PartSequence):
             >>> MessageBody.load("message.json") == body
             True
         """
-        replace_file(path, self.to_json_bytes(indent=indent))
+        replace_file(require_path(path), self.to_json_bytes(indent=indent))
 
     # Building
 
@@ -680,6 +690,8 @@ class MessageBody(PartSequence):
         Raises:
             MissingDependency: universal-pathlib is not installed.
         """
+        if not isinstance(name, str | os.PathLike):
+            raise InvalidArgument("a name", name)
         return leaf("path_into")(self, name)  # type: ignore[no-any-return]
 
     def to_references(self, resolver: "messagebody.Resolver | None" = None) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from typing import Final, ParamSpec
 import attrs
 
 from messagebody import sniffing
+from messagebody._guards import require_parts
 from messagebody._text import count_of, escape, quote
 from messagebody.errors import EnvelopeError
 from messagebody.part import Part
@@ -133,7 +134,7 @@ def iter_findings(parts: Iterable[Part]) -> Iterator[Finding]:
         >>> print(*iter_findings(body))
         part 0 '/a.png': it states image/png, its bytes are application/pdf (warning type-disagrees)
     """
-    for index, part in enumerate(parts):
+    for index, part in enumerate(require_parts(parts)):
         for check, problem in () if part.is_reference else _problems(part):
             place = f"part {index}" + (f" {quote(part.name)}" if part.name else "")
             yield Finding(check, pointer(index), problem, Severity.WARNING, place=place)

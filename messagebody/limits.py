@@ -5,7 +5,7 @@ import re
 import attrs
 
 from messagebody._text import quote
-from messagebody.errors import InvalidSize
+from messagebody.errors import InvalidArgument, InvalidSize
 
 _MIB = 1024 * 1024
 
@@ -54,6 +54,17 @@ _UNITS = {
     "kb": 1000, "mb": 1000**2, "gb": 1000**3, "tb": 1000**4,
     "kib": 1024, "mib": 1024**2, "gib": 1024**3, "tib": 1024**4,
 }  # fmt: skip
+
+
+def require_limits(value: Limits) -> Limits:
+    """Return the limits of a reader.
+
+    Raises:
+        InvalidArgument: it is something else; says how limits are made.
+    """
+    if isinstance(value, Limits):
+        return value
+    raise InvalidArgument("Limits", value, "Limits(json_bytes=…) changes one, Limits() none")
 
 
 def parse_size(size: int | str) -> int:

@@ -109,6 +109,11 @@ class TestBuilding:
         with pytest.raises(InvalidPart, match="a body holds parts"):
             body.append("text")  # type: ignore[arg-type]
 
+    def test_the_name_of_a_directory(self) -> None:
+        body = MessageBody([Part("x", name="/sources/1")])
+        with pytest.raises(PartNotFound, match=r"is a directory: list\('/sources/\*\*'\)"):
+            _ = body["/sources"]
+
     def test_missing(self, body: MessageBody) -> None:
         with pytest.raises(PartNotFound) as caught:
             _ = body["sources/1"]

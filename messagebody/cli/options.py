@@ -124,6 +124,15 @@ def complete_file(context: click.Context, parameter: click.Parameter, incomplete
     return [click.shell_completion.CompletionItem(incomplete, type="file")]
 
 
+def complete_store(
+    context: click.Context, parameter: click.Parameter, incomplete: str
+) -> list[Any]:
+    """Let the shell complete a directory, and what the URL of a store begins with."""
+    item = click.shell_completion.CompletionItem
+    schemes = [each for each in ("s3://", "file://", "memory://") if each.startswith(incomplete)]
+    return [*map(item, schemes), item(incomplete, type="dir")]
+
+
 def complete_name(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
     """Complete the name of a part of BODY."""
     path = context.params.get("body")

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any, Final, Self
 import attrs
 
 from messagebody._files import read_regular
+from messagebody._guards import require_iterable
 from messagebody._text import count_of, quote
 from messagebody.compatibility.inclusion import Compatibility, check, lenient_schema
 from messagebody.compatibility.matrix import InclusionMatrix, Row
-from messagebody.errors import InvalidPattern, InvalidSchema, MissingDependency
+from messagebody.errors import InvalidArgument, InvalidPattern, InvalidSchema, MissingDependency
 from messagebody.limits import DEFAULT_LIMITS, Limits
 from messagebody.schema import MessageBodySchema, SchemaPart
 from messagebody.solver.languages import members
@@ -226,7 +227,9 @@ class Registry(Mapping[str, Agent]):
         self._agents: dict[str, Agent] = {}
         self._lenient = lenient
         self._steps = steps
-        for agent in agents:
+        for agent in require_iterable(agents, "agents in a list", hint=""):
+            if not isinstance(agent, Agent):
+                raise InvalidArgument("an Agent", agent, "Agent.from_dict(…) reads parsed JSON")
             if agent.name in self._agents:
                 raise InvalidSchema(f"two agents are called {quote(agent.name)}")
             self._agents[agent.name] = agent

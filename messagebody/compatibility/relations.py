@@ -8,6 +8,7 @@ import attrs
 from messagebody._guards import require_schema
 from messagebody.body import MessageBody
 from messagebody.compatibility.inclusion import Compatibility, body_of, check
+from messagebody.errors import InvalidArgument
 from messagebody.schema import MessageBodySchema
 from messagebody.solver.budget import DEFAULT_STEPS, Budget, OutOfBudget
 from messagebody.solver.decision import NOTHING, Decision
@@ -188,6 +189,9 @@ def upgrade(
         lenient: readers ignore parts they do not know.
         steps: the work each of the two questions may take.
     """
+    for pair in (old, new):
+        if not isinstance(pair, tuple | list) or len(pair) != 2:
+            raise InvalidArgument("a pair of schemas, (input, output)", pair)
     return Upgrade(
         check(old[0], new[0], lenient=lenient, steps=steps),
         check(new[1], old[1], lenient=lenient, steps=steps),

@@ -13,7 +13,13 @@ from typing import Any
 from messagebody._text import quote, redact_url
 from messagebody.body import MessageBody
 from messagebody.content import guess_type
-from messagebody.errors import InvalidName, MessageBodyError, RefusedPaths, UnsafeReference
+from messagebody.errors import (
+    InvalidArgument,
+    InvalidName,
+    MessageBodyError,
+    RefusedPaths,
+    UnsafeReference,
+)
 from messagebody.names import check_name
 from messagebody.part import Part
 from messagebody.references import Resolver
@@ -57,6 +63,8 @@ def body_from_references(references: Mapping[str, Any]) -> MessageBody:
 
 
 def _refs(references: Mapping[str, Any]) -> Mapping[str, Any]:
+    if not isinstance(references, Mapping):
+        raise InvalidArgument("references in a dict", references)
     if "version" not in references:
         return references
     refused = sorted(references.keys() & {"templates", "gen"})

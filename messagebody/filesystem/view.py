@@ -4,9 +4,10 @@ import contextlib
 import datetime as dt
 import errno
 import os
+import re
 from collections.abc import Iterable, Iterator
 from functools import partial
-from typing import Any, ClassVar, NoReturn
+from typing import Any, ClassVar, Final, NoReturn
 
 from fsspec import AbstractFileSystem
 from fsspec.callbacks import DEFAULT_CALLBACK
@@ -19,10 +20,13 @@ from messagebody.filesystem.directories import MadeDirectories
 from messagebody.filesystem.files import PartReader, described_stream
 from messagebody.filesystem.paths import is_live, quote_name, unquote_name
 from messagebody.filesystem.transfers import Pairs, results_in_order
+from messagebody.globs.wide import wide_pattern
 from messagebody.names import ancestors
 from messagebody.part import Part
 from messagebody.references import Budget, Resolver
 from messagebody.wire.members import PartRecord
+
+_MAGIC: Final = re.compile(r"[*?\[{]")
 
 
 def fail(number: int, path: str, text: str | None = None) -> NoReturn:
@@ -264,10 +268,37 @@ class BodyView(AbstractFileSystem):  # type: ignore[misc]
     def glob(
         self, path: str, maxdepth: int | None = None, detail: bool = False, **options: Any
     ) -> Any:
-        """List what matches a pattern, sorted; see fsspec."""
+        """List what matches a pattern, sorted; see fsspec. Braces, `{a,b}`, work too.
+
+        A pattern with braces has the wide dialect of `MessageBody.glob`, which is never for the
+        pattern of a stranger.
+
+        Raises:
+            InvalidPattern: its braces stand for more than 1,000 patterns.
+        """
         # What does not match is never described: of a million parts that takes seconds.
-        found = super().glob(path, maxdepth, detail=True, bare=True, **options)
+        if "{" in path and not self._quotes:  # no name holds a brace, unless names are quoted
+            found = self._glob_braces(self._strip_protocol(path), maxdepth, path.endswith("/"))
+        else:
+            found = super().glob(path, maxdepth, detail=True, bare=True, **options)
         return self._infos(found) if detail else [*found]
+
+    def _glob_braces(self, pattern: str, maxdepth: int | None, only_directories: bool) -> list[str]:
+        """Return what matches a pattern with braces, which fsspec takes for plain characters."""
+        matches = wide_pattern(pattern)
+        root = _MAGIC.split(pattern, maxsplit=1)[0].rpartition("/")[0]
+        below, deep, _ = pattern.removeprefix(root + "/").partition("**")
+        # As in fsspec, the depth is counted from the first "**".
+        depth = below.count("/") + maxdepth if deep and maxdepth is not None else None
+        found = self.find(root or "/", depth, withdirs=True, detail=True, bare=True)
+        names = []
+        for each, info in found.items():
+            is_directory = info["type"] == "directory"
+            # As in fsspec, "/a/**" also finds the directory "/a".
+            slash = "/" if is_directory and pattern.endswith("/**") else ""
+            if matches(each + slash) and (is_directory or not only_directories):
+                names.append(each)
+        return sorted(names)
 
     def _infos(self, paths: Iterable[str]) -> dict[str, dict[str, Any]]:
         infos = {}

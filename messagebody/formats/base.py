@@ -12,7 +12,7 @@ import attrs
 
 import messagebody  # noqa: TC001 - annotations are evaluated by those who ask
 from messagebody._text import escape, quote
-from messagebody.errors import LossyConversion, MessageBodyError
+from messagebody.errors import InvalidArgument, LossyConversion, MessageBodyError
 from messagebody.findings import Finding
 
 T = TypeVar("T")
@@ -176,6 +176,8 @@ def adapter(name: str) -> Adapter:
         >>> adapter("agents-api").detect({"role": "user", "content": "Hello"})
         True
     """
+    if not isinstance(name, str):
+        raise InvalidArgument("the name of a format", name)
     found = _adapters.get(name)
     if found is None and name in _installed():
         found = _adapters[name] = cast("Adapter", _installed()[name].load())

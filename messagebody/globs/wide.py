@@ -28,6 +28,8 @@ def wide_pattern(pattern: str, *, match_base: bool = False) -> Callable[[str], b
     """
     from wcmatch import glob
 
+    if not isinstance(pattern, str):
+        raise InvalidPattern(pattern, "a pattern is a string")
     flags = glob.GLOBSTAR | glob.BRACE | glob.DOTGLOB | glob.EXTGLOB | glob.FORCEUNIX | glob.CASE
     if match_base:
         flags |= glob.MATCHBASE

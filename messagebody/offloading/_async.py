@@ -8,6 +8,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, Final, TypeVar
 
+from messagebody._guards import require_body
 from messagebody._threads import PATIENCE, Pool, Stop
 from messagebody.body import MessageBody
 from messagebody.offloading._inline import inline
@@ -29,18 +30,20 @@ async def aoffload(body: MessageBody, store: Any, **options: Any) -> MessageBody
     and undoes what it began; it returns within two seconds even if the store does not answer.
     """
     stop = Stop()
-    return await _in_thread(partial(offload, body.copy(), store, stop=stop, **options), stop)
+    return await _in_thread(
+        partial(offload, require_body(body).copy(), store, stop=stop, **options), stop
+    )
 
 
 async def ainline(body: MessageBody, **options: Any) -> MessageBody:
     """Inline without blocking the event loop; see `inline` and `aoffload`."""
     stop = Stop()
-    return await _in_thread(partial(inline, body.copy(), stop=stop, **options), stop)
+    return await _in_thread(partial(inline, require_body(body).copy(), stop=stop, **options), stop)
 
 
 async def apresent(body: MessageBody, **options: Any) -> MessageBody:
     """Present without blocking the event loop; see `present`."""
-    return await _in_thread(partial(present, body.copy(), **options), Stop())
+    return await _in_thread(partial(present, require_body(body).copy(), **options), Stop())
 
 
 async def _in_thread(work: Callable[[], _T], stop: Stop) -> _T:

@@ -10,11 +10,11 @@ from typing import Any
 import attrs
 
 from messagebody._files import replace_file
-from messagebody._guards import require_body, require_resolver
+from messagebody._guards import require_body, require_path, require_resolver
 from messagebody._text import escape, human_size, redact_url
 from messagebody._threads import Stop
 from messagebody.body import MessageBody
-from messagebody.errors import LimitExceeded, MessageBodyError, StoreError
+from messagebody.errors import InvalidArgument, LimitExceeded, MessageBodyError, StoreError
 from messagebody.offloading._jobs import replace_parts, reporter, subject_of
 from messagebody.offloading._offload import Selection
 from messagebody.offloading._transfer import FileBlob
@@ -163,6 +163,11 @@ def fetch(
         >>> file.stat().st_size
         5000
     """
+    require_path(path)
+    require_resolver(resolver)
+    if not isinstance(part, Part):
+        hint = "body[…] takes a part out of a body" if isinstance(part, MessageBody) else ""
+        raise InvalidArgument("a Part", part, hint)
     with _content(part, resolver, callback) as blob:
         try:
             replace_file(path, blob.buffers(CHUNK))

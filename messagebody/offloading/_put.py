@@ -7,7 +7,7 @@ from messagebody._text import redact_url
 from messagebody._threads import Stop
 from messagebody.content import LocalFile, Reference
 from messagebody.digests import sha256_of
-from messagebody.errors import StoreError
+from messagebody.errors import InvalidArgument, StoreError
 from messagebody.media_types import OCTET_STREAM
 from messagebody.offloading._transfer import FileBlob, Verify, Watched, ensure
 from messagebody.references.spool import Spool, SpoolBlob
@@ -60,6 +60,9 @@ def put_content(
     if isinstance(content, bytes | bytearray | memoryview):
         data = bytes(content)
         return put(sha256_of(data), Bytes(data, sha256_of(data)))
+    if not hasattr(content, "read"):
+        hint = "encode text to bytes first"
+        raise InvalidArgument("bytes, a Path or a binary file", content, hint)
     spool = _spooled(content, opened)
     try:
         return put(spool.digest, SpoolBlob(spool))

@@ -12,6 +12,7 @@ from typing import Any
 
 import attrs
 
+from messagebody._guards import require_iterable
 from messagebody._text import count_of, human_size
 from messagebody.body import MessageBody
 from messagebody.digests import KEY_PREFIX, is_key, key_of, keys_in
@@ -96,7 +97,7 @@ def sweep(
 def _keys_in_use(store: Store, bodies: Iterable[MessageBody | str | bytes]) -> set[str]:
     keys: set[str] = set()
     count = 0
-    for body in bodies:
+    for body in require_iterable(bodies, "bodies in a list", hint="sweep(store, [body])"):
         count += 1
         decoded = body if isinstance(body, MessageBody) else MessageBody.from_json(body)
         for part in decoded:

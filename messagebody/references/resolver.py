@@ -7,6 +7,7 @@ import ssl
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
+from messagebody._guards import require_iterable
 from messagebody._text import redact_url
 from messagebody.content import Reference
 from messagebody.digests import KEY_PREFIX
@@ -75,7 +76,9 @@ class Resolver:
     ) -> None:
         entries = [allow] if isinstance(allow, str | os.PathLike | Store) else allow
         self.entries: tuple[Entry, ...] = tuple(
-            entry for each in entries for entry in make_entries(each)
+            entry
+            for each in require_iterable(entries, "URLs, paths or stores to allow", hint="")
+            for entry in make_entries(each)
         )
         self.public_https = public_https
         self.require_digest = require_digest

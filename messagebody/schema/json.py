@@ -26,6 +26,9 @@ def decode(data: str | bytes | bytearray | memoryview, limits: Limits) -> tuple[
     Raises:
         InvalidSchema: the document is no schema.
     """
+    if not isinstance(data, str | bytes | bytearray | memoryview):
+        hint = "MessageBodySchema.from_dicts(…) reads parsed JSON"
+        raise InvalidSchema(f"JSON is text or bytes, got {quote(data)}; {hint}")
     size = len(data.encode("utf-8", "surrogatepass")) if isinstance(data, str) else len(data)
     if size > limits.json_bytes:
         problem = f"{size:,} bytes are more than {limits.json_bytes:,} (limit json_bytes)"

@@ -8,11 +8,11 @@ from typing import Any, Final, Self, overload
 import attrs
 
 import messagebody  # noqa: TC001 - annotations are evaluated by those who ask
-from messagebody._guards import require_parts
+from messagebody._guards import require_iterable, require_parts
 from messagebody._leaves import LazySerializer, PydanticHook, leaf
 from messagebody._text import count_of, escape
 from messagebody.errors import InvalidBody
-from messagebody.limits import DEFAULT_LIMITS, Limits
+from messagebody.limits import DEFAULT_LIMITS, Limits, require_limits
 from messagebody.media_types import essence
 from messagebody.names import parent
 from messagebody.part import Part
@@ -76,6 +76,8 @@ def _union(types: Sequence[str]) -> str:
 
 
 def _read_parts(parts: Iterable[Any]) -> tuple[SchemaPart, ...]:
+    hint = "MessageBodySchema.from_json(…) reads JSON, MessageBodySchema.from_dicts(…) parsed JSON"
+    require_iterable(parts, "schema parts in a list", hint=hint)
     return schema_json.read_parts(list(parts), DEFAULT_LIMITS)
 
 
@@ -117,12 +119,12 @@ class MessageBodySchema(Sequence[SchemaPart]):
             >>> MessageBodySchema.from_json('[{"contentType":"image/*"}]')
             MessageBodySchema(1 part: image/*)
         """
-        return cls(schema_json.decode(data, limits))
+        return cls(schema_json.decode(data, require_limits(limits)))
 
     @classmethod
     def from_dicts(cls, data: Any, *, limits: Limits = DEFAULT_LIMITS) -> Self:
         """Make a schema of parsed JSON; see `from_json`."""
-        return cls(schema_json.decode_parsed(data, limits))
+        return cls(schema_json.decode_parsed(data, require_limits(limits)))
 
     @classmethod
     def infer(cls, *bodies: Iterable[Part]) -> Self:
@@ -138,7 +140,7 @@ class MessageBodySchema(Sequence[SchemaPart]):
             >>> MessageBodySchema.infer(body)
             MessageBodySchema(2 parts: required text/plain, required '/sources/*' text/plain)
         """
-        return cls(infer_parts([require_parts(body) for body in bodies]))
+        return cls(infer_parts([[*require_parts(body)] for body in bodies]))
 
     def to_dicts(self) -> list[dict[str, Any]]:
         """Return what `to_json` writes, parsed."""

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final
 
-from messagebody._text import quote
+from messagebody.errors import InvalidArgument
 
 DEFAULT_STEPS: Final = 1_000_000
 """Steps `check` may take by default: about a second of one core."""
@@ -25,20 +25,20 @@ class Budget:
         steps: the steps that may be taken.
 
     Raises:
-        ValueError: that is not a whole number from 0 on.
+        InvalidArgument: that is not a whole number from 0 on.
 
     Examples:
         >>> Budget("7")
         Traceback (most recent call last):
         ...
-        ValueError: steps is a whole number from 0 on, got '7'
+        messagebody.errors.InvalidArgument: expected steps, a whole number from 0 on, got a str
     """
 
     __slots__ = ("left",)
 
     def __init__(self, steps: int = DEFAULT_STEPS) -> None:
         if not isinstance(steps, int) or isinstance(steps, bool) or steps < 0:
-            raise ValueError(f"steps is a whole number from 0 on, got {quote(steps)}")
+            raise InvalidArgument("steps, a whole number from 0 on", steps)
         self.left = steps
 
     def spend(self, steps: int) -> None:

@@ -7,6 +7,7 @@ as `s3://bucket/prefix/sha256/…`; nothing but a `Resolver` that allows the sto
 import functools
 import importlib
 import importlib.metadata
+import inspect
 import os
 import re
 from collections.abc import Callable
@@ -152,11 +153,19 @@ def _filesystem(scheme: str, options: dict[str, Any]) -> Any:
     import fsspec
 
     try:
-        return fsspec.filesystem(scheme, **options)
+        made = fsspec.get_filesystem_class(scheme)
+        # Asked before it is made: one that was made half complains again when it is thrown away.
+        inspect.signature(made.__init__).bind(None, **options)
+        return made(**options)
     except ImportError as error:
         if scheme in _EXTRAS:
             raise MissingDependency(f"a store at {scheme}://", _EXTRAS[scheme]) from error
         problem = f"a store at {scheme}:// needs a package that is not installed: {error}"
         raise StoreError(problem, f"{scheme}://") from error
+    except TypeError as error:
+        # Some filesystems are of one host, which `open_store` has no option for, such as ftp's.
+        problem = f"the filesystem of {scheme}:// can't be opened with these options"
+        hint = "open it with fsspec and pass filesystem="
+        raise StoreError(f"{problem}; {hint}", f"{scheme}://") from error
     except ValueError as error:
         raise StoreError(f"there is no filesystem for {scheme}://", f"{scheme}://") from error

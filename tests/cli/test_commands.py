@@ -356,6 +356,8 @@ class TestConverting:
 
     def test_detect(self, shell: Shell, message: str) -> None:
         assert shell("detect", message).out == "body\n"
+        assert json.loads(shell("detect", message, "--json").out) == ["body"]
+        assert json.loads(shell("detect", "-", "--json", stdin=b"{}").out) == []
         none = shell("detect", "-", stdin=b"{}")
         assert (none.code, none.out) == (1, "")
         assert "none of the formats body, agents-api, " in none.err
@@ -386,6 +388,20 @@ class TestManners:
 
     def test_completion(self, shell: Shell) -> None:
         assert "_MESSAGEBODY_COMPLETE" in shell("completion", "bash").out
+        bare = shell("completion")
+        assert bare.code == 2
+        assert "Usage: messagebody completion" in bare.err
+        assert "\\n" not in bare.err
+
+    def test_completion_of_stores(self) -> None:
+        from click.shell_completion import ShellComplete
+
+        from messagebody.cli.application import application
+
+        complete = ShellComplete(application, {}, "messagebody", "_MESSAGEBODY_COMPLETE")
+        for command in ("offload", "pack", "add", "migrate"):
+            found = complete.get_completions([command, "--to"], "s")
+            assert [(each.value, each.type) for each in found] == [("s3://", "plain"), ("s", "dir")]
 
     def test_bad_json_is_bad_input(self, shell: Shell) -> None:
         done = shell("ls", "-", stdin=b'[{"name":"a","content":""}]')

@@ -20,7 +20,7 @@ from messagebody.compatibility import (
     suggest,
     upgrade,
 )
-from messagebody.errors import InvalidPattern
+from messagebody.errors import InvalidArgument, InvalidPattern
 from messagebody.globs import name_pattern
 from messagebody.part import Part
 from messagebody.schema import MessageBodySchema
@@ -179,7 +179,7 @@ class TestSmallBudgets:
     @pytest.mark.parametrize("steps", [None, "7", -5, 1.5, True])
     def test_no_budget(self, steps: Any) -> None:
         """Steps are a whole number."""
-        with pytest.raises(ValueError, match="steps is a whole number from 0 on, got "):
+        with pytest.raises(InvalidArgument, match="steps, a whole number from 0 on, got "):
             check(schema(), schema(), steps=steps)
 
     def test_an_example_where_the_budget_ends(self) -> None:

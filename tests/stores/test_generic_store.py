@@ -203,3 +203,9 @@ def test_other_packages_add_schemes(monkeypatch: pytest.MonkeyPatch) -> None:
     stores._opener.cache_clear()
     assert open_store("added://place/x", option=1) is made
     stores._opener.cache_clear()
+
+
+@pytest.mark.parametrize("url", ["ftp://example.com/store", "github://example/store"])
+def test_a_filesystem_that_needs_options_of_its_own_is_refused_in_words(url: str) -> None:
+    with pytest.raises(StoreError, match="filesystem="):
+        open_store(url)

@@ -16,6 +16,7 @@ from messagebody.cli.options import (
     allow_option,
     body_argument,
     complete_file,
+    complete_store,
     output_option,
     output_options,
     progress,
@@ -36,7 +37,10 @@ from messagebody.media_types import is_text
 from messagebody.names import safe_name
 from messagebody.offloading import inline, offload
 
-_to = click.option("--to", "store", metavar="STORE", help=f"Move large files to it. {STORE_HELP}")
+_to = click.option(
+    "--to", "store", metavar="STORE", shell_complete=complete_store,
+    help=f"Move large files to it. {STORE_HELP}",
+)  # fmt: skip
 _threshold = click.option(
     "--threshold", callback=size, default="256 KiB", show_default=True, metavar="SIZE",
     help="With --to: move larger files.",

@@ -57,7 +57,7 @@ def help_command(topic: str | None) -> None:
         )
 
 
-@click.command("completion")
+@click.command("completion", no_args_is_help=True)
 @click.argument("shell", type=click.Choice(["bash", "fish", "zsh"]))
 def completion_command(shell: str) -> None:
     """It completes commands, options, files and part names.

@@ -14,6 +14,7 @@ from messagebody.body import MessageBody
 from messagebody.cli.application import ExitCode
 from messagebody.cli.options import (
     BODY,
+    JSON_HELP,
     complete_file,
     decode_body,
     decode_json,
@@ -130,8 +131,9 @@ def _write_message(value: object, output: str | None) -> None:
 
 @click.command("detect")
 @click.argument("message", default="-", metavar="[MESSAGE]", shell_complete=complete_file)
+@click.option("--json", "as_json", is_flag=True, help=JSON_HELP)
 @pass_terminal
-def detect_command(terminal: Terminal, message: str) -> ExitCode:
+def detect_command(terminal: Terminal, message: str, *, as_json: bool) -> ExitCode:
     """Exit code 1: no known format fits.
 
     \b
@@ -139,7 +141,10 @@ def detect_command(terminal: Terminal, message: str) -> ExitCode:
     """
     data = read_bytes(message)
     found = formats_of(data)
-    terminal.say(found)
+    if as_json:
+        terminal.say_json([*found])
+    else:
+        terminal.say(found)
     if not found:
         decode_json(data, source_name(message))
         known = ", ".join([BODY, *adapter_names()])

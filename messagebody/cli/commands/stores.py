@@ -16,6 +16,7 @@ from messagebody.cli.options import (
     body_argument,
     complete_file,
     complete_name,
+    complete_store,
     decode_body,
     existing_store_url,
     output_option,
@@ -49,7 +50,9 @@ from messagebody.part import Part
 
 @click.command("offload")
 @body_argument
-@click.option("--to", "store", required=True, metavar="STORE", help=STORE_HELP)
+@click.option(
+    "--to", "store", required=True, metavar="STORE", shell_complete=complete_store, help=STORE_HELP
+)
 @click.option(
     "--threshold", callback=size, default="256 KiB", show_default=True, metavar="SIZE",
     help="Move larger parts.",
@@ -311,8 +314,17 @@ def _described_sweep(swept: Swept) -> dict[str, Any]:
 
 @click.command("migrate")
 @body_argument
-@click.option("--from", "source", required=True, metavar="STORE", help=STORE_HELP)
-@click.option("--to", "store", required=True, metavar="STORE", help=STORE_HELP)
+@click.option(
+    "--from",
+    "source",
+    required=True,
+    metavar="STORE",
+    shell_complete=complete_store,
+    help=STORE_HELP,
+)
+@click.option(
+    "--to", "store", required=True, metavar="STORE", shell_complete=complete_store, help=STORE_HELP
+)
 @click.option("--all", "everything", is_flag=True, help="Also references without a digest.")
 @output_options
 @pass_terminal

@@ -8,6 +8,7 @@ from typing import Self
 
 import attrs
 
+from messagebody._guards import require_path
 from messagebody._text import quote
 from messagebody.body import MessageBody
 from messagebody.content import LocalFile
@@ -85,7 +86,7 @@ def pack(
         ...     pack(directory).list()
         [Part('/notes.md', text/markdown, 6 B, local file 'notes.md')]
     """
-    root = Path(os.path.realpath(directory))
+    root = Path(os.path.realpath(require_path(directory)))
     base = "" if prefix == "/" else check_name(prefix)
     rules = [_Rule.of(pattern) for pattern in exclude]
     walk = _Walk(root, rules, rename, follow, hidden, on_left_out or str)

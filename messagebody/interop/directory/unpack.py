@@ -13,6 +13,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, BinaryIO, Self
 
 import messagebody  # noqa: TC001 - annotations are evaluated by those who ask
+from messagebody._guards import require_body, require_path, require_resolver
 from messagebody._text import quote
 from messagebody.body import MessageBody
 from messagebody.errors import RefusedPaths, UnsafeReference
@@ -230,10 +231,10 @@ def unpack(
         ...     path.relative_to(directory).as_posix(), path.read_text()
         ('sources/1.txt', 'meow')
     """
-    root = Path(directory)
-    parts = body.list()
+    root = Path(require_path(directory))
+    parts = require_body(body).list()
     names = [str(part.name) for part in parts]
-    resolver = resolver or body._resolver
+    resolver = require_resolver(resolver) or body._resolver
     refusals = list(_check_names(names, root, hidden=hidden or not into, portable=portable))
     refusals += _check_references(parts, resolver)
     refusals += _check_directory(root, names, into=into, overwrite=overwrite)
