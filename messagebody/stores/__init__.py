@@ -22,6 +22,7 @@ from messagebody.stores.base import (
     Store,
     Upload,
     digest_of,
+    harmless_cause,
 )
 
 __all__ = [
@@ -160,3 +161,10 @@ def _filesystem(scheme: str, options: dict[str, Any]) -> Any:
         raise StoreError(problem, f"{scheme}://") from error
     except ValueError as error:
         raise StoreError(f"there is no filesystem for {scheme}://", f"{scheme}://") from error
+    except Exception as error:
+        # Filesystems raise what they like; many take options that a URL can't state.
+        problem = (
+            f"the filesystem of {scheme}:// could not be opened ({type(error).__name__}); make it "
+            "yourself and pass it: open_store(url, filesystem=…)"
+        )
+        raise StoreError(problem, f"{scheme}://") from harmless_cause(error)
