@@ -71,18 +71,18 @@ def redact_url(url: str, *, limit: int = _CUT) -> str:
         >>> redact_url("https://user:pw@example.com/a.png?X-Amz-Signature=abc")
         'https://…@example.com/a.png?…'
     """
-    scheme, colon, rest = url.partition(":")
-    if scheme.lower() == "data":
-        return escape(f"{scheme}:{rest.partition(',')[0]},…", limit=limit)
-    rest = re.sub(r"[?#].*", "?…", rest, flags=re.DOTALL)
-    slashes = re.match(r"[/\\]*", rest)
-    start = slashes.end() if slashes else 0
-    authority = re.match(r"[^/\\]*", rest[start:])
-    end = start + (authority.end() if authority else 0)
-    host = rest[start:end]
-    if "@" in host:
-        host = "…@" + host.rpartition("@")[2]
-    return escape(scheme + colon + rest[:start] + host + rest[end:], limit=limit)
+    if url[:5].lower() == "data:":
+        return escape(f"{url.partition(',')[0]},…", limit=limit)
+    shown = re.sub(r"[?#].*", "?…", url, flags=re.DOTALL)
+    scheme, colon, rest = shown.partition(":") if ":" in shown else ("", "", shown)
+    pieces = re.split(r"([/\\])", rest)
+    for at in range(0, len(pieces), 2):
+        secret, at_sign, host = pieces[at].rpartition("@")
+        # A chain of filesystems holds an authority anywhere; so does what some parsers misread.
+        is_authority = at == 0 or not pieces[at - 2]
+        if at_sign and (is_authority or ":" in secret):
+            pieces[at] = "…@" + host
+    return escape(scheme + colon + "".join(pieces), limit=limit)
 
 
 def redact_urls(text: str) -> str:

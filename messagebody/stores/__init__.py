@@ -23,6 +23,7 @@ from messagebody.stores.base import (
     Store,
     Upload,
     digest_of,
+    harmless_cause,
 )
 
 __all__ = [
@@ -42,7 +43,7 @@ _URL = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://([A-Za-z0-9._-]*)((?:/[^?#\\\x00
 _READABLE = re.compile(
     r"(?:s3://[A-Za-z0-9][A-Za-z0-9._-]{1,254}"
     r"|(?!s3:)[a-z][a-z0-9+.-]*://(?:[A-Za-z0-9][A-Za-z0-9._-]*)?)"
-    r"(?:/(?:[A-Za-z0-9._~!$&'()*+,;=:@-]|%(?!0|1|2[EeFf]|5[Cc]|7[Ff])[0-9A-Fa-f]{2})+)*"
+    r"(?:/(?:[A-Za-z0-9._~!$&'()*+,;=:@-]|%(?!0|1|2[EeFf]|5[Cc]|7[Ff])[0-9A-Fa-f]{2})++)*+"
 )
 _PUBLIC = re.compile(r"https?://[A-Za-z0-9.-]+(?::[0-9]+)?(?:/[A-Za-z0-9._~!$&'()*+,;=:@-]+)*/?")
 _LONGEST = 8_000
@@ -169,3 +170,10 @@ def _filesystem(scheme: str, options: dict[str, Any]) -> Any:
         raise StoreError(f"{problem}; {hint}", f"{scheme}://") from error
     except ValueError as error:
         raise StoreError(f"there is no filesystem for {scheme}://", f"{scheme}://") from error
+    except Exception as error:
+        # Filesystems raise what they like; many take options that a URL can't state.
+        problem = (
+            f"the filesystem of {scheme}:// could not be opened ({type(error).__name__}); make it "
+            "yourself and pass it: open_store(url, filesystem=…)"
+        )
+        raise StoreError(problem, f"{scheme}://") from harmless_cause(error)

@@ -36,9 +36,12 @@ def proxy(rclone_server: servers.Server) -> Iterator[CountingProxy]:
 
 
 @pytest.fixture
-def fs(proxy: CountingProxy, rclone_server: servers.Server) -> Any:
+def fs(
+    proxy: CountingProxy, rclone_server: servers.Server, rclone_filesystem: S3FileSystem
+) -> Any:
     assert rclone_server.directory is not None
-    (rclone_server.directory / "videos").mkdir(exist_ok=True)
+    # rclone remembers its directories for minutes, so this one is made through it.
+    rclone_filesystem.client.create_bucket(Bucket="videos")
     with (rclone_server.directory / "videos" / "long.mp4").open("wb") as file:
         file.write(b"header" * 1000)
         file.truncate(SIZE)

@@ -13,7 +13,13 @@ from hypothesis import strategies as st
 
 from messagebody import Resolver
 from messagebody._threads import Interrupted
-from messagebody.errors import AccessDenied, MissingDependency, ObjectNotFound, StoreError
+from messagebody.errors import (
+    AccessDenied,
+    MissingDependency,
+    ObjectNotFound,
+    StoreError,
+    UnsafeReference,
+)
 from messagebody.stores import Bytes, Store, open_store
 from tests.stores.test_file_store import Breaking
 
@@ -209,3 +215,15 @@ def test_other_packages_add_schemes(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_filesystem_that_needs_options_of_its_own_is_refused_in_words(url: str) -> None:
     with pytest.raises(StoreError, match="filesystem="):
         open_store(url)
+
+
+@pytest.mark.parametrize("url", ["zip://x", "dir://x/y", "webhdfs://h/x", "reference://x"])
+def test_a_filesystem_that_does_not_open(
+    url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(StoreError, match="could not be opened") as caught:
+        open_store(url)
+    assert "filesystem=" in str(caught.value)
+    with pytest.raises(UnsafeReference):
+        Resolver(allow=url)
