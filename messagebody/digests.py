@@ -69,9 +69,14 @@ def is_digest(value: object) -> bool:
     return isinstance(value, str) and _DIGEST.fullmatch(value) is not None
 
 
+def hex_digits(digest: str) -> str:
+    """Return the 64 digits of a digest, as a file may be called."""
+    return digest.removeprefix(_PREFIX)
+
+
 def raw_digest(digest: str) -> bytes:
     """Return the 32 bytes of a digest."""
-    return bytes.fromhex(digest.removeprefix(_PREFIX))
+    return bytes.fromhex(hex_digits(digest))
 
 
 def key_of(digest: str) -> str:
@@ -81,7 +86,7 @@ def key_of(digest: str) -> str:
         >>> key_of("sha256:" + "0" * 64)[:16]
         'sha256/000000000'
     """
-    return KEY_PREFIX + digest.removeprefix(_PREFIX)
+    return KEY_PREFIX + hex_digits(digest)
 
 
 def is_key(text: str) -> bool:

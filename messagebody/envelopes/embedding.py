@@ -66,6 +66,8 @@ def embed(body: MessageBody, *, inline_as: Literal["url", "data"]) -> Embedded:
             embedded.attachments.append(_attachment(part, inline_as))
             if _may_be_shown(part.name, part.content_type):
                 entry["attached"] = True
+        if part.is_reference:  # as the part states them, even where a data: URL holds the content
+            entry.update(size=part.size, digest=part.digest)
         entry.update(unlisted(part._record))
         if part.extra:
             entry["extra"] = part.extra

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import BinaryIO, Final
 
 from messagebody._files import READ, open_parent
-from messagebody.digests import Hasher, raw_digest
+from messagebody.digests import Hasher, hex_digits
 from messagebody.errors import StoreError
 from messagebody.references.spool import Spool, SpoolBlob
 from messagebody.stores.directory import TEMPORARY, FileStore
@@ -60,7 +60,7 @@ class Cache:
 
     def open(self, digest: str) -> BinaryIO | None:
         """Return a file object over content that is verified, None if it is not in the cache."""
-        name = raw_digest(digest).hex()
+        name = hex_digits(digest)
         try:
             with open_parent(self.directory, [name]) as handle:
                 descriptor = os.open(name, READ, dir_fd=handle)
@@ -98,13 +98,13 @@ class Cache:
         """Return whether content is here, or would be kept once it is read."""
         if size is not None:
             return size <= self.max_bytes
-        return (self.directory / raw_digest(digest).hex()).exists()
+        return (self.directory / hex_digits(digest)).exists()
 
     def keep(self, spool: Spool) -> None:
         """Keep content that was verified; a disk that is full leaves the cache as it was."""
         if spool.size > self.max_bytes:
             return
-        name = raw_digest(spool.digest).hex()
+        name = hex_digits(spool.digest)
         with contextlib.suppress(StoreError):
             self._make_room(spool.size)
             self._store.put(name, SpoolBlob(spool), content_type="", if_absent=False)
