@@ -36,13 +36,9 @@ def proxy(rclone_server: servers.Server) -> Iterator[CountingProxy]:
 
 
 @pytest.fixture
-def fs(
-    proxy: CountingProxy, rclone_server: servers.Server, rclone_filesystem: S3FileSystem
-) -> Any:
+def fs(proxy: CountingProxy, rclone_server: servers.Server, rclone_store: S3Store) -> Any:
     assert rclone_server.directory is not None
-    # rclone remembers its directories for minutes, so this one is made through it.
-    rclone_filesystem.client.create_bucket(Bucket="videos")
-    with (rclone_server.directory / "videos" / "long.mp4").open("wb") as file:
+    with (rclone_server.directory / rclone_store.bucket / "long.mp4").open("wb") as file:
         file.write(b"header" * 1000)
         file.truncate(SIZE)
     filesystem = S3FileSystem(
@@ -51,9 +47,9 @@ def fs(
         addressing_style="path",
         response_checksum_validation="when_required",
     )
-    resolver = Resolver(allow=[S3Store(filesystem, "videos", "")])
-    body = MessageBody([Part(url="s3://videos/long.mp4", name="/long.mp4")])
-    return body.filesystem(resolver=resolver)
+    store = S3Store(filesystem, rclone_store.bucket, "")
+    body = MessageBody([Part(url=store.url_of("long.mp4"), name="/long.mp4")])
+    return body.filesystem(resolver=Resolver(allow=[store]))
 
 
 def test_a_header_costs_less_than_a_mebibyte(fs: Any, proxy: CountingProxy) -> None:
