@@ -128,7 +128,8 @@ def iter_findings(parts: Iterable[Part]) -> Iterator[Finding]:
 
     The checks are `type-disagrees`: the bytes are of another type than the part states,
     `text-is-a-path`: the text is the path of a file, which was not read, and `chat-message`: the
-    member `role` is what chat APIs have in a message. References are not looked at. Local files are read for their first bytes; a text that is a path is never opened.
+    member `role` is what chat APIs have in a message. References are not looked at. Local files
+    are read for their first bytes; a text that is a path is never opened.
 
     Examples:
         >>> from messagebody import MessageBody, Part
