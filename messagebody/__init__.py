@@ -82,4 +82,5 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    # Not what was loaded meanwhile: the names a user needs are those of the package's face.
+    return sorted({*__all__, *(name for name in globals() if name.startswith("__"))})

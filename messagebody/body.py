@@ -759,6 +759,9 @@ class MessageBody(PartSequence):
         if length > 3:
             yield "…"
 
+    def _ipython_key_completions_(self) -> builtins.list[str]:
+        return self.names()
+
     def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
         return {"text/plain": repr(self), "text/html": leaf("html_table")(self)}
 

@@ -19,6 +19,8 @@ from messagebody.part import Part
 
 _LONGEST_PATH: Final = 255
 _SHOWN: Final = 20
+# Who speaks in the messages of chat APIs; no part of a body has such a member.
+_ROLES: Final = ("user", "assistant", "system", "developer", "tool", "model")
 
 
 class Severity(StrEnum):
@@ -124,9 +126,10 @@ def validator_of(iter_findings: Callable[P, Iterable[Finding]]) -> Callable[P, N
 def iter_findings(parts: Iterable[Part]) -> Iterator[Finding]:
     """Yield what in a legal body was probably not meant, part by part.
 
-    The checks are `type-disagrees`: the bytes are of another type than the part states, and
-    `text-is-a-path`: the text is the path of a file, which was not read. References are not
-    looked at. Local files are read for their first bytes; a text that is a path is never opened.
+    The checks are `type-disagrees`: the bytes are of another type than the part states,
+    `text-is-a-path`: the text is the path of a file, which was not read, and `chat-message`: the
+    member `role` is what chat APIs have in a message. References are not looked at. Local files
+    are read for their first bytes; a text that is a path is never opened.
 
     Examples:
         >>> from messagebody import MessageBody, Part
@@ -144,6 +147,9 @@ def _problems(part: Part) -> Iterator[tuple[str, str]]:
     found = sniffing.content_type(_head(part))
     if not sniffing.agree(part.content_type, found):
         yield "type-disagrees", f"it states {part.content_type}, its bytes are {found}"
+    if part.name is None and part.extra.get("role") in _ROLES:
+        role = quote(part.extra["role"])
+        yield "chat-message", f"role {role} makes it look like a message of a chat API, not a part"
     if part.text is not None and _is_a_file(part.text):
         problem = f"its text is the path of a file; for the file itself: Path({quote(part.text)})"
         yield "text-is-a-path", problem

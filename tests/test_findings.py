@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from messagebody import MessageBody
-from messagebody.errors import EnvelopeError
+from messagebody.errors import DecodeError, EnvelopeError
 from messagebody.findings import (
     Finding,
     Severity,
@@ -115,3 +115,11 @@ class TestVerdicts:
             validator_of(_below)([0] * 30, limit=1)
         assert len(caught.value.findings) == 30
         assert str(caught.value).count("(low)") == 20
+
+
+def test_a_message_of_a_chat_api() -> None:
+    body = MessageBody.from_dicts([{"role": "user", "content": "hi"}, {"role": [], "content": "x"}])
+    [finding] = iter_findings(body)
+    assert (finding.check, finding.index) == ("chat-message", 0)
+    with pytest.raises(DecodeError, match="a chat message, with a role, is not a part"):
+        MessageBody.from_dicts([{"role": "user", "content": [{"type": "text", "text": "hi"}]}])

@@ -289,3 +289,13 @@ def test_the_four_examples(name: Any, tmp_path: Path) -> None:
     small = offload(body, tmp_path / "store", threshold=0)
     assert schema.is_valid(small)
     assert all(part.is_reference for part in small)
+
+
+def test_what_a_person_explores_is_short() -> None:
+    import messagebody
+
+    shown = [name for name in dir(messagebody) if not name.startswith("__")]
+    assert shown == sorted(messagebody.__all__)
+    body = MessageBody([Part("x"), Part("y", name="/y")])
+    assert body._ipython_key_completions_() == ["/y"]
+    assert repr(body.fs) == f"MessageBodyFileSystem({body!r})"

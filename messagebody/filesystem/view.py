@@ -107,6 +107,9 @@ class BodyView(AbstractFileSystem):  # type: ignore[misc]
         """Return a path with the protocol before it."""
         return f"{self.protocol}://{self._strip_protocol(name)}"
 
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.body!r})"
+
     # Names and paths: the same, unless names are quoted
 
     def _name(self, path: str) -> str:

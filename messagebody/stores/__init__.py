@@ -93,7 +93,8 @@ def open_store(
     if not _READABLE.fullmatch(store.url) or "::" in store.url or len(store.url) > _LONGEST:
         raise StoreError(
             f"{redact_url(store.url)}: references to this store could not be read, for its name "
-            "holds characters that URLs of references must not have; choose a plain one"
+            "is too short or holds characters that URLs of references must not have; choose a plain "
+            "one, for a bucket of 3 to 63 characters"
         )
     return store
 

@@ -226,7 +226,13 @@ def _string(value: Mapping[str, Any], key: str) -> str | None:
     item = value.get(key)
     if item is None or isinstance(item, str):
         return None if item is None else plain_text(item)
-    raise DecodeError(f"{key} is a string, got {_kind(item)}")
+    # Messages of chat APIs are arrays of objects with a `content` as well.
+    chat = (
+        "; a chat message, with a role, is not a part"
+        if key == "content" and "role" in value
+        else ""
+    )
+    raise DecodeError(f"{key} is a string, got {_kind(item)}{chat}")
 
 
 def _default_type(content: str | bytes | None) -> str:

@@ -357,6 +357,9 @@ class TestConverting:
     def test_detect(self, shell: Shell, message: str) -> None:
         assert shell("detect", message).out == "body\n"
         assert json.loads(shell("detect", message, "--json").out) == ["body"]
+        chat = shell("detect", "-", stdin=b'[{"role":"user","content":"hi"}]')
+        assert (chat.code, chat.out) == (0, "body\n")
+        assert "message of a chat API" in chat.err
         assert json.loads(shell("detect", "-", "--json", stdin=b"{}").out) == []
         none = shell("detect", "-", stdin=b"{}")
         assert (none.code, none.out) == (1, "")

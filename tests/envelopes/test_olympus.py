@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from messagebody.envelopes import olympus
 from messagebody.envelopes.olympus.schema import SCHEMA
-from messagebody.errors import EnvelopeError
+from messagebody.errors import EnvelopeError, InvalidArgument
 from tests.effort import examples
 
 SECRET = bytes(range(32))
@@ -611,6 +611,8 @@ class TestAttachments:
         assert olympus.verify_attachment({"hash": declared}, b"x") == "mismatch"
 
     def test_missing_wins(self) -> None:
+        with pytest.raises(InvalidArgument, match="encode text"):
+            olympus.verify_attachment({"hash": "x"}, "text")  # type: ignore[arg-type]
         assert olympus.verify_attachment({}, None) is olympus.AttachmentStatus.MISSING
 
 

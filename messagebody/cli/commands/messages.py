@@ -29,7 +29,7 @@ from messagebody.cli.options import (
 )
 from messagebody.cli.terminal import Terminal, pass_terminal
 from messagebody.envelopes import olympus, sentient
-from messagebody.findings import Finding
+from messagebody.findings import Finding, iter_findings
 from messagebody.formats import Loss, adapter, adapter_names, detect
 
 _format = click.Choice([BODY, *adapter_names()])
@@ -145,6 +145,10 @@ def detect_command(terminal: Terminal, message: str, *, as_json: bool) -> ExitCo
         terminal.say_json([*found])
     else:
         terminal.say(found)
+    if found == [BODY]:
+        for finding in iter_findings(decode_body(data, source_name(message))):
+            if finding.check == "chat-message":
+                terminal.warn(str(finding))
     if not found:
         decode_json(data, source_name(message))
         known = ", ".join([BODY, *adapter_names()])
@@ -218,12 +222,12 @@ def _detected(data: bytes) -> str:
 
 
 def _findings(data: bytes, name: str, *, strict: bool) -> Iterable[Finding]:
-    iter_findings: Callable[..., Iterable[Finding]] = adapter(name).iter_findings
+    check_message: Callable[..., Iterable[Finding]] = adapter(name).iter_findings
     if not strict:
-        return iter_findings(data)
-    if "strict" not in inspect.signature(iter_findings).parameters:
+        return check_message(data)
+    if "strict" not in inspect.signature(check_message).parameters:
         raise click.UsageError(f"--strict cannot be used with {name}")
-    return iter_findings(data, strict=True)
+    return check_message(data, strict=True)
 
 
 @envelope_command.command("sign")

@@ -25,7 +25,7 @@ from messagebody.envelopes.sidecar import (
     read_object,
     text_of,
 )
-from messagebody.errors import DigestMismatch
+from messagebody.errors import DigestMismatch, InvalidArgument
 from messagebody.findings import Finding
 from messagebody.formats import Converted
 from messagebody.part import Part
@@ -63,6 +63,8 @@ def verify_attachment(attachment: Mapping[str, Any], content: bytes | None) -> A
     """
     if content is None:
         return AttachmentStatus.MISSING
+    if not isinstance(content, bytes | bytearray | memoryview):
+        raise InvalidArgument("the bytes of the file", content, "encode text to bytes first")
     declared = attachment.get("hash")
     if declared is None:
         return AttachmentStatus.UNVERIFIED
