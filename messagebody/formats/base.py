@@ -124,8 +124,11 @@ class Adapter(Protocol):
 # Modules are imported on first use: most programs speak one format.
 _adapters: dict[str, str | Adapter] = {
     "agents-api": "messagebody.envelopes.agents_api",
+    "anthropic": "messagebody.formats.anthropic",
     "channel": "messagebody.envelopes.channel",
+    "mcp": "messagebody.formats.mcp",
     "olympus": "messagebody.envelopes.olympus",
+    "openai-chat": "messagebody.formats.openai_chat",
     "sentient": "messagebody.envelopes.sentient",
 }
 
@@ -194,11 +197,23 @@ def detect(value: Any) -> tuple[str, ...]:
     Arguments:
         value: parsed JSON.
 
+    A value that is the same JSON in several formats has several names. The agents-api takes any
+    object with a role and content: it is named beside others only for a text of some role.
+
     Examples:
         >>> detect({"role": "user", "content": "Hello"}), detect([1, 2])
-        (('agents-api',), ())
+        (('agents-api', 'anthropic', 'openai-chat'), ())
+        >>> detect({"role": "assistant", "content": None, "refusal": "No."})
+        ('openai-chat',)
     """
-    return tuple(name for name in adapter_names() if adapter(name).detect(value))
+    found = tuple(name for name in adapter_names() if adapter(name).detect(value))
+    if len(found) > 1 and found[0] == "agents-api" and not _is_bare(value):
+        return found[1:]
+    return found
+
+
+def _is_bare(value: Any) -> bool:
+    return value.keys() == {"role", "content"} and isinstance(value["content"], str)
 
 
 def _unknown(name: str) -> str:

@@ -1,0 +1,76 @@
+"""Capabilities of a format: which media types, URLs and names each kind of block takes."""
+
+from collections.abc import Sequence
+from typing import Final
+
+import attrs
+
+from messagebody.media_types import EXTENSIONS, essence
+
+IMAGES: Final = ("image/png", "image/jpeg", "image/gif", "image/webp")
+"""The pictures that every model with eyes takes."""
+
+MIB: Final = 1024 * 1024
+
+
+@attrs.frozen
+class Kind:
+    """Describe one kind of block.
+
+    Arguments:
+        name: what `Media.kind` calls it.
+        types: media types of content in the block; `image/*` and `*/*` stand for many.
+        schemes: schemes of the URLs that the target opens; "*" for any.
+        url_types: media types of content behind a URL; the same if not given.
+        max_bytes: bytes of content the target takes; None if nobody states a limit.
+        name_slot: "path" if a whole part name may be said, "file" for the last segment, "" for
+            none.
+        in_results: whether the result of a tool may hold it.
+
+    Examples:
+        >>> picture = Kind("image", IMAGES, schemes=("https",))
+        >>> picture.takes("image/png"), picture.opens("https://e.com/a", "image/gif")
+        (True, True)
+        >>> picture.opens("s3://bucket/a", "image/gif")
+        False
+    """
+
+    name: str
+    types: tuple[str, ...] = ()
+    schemes: tuple[str, ...] = ()
+    url_types: tuple[str, ...] | None = None
+    max_bytes: int | None = None
+    name_slot: str = ""
+    in_results: bool = False
+
+    def takes(self, content_type: str) -> bool:
+        """Return whether content of a type may be in the block."""
+        return _is_among(content_type, self.types)
+
+    def opens(self, url: str, content_type: str | None = None) -> bool:
+        """Return whether the target opens a URL; of any content if no type is given."""
+        scheme = url.partition(":")[0].lower()
+        if not {"*", scheme} & set(self.schemes):
+            return False
+        types = self.types if self.url_types is None else self.url_types
+        return content_type is None or _is_among(content_type, types)
+
+
+def _is_among(content_type: str, types: Sequence[str]) -> bool:
+    kind = essence(content_type)
+    family = kind.partition("/")[0] + "/*"
+    return any(each in {kind, family, "*/*"} for each in types)
+
+
+# The first extension of a type is the one that people know best.
+_EXTENSION_OF: Final = {kind: extension for extension, kind in reversed(EXTENSIONS.items())}
+
+
+def extension_of(content_type: str | None) -> str:
+    """Return the file extension of a media type, ".bin" if it has none.
+
+    Examples:
+        >>> extension_of("text/plain"), extension_of("image/jpeg"), extension_of(None)
+        ('.txt', '.jpg', '.bin')
+    """
+    return _EXTENSION_OF.get(essence(content_type), ".bin") if content_type else ".bin"

@@ -1,0 +1,231 @@
+"""The content of the Model Context Protocol: tool results, prompts, resources, sampling."""
+
+from typing import Any, Final
+from urllib.parse import quote
+
+from messagebody.formats.capabilities import Kind
+from messagebody.formats.core import Format, Misplaced, need, optional
+from messagebody.formats.items import (
+    Call,
+    Item,
+    Media,
+    Result,
+    Text,
+    arguments_object,
+    call_id,
+)
+from messagebody.media_types import JSON, is_text
+from messagebody.wire import strict_json
+
+_BLOCKS: Final = {"text", "image", "audio", "resource", "resource_link", "tool_use", "tool_result"}
+_RESULT: Final = {"content", "structuredContent", "isError", "_meta"}
+_UNNAMED: Final = "messagebody:unnamed"
+
+
+class ModelContextProtocol(Format):
+    """MCP: text, pictures and sounds beside embedded resources and links to them."""
+
+    name = "mcp"
+    title = "Model Context Protocol (mcp 2.3)"
+    kinds = (
+        Kind("image", ("image/*",), in_results=True),
+        Kind("audio", ("audio/*",), in_results=True),
+        Kind("resource", ("*/*",), name_slot="path", in_results=True),
+        Kind("resource_link", (), ("*",), ("*/*",), name_slot="path", in_results=True),
+    )
+    says = frozenset({"calls", "results"})
+    slot = "_meta"
+
+    def split(self, message: Any) -> tuple[list[Any], Any]:
+        """Return the blocks of a result, a prompt's message, a resource, or of content alone."""
+        if isinstance(message, str):
+            return [{"type": "text", "text": message}], "text"
+        if isinstance(message, list):
+            return message, "list"
+        if not isinstance(message, dict):
+            raise Misplaced("", "expected an object or a list of blocks")
+        if "type" in message and "content" not in message:
+            return [message], "block"
+        if "contents" in message:
+            contents = need(message, "contents", list)
+            return [{"type": "resource", "resource": each} for each in contents], "contents"
+        content = message.get("content")
+        if "role" in message:
+            return ([content], "one") if isinstance(content, dict) else (_list(content), "prompt")
+        return _with_structure(_list(content), message), None
+
+    def join(self, blocks: list[Any], form: Any, role: str) -> Any:
+        """Return a result, or what else the message was."""
+        if form == "list" or (form == "block" and len(blocks) != 1):
+            return blocks
+        if form == "block":
+            return blocks[0]
+        if form == "text" and len(blocks) == 1 and blocks[0].keys() == {"type", "text"}:
+            return blocks[0]["text"]
+        if form == "contents" and all(block.get("type") == "resource" for block in blocks):
+            return {"contents": [block["resource"] for block in blocks]}
+        if form == "one" and len(blocks) == 1:
+            return {"role": role, "content": blocks[0]}
+        if form in {"one", "prompt"}:
+            return {"role": role, "content": blocks}
+        return _tool_result(blocks)
+
+    def read(self, block: Any) -> Item | None:
+        """Return the item of a block."""
+        match block.get("type"):
+            case "text":
+                return Text(need(block, "text"))
+            case "image" | "audio" as kind:
+                return Media(kind, need(block, "mimeType"), encoded=need(block, "data"))
+            case "resource":
+                return _resource(need(block, "resource", dict))
+            case "resource_link":
+                return Media(
+                    "resource_link", optional(block, "mimeType"), optional(block, "name"),
+                    url=need(block, "uri"), size=optional(block, "size", int),
+                    title=optional(block, "title"),
+                )  # fmt: skip
+            case "structured":
+                value = block["value"]
+                text = block.get("text") or strict_json.dumps(value)
+                form = "with text" if "text" in block else None
+                return Media("structured", JSON, text=text, form=form)
+            case "tool_use":
+                return Call(need(block, "id"), need(block, "name"), need(block, "input", dict))
+            case "tool_result":
+                return Result(
+                    need(block, "toolUseId"), is_error=optional(block, "isError", bool),
+                    blocks=_with_structure(_list(block.get("content")), block),
+                )  # fmt: skip
+        return None
+
+    def write(self, item: Item, blocks: list[Any]) -> Any | None:
+        """Return the block of an item."""
+        if isinstance(item, Text):
+            return {"type": "text", "text": item.text}
+        if isinstance(item, Media):
+            return _written(item)
+        if isinstance(item, Call):
+            arguments = arguments_object(item.arguments)
+            return {"type": "tool_use", "id": call_id(item), "name": item.name, "input": arguments}
+        if isinstance(item, Result):
+            made = {"type": "tool_result", "toolUseId": call_id(item), **_tool_result(blocks)}
+            return made if item.is_error is None else {**made, "isError": item.is_error}
+        return None
+
+    def detect(self, value: Any, /) -> bool:
+        """Return whether a parsed JSON value looks like a result, a prompt's message, or content.
+
+        Examples:
+            >>> FORMAT.detect({"content": [{"type": "text", "text": "Hello!"}]})
+            True
+        """
+        if isinstance(value, list):
+            return value != [] and all(map(_is_block, value))
+        if not isinstance(value, dict):
+            return False
+        if isinstance(contents := value.get("contents"), list):
+            return all(isinstance(each, dict) and "uri" in each for each in contents)
+        content = value.get("content")
+        if value.get("role") in {"user", "assistant"}:
+            return value.keys() <= {"role", "content", "_meta"} and _is_block(content)
+        if isinstance(content, list) and value.keys() <= _RESULT:
+            return all(map(_is_block, content))
+        return "content" not in value and _is_block(value)
+
+
+def _is_block(block: Any) -> bool:
+    if not isinstance(block, dict):
+        return False
+    kind = block.get("type")
+    wanted = {
+        "text": {"text"}, "image": {"data", "mimeType"}, "audio": {"data", "mimeType"},
+        "resource": {"resource"}, "resource_link": {"uri", "name"},
+        "tool_use": {"id", "name", "input"}, "tool_result": {"toolUseId"},
+    }.get(kind if isinstance(kind, str) else "")  # fmt: skip
+    is_text = kind == "text" and {"citations", "cache_control", "id", "extras"} & block.keys()
+    return wanted is not None and wanted <= block.keys() and not is_text
+
+
+def _list(content: Any) -> list[Any]:
+    if content is None:
+        return []
+    if not isinstance(content, list):
+        raise Misplaced("/content", "expected a list of blocks")
+    return content
+
+
+def _with_structure(blocks: list[Any], message: dict[str, Any]) -> list[Any]:
+    """Return blocks with the structured content: in place of the text that says the same."""
+    value = message.get("structuredContent")
+    if not isinstance(value, dict):
+        return blocks
+    for index, block in enumerate(blocks):
+        if _says(block, value):
+            structured = {**block, "type": "structured", "value": value}
+            return [*blocks[:index], structured, *blocks[index + 1 :]]
+    return [*blocks, {"type": "structured", "value": value}]
+
+
+def _says(block: Any, value: Any) -> bool:
+    text = block.get("text") if isinstance(block, dict) else None
+    if not isinstance(text, str) or not text.lstrip().startswith("{"):
+        return False
+    try:
+        return strict_json.same(strict_json.loads(text, depth=100), value)
+    except strict_json.InvalidJson:
+        return False
+
+
+def _tool_result(blocks: list[Any]) -> dict[str, Any]:
+    content, structured = [], {}
+    for block in blocks:
+        if block.get("type") != "structured":
+            content.append(block)
+            continue
+        structured = {"structuredContent": block["value"]}
+        if "text" in block:
+            others = {key: block[key] for key in block if key not in {"value", "type"}}
+            content.append({"type": "text", **others})
+    return {"content": content, **structured}
+
+
+def _resource(resource: Any) -> Media:
+    uri = need(resource, "uri")
+    name = None if uri == _UNNAMED else uri
+    text, blob = optional(resource, "text"), optional(resource, "blob")
+    if text is None and blob is None:
+        raise Misplaced("/resource", "expected text or blob")
+    return Media("resource", optional(resource, "mimeType"), name, text=text, encoded=blob)
+
+
+def _uri(name: str | None) -> str:
+    if name is None:
+        return _UNNAMED
+    if "://" in name or name.startswith("messagebody:"):
+        return name
+    return "messagebody:/" + quote(name.removeprefix("/"))
+
+
+def _written(item: Media) -> Any | None:
+    if item.kind == "structured":
+        value = strict_json.loads(item.text or "{}", depth=100)
+        made = {"type": "structured", "value": value}
+        return {**made, "text": item.text} if item.form == "with text" else made
+    if item.kind in {"image", "audio"}:
+        return {"type": item.kind, "data": item.base64(), "mimeType": item.media_type}
+    if item.url is None:
+        about = {"uri": _uri(item.name), "mimeType": item.media_type}
+        is_plain = item.text is not None and is_text(item.media_type or "")
+        content = {"text": item.text} if is_plain else {"blob": item.base64()}
+        return {"type": "resource", "resource": {**about, **content}}
+    name = item.name or item.url.rstrip("/").rpartition("/")[2][:100] or "link"
+    link = {"type": "resource_link", "uri": item.url, "name": name, "mimeType": item.media_type}
+    about = {"title": item.title, "size": item.size}
+    return {**link, **{key: value for key, value in about.items() if value is not None}}
+
+
+FORMAT: Final = ModelContextProtocol()
+to_body, from_body = FORMAT.to_body, FORMAT.from_body
+to_bodies, from_bodies = FORMAT.to_bodies, FORMAT.from_bodies
+detect, iter_findings = FORMAT.detect, FORMAT.iter_findings
