@@ -63,6 +63,8 @@ def test_text_is_never_called_binary() -> None:
 
 def test_a_name_without_a_known_extension() -> None:
     assert sniffing.from_name("/.env") is None
+    assert sniffing.from_name("/.md") is None
+    assert sniffing.from_name("/d/.md") is None
     assert sniffing.from_name("/a.b/c") is None
     assert sniffing.from_name("/a.unheard-of") is None
 

@@ -86,8 +86,9 @@ def run_all(
     if len(work) == 1 and threading.current_thread() is not threading.main_thread():
         return [_attempt(work[0], stop)]
     pool = Pool(_WORKERS, "messagebody")
-    futures = [pool.submit(partial(_checked, piece, stop)) for piece in work]
+    futures: list[Future[_T]] = []
     try:
+        futures.extend(pool.submit(partial(_checked, piece, stop)) for piece in work)
         if not _wait(futures, stop, fail_fast=fail_fast):
             raise Interrupted
         return [_outcome(future) for future in futures]

@@ -52,6 +52,16 @@ class TestAgainstTheOracle:
         for number in range(500):
             agree(number)
 
+    @pytest.mark.parametrize("steps", [0, 5, 50])
+    def test_a_first_look_that_ends_early(
+        self, steps: int, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """The first look has steps of its own; without them the search decides."""
+        monkeypatch.setattr("messagebody.solver.screen.DEFAULT_STEPS", steps)
+        monkeypatch.setattr("messagebody.solver.screen._FEW", 0)
+        for number in range(40):
+            agree(number)
+
     @pytest.mark.slow
     @pytest.mark.parametrize("block", range(20))
     def test_a_hundred_thousand_random_pairs(self, block: int) -> None:

@@ -257,6 +257,24 @@ class TestViews:
             assert body[0].read_json() == {"messagebody": parts_}
         assert same(format_.from_body(body).or_raise(), value)
 
+    def test_content_with_the_name_of_a_link_is_not_carried(
+        self, format_: Any, example: Any, place: Any
+    ) -> None:
+        """Two parts can't have one name: such content is a value like any other."""
+        listed = format_.from_body(
+            MessageBody([Part(url="s3://plans/42.md", name="/x"), Part("y", name="/y")]),
+            header=example,
+        ).value
+        linked = with_content(listed, place, {"any": "thing"})
+        (name,) = [p.name for p in format_.to_body(linked).value if p.url == "s3://plans/42.md"]
+        clashing = MessageBody([Part("mine", name=name), Part("y", name="/y")])
+        carried = format_.from_body(clashing, header=example).value
+        message = with_content(linked, place, carried[place[0]][place[1]])
+        body = format_.to_body(message).or_raise()
+        assert body[name].url == "s3://plans/42.md"
+        assert body[0].read_json() == message[place[0]][place[1]]
+        assert same(format_.from_body(body).or_raise(), message)
+
     @pytest.mark.parametrize(
         "bad", ["[]", "null", '{"a": 1, "a": 2}', b"\xff", "{" * 10_000, '{"a":' * 10_000, 7, []]
     )
