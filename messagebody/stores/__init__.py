@@ -93,8 +93,8 @@ def open_store(
     if not _READABLE.fullmatch(store.url) or "::" in store.url or len(store.url) > _LONGEST:
         raise StoreError(
             f"{redact_url(store.url)}: references to this store could not be read, for its name "
-            "is too short or holds characters that URLs of references must not have; choose a plain "
-            "one, for a bucket of 3 to 63 characters"
+            "is too short or holds characters that URLs of references must not have; choose a "
+            "plain one, for a bucket of 3 to 63 characters"
         )
     return store
 
@@ -164,14 +164,9 @@ def _filesystem(scheme: str, options: dict[str, Any]) -> Any:
             raise MissingDependency(f"a store at {scheme}://", _EXTRAS[scheme]) from error
         problem = f"a store at {scheme}:// needs a package that is not installed: {error}"
         raise StoreError(problem, f"{scheme}://") from error
-    except TypeError as error:
-        # Some filesystems are of one host, which `open_store` has no option for, such as ftp's.
-        problem = f"the filesystem of {scheme}:// can't be opened with these options"
-        hint = "open it with fsspec and pass filesystem="
-        raise StoreError(f"{problem}; {hint}", f"{scheme}://") from error
     except ValueError as error:
         raise StoreError(f"there is no filesystem for {scheme}://", f"{scheme}://") from error
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001
         # Filesystems raise what they like; many take options that a URL can't state.
         problem = (
             f"the filesystem of {scheme}:// could not be opened ({type(error).__name__}); make it "
