@@ -351,7 +351,7 @@ class TestConverting:
         assert "it looks like agents-api: convert --from agents-api" in done.err
         done = shell("convert", "--from", "sentient", stdin=message)
         assert done.code == 0
-        assert "this looks like agents-api, not sentient" in done.err
+        assert "this looks like agents-api or anthropic or openai-chat, not sentient" in done.err
         assert shell("convert", "--from", "olympus", stdin=b"\xff").code == 2
 
     def test_detect(self, shell: Shell, message: str) -> None:
