@@ -485,5 +485,5 @@ def _json_text(value: Any) -> str:
 
 
 def _json_type(name: str | None) -> str:
-    found = sniffing.from_name(name) if name else None
+    found = sniffing.from_name(name) if isinstance(name, str) else None
     return found if found and essence(found).endswith("+json") else JSON

@@ -18,6 +18,7 @@ from messagebody.errors import (
     DigestUnknown,
     DuplicateName,
     InvalidContentType,
+    InvalidName,
     InvalidPart,
     LimitExceeded,
     LocalFileChanged,
@@ -284,3 +285,9 @@ def test_the_four_examples(name: Any, tmp_path: Path) -> None:
     small = offload(body, tmp_path / "store", threshold=0)
     assert schema.is_valid(small)
     assert all(part.is_reference for part in small)
+
+
+@pytest.mark.parametrize("name", [1.5, ["/a"], b"/a"])
+def test_a_json_part_needs_a_name_that_is_text(name: object) -> None:
+    with pytest.raises(InvalidName):
+        MessageBody().add(json={"a": 1}, name=name)  # type: ignore[arg-type]

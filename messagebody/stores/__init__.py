@@ -161,7 +161,7 @@ def _filesystem(scheme: str, options: dict[str, Any]) -> Any:
         raise StoreError(problem, f"{scheme}://") from error
     except ValueError as error:
         raise StoreError(f"there is no filesystem for {scheme}://", f"{scheme}://") from error
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001 - a border
         # Filesystems raise what they like; many take options that a URL can't state.
         problem = (
             f"the filesystem of {scheme}:// could not be opened ({type(error).__name__}); make it "
