@@ -9,7 +9,7 @@ AZURITE := $(VENV)/azurite/node_modules/.bin/azurite-blob
 # One worker for each core; conftest.py says how they share the tests.
 PYTEST := $(BIN)/python -m pytest -n auto -q
 
-.PHONY: help demo test test-slow faults test-newest test-cloud test-borders borders run-borders lint format bench docs constraints pictures clean
+.PHONY: help demo test test-slow faults fuzz test-newest test-cloud test-borders borders run-borders lint format bench docs constraints pictures clean
 
 help: ## Show the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -39,6 +39,10 @@ test: $(VENV)/.test $(VENV)/.integrations ## Run the tests
 
 faults: $(VENV)/.test ## Spoil thousands of requests to S3 servers, kill writers, and print the counts
 	MESSAGEBODY_FAULTS=3000 $(BIN)/python -m pytest -q -n 0 tests/faults
+
+FUZZ_SECONDS ?= 3600
+fuzz: $(VENV)/.test $(VENV)/.integrations ## Damage inputs of every reader for FUZZ_SECONDS (an hour), and print the counts
+	$(BIN)/python -m tests.fuzz.campaign --seconds $(FUZZ_SECONDS)
 
 test-slow: $(VENV)/.test $(VENV)/.integrations ## Run all tests at length, and the gate of coverage
 	$(PYTEST) -m "not slow" --cov --cov-report=term:skip-covered --cov-fail-under=95

@@ -18,6 +18,7 @@ from messagebody.errors import (
     DigestUnknown,
     DuplicateName,
     InvalidContentType,
+    InvalidName,
     InvalidPart,
     LimitExceeded,
     LocalFileChanged,
@@ -299,3 +300,9 @@ def test_what_a_person_explores_is_short() -> None:
     body = MessageBody([Part("x"), Part("y", name="/y")])
     assert body._ipython_key_completions_() == ["/y"]
     assert repr(body.fs) == f"MessageBodyFileSystem({body!r})"
+
+
+@pytest.mark.parametrize("name", [1.5, ["/a"], b"/a"])
+def test_a_json_part_needs_a_name_that_is_text(name: object) -> None:
+    with pytest.raises(InvalidName):
+        MessageBody().add(json={"a": 1}, name=name)  # type: ignore[arg-type]

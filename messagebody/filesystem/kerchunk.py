@@ -6,7 +6,6 @@ nothing written holds `{{`, and whatever holds it is refused.
 
 import base64
 import binascii
-import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -20,9 +19,11 @@ from messagebody.errors import (
     RefusedPaths,
     UnsafeReference,
 )
+from messagebody.limits import DEFAULT_LIMITS
 from messagebody.names import check_name
 from messagebody.part import Part
 from messagebody.references import Resolver
+from messagebody.wire import strict_json
 
 _BASE64 = "base64:"
 _TEMPLATE = "{{"
@@ -76,10 +77,10 @@ def _refs(references: Mapping[str, Any]) -> Mapping[str, Any]:
     return refs
 
 
-def _part(key: str, value: Any) -> Part:
-    name = check_name("/" + key.removeprefix("/"))
+def _part(key: Any, value: Any) -> Part:
+    name = check_name("/" + key.removeprefix("/") if isinstance(key, str) else key)
     if isinstance(value, Mapping):
-        value = json.dumps(value)
+        value = strict_json.dumps(strict_json.checked_copy(value, depth=DEFAULT_LIMITS.depth))
     if isinstance(value, str):
         _refuse_template(value)
         return Part(_content(value), name=name)

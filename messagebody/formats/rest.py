@@ -12,7 +12,7 @@ from messagebody.errors import EnvelopeError
 from messagebody.limits import DEFAULT_LIMITS
 from messagebody.wire import data_urls, strict_json
 
-_TOKEN: Final = re.compile(r'[ \t\n\r]+|"(?:[^"\\]|\\.)*+"|[\[\]{},:]|[^\s\[\]{},:"]+')
+_TOKEN: Final = re.compile(r'[ \t\n\r]+|"(?:[^"\\]|\\.)*+"?|[\[\]{},:]|[^\s\[\]{},:"]+')
 
 
 def difference(made: Any, wanted: Any) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 import ipaddress
 import re
 from typing import Final
+from urllib.parse import unquote
 
 import attrs
 
@@ -114,6 +115,11 @@ _PLAIN = re.compile(r"(?:[A-Za-z0-9][A-Za-z0-9._-]*)?")
 # A part name that S3 takes for something other than a bucket never passes: boto3 signs ARNs.
 _BUCKET = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{1,254}")
 _TRICKS = re.compile(r"%(?:2e|2f|5c|00|0[0-9a-f]|1[0-9a-f]|7f)", re.IGNORECASE)
+# What some web servers read as a dot, separator or control: parameters of a dot segment, escapes
+# of escapes, and UTF-8 that is longer than it may be.
+_WEB_TRICKS = re.compile(
+    r"/\.{1,2};|%(?:25)*+(?:2e|2f|5c|0[0-9a-f]|1[0-9a-f]|7f|c[01]|e0%[89]|f0%8)", re.IGNORECASE
+)
 
 
 class Malformed(ValueError):
@@ -218,8 +224,12 @@ def check_path(url: Url) -> None:
     segments = url.segments
     if "" in segments[:-1] or (not url.is_http and "" in segments):
         raise Malformed("has an empty segment")
-    if _TRICKS.search(url.path):
-        raise Malformed("hides a separator, a dot or a control behind a percent escape")
+    if _TRICKS.search(url.path) or (url.is_http and _hides_from_web_servers(url.path)):
+        raise Malformed("hides a separator, a dot or a control behind a percent escape or ';'")
+
+
+def _hides_from_web_servers(path: str) -> bool:
+    return any(map(_WEB_TRICKS.search, (path, unquote(path, "latin-1"))))
 
 
 def _check_characters(text: str) -> None:

@@ -69,3 +69,15 @@ def test_all_that_is_refused_is_named() -> None:
 def test_versions(references: dict[str, Any]) -> None:
     with pytest.raises(RefusedPaths):
         MessageBody.from_references(references)
+
+
+def test_odd_keys_and_values_are_refused() -> None:
+    deep: object = {}
+    for _ in range(5_000):
+        deep = {"a": deep}
+    odd: dict[object, object] = {1.5: "x", None: "x", "deep": deep, "set": {"a": {1}}}
+    with pytest.raises(RefusedPaths) as caught:
+        MessageBody.from_references(odd)  # type: ignore[arg-type]
+    assert len(caught.value.refusals) == 4
+    with pytest.raises(RefusedPaths, match="mapping"):
+        MessageBody.from_references([odd])  # type: ignore[arg-type]

@@ -1,0 +1,352 @@
+"""Readers of input from elsewhere, each with valid inputs to damage and what must hold of it."""
+
+import contextlib
+import hashlib
+import io
+import json
+import os
+import socket
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache, partial
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+import attrs
+
+from messagebody import Limits, MessageBody, MessageBodyError, MessageBodySchema, Part, Resolver
+from messagebody import check as check_schemas
+from messagebody.certificates import verify
+from messagebody.cli.application import ExitCode, run
+from messagebody.compatibility import Registry
+from messagebody.envelopes import agents_api, channel, olympus, sentient
+from messagebody.globs import content_type_pattern, name_pattern
+from messagebody.media_types import essence, is_plain, is_shown_inline, is_text, parse_content_type
+from messagebody.names import is_name, safe_name
+from messagebody.references.sources import StoreSource
+from messagebody.wire import data_urls
+from tests.envelopes.test_hostile_values import MESSAGES
+from tests.fuzz.mutations import mutate, mutate_text, mutate_value
+from tests.fuzz.test_decoding import DOCUMENTS
+
+
+class Difference(AssertionError):
+    """Two readings of one input disagree, or a reader let something wrong pass."""
+
+
+@attrs.frozen
+class Reader:
+    """A reader and inputs that it takes.
+
+    Arguments:
+        name: what it reads.
+        seeds: valid inputs: bytes, text or JSON values.
+        read: reads an input and returns whether it was taken; the seed decides about options.
+            Raises a `MessageBodyError` for an input that is refused.
+    """
+
+    name: str
+    seeds: Sequence[Any]
+    read: Callable[[Any, int], object]
+
+    def input(self, seed: int) -> Any:
+        """Return the damaged input of a seed."""
+        valid = self.seeds[seed % len(self.seeds)]
+        if isinstance(valid, bytes):
+            return mutate(valid, seed)
+        return mutate_text(valid, seed) if isinstance(valid, str) else mutate_value(valid, seed)
+
+
+def same(mine: object, other: object, what: str) -> None:
+    if mine != other:
+        raise Difference(f"{what}: {mine!r:.200} and {other!r:.200}")
+
+
+def outcome(read: Callable[[], Any]) -> Any:
+    """Return what reading gives, or its refusal in words."""
+    try:
+        return read()
+    except MessageBodyError as error:
+        return f"{type(error).__name__}: {error}"
+
+
+# Bodies
+
+SMALL = Limits(json_bytes=2_000, parts=3, part_bytes=50, depth=4, name_length=10)
+
+
+@contextlib.contextmanager
+def reference_reading() -> Iterator[None]:
+    """Let every document and value go through the reference reading."""
+    with (
+        mock.patch("messagebody.wire.reader.decode_flawless", return_value=None),
+        mock.patch("messagebody.wire.reader.convert_flawless", return_value=None),
+    ):
+        yield
+
+
+def read_body(read: Callable[..., MessageBody], data: Any, seed: int) -> None:
+    limits = SMALL if seed % 5 == 0 else Limits()
+    decode = partial(read, data, limits=limits, strict=seed % 3 == 0)
+    fast = outcome(decode)
+    with reference_reading():
+        same(fast, outcome(decode), "fast and reference reading")
+    body = decode()
+    same(MessageBody.from_json(body.to_json_bytes()), body, "a body and its JSON read again")
+
+
+def read_text_body(data: bytes, seed: int) -> None:
+    read_body(MessageBody.from_json, data.decode("utf-8", "surrogateescape"), seed)
+
+
+# Schemas and patterns
+
+BODY = MessageBody.from_json(DOCUMENTS[1])
+SCHEMAS = [
+    b'[{"name":"/charts/*.png","contentType":"image/*","required":true},{"contentType":"text/*"}]',
+    b'{"parts":[{"name":"/sources/**","contentType":"{text/html,text/plain}","required":false}]}',
+    b'[{"name":"/{a*,x}/{b,c}*","contentType":"*/*","description":"x"}]',
+]
+
+
+def read_schema(data: bytes, seed: int) -> None:
+    limits = Limits(schema_parts=1, pattern_length=20) if seed % 5 == 0 else Limits()
+    schema = MessageBodySchema.from_json(data, limits=limits)
+    same(MessageBodySchema.from_json(schema.to_json()), schema, "a schema read again")
+    same(schema.is_valid(BODY), not [*schema.iter_violations(BODY)], "is_valid and violations")
+
+
+NAMES = ["/", "/a", "/a/b.png", "/sources/1", "/é/x", "/.a", "/x/y/z/a-b_c.txt", "/**", "/[a]"]
+TYPES = ["text/plain", "text/html", "image/png", "application/vnd.a+json", "a/b"]
+NAME_PATTERNS = ["/a/**/*.{png,jpg}", "/sources/*", "/{a,b*}/**"]
+TYPE_PATTERNS = ["text/*", "{a,b}/x+*", "*/{json,*+json}"]
+
+
+def read_name_pattern(text: str, seed: int) -> None:
+    pattern = name_pattern(text)
+    chosen = [name for name in NAMES if is_name(name)]
+    one_by_one = [at for at, name in enumerate(chosen) if pattern.matches(name)]
+    same([*pattern.select(chosen)], one_by_one, "names selected together and one by one")
+    if pattern.is_empty:
+        same(one_by_one, [], "names that match a pattern without any")
+
+
+def read_type_pattern(text: str, seed: int) -> None:
+    pattern = content_type_pattern(text)
+    for kind in TYPES:
+        same(pattern.matches(f"{kind}; a=b"), pattern.matches_essence(kind), "type and essence")
+
+
+# URLs, content types, names
+
+URLS = [
+    "memory://store/agents/sha256/ab", "https://cdn.example.com/public/a.png?k=v#x",
+    "https://u:pw@93.184.216.34:443/a/b", "file:///srv/objects/a.png", "s3://bucket/prefix/key",
+    "https://[2606:4700::1111]/a/../b", "http://169.254.169.254/latest", "simplecache::s3://b/k",
+]  # fmt: skip
+ALLOWED = ["memory://store/agents/", "https://cdn.example.com/public/", "file:///srv/objects/"]
+
+
+@cache
+def resolver() -> Resolver:
+    return Resolver(allow=ALLOWED, public_https=False)
+
+
+def read_url(text: str, seed: int) -> None:
+    verdict = resolver().allows(text)
+    shown = outcome(lambda: repr(Part(url=text)))
+    if not text.lower().startswith("data:") and (":pw@" in shown or "?k=v" in shown):
+        raise Difference(f"a secret in {shown}")
+    source = resolver().source(text, subject="a part")
+    same(verdict, True, "allows and source")
+    if isinstance(source, StoreSource) and {"", ".", ".."} & {*source.key.split("/")}:
+        raise Difference(f"the key {source.key!r} has odd segments")
+
+
+DATA_URLS = ["data:text/plain;base64,aGVsbG8=", "data:,a%20b%00", "data:image/svg+xml;a=b,<svg/>"]
+
+
+def read_data_url(text: str, seed: int) -> None:
+    content = data_urls.decode(text)[1]
+    same(Part(url=text).read_bytes(), content, "a data URL and the part that has it")
+    with contextlib.suppress(MessageBodyError):
+        data_urls.decode(text, max_bytes=3)
+
+
+CONTENT_TYPES = ["text/plain", 'text/html; charset="utf-8"; a=b', "application/vnd.x+json", "A/B"]
+
+
+def read_content_type(text: str, seed: int) -> None:
+    parsed = parse_content_type(text)
+    same(parsed, parse_content_type(text.strip()), "a content type read twice")
+    same(essence(essence(text)), essence(text), "the essence of an essence")
+    for judge in (is_text, is_plain, is_shown_inline):
+        judge(text)
+
+
+ORIGINALS = ["report (1).pdf", "../etc/passwd", "Ünïcode/Größe.txt", "a\\b\\c.tar.gz", "CON.txt"]
+
+
+def read_original_name(text: str, seed: int) -> None:
+    name = safe_name(text, taken={"/a", "/report-1.pdf"})
+    if not is_name(name) or name in {"/a", "/report-1.pdf"}:
+        raise Difference(f"{name!r} is no new name")
+
+
+# Envelopes
+
+
+def read_message(system: Any, value: Any, seed: int) -> None:
+    system.detect(value)
+    findings = outcome(lambda: [str(found) for found in system.iter_findings(value)])
+    if findings == []:
+        same(outcome(lambda: system.is_valid(value)), True, "is_valid and findings")
+    body = system.to_body(value).value
+    message = system.from_body(body).value
+    same(system.to_body(message).value, body, "the body of a message made from it")
+
+
+# Proofs
+
+
+@cache
+def proved() -> tuple[Any, Any, Any, Any]:
+    sent = MessageBodySchema([("/a/*.png", "image/png", True), (None, "text/markdown", True)])
+    taken = MessageBodySchema([("/a/**", "image/*", True), (None, "text/*")])
+    narrow = MessageBodySchema([("/a/b.png", "image/png", True), (None, "text/html")])
+    proof = check_schemas(sent, taken, certificate=True).certificate
+    return sent, taken, narrow, json.loads(json.dumps(proof))
+
+
+def read_certificate(value: Any, seed: int) -> object:
+    sent, taken, narrow, _ = proved()
+    same(verify(sent, narrow, value), False, "a proof of something wrong")
+    if isinstance(value, dict):
+        forged = value | {"consumer": proof_of(narrow), "producer": proof_of(sent)}
+        same(verify(sent, narrow, forged), False, "a proof with other digests")
+    return verify(sent, taken, value)
+
+
+def proof_of(schema: MessageBodySchema) -> str:
+    from messagebody.certificates import schema_digest
+
+    return schema_digest(schema)
+
+
+# Files
+
+
+@cache
+def scratch(name: str) -> Path:
+    """Return a directory for the files of a reader, which the system's clean-up takes."""
+    return Path(tempfile.mkdtemp(prefix=f"messagebody-{name}-"))
+
+
+CACHED = b"content that is cached"
+
+
+@cache
+def caching() -> tuple[Resolver, Part, Path]:
+    store, kept = scratch("store"), scratch("cache")
+    (store / "object").write_bytes(CACHED)
+    digest = hashlib.sha256(CACHED).hexdigest()
+    part = Part(url=f"{store.as_uri()}/object", digest=f"sha256:{digest}", size=len(CACHED))
+    return Resolver(allow=store, cache=kept, cache_bytes="1 MiB"), part, kept / digest
+
+
+def read_cache_file(data: bytes, seed: int) -> None:
+    reading, part, file = caching()
+    file.write_bytes(data)
+    same(part.read_bytes(reading), CACHED, "cached content and that of the store")
+
+
+AGENTS = [
+    b'{"name":"a","output":[{"contentType":"text/*"}],"input":[{"name":"/x"}]}',
+    b'[{"name":"a","output":[]},{"name":"b","input":[{"name":"/**"}]}]',
+    b'{"name":"card","defaultInputModes":["text/plain"],"defaultOutputModes":["image/png"],'
+    b'"skills":[{"id":"s","inputModes":["text/html"]}]}',
+]
+
+
+def read_registry(data: bytes, seed: int) -> None:
+    directory = scratch("registry")
+    (directory / "agent.json").write_bytes(data)
+    registry = Registry.from_directory(directory)
+    for sender, taker in registry.pairs():
+        same(bool(registry.check(sender, taker)), True, f"pairs and check of {sender}, {taker}")
+
+
+COMMANDS: list[Any] = [
+    ["ls", "m.json", "sources/*"], ["tree", "m.json"], ["cat", "--index", "0", "m.json"],
+    ["cat", "m.json", "/sources/1"], ["digest", "m.json"], ["infer", "m.json"],
+    ["validate", "--schema", "s.json", "m.json"], ["diff", "m.json", "n.json"],
+    ["schema", "s.json"], ["check", "s.json", "s.json"],
+    ["lint", "s.json"], ["evolve", "s.json", "s.json"], ["detect", "m.json"], ["verify", "m.json"],
+    ["convert", "m.json"], ["--limit", "1 KiB", "ls", "m.json"], ["inline", "m.json"],
+    ["registry", "pairs", "agents"], ["mv", "m.json", "/sources/1", "/x"],
+    ["rm", "m.json", "/sources/*"],
+]  # fmt: skip
+
+
+def read_command(value: Any, seed: int) -> None:
+    """Run a command on damaged files in a directory of its own, with no network."""
+    given = value if isinstance(value, list) else [value]
+    arguments = [each if isinstance(each, str) else json.dumps(each) for each in given]
+    try:
+        possible = b"\0" not in os.fsencode("".join(arguments))
+    except UnicodeEncodeError:
+        possible = False
+    if not possible:  # no shell can pass these on
+        raise MessageBodyError("no argument of a command")
+    home = scratch("command")
+    (home / "agents").mkdir(exist_ok=True)
+    (home / "agents" / "a.json").write_bytes(AGENTS[seed % len(AGENTS)])
+    message, schema = DOCUMENTS[1], SCHEMAS[seed % len(SCHEMAS)]
+    damages_files = seed // len(COMMANDS) % 2 == 0
+    (home / "m.json").write_bytes(mutate(message, seed) if damages_files else message)
+    (home / "n.json").write_bytes(DOCUMENTS[0])
+    (home / "s.json").write_bytes(mutate(schema, seed) if damages_files else schema)
+    said = io.TextIOWrapper(io.BytesIO(), "utf-8", "surrogateescape")
+    with (
+        contextlib.chdir(home),
+        contextlib.redirect_stdout(said),
+        contextlib.redirect_stderr(said),
+        mock.patch("sys.stdin", io.TextIOWrapper(io.BytesIO(b"[]"))),
+        mock.patch.object(socket, "getaddrinfo", side_effect=OSError("no network in this test")),
+    ):
+        code = run(arguments)
+    if code == ExitCode.INTERNAL:
+        said.flush()
+        raise Difference(f"exit code 70: {said.buffer.getvalue()[-500:]!r}")  # type: ignore[attr-defined]
+    if code == ExitCode.USAGE:
+        raise MessageBodyError("wrong usage or bad input")
+
+
+VALUES = [json.loads(document) for document in DOCUMENTS]
+
+READERS = {
+    reader.name: reader
+    for reader in [
+        Reader("bodies in bytes", DOCUMENTS, partial(read_body, MessageBody.from_json)),
+        Reader("bodies in text", DOCUMENTS, read_text_body),
+        Reader("bodies in values", VALUES, partial(read_body, MessageBody.from_dicts)),
+        Reader("schemas", SCHEMAS, read_schema),
+        Reader(
+            "name patterns", ["/a/**/*.{png,jpg}", "/sources/*", "/{a,b*}/**"], read_name_pattern
+        ),
+        Reader("type patterns", ["text/*", "{a,b}/x+*", "*/{json,*+json}"], read_type_pattern),
+        Reader("URLs", URLS, read_url),
+        Reader("data URLs", DATA_URLS, read_data_url),
+        Reader("content types", CONTENT_TYPES, read_content_type),
+        Reader("file names", ORIGINALS, read_original_name),
+        Reader("agents-api", [MESSAGES["agents-api"]], partial(read_message, agents_api)),
+        Reader("channel", [MESSAGES["channel"]], partial(read_message, channel)),
+        Reader("olympus", [MESSAGES["olympus"]], partial(read_message, olympus)),
+        Reader("sentient", [MESSAGES["sentient"]], partial(read_message, sentient)),
+        Reader("certificates", [proved()[3]], read_certificate),
+        Reader("cache files", [CACHED], read_cache_file),
+        Reader("registry files", AGENTS, read_registry),
+        Reader("command line", COMMANDS, read_command),
+    ]
+}
