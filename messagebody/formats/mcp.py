@@ -31,6 +31,7 @@ class ModelContextProtocol(Format):
         Kind("image", ("image/*",), in_results=True),
         Kind("audio", ("audio/*",), in_results=True),
         Kind("resource", ("*/*",), name_slot="path", in_results=True),
+        Kind("structured", (JSON,), in_messages=False),
         Kind("resource_link", (), ("*",), ("*/*",), name_slot="path", in_results=True),
     )
     says = frozenset({"calls", "results"})
@@ -127,11 +128,20 @@ class ModelContextProtocol(Format):
         if isinstance(contents := value.get("contents"), list):
             return all(isinstance(each, dict) and "uri" in each for each in contents)
         content = value.get("content")
-        if value.get("role") in {"user", "assistant"}:
-            return value.keys() <= {"role", "content", "_meta"} and _is_block(content)
+        if value.get("role") in ("user", "assistant"):
+            return value.keys() <= {"role", "content", "_meta"} and _is_prompt(content)
         if isinstance(content, list) and value.keys() <= _RESULT:
             return all(map(_is_block, content))
         return "content" not in value and _is_block(value)
+
+
+def _is_prompt(content: Any) -> bool:
+    """Return whether content is a block, or several that no other format has."""
+    if not isinstance(content, list):
+        return _is_block(content)
+    return any(block["type"] != "text" for block in content if _is_block(block)) and all(
+        map(_is_block, content)
+    )
 
 
 def _is_block(block: Any) -> bool:
