@@ -44,6 +44,7 @@ class Anthropic(Format):
         Kind("json", (JSON,), in_messages=False),
     )  # fmt: skip
     says = frozenset({"calls", "results", "reasoning", "citations"})
+    signs_reasoning = True
     roles = {"tool": "user"}  # noqa: RUF012 - nobody changes it
 
     def split(self, message: Any) -> tuple[list[Any], Any]:

@@ -118,8 +118,8 @@ class Format:
     """The format's own words for "user", "assistant", "system" and "tool", where they differ."""
     one_result: ClassVar[bool] = False
     """Whether a message holds the result of one call, and nothing else beside it."""
-    ids: ClassVar[bool] = True
-    """Whether calls and results need ids."""
+    signs_reasoning: ClassVar[bool] = False
+    """Whether the target takes reasoning only with the signature or id that it gave to it."""
 
     # What a subclass says
 
@@ -697,7 +697,9 @@ class _Writer:
             inner = _entries_of(entry, "inner")
             blocks = self._blocks([(None, [part]) for part in contents], inner, str(item.key))
         is_alone = len([*items_of(self.body)]) == 1
-        if not (isinstance(item, Result) and self.format.one_result and not is_alone):
+        is_foreign = isinstance(item, Reasoning) and self.format.signs_reasoning and not entry
+        is_crowded = isinstance(item, Result) and self.format.one_result and not is_alone
+        if not is_foreign and not is_crowded:
             block = self.format.write(item, blocks)
             if block is not None:
                 return [block]

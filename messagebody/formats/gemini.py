@@ -39,7 +39,6 @@ class Gemini(Format):
     says = frozenset({"calls", "results", "reasoning", "code"})
     slot = "partMetadata"
     roles = {"assistant": "model", "tool": "user"}  # noqa: RUF012 - nobody changes it
-    ids = False
 
     def split(self, message: Any) -> tuple[list[Any], Any]:
         """Return the parts of a content, or of a list of them."""

@@ -34,8 +34,9 @@ class ModelContextProtocol(Format):
         Kind("structured", (JSON,), in_messages=False),
         Kind("resource_link", (), ("*",), ("*/*",), name_slot="path", in_results=True),
     )
-    says = frozenset({"calls", "results"})
+    says = frozenset()
     slot = "_meta"
+    roles = {"tool": "user"}  # noqa: RUF012 - nobody changes it
 
     def split(self, message: Any) -> tuple[list[Any], Any]:
         """Return the blocks of a result, a prompt's message, a resource, or of content alone."""
@@ -92,11 +93,14 @@ class ModelContextProtocol(Format):
                 form = "with text" if "text" in block else None
                 return Media("structured", JSON, text=text, form=form)
             case "tool_use":
-                return Call(need(block, "id"), need(block, "name"), need(block, "input", dict))
+                # Only the messages that a server has a model continue hold calls and their results.
+                arguments = need(block, "input", dict)
+                return Call(need(block, "id"), need(block, "name"), arguments, form="sampling")
             case "tool_result":
                 return Result(
                     need(block, "toolUseId"), is_error=optional(block, "isError", bool),
                     blocks=_with_structure(_list(block.get("content")), block),
+                    form="sampling",
                 )  # fmt: skip
         return None
 
@@ -106,6 +110,8 @@ class ModelContextProtocol(Format):
             return {"type": "text", "text": item.text}
         if isinstance(item, Media):
             return _written(item)
+        if item.form != "sampling":
+            return None
         if isinstance(item, Call):
             arguments = arguments_object(item.arguments)
             return {"type": "tool_use", "id": call_id(item), "name": item.name, "input": arguments}

@@ -103,6 +103,8 @@ class OpenAIChat(Format):
             return content
         if form == "text" and len(content) == 1 and content[0].keys() == {"type", "text"}:
             return content[0]["text"]
+        # Only the result of a call has the role of a tool.
+        role = "user" if role == "tool" else role
         message: dict[str, Any] = {"role": role, "content": None}
         for block in blocks:
             if not isinstance(block, dict) or block in content:

@@ -56,6 +56,9 @@ class OpenAIResponses(Format):
         Kind("generated", IMAGES, in_messages=False),
     )  # fmt: skip
 
+    signs_reasoning = True
+    roles = {"tool": "user"}  # noqa: RUF012 - nobody changes it
+
     def split(self, message: Any) -> tuple[list[Any], Any]:
         """Return the items; a message of several contents becomes one of each, to be joined."""
         if isinstance(message, str):
@@ -79,17 +82,13 @@ class OpenAIResponses(Format):
         for block in blocks:
             if not _is_piece(block):
                 items.append(block)
-            elif items and _is_message(items[-1]) and "role" not in block:
+            elif items and _is_open(items[-1], role) and "role" not in block:
                 content = items[-1]["content"]
                 if isinstance(content, str):
                     content = [{"type": _text_type(items[-1]), "text": content}]
                 items[-1] = {**items[-1], "content": [*content, *_contents(block, items[-1])]}
             else:
-                opened = {"role": role, **block}
-                content = block["content"]
-                is_list = isinstance(content, list)
-                opened["content"] = _contents(block, opened) if is_list else content
-                items.append(opened)
+                items.append(_opened(block, role, len(items)))
         if form == "response":
             return {"output": items}
         if len(items) != 1:
@@ -123,7 +122,7 @@ class OpenAIResponses(Format):
             sort = f"image/{optional(block, 'output_format') or 'png'}"
             return Media("generated", sort, encoded=block["result"], is_generated=True)
         if kind == "code_interpreter_call" and isinstance(block.get("code"), str):
-            return Code(block["code"], "python")
+            return Code(block["code"], "python", form="call")
         return None
 
     def write(self, item: Item, blocks: list[Any]) -> Any | None:
@@ -140,7 +139,7 @@ class OpenAIResponses(Format):
             return _written_call(item)
         if isinstance(item, Result):
             return _written_result(item, blocks)
-        if isinstance(item, Code) and item.outcome is None:
+        if isinstance(item, Code) and item.form == "call":
             return {"type": "code_interpreter_call", "code": item.text}
         return None
 
@@ -191,6 +190,30 @@ def _pieces(item: Any) -> list[Any]:
         return [item]
     first = {**item, "content": content[:1]}
     return [first, *({"type": "message", "content": [each]} for each in content[1:])]
+
+
+def _is_open(item: Any, role: str) -> bool:
+    """Return whether another content may be put into an item."""
+    if not _is_message(item):
+        return False
+    # What an assistant said as plain text has no id: it takes nothing but the text.
+    return isinstance(item["content"], list) or role != "assistant"
+
+
+def _opened(piece: Any, role: str, number: int) -> Any:
+    """Return the message that a piece opens."""
+    content = piece["content"]
+    if "role" in piece or role != "assistant":
+        message = {"role": role, **piece}
+        is_list = isinstance(content, list)
+        return {**message, "content": _contents(piece, message)} if is_list else message
+    if isinstance(content, list) and [each.keys() for each in content] == [{"type", "text"}]:
+        # The API takes what an assistant said as plain text without an id.
+        content = content[0]["text"]
+    if isinstance(content, str):
+        return {"role": role, "type": "message", "content": content}
+    opened = {"id": f"msg_{number}", "role": role, "status": "completed", **piece}
+    return {**opened, "content": _contents(piece, opened)}
 
 
 def _contents(piece: Any, message: Any) -> list[Any]:
