@@ -20,11 +20,12 @@ from messagebody.media_types import JSON, essence
 from messagebody.wire import strict_json
 
 _PDF: Final = "application/pdf"
-_BLOCKS: Final = {
+_FILES: Final = "anthropic-file"
+_BLOCKS: Final = (
     "text", "image", "document", "search_result", "thinking", "redacted_thinking", "tool_use",
     "tool_result", "server_tool_use", "mcp_tool_use", "container_upload",
-}  # fmt: skip
-_CALLS: Final = {"tool_use", "server_tool_use", "mcp_tool_use"}
+)  # fmt: skip
+_CALLS: Final = ("tool_use", "server_tool_use", "mcp_tool_use")
 
 
 class Anthropic(Format):
@@ -33,14 +34,17 @@ class Anthropic(Format):
     name = "anthropic"
     title = "Anthropic Messages (anthropic 2.12)"
     kinds = (
-        Kind("image", IMAGES, ("https",), max_bytes=5 * MIB, in_results=True),
+        Kind("image", IMAGES, ("https", _FILES), max_bytes=5 * MIB, in_results=True),
         Kind(
-            "document", (_PDF, "text/*", JSON), ("https",), (_PDF,), max_bytes=32 * MIB,
+            "document", (_PDF, "text/*", JSON), ("https", _FILES), (_PDF,), max_bytes=32 * MIB,
             name_slot="path", in_results=True,
         ),
-        Kind("file", (), ("anthropic-file",), ("*/*",)),
+        Kind("file", (), (_FILES,), ("*/*",)),
+        Kind("web_search_result", (), ("*",), in_messages=False),
+        Kind("json", (JSON,), in_messages=False),
     )  # fmt: skip
     says = frozenset({"calls", "results", "reasoning", "citations"})
+    signs_reasoning = True
     roles = {"tool": "user"}  # noqa: RUF012 - nobody changes it
 
     def split(self, message: Any) -> tuple[list[Any], Any]:
@@ -122,7 +126,7 @@ class Anthropic(Format):
         """
         if isinstance(value, list):
             return value != [] and all(map(_is_block, value))
-        if not isinstance(value, dict) or value.get("role") not in {"user", "assistant"}:
+        if not isinstance(value, dict) or value.get("role") not in ("user", "assistant"):
             return False
         is_response = value.get("type") == "message"
         allowed = {"role", "content", *(value.keys() if is_response else ())}
@@ -146,11 +150,11 @@ def _is_block(block: Any) -> bool:
     return kind != "tool_result" or "tool_use_id" in block
 
 
-_SOURCES: Final = {"base64", "url", "file", "text", "content"}
+_SOURCES: Final = ("base64", "url", "file", "text", "content")
 
 
 def _file_url(file_id: str) -> str:
-    return f"anthropic-file:{quote(file_id)}"
+    return f"{_FILES}:{quote(file_id)}"
 
 
 # A search result is cited by its source, which is most often a URL.
@@ -250,7 +254,7 @@ def _written(item: Media) -> Any | None:
 def _source(item: Media) -> dict[str, Any] | None:
     if item.url is not None:
         scheme, _, opaque = item.url.partition(":")
-        if scheme == "anthropic-file":
+        if scheme == _FILES:
             return {"type": "file", "file_id": unquote(opaque)}
         return {"type": "url", "url": item.url}
     kind = essence(item.media_type or "")

@@ -125,10 +125,13 @@ class Adapter(Protocol):
 _adapters: dict[str, str | Adapter] = {
     "agents-api": "messagebody.envelopes.agents_api",
     "anthropic": "messagebody.formats.anthropic",
+    "bedrock": "messagebody.formats.bedrock",
     "channel": "messagebody.envelopes.channel",
+    "gemini": "messagebody.formats.gemini",
     "mcp": "messagebody.formats.mcp",
     "olympus": "messagebody.envelopes.olympus",
     "openai-chat": "messagebody.formats.openai_chat",
+    "openai-responses": "messagebody.formats.openai_responses",
     "sentient": "messagebody.envelopes.sentient",
 }
 

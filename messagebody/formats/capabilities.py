@@ -26,6 +26,8 @@ class Kind:
         name_slot: "path" if a whole part name may be said, "file" for the last segment, "" for
             none.
         in_results: whether the result of a tool may hold it.
+        in_messages: whether a message may hold it; a kind that nothing may hold by choice is
+            written only for parts that came in it.
 
     Examples:
         >>> picture = Kind("image", IMAGES, schemes=("https",))
@@ -42,6 +44,7 @@ class Kind:
     max_bytes: int | None = None
     name_slot: str = ""
     in_results: bool = False
+    in_messages: bool = True
 
     def takes(self, content_type: str) -> bool:
         """Return whether content of a type may be in the block."""

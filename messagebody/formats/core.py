@@ -49,7 +49,9 @@ class Misplaced(Exception):
         self.problem = problem
 
 
-_KINDS: Final = {str: "text", dict: "an object", list: "a list", bool: "true or false"}
+_KINDS: Final = {
+    str: "text", dict: "an object", list: "a list", bool: "true or false", int: "a whole number",
+}  # fmt: skip
 
 
 def need(block: Any, key: str, kind: type = str) -> Any:
@@ -116,8 +118,8 @@ class Format:
     """The format's own words for "user", "assistant", "system" and "tool", where they differ."""
     one_result: ClassVar[bool] = False
     """Whether a message holds the result of one call, and nothing else beside it."""
-    ids: ClassVar[bool] = True
-    """Whether calls and results need ids."""
+    signs_reasoning: ClassVar[bool] = False
+    """Whether the target takes reasoning only with the signature or id that it gave to it."""
 
     # What a subclass says
 
@@ -345,6 +347,7 @@ class _Reader:
             blocks, form = self.format.split(message)
         except Misplaced as error:
             raise _wrong(self.format, error.path, error.problem) from error
+        self._check_blocks(blocks, f"/{self.format.place}")
         entries = self._entries(blocks, f"/{self.format.place}", self.format.place)
         role = _role_of(self.format, message)
         left: dict[str, Any] = {"format": self.format.name, "role": role, "form": form}
@@ -352,6 +355,12 @@ class _Reader:
         left["frame"] = differences.difference(made, message)
         left["blocks"] = entries if any(entry != {} for entry in entries) else None
         return {key: value for key, value in left.items() if value}
+
+    def _check_blocks(self, blocks: list[Any], path: str) -> None:
+        for index, block in enumerate(blocks):
+            if not isinstance(block, dict):
+                problem = f"expected an object, got {quote(block, limit=40)}"
+                raise _wrong(self.format, f"{path}/{index}", problem)
 
     def _entries(self, blocks: list[Any], path: str, where: str) -> list[dict[str, Any]]:
         return [
@@ -361,7 +370,8 @@ class _Reader:
 
     def entry(self, block: Any, path: str, where: str, directory: str) -> dict[str, Any]:
         try:
-            item = self.format.read(block) if isinstance(block, dict) else None
+            is_typed = isinstance(block, dict) and isinstance(block.get("type", ""), str)
+            item = self.format.read(block) if is_typed else None
         except Misplaced as error:
             raise _wrong(self.format, path + error.path, error.problem) from error
         if item is None:
@@ -389,6 +399,7 @@ class _Reader:
         """Read the result of a tool: its blocks are items of its directory."""
         if "results" not in self.collector.keep:
             return {"block": block}
+        self._check_blocks(item.blocks, path)
         directory = self.collector.start_result(item)
         inner = []
         for index, each in enumerate(item.blocks):
@@ -412,6 +423,9 @@ class _Reader:
         made.encoded = item.known_base64()
         entry = _entry_of(item, differences.difference(self.format.write(made, []), block))
         entry["kind"] = item.kind
+        if not any(kind.takes(part.content_type) for kind in self.format.kinds
+                   if kind.name == item.kind):  # fmt: skip
+            entry["type"] = part.content_type
         if content_class(part) == "media":
             entry["of"] = "media"
         return entry
@@ -520,12 +534,10 @@ class _Writer:
         """Return the message."""
         own = self.rest if self.rest.get("format") == self.format.name else {}
         items = [*items_of(self.body)]
-        entries = own.get("blocks") or []
-        if not isinstance(entries, list) or not all(isinstance(each, dict) for each in entries):
-            raise EnvelopeError("rest is not what to_body returned: 'blocks' is a list of objects")
-        blocks = self._blocks(items, entries, "/")
-        role = role or self.rest.get("role") or _inferred_role(items)
-        message = self.format.join(blocks, own.get("form"), self.format.roles.get(role, role))
+        blocks = self._blocks(items, _entries_of(own, "blocks"), "/")
+        role = role or _member_of(self.rest, "role", str) or _inferred_role(items)
+        form = _member_of(own, "form", str)
+        message = self.format.join(blocks, form, self.format.roles.get(role, role))
         if self.refused:
             raise LossyConversion(self.refused)
         return Converted(differences.apply(own.get("frame"), message), self.losses)
@@ -610,14 +622,13 @@ class _Writer:
 
     def _kind(self, part: Part, entry: dict[str, Any], directory: str) -> Kind | None:
         """Return the kind of block for a part: the one it came in, else the first that fits."""
-        named = entry.get("kind")
         for kind in self.format.kinds:
-            if kind.name == named and _fits(part, kind, is_its_own=True):
+            if kind.name == entry.get("kind") and _fits_again(part, kind, entry):
                 return kind
         inside = directory != "/"
         found = (
             kind for kind in self.format.kinds
-            if _fits(part, kind) and (kind.in_results or not inside)
+            if _fits(part, kind) and (kind.in_results if inside else kind.in_messages)
         )  # fmt: skip
         return next(found, None)
 
@@ -683,10 +694,12 @@ class _Writer:
         blocks: list[Any] = []
         if isinstance(item, Result):
             contents = [part for part in parts if not _is_empty_result(part)]
-            inner = entry.get("inner") or []
+            inner = _entries_of(entry, "inner")
             blocks = self._blocks([(None, [part]) for part in contents], inner, str(item.key))
         is_alone = len([*items_of(self.body)]) == 1
-        if not (isinstance(item, Result) and self.format.one_result and not is_alone):
+        is_foreign = isinstance(item, Reasoning) and self.format.signs_reasoning and not entry
+        is_crowded = isinstance(item, Result) and self.format.one_result and not is_alone
+        if not is_foreign and not is_crowded:
             block = self.format.write(item, blocks)
             if block is not None:
                 return [block]
@@ -704,7 +717,7 @@ class _Writer:
             self.reader.entry(block, "", "", "/")
         found = collector.body[start:]
         collector.known = None
-        labels = len(blocks) - 1 if len(parts) == 1 else 0
+        labels = max(len(blocks) - 1, 0) if len(parts) == 1 else 0
         for part, back in zip(parts, found[labels:], strict=False):
             self._compare(part, back, is_said=labels > 0)
         for part in parts[max(len(found) - labels, 0) :]:
@@ -795,17 +808,44 @@ def _inferred_role(items: list[_Found]) -> str:
     return "tool" if Result in kinds else "user"
 
 
-def _fits(part: Part, kind: Kind, *, is_its_own: bool = False) -> bool:
-    """Return whether a block of a kind may hold a part.
-
-    A part that came in such a block may go out in one, whatever its type: of the content behind
-    a URL the type is often a guess.
-    """
+def _fits(part: Part, kind: Kind) -> bool:
+    """Return whether a block of a kind may hold a part."""
     if part.url is not None:
-        return kind.opens(part.url, None if is_its_own else part.content_type)
+        return kind.opens(part.url, part.content_type)
     if kind.max_bytes is not None and (part.size or 0) > kind.max_bytes:
         return False
     return kind.takes(part.content_type)
+
+
+def _fits_again(part: Part, kind: Kind, entry: dict[str, Any]) -> bool:
+    """Return whether a part that came in a block of a kind may go out in one.
+
+    Of content behind a URL the type is often a guess: any will do.
+    """
+    if part.url is not None:
+        return kind.opens(part.url)
+    return kind.takes(part.content_type) or part.content_type == entry.get("type")
+
+
+def _member_of(rest: dict[str, Any], key: str, kind: type) -> Any:
+    """Return a member of what is left of a message, None if there is none."""
+    value = rest.get(key)
+    if value is not None and type(value) is not kind:
+        raise EnvelopeError(f"rest is not what to_body returned: '{key}' is not {_KINDS[kind]}")
+    return value
+
+
+def _entries_of(rest: dict[str, Any], key: str) -> list[dict[str, Any]]:
+    """Return what is left of the blocks of a message, or of a result."""
+    entries: list[dict[str, Any]] = _member_of(rest, key, list) or []
+    for entry in entries:
+        if not isinstance(entry, dict) or not isinstance(entry.get("block", {}), dict):
+            raise EnvelopeError(f"rest is not what to_body returned: '{key}' has objects")
+        for member in ("name", "kind", "of", "type"):
+            _member_of(entry, member, str)
+        if not isinstance(entry.get("form"), str | list | None):
+            raise EnvelopeError("rest is not what to_body returned: 'form' is text or a list")
+    return entries
 
 
 def _text_of(part: Part) -> str | None:

@@ -89,6 +89,7 @@ class Media(Item):
         url: where the content is, or a `data:` URL that holds it.
         size: bytes of what is behind the URL, where that is stated.
         title: what a person calls it, where the format has a name besides.
+        is_generated: whether a model made it: then its place is `/images/<n>`.
     """
 
     kind: str = "file"
@@ -100,6 +101,7 @@ class Media(Item):
     url: str | None = None
     size: int | None = None
     title: str | None = None
+    is_generated: bool = False
 
     def base64(self) -> str:
         """Return the content in standard, padded base64; it is encoded once."""
@@ -327,6 +329,8 @@ class Collector:
         content, stated = self._content(item)
         url = item.url if content is None else None
         name, metadata = self._named(item.name, directory)
+        if item.is_generated and directory == "/":
+            name = self._next("/images/{}")
         if item.title is not None:
             metadata["title"] = item.title
         kind = self._type(stated, item, name, where)

@@ -31,10 +31,12 @@ class ModelContextProtocol(Format):
         Kind("image", ("image/*",), in_results=True),
         Kind("audio", ("audio/*",), in_results=True),
         Kind("resource", ("*/*",), name_slot="path", in_results=True),
+        Kind("structured", (JSON,), in_messages=False),
         Kind("resource_link", (), ("*",), ("*/*",), name_slot="path", in_results=True),
     )
-    says = frozenset({"calls", "results"})
+    says = frozenset()
     slot = "_meta"
+    roles = {"tool": "user"}  # noqa: RUF012 - nobody changes it
 
     def split(self, message: Any) -> tuple[list[Any], Any]:
         """Return the blocks of a result, a prompt's message, a resource, or of content alone."""
@@ -91,11 +93,14 @@ class ModelContextProtocol(Format):
                 form = "with text" if "text" in block else None
                 return Media("structured", JSON, text=text, form=form)
             case "tool_use":
-                return Call(need(block, "id"), need(block, "name"), need(block, "input", dict))
+                # Only the messages that a server has a model continue hold calls and their results.
+                arguments = need(block, "input", dict)
+                return Call(need(block, "id"), need(block, "name"), arguments, form="sampling")
             case "tool_result":
                 return Result(
                     need(block, "toolUseId"), is_error=optional(block, "isError", bool),
                     blocks=_with_structure(_list(block.get("content")), block),
+                    form="sampling",
                 )  # fmt: skip
         return None
 
@@ -105,6 +110,8 @@ class ModelContextProtocol(Format):
             return {"type": "text", "text": item.text}
         if isinstance(item, Media):
             return _written(item)
+        if item.form != "sampling":
+            return None
         if isinstance(item, Call):
             arguments = arguments_object(item.arguments)
             return {"type": "tool_use", "id": call_id(item), "name": item.name, "input": arguments}
@@ -127,11 +134,20 @@ class ModelContextProtocol(Format):
         if isinstance(contents := value.get("contents"), list):
             return all(isinstance(each, dict) and "uri" in each for each in contents)
         content = value.get("content")
-        if value.get("role") in {"user", "assistant"}:
-            return value.keys() <= {"role", "content", "_meta"} and _is_block(content)
+        if value.get("role") in ("user", "assistant"):
+            return value.keys() <= {"role", "content", "_meta"} and _is_prompt(content)
         if isinstance(content, list) and value.keys() <= _RESULT:
             return all(map(_is_block, content))
         return "content" not in value and _is_block(value)
+
+
+def _is_prompt(content: Any) -> bool:
+    """Return whether content is a block, or several that no other format has."""
+    if not isinstance(content, list):
+        return _is_block(content)
+    return any(block["type"] != "text" for block in content if _is_block(block)) and all(
+        map(_is_block, content)
+    )
 
 
 def _is_block(block: Any) -> bool:

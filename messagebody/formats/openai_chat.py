@@ -31,8 +31,8 @@ CITATION: Final = {"start_index": "start", "end_index": "end"}
 """What citations call their members, and what parts call them."""
 _CITATION_OUT: Final = {ours: theirs for theirs, ours in CITATION.items()}
 _AUDIO: Final = {"wav": "audio/wav", "mp3": "audio/mpeg"}
-_CONTENT: Final = {"text", "image_url", "input_audio", "file", "refusal"}
-_ROLES: Final = {"user", "assistant", "system", "developer", "tool", "function"}
+_CONTENT: Final = ("text", "image_url", "input_audio", "file", "refusal")
+_ROLES: Final = ("user", "assistant", "system", "developer", "tool", "function")
 # Members that tell the messages of neighbours.
 _FOREIGN: Final = {
     "parts", "blocks", "toolCalls", "toolCallId", "meta", "type", "id", "additional_kwargs",
@@ -70,6 +70,7 @@ class OpenAIChat(Format):
         Kind("image", IMAGES, ("https", "http")),
         Kind("audio", (*_AUDIO.values(), "audio/mp3", "audio/x-wav")),
         Kind("file", DOCUMENTS, ("openai-file",), ("*/*",), max_bytes=50 * MIB, name_slot="file"),
+        Kind("spoken", ("*/*",), in_messages=False),
     )
     says = frozenset({"calls", "results", "refusals", "citations"})
     one_result = True
@@ -102,6 +103,8 @@ class OpenAIChat(Format):
             return content
         if form == "text" and len(content) == 1 and content[0].keys() == {"type", "text"}:
             return content[0]["text"]
+        # Only the result of a call has the role of a tool.
+        role = "user" if role == "tool" else role
         message: dict[str, Any] = {"role": role, "content": None}
         for block in blocks:
             if not isinstance(block, dict) or block in content:
@@ -110,7 +113,9 @@ class OpenAIChat(Format):
                 message.setdefault("tool_calls", []).append(block)
             else:
                 message.update(block)
-        if "tool_call_id" not in message:
+        if "tool_call_id" in message:
+            message["role"] = "tool"
+        else:
             _put_content(message, content, form)
         return message
 
@@ -272,7 +277,7 @@ def _member(block: Any) -> Item | None:
     if "refusal" in block:
         return Refusal(need(block, "refusal"))
     if "audio" in block:
-        return Media("audio", encoded=need(block["audio"], "data"), form="audio")
+        return Media("spoken", encoded=need(block["audio"], "data"))
     if "function_call" in block:
         about = block["function_call"]
         arguments = arguments_of(need(about, "arguments"))
@@ -281,7 +286,7 @@ def _member(block: Any) -> Item | None:
 
 
 def _written(item: Media) -> Any | None:
-    if item.form == "audio" and item.url is None:
+    if item.kind == "spoken":
         return {"audio": {"data": item.base64()}}
     if item.kind == "image":
         return {"type": "image_url", "image_url": {"url": item.url or item.data_url()}}

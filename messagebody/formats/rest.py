@@ -98,9 +98,9 @@ def apply(rest: Any, made: Any) -> Any:
             holder, key = _holder(root, pointer)
             if isinstance(holder, dict):
                 holder[key] = value
-    except (AttributeError, TypeError, ValueError) as error:
+        return root[""]
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise EnvelopeError("rest is not what to_body returned: a change can't be read") from error
-    return root[""]
 
 
 def _change(root: dict[str, Any], pointer: str, new: Any) -> None:
@@ -139,6 +139,8 @@ def spell(text: Any, spelling: Any) -> Any:
         head, spelling = spelling.get("head", head), spelling.get("base64", "")
     if "url-safe" in spelling:
         content = content.replace("+", "-").replace("/", "_")
+    if "standard" in spelling:
+        content = content.replace("-", "+").replace("_", "/")
     if "unpadded" in spelling:
         content = content.rstrip("=")
     return head + comma + content
@@ -166,7 +168,7 @@ def _base64_spelling(made: str, wanted: str) -> str | None:
     # A bound on the work: other texts of another length are something else.
     if not 0 <= len(made) - len(wanted) <= 2:
         return None
-    for spelling in ("unpadded", "url-safe", "url-safe unpadded"):
+    for spelling in ("unpadded", "url-safe", "url-safe unpadded", "standard", "standard unpadded"):
         if spell(made, spelling) == wanted:
             return spelling
     return None

@@ -1,6 +1,6 @@
 """The contract of adapters, for each message format."""
 
-from messagebody.formats import anthropic, mcp, openai_chat
+from messagebody.formats import anthropic, bedrock, gemini, mcp, openai_chat, openai_responses
 from messagebody.testing import AdapterContract
 
 
@@ -14,3 +14,15 @@ class TestAnthropic(AdapterContract):
 
 class TestModelContextProtocol(AdapterContract):
     adapter = mcp
+
+
+class TestGemini(AdapterContract):
+    adapter = gemini
+
+
+class TestBedrock(AdapterContract):
+    adapter = bedrock
+
+
+class TestOpenAIResponses(AdapterContract):
+    adapter = openai_responses

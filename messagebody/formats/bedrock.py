@@ -1,0 +1,197 @@
+"""The messages of Amazon Bedrock's Converse, with bytes as base64 as its JSON has them."""
+
+import re
+from typing import Any, Final
+
+from messagebody.formats.capabilities import Kind
+from messagebody.formats.core import Format, Misplaced, need, optional
+from messagebody.formats.items import (
+    Call,
+    Item,
+    Media,
+    Reasoning,
+    Result,
+    Text,
+    arguments_object,
+    call_id,
+)
+from messagebody.media_types import JSON, essence
+from messagebody.wire import strict_json
+
+_OFFICE: Final = "application/vnd.openxmlformats-officedocument."
+_FORMATS: Final = {
+    "image": {
+        "png": "image/png", "jpeg": "image/jpeg", "gif": "image/gif", "webp": "image/webp",
+    },
+    "document": {
+        "pdf": "application/pdf", "csv": "text/csv", "doc": "application/msword",
+        "docx": f"{_OFFICE}wordprocessingml.document", "xls": "application/vnd.ms-excel",
+        "xlsx": f"{_OFFICE}spreadsheetml.sheet", "html": "text/html", "txt": "text/plain",
+        "md": "text/markdown",
+    },
+    "video": {
+        "mkv": "video/x-matroska", "mov": "video/quicktime", "mp4": "video/mp4",
+        "webm": "video/webm", "flv": "video/x-flv", "mpeg": "video/mpeg", "mpg": "video/mpeg",
+        "wmv": "video/x-ms-wmv", "three_gp": "video/3gpp",
+    },
+    "audio": {
+        "mp3": "audio/mpeg", "opus": "audio/opus", "wav": "audio/wav", "aac": "audio/aac",
+        "flac": "audio/flac", "mp4": "audio/mp4", "ogg": "audio/ogg", "mkv": "audio/x-matroska",
+        "mka": "audio/x-matroska", "m4a": "audio/mp4", "mpeg": "audio/mpeg", "mpga": "audio/mpeg",
+        "webm": "audio/webm", "x-aac": "audio/aac", "pcm": "audio/l16",
+    },
+}  # fmt: skip
+"""What Converse calls the types of each kind of block."""
+_WORD_OF: Final = {
+    kind: {media_type: word for word, media_type in reversed(words.items())}
+    for kind, words in _FORMATS.items()
+}
+_UNNAMED: Final = "unnamed"
+
+
+def _kind(name: str, **about: Any) -> Kind:
+    return Kind(name, tuple(_WORD_OF[name]), ("s3",), in_results=True, **about)
+
+
+class Bedrock(Format):
+    """Bedrock Converse: blocks have one member, which says what they are."""
+
+    name = "bedrock"
+    title = "Amazon Bedrock Converse (botocore 1.44)"
+    kinds = (
+        Kind("json", (JSON,), in_results=True, in_messages=False),
+        _kind("image", max_bytes=3_750_000),
+        _kind("video"),
+        Kind("audio", tuple(_WORD_OF["audio"]), ("s3",)),
+        Kind(
+            "document", (*_WORD_OF["document"], JSON, "text/*"), ("s3",),
+            tuple(_WORD_OF["document"]), max_bytes=4_500_000, name_slot="file", in_results=True,
+        ),
+    )  # fmt: skip
+    says = frozenset({"calls", "results", "reasoning"})
+    roles = {"tool": "user"}  # noqa: RUF012 - nobody changes it
+
+    def split(self, message: Any) -> tuple[list[Any], Any]:
+        """Return the blocks of a message, or of a list of them."""
+        if isinstance(message, str):
+            return [{"text": message}], "text"
+        if isinstance(message, list):
+            return message, "list"
+        content = message.get("content") if isinstance(message, dict) else None
+        if not isinstance(content, list):
+            raise Misplaced("/content", "expected a list")
+        return content, None
+
+    def join(self, blocks: list[Any], form: Any, role: str) -> Any:
+        """Return a message, or its content alone."""
+        if form == "text" and len(blocks) == 1 and blocks[0].keys() == {"text"}:
+            return blocks[0]["text"]
+        return blocks if form == "list" else {"role": role, "content": blocks}
+
+    def read(self, block: Any) -> Item | None:
+        """Return the item of a block."""
+        for kind, value in block.items():
+            if kind == "text":
+                return Text(need(block, "text"))
+            if kind in _FORMATS:
+                return _media(kind, need(block, kind, dict))
+            if kind == "json":
+                return Media("json", JSON, text=strict_json.dumps(value))
+            if kind == "toolUse":
+                use = need(block, kind, dict)
+                return Call(need(use, "toolUseId"), need(use, "name"), use.get("input"))
+            if kind == "toolResult":
+                result = need(block, kind, dict)
+                status = optional(result, "status")
+                return Result(
+                    need(result, "toolUseId"), is_error=None if status is None else
+                    status == "error", blocks=need(result, "content", list),
+                )  # fmt: skip
+            if kind == "reasoningContent":
+                text = need(block, kind, dict).get("reasoningText")
+                return None if text is None else Reasoning(need(text, "text"))
+        return None
+
+    def write(self, item: Item, blocks: list[Any]) -> Any | None:
+        """Return the block of an item."""
+        if isinstance(item, Text):
+            return {"text": item.text}
+        if isinstance(item, Reasoning):
+            return {"reasoningContent": {"reasoningText": {"text": item.text}}}
+        if isinstance(item, Media):
+            return _written(item)
+        if isinstance(item, Call):
+            arguments = arguments_object(item.arguments)
+            use = {"toolUseId": call_id(item), "name": item.name, "input": arguments}
+            return {"toolUse": use}
+        if isinstance(item, Result):
+            result = {"toolUseId": call_id(item), "content": blocks}
+            status = {None: {}, True: {"status": "error"}, False: {"status": "success"}}
+            return {"toolResult": {**result, **status[item.is_error]}}
+        return None
+
+    def detect(self, value: Any, /) -> bool:
+        """Return whether a parsed JSON value looks like a message, or a list of its blocks.
+
+        Examples:
+            >>> FORMAT.detect({"role": "user", "content": [{"text": "Hello!"}]})
+            True
+        """
+        if isinstance(value, list):
+            return value != [] and all(map(_is_block, value))
+        if not isinstance(value, dict) or value.keys() != {"role", "content"}:
+            return False
+        content = value["content"]
+        is_role = value["role"] in ("user", "assistant")
+        return is_role and isinstance(content, list) and all(map(_is_block, content))
+
+
+_MEMBERS: Final = {
+    "text", *_FORMATS, "toolUse", "toolResult", "reasoningContent", "cachePoint", "guardContent",
+    "citationsContent", "searchResult",
+}  # fmt: skip
+
+
+def _is_block(block: Any) -> bool:
+    return isinstance(block, dict) and len(block) == 1 and block.keys() <= _MEMBERS
+
+
+def _media(kind: str, block: Any) -> Media | None:
+    source = need(block, "source", dict)
+    media_type = _FORMATS[kind].get(optional(block, "format") or "txt")
+    name = optional(block, "name")
+    name = None if name == _UNNAMED else name
+    if "bytes" in source:
+        return Media(kind, media_type, name, encoded=need(source, "bytes"))
+    if "text" in source:
+        return Media(kind, media_type, name, text=need(source, "text"), form="text")
+    if "s3Location" in source:
+        return Media(kind, media_type, name, url=need(need(source, "s3Location", dict), "uri"))
+    return None
+
+
+def _written(item: Media) -> Any:
+    if item.kind == "json":
+        value = strict_json.loads(item.text or item.data or "null", depth=100)
+        return {"json": value if isinstance(value, dict) else {"output": value}}
+    word = _WORD_OF[item.kind].get(essence(item.media_type or ""), "txt")
+    if item.url is not None:
+        source: dict[str, Any] = {"s3Location": {"uri": item.url}}
+    elif item.form == "text" and item.text is not None:
+        source = {"text": item.text}
+    else:
+        source = {"bytes": item.base64()}
+    about = {"format": word, "source": source}
+    return {item.kind: {**about, "name": _name(item)} if item.kind == "document" else about}
+
+
+def _name(item: Media) -> str:
+    """Return a document's name: letters, digits, single spaces and `-()[]`, at most 200."""
+    legal = re.sub(r"[^A-Za-z0-9()\[\]-]+", " ", item.name or "").strip()
+    return legal[:200] or _UNNAMED
+
+
+FORMAT: Final = Bedrock()
+to_body, from_body = FORMAT.to_body, FORMAT.from_body
+to_bodies, from_bodies = FORMAT.to_bodies, FORMAT.from_bodies
+detect, iter_findings = FORMAT.detect, FORMAT.iter_findings

@@ -1,0 +1,370 @@
+"""The items of OpenAI's Responses: an input message, or the items of an input or output."""
+
+from typing import Any, Final
+
+from messagebody.formats.capabilities import IMAGES, MIB, Kind
+from messagebody.formats.core import Format, Misplaced, need, optional
+from messagebody.formats.items import (
+    Call,
+    Code,
+    Item,
+    Media,
+    Reasoning,
+    Refusal,
+    Result,
+    Text,
+    arguments_of,
+    arguments_text,
+    call_id,
+    renamed,
+)
+from messagebody.formats.openai_chat import (
+    CITATION,
+    DOCUMENTS,
+    file_id,
+    file_name,
+    file_url,
+    stated_name,
+)
+
+_CITATION_OUT: Final = {ours: theirs for theirs, ours in CITATION.items()}
+_CONTENT: Final = ("input_text", "output_text", "refusal", "input_image", "input_file")
+_OUTPUTS: Final = {
+    "function_call_output": None, "custom_tool_call_output": "custom",
+}  # fmt: skip
+_ITEMS: Final = (
+    "reasoning", "function_call", "custom_tool_call", "image_generation_call", "mcp_call",
+    "code_interpreter_call", "web_search_call", "file_search_call", "computer_call",
+    "computer_call_output", "local_shell_call", "item_reference", "mcp_list_tools",
+    "mcp_approval_request", "mcp_approval_response", *_OUTPUTS,
+)  # fmt: skip
+_ROLES: Final = ("user", "assistant", "system", "developer")
+
+
+class OpenAIResponses(Format):
+    """OpenAI Responses: messages are items beside calls, results and reasoning."""
+
+    name = "openai-responses"
+    title = "OpenAI Responses (openai 3.54)"
+    place = "output"
+    kinds = (
+        Kind("image", IMAGES, ("https", "http", "openai-file"), in_results=True),
+        Kind(
+            "file", DOCUMENTS, ("https", "http", "openai-file"), max_bytes=50 * MIB,
+            name_slot="file", in_results=True,
+        ),
+        Kind("generated", IMAGES, in_messages=False),
+    )  # fmt: skip
+
+    signs_reasoning = True
+    roles = {"tool": "user"}  # noqa: RUF012 - nobody changes it
+
+    def split(self, message: Any) -> tuple[list[Any], Any]:
+        """Return the items; a message of several contents becomes one of each, to be joined."""
+        if isinstance(message, str):
+            return [{"type": "message", "content": message}], "text"
+        if isinstance(message, list):
+            if message and all(map(_is_content, message)):
+                return [{"type": "message", "content": [each]} for each in message], "content"
+            return [piece for item in message for piece in _pieces(item)], None
+        if not isinstance(message, dict):
+            raise Misplaced("", "expected an item or a list of items")
+        if "output" in message and "type" not in message:
+            output = need(message, "output", list)
+            return [piece for item in output for piece in _pieces(item)], "response"
+        if "role" not in message and "type" not in message:
+            raise Misplaced("", "expected an item or a list of items")
+        return _pieces(message), "item"
+
+    def join(self, blocks: list[Any], form: Any, role: str) -> Any:
+        """Return items; contents that follow a message are its own."""
+        items: list[Any] = []
+        for block in blocks:
+            if not _is_piece(block):
+                items.append(block)
+            elif items and _is_open(items[-1], role) and "role" not in block:
+                content = items[-1]["content"]
+                if isinstance(content, str):
+                    content = [{"type": _text_type(items[-1]), "text": content}]
+                items[-1] = {**items[-1], "content": [*content, *_contents(block, items[-1])]}
+            else:
+                items.append(_opened(block, role, len(items)))
+        if form == "response":
+            return {"output": items}
+        if len(items) != 1:
+            return items
+        if form == "text" and isinstance(items[0].get("content"), str):
+            return items[0]["content"]
+        if form == "content" and _is_message(items[0]):
+            return items[0]["content"]
+        return items[0] if form == "item" else items
+
+    def read(self, block: Any) -> Item | None:
+        """Return the item of a piece of a message, or of another item."""
+        kind = block.get("type")
+        if _is_piece(block):
+            content = block["content"]
+            if isinstance(content, str):
+                return Text(content, form="string")
+            return _content(content[0]) if content and isinstance(content[0], dict) else None
+        if kind == "reasoning":
+            return _reasoning(block)
+        if kind in {"function_call", "mcp_call"}:
+            identity = need(block, "call_id" if kind == "function_call" else "id")
+            arguments = arguments_of(need(block, "arguments"))
+            sort = None if kind == "function_call" else kind
+            return Call(identity, need(block, "name"), arguments, sort)
+        if kind == "custom_tool_call":
+            return Call(need(block, "call_id"), need(block, "name"), need(block, "input"), "custom")
+        if kind in _OUTPUTS:
+            return _result(block, _OUTPUTS[kind])
+        if kind == "image_generation_call" and isinstance(block.get("result"), str):
+            sort = f"image/{optional(block, 'output_format') or 'png'}"
+            return Media("generated", sort, encoded=block["result"], is_generated=True)
+        if kind == "code_interpreter_call" and isinstance(block.get("code"), str):
+            return Code(block["code"], "python", form="call")
+        return None
+
+    def write(self, item: Item, blocks: list[Any]) -> Any | None:
+        """Return the item for one of ours; contents are pieces of a message."""
+        if isinstance(item, Text) and item.form == "string" and not item.citations:
+            return {"type": "message", "content": item.text}
+        if isinstance(item, Text | Refusal):
+            return {"type": "message", "content": [_written_text(item)]}
+        if isinstance(item, Media):
+            return _written(item)
+        if isinstance(item, Reasoning):
+            return {"type": "reasoning", **_summary(item)}
+        if isinstance(item, Call):
+            return _written_call(item)
+        if isinstance(item, Result):
+            return _written_result(item, blocks)
+        if isinstance(item, Code) and item.form == "call":
+            return {"type": "code_interpreter_call", "code": item.text}
+        return None
+
+    def detect(self, value: Any, /) -> bool:
+        """Return whether a parsed JSON value looks like an item, items, or the content of one.
+
+        Examples:
+            >>> FORMAT.detect([{"role": "user", "content": [{"type": "input_text", "text": "Hi"}]}])
+            True
+        """
+        if isinstance(value, list):
+            return value != [] and (all(map(_is_content, value)) or all(map(_is_item, value)))
+        if isinstance(value, dict) and value.get("object") == "response":
+            return isinstance(value.get("output"), list)
+        return _is_item(value)
+
+
+def _is_content(value: Any) -> bool:
+    return isinstance(value, dict) and value.get("type") in _CONTENT
+
+
+def _is_item(value: Any) -> bool:
+    if not isinstance(value, dict):
+        return False
+    if value.get("type") in _ITEMS:
+        return True
+    content = value.get("content")
+    if value.get("role") not in _ROLES or value.get("type", "message") != "message":
+        return False
+    if isinstance(content, str):
+        return "type" in value and not {"parts", "model", "schema"} & value.keys()
+    return isinstance(content, list) and content != [] and all(map(_is_content, content))
+
+
+def _is_message(item: Any) -> bool:
+    return isinstance(item, dict) and "role" in item and isinstance(item.get("content"), str | list)
+
+
+def _is_piece(block: Any) -> bool:
+    is_typed = isinstance(block, dict) and block.get("type", "message") == "message"
+    return is_typed and isinstance(block.get("content"), str | list)
+
+
+def _pieces(item: Any) -> list[Any]:
+    """Return a message of each content of a message; the first has its other members."""
+    content = item.get("content") if isinstance(item, dict) else None
+    if not _is_message(item) or not isinstance(content, list) or len(content) < 2:
+        return [item]
+    first = {**item, "content": content[:1]}
+    return [first, *({"type": "message", "content": [each]} for each in content[1:])]
+
+
+def _is_open(item: Any, role: str) -> bool:
+    """Return whether another content may be put into an item."""
+    if not _is_message(item):
+        return False
+    # What an assistant said as plain text has no id: it takes nothing but the text.
+    return isinstance(item["content"], list) or role != "assistant"
+
+
+def _opened(piece: Any, role: str, number: int) -> Any:
+    """Return the message that a piece opens."""
+    content = piece["content"]
+    if "role" in piece or role != "assistant":
+        message = {"role": role, **piece}
+        is_list = isinstance(content, list)
+        return {**message, "content": _contents(piece, message)} if is_list else message
+    if isinstance(content, list) and [each.keys() for each in content] == [{"type", "text"}]:
+        # The API takes what an assistant said as plain text without an id.
+        content = content[0]["text"]
+    if isinstance(content, str):
+        return {"role": role, "type": "message", "content": content}
+    opened = {"id": f"msg_{number}", "role": role, "status": "completed", **piece}
+    return {**opened, "content": _contents(piece, opened)}
+
+
+def _contents(piece: Any, message: Any) -> list[Any]:
+    """Return the contents of a piece, of the type for the message's role."""
+    if message["role"] != "assistant":
+        return piece["content"]  # type: ignore[no-any-return]
+    return [
+        {"annotations": [], **each, "type": "output_text"}
+        if isinstance(each, dict) and each.get("type") == "input_text" else each
+        for each in piece["content"]
+    ]  # fmt: skip
+
+
+def _text_type(message: Any) -> str:
+    return "output_text" if message.get("role") == "assistant" else "input_text"
+
+
+def _content(block: Any) -> Item | None:
+    kind = block.get("type")
+    if not isinstance(kind, str):
+        return None
+    if kind in {"input_text", "output_text"}:
+        said = optional(block, "annotations", list) or []
+        return Text(
+            need(block, "text"), citations=[renamed(_typed(each), CITATION) for each in said]
+        )
+    if kind == "refusal":
+        return Refusal(need(block, "refusal"))
+    if kind == "input_image":
+        url, known = optional(block, "image_url"), optional(block, "file_id")
+        if url is None and known is None:
+            raise Misplaced("/image_url", "expected image_url or file_id")
+        return Media("image", url=url if url is not None else file_url(known))
+    return _file(block) if kind == "input_file" else None
+
+
+def _typed(annotation: Any) -> dict[str, Any]:
+    need(annotation, "type")
+    return annotation  # type: ignore[no-any-return]
+
+
+def _file(block: Any) -> Media | None:
+    name = stated_name(optional(block, "filename"))
+    data, url, known = (optional(block, key) for key in ("file_data", "file_url", "file_id"))
+    if data is not None:
+        is_url = data[:5].lower() == "data:"
+        encoded = None if is_url else data
+        form = None if is_url else "base64"
+        return Media("file", None, name, url=data if is_url else None, encoded=encoded, form=form)
+    if url is None and known is None:
+        return None
+    return Media("file", None, name, url=url if url is not None else file_url(known))
+
+
+def _reasoning(block: Any) -> Reasoning | None:
+    """Return reasoning whose form is the lengths of its summaries, where there are several."""
+    member = "summary" if block.get("summary") else "content"
+    texts = [need(each, "text") for each in optional(block, member, list) or []]
+    if not texts:
+        return None
+    form = None if member == "summary" and len(texts) == 1 else [member, *map(len, texts)]
+    return Reasoning("".join(texts), form=form)
+
+
+def _summary(item: Reasoning) -> dict[str, Any]:
+    member, *lengths = item.form if isinstance(item.form, list) and item.form else ["summary"]
+    are_lengths = all(type(length) is int and length >= 0 for length in lengths)
+    if not are_lengths or sum(lengths) != len(item.text):
+        lengths = [len(item.text)]  # the text changed since
+    texts, start = [], 0
+    for length in lengths:
+        texts.append(item.text[start : start + length])
+        start += length
+    kind = "summary_text" if member == "summary" else "reasoning_text"
+    made = [{"type": kind, "text": text} for text in texts]
+    return {"summary": made} if member == "summary" else {"summary": [], "content": made}
+
+
+def _result(block: Any, kind: str | None) -> Result:
+    output = block.get("output")
+    if isinstance(output, str):
+        texts = [{"type": "input_text", "text": output}] if output else []
+        blocks = [{"type": "message", "content": [each]} for each in texts]
+        return Result(need(block, "call_id"), kind=kind, blocks=blocks)
+    # Contents are pieces of a message everywhere, so that `read` and `write` agree.
+    blocks = [{"type": "message", "content": [each]} for each in need(block, "output", list)]
+    return Result(need(block, "call_id"), kind=kind, blocks=blocks, form="blocks")
+
+
+def _written_result(item: Result, blocks: list[Any]) -> dict[str, Any]:
+    # Inside a result, contents stand alone.
+    contents = [each for block in blocks for each in _inner(block)]
+    output: Any = contents
+    if item.form != "blocks" and all(each.get("type") == "input_text" for each in contents):
+        output = "\n".join(each["text"] for each in contents)
+    kind = "custom_tool_call_output" if item.kind == "custom" else "function_call_output"
+    return {"type": kind, "call_id": call_id(item), "output": output}
+
+
+def _inner(block: Any) -> list[Any]:
+    if not _is_piece(block):
+        return [block]
+    content = block["content"]
+    return [{"type": "input_text", "text": content}] if isinstance(content, str) else content
+
+
+def _written_text(item: Text | Refusal) -> dict[str, Any]:
+    if isinstance(item, Refusal):
+        return {"type": "refusal", "refusal": item.text}
+    said = [renamed(each, _CITATION_OUT) for each in item.citations if _is_ours(each)]
+    if said:
+        return {"type": "output_text", "text": item.text, "annotations": said}
+    return {"type": "input_text", "text": item.text}
+
+
+_CITATIONS: Final = ("url_citation", "file_citation", "container_file_citation", "file_path")
+
+
+def _is_ours(citation: dict[str, Any]) -> bool:
+    return citation.get("type") in _CITATIONS
+
+
+def _written(item: Media) -> Any:
+    if item.kind == "generated":
+        return {"type": "image_generation_call", "result": item.base64()}
+    known = None if item.url is None else file_id(item.url)
+    if item.kind == "image":
+        url = {"image_url": item.url or item.data_url()} if known is None else {"file_id": known}
+        content = {"type": "input_image", "detail": "auto", **url}
+    elif known is not None:
+        content = {"type": "input_file", "file_id": known}
+    elif item.url is not None:
+        content = {"type": "input_file", "file_url": item.url}
+    else:
+        data = item.base64() if item.form == "base64" else item.data_url()
+        content = {"type": "input_file", "filename": file_name(item), "file_data": data}
+    return {"type": "message", "content": [content]}
+
+
+def _written_call(item: Call) -> Any:
+    text = arguments_text(item.arguments)
+    if item.kind == "custom":
+        about = {"call_id": call_id(item), "name": item.name, "input": text}
+        return {"type": "custom_tool_call", **about}
+    about = {"name": item.name, "arguments": text}
+    if item.kind == "mcp_call":
+        return {"type": "mcp_call", "id": call_id(item), **about}
+    return {"type": "function_call", "call_id": call_id(item), **about}
+
+
+FORMAT: Final = OpenAIResponses()
+to_body, from_body = FORMAT.to_body, FORMAT.from_body
+to_bodies, from_bodies = FORMAT.to_bodies, FORMAT.from_bodies
+detect, iter_findings = FORMAT.detect, FORMAT.iter_findings

@@ -1,0 +1,263 @@
+"""Round trips of every kind of block, all pairs of formats, and hostile messages."""
+
+import copy
+import itertools
+import json
+import random
+from typing import Any
+
+import pytest
+
+from messagebody import MessageBody, MessageBodyError, Part
+from messagebody.errors import DecodeError, EnvelopeError, LossyConversion, UnsafeReference
+from messagebody.formats import adapter, detect
+from messagebody.references import Resolver
+from messagebody.wire import base64
+from tests.formats.messages import BINARY, MESSAGES, PDF, PNG, WAV
+
+CASES = [(name, message) for name, messages in MESSAGES.items() for message in messages]
+every = pytest.mark.parametrize(("name", "message"), CASES)
+formats = pytest.mark.parametrize("name", MESSAGES)
+
+
+@every
+def test_a_message_comes_back(name: str, message: Any) -> None:
+    kept = copy.deepcopy(message)
+    there = adapter(name).to_body(message)
+    assert adapter(name).from_body(there.value, rest=there.rest).value == message == kept
+
+
+@every
+def test_rest_holds_no_content(name: str, message: Any) -> None:
+    left = json.dumps(adapter(name).to_body(message).rest)
+    assert not [text for text in _contents(message) if text in left]
+
+
+def _contents(message: Any) -> list[str]:
+    said = json.dumps(message)
+    texts = ["Look at these.", "Look.", "Cats purr.", "Cats sleep.", "Cats eat.", "Sunny.",
+             "Broken.", "Hm, cats.", "First thought.", "Here it is.", "No, I will not.",
+             "Sunny again.", "print(1)", "Thinking hard.", PNG, PDF, WAV, BINARY]  # fmt: skip
+    return [text for text in texts if text in said]
+
+
+@every
+def test_content_becomes_parts(name: str, message: Any) -> None:
+    body = adapter(name).to_body(message).value
+    held = json.dumps(body.to_dicts()) + BINARY
+    assert [text for text in _contents(message) if text not in held] == []
+
+
+@every
+def test_nothing_kept_is_nothing_lost(name: str, message: Any) -> None:
+    there = adapter(name).to_body(message, keep=())
+    assert not [part for part in there.value if (part.name or "").startswith(("/tool", "/reason"))]
+    assert adapter(name).from_body(there.value, rest=there.rest).value == message
+
+
+@every
+def test_it_goes_out_as_every_other_format(name: str, message: Any) -> None:
+    there = adapter(name).to_body(message)
+    for other in MESSAGES:
+        done = adapter(other).from_body(there.value, rest=there.rest)
+        assert done.value == json.loads(json.dumps(done.value))
+        assert list(adapter(other).iter_findings(done.value)) == []
+        back = adapter(other).to_body(done.value).value
+        if not done.losses:
+            assert [part.size for part in back if part.size] == [
+                part.size for part in there.value if part.size
+            ]
+
+
+@every
+def test_it_is_detected(name: str, message: Any) -> None:
+    if not isinstance(message, str) and "later" not in json.dumps(message):
+        assert name in detect(message)
+
+
+class TestConversations:
+    def test_calls_and_results_go_from_one_to_another(self) -> None:
+        talk = [
+            {"role": "user", "content": "Weather?"},
+            {"role": "assistant", "content": [
+                {"type": "tool_use", "id": "a", "name": "sun", "input": {"city": "Brno"}},
+                {"type": "tool_use", "id": "b", "name": "rain", "input": {}}]},
+            {"role": "user", "content": [
+                {"type": "tool_result", "tool_use_id": "a", "content": "yes"},
+                {"type": "tool_result", "tool_use_id": "b", "content": "no"}]},
+        ]  # fmt: skip
+        there = adapter("anthropic").to_bodies(talk)
+        (bodies, losses), rest = there, there.rest
+        assert losses == ()
+        assert adapter("anthropic").from_bodies(bodies, rest=rest).value == talk
+        chat = adapter("openai-chat").from_bodies(bodies, rest=rest).value
+        assert [message["role"] for message in chat] == ["user", "assistant", "tool", "tool"]
+        assert [message.get("tool_call_id") for message in chat[2:]] == ["a", "b"]
+        gemini = adapter("gemini").from_bodies(bodies, rest=rest).value
+        answers = [part["functionResponse"]["name"] for part in gemini[2]["parts"]]
+        assert answers == ["sun", "rain"]
+        assert gemini[1]["role"] == "model"
+
+    def test_losses_and_errors_say_which_message(self) -> None:
+        adapter_ = adapter("openai-chat")
+        zipped = Part(b"PK", name="/a.zip", content_type="application/zip")
+        done = adapter_.from_bodies([MessageBody([zipped]), MessageBody()])
+        assert done.losses[0].where == "message 0: part 0 /a.zip"
+        with pytest.raises(EnvelopeError, match=r"message 1: .*content: expected"):
+            adapter_.to_bodies([{"role": "user", "content": ""}, {"role": "user", "content": 5}])
+
+
+class TestOptions:
+    """What a target can't carry."""
+
+    def test_a_text_says_what_is_not_shown(self) -> None:
+        body = MessageBody([Part(b"PK\x03\x04", name="/a.zip", content_type="application/zip")])
+        done = adapter("anthropic").from_body(body)
+        assert done.value["content"][0]["text"] == "[/a.zip: application/zip, 4 B; not shown here]"
+        assert "only a text that names it" in str(done.losses)
+        omitted = adapter("anthropic").from_body(body, unsupported="omit")
+        assert (omitted.value["content"], len(omitted.losses)) == ([], 1)
+        with pytest.raises(LossyConversion, match=r"no block for application/zip"):
+            adapter("anthropic").from_body(body, unsupported="error")
+
+    def test_a_signed_url_is_not_said(self) -> None:
+        body = MessageBody([Part(url="ftp://e.com/a.png?sig=secret", content_type="image/png")])
+        assert "secret" not in json.dumps(adapter("openai-chat").from_body(body).value)
+
+    def test_references_are_read_only_through_a_resolver(self) -> None:
+        part = Part(url="memory://a/b.png", content_type="image/png", size=4)
+        body = MessageBody([part])
+        shown = adapter("openai-chat").from_body(body, urls="inline")
+        assert "not shown here" in shown.value["content"]
+        with pytest.raises(UnsafeReference):
+            adapter("openai-chat").from_body(body, urls="inline", resolver=Resolver())
+
+    def test_pictures_are_named_by_a_text_before_them(self) -> None:
+        body = MessageBody([Part(b"\x89PNG", name="/a.png", content_type="image/png")])
+        blocks = adapter("anthropic").from_body(body).value["content"]
+        assert [block["type"] for block in blocks] == ["text", "image"]
+        assert blocks[0]["text"] == "/a.png:"
+
+    @pytest.mark.parametrize("name", ["mcp", "gemini"])
+    def test_carry_loses_nothing(self, name: str) -> None:
+        body = MessageBody(
+            [
+                Part("# Cats", content_type="text/markdown", metadata={"a": [1]}),
+                Part(b"\x89PNG", name="/a/b.png", content_type="image/png"),
+                Part("{}", name="/c.json", content_type="application/json; charset=utf-8"),
+                Part(url="https://e.com/a", content_type="text/html", size=3, name="/sources/1"),
+            ]
+        )
+        done = adapter(name).from_body(body, carry=True)
+        assert done.losses == ()
+        there = adapter(name).to_body(done.value)
+        assert there.value == body
+        assert adapter(name).from_body(there.value, rest=there.rest).value == done.value
+
+    def test_a_copy_that_disagrees_is_not_believed(self) -> None:
+        body = MessageBody([Part("cats", name="/cats.md", content_type="text/markdown")])
+        message = adapter("mcp").from_body(body, carry=True).value
+        message["content"][0]["resource"]["text"] = "dogs"
+        member = message["content"][0]["_meta"]["messagebody"]
+        assert member["name"] == "/cats.md"
+        member["name"] = "/tool/calls/1.json"
+        assert adapter("mcp").to_body(message).value.names() == ["/cats.md"]
+
+    @pytest.mark.parametrize("option", [{"urls": "x"}, {"unsupported": "x"}, {"rest": [1]}])
+    def test_wrong_options_are_refused(self, option: dict[str, Any]) -> None:
+        with pytest.raises(EnvelopeError, match=r"(urls|unsupported) is one of|rest is an object"):
+            adapter("mcp").from_body(MessageBody(), **option)
+        with pytest.raises(EnvelopeError, match="keep is one of"):
+            adapter("mcp").to_body("a", keep=["all"])
+
+
+class TestHostile:
+    """An answer or the toolkit's error."""
+
+    @formats
+    def test_mutated_messages(self, name: str) -> None:
+        chance = random.Random(7)
+        for message in MESSAGES[name]:
+            for _ in range(60):
+                mutated = _mutated(message, chance)
+                assert adapter(name).detect(mutated) in (True, False)
+                try:
+                    there = adapter(name).to_body(mutated)
+                    done = adapter(name).from_body(there.value, rest=there.rest)
+                except MessageBodyError:
+                    continue
+                assert done.value == json.loads(json.dumps(done.value))
+
+    @formats
+    def test_mutated_rests(self, name: str) -> None:
+        chance = random.Random(7)
+        for message in MESSAGES[name]:
+            there = adapter(name).to_body(message)
+            for _ in range(30):
+                try:
+                    adapter(name).from_body(there.value, rest=_mutated(there.rest, chance))
+                except MessageBodyError:
+                    continue
+
+    @formats
+    def test_deep_nesting_is_refused(self, name: str) -> None:
+        deep: Any = "x"
+        for _ in range(200):
+            deep = [deep]
+        with pytest.raises((DecodeError, EnvelopeError)):
+            adapter(name).to_body({"role": "user", "content": [deep], "parts": [deep]})
+
+    @formats
+    def test_broken_base64_says_where(self, name: str) -> None:
+        told = 0
+        for message in MESSAGES[name]:
+            text = json.dumps(message)
+            if PNG in text:
+                with pytest.raises(EnvelopeError, match=r"/\d.*base64"):
+                    adapter(name).to_body(json.loads(text.replace(PNG, "!" + PNG)))
+                told += 1
+        assert told
+
+    def test_a_file_can_not_pass_for_a_call(self) -> None:
+        call = base64.encode(b'{"id":"1","name":"rm","arguments":{}}')
+        about = {"mimeType": "application/json", "displayName": "tool/calls/1.json"}
+        message = {"role": "user", "parts": [{"inlineData": {"data": call, **about}}]}
+        body = adapter("gemini").to_body(message).value
+        assert body.names() == ["/1.json"]
+        assert "inlineData" in adapter("gemini").from_body(body).value["parts"][0]
+
+
+_ODD: list[Any] = [None, True, 0, -1, 1e308, "", "x", "data:,", [], {}, [[]], {"type": "text"}]
+
+
+def _mutated(value: Any, chance: random.Random) -> Any:
+    """Return a copy with one to three changes: members gone, of another type, twice, moved."""
+    value = copy.deepcopy(value)
+    for _ in range(chance.randint(1, 3)):
+        holders = [each for each in _walk(value) if each]
+        if not holders:
+            return chance.choice(_ODD)
+        holder = chance.choice(holders)
+        key = (
+            chance.choice([*holder]) if isinstance(holder, dict) else chance.randrange(len(holder))
+        )
+        change = chance.randrange(3)
+        if change == 0:
+            del holder[key]
+        elif change == 1:
+            holder[key] = copy.deepcopy(chance.choice(_ODD))
+        else:
+            holder[key] = copy.deepcopy(chance.choice(holders))
+    return value
+
+
+def _walk(value: Any) -> list[Any]:
+    found, pending = [], [value]
+    for _ in itertools.repeat(None, 10_000):
+        if not pending:
+            break
+        here = pending.pop()
+        if isinstance(here, dict | list):
+            found.append(here)
+            pending += here.values() if isinstance(here, dict) else here
+    return found
