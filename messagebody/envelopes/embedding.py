@@ -15,7 +15,7 @@ from messagebody.errors import LocalFileNotSent, MessageBodyError
 from messagebody.limits import DEFAULT_LIMITS
 from messagebody.media_types import parse_content_type
 from messagebody.part import Part
-from messagebody.wire import base64, strict_json
+from messagebody.wire import base64, data_urls, strict_json
 from messagebody.wire.manifest import UNLISTED, unlisted
 
 __all__ = ["Embedded", "embed", "extract", "inline_text", "is_same"]
@@ -66,8 +66,15 @@ def embed(body: MessageBody, *, inline_as: Literal["url", "data"]) -> Embedded:
             embedded.attachments.append(_attachment(part, inline_as))
             if _may_be_shown(part.name, part.content_type):
                 entry["attached"] = True
+<<<<<<< HEAD
         if part.is_reference:  # as the part states them, even where a data: URL holds the content
             entry.update(size=part.size, digest=part.digest)
+=======
+        if part.url is not None and data_urls.is_data_url(part.url):
+            # The manifest measures the content; the part may not state it. Inline content
+            # travels as a data: URL as well, so the entry says which of the two this is.
+            entry.update(size=part.size, digest=part.digest, reference=True)
+>>>>>>> lane-v13
         entry.update(unlisted(part._record))
         if part.extra:
             entry["extra"] = part.extra
@@ -168,7 +175,7 @@ def _split(joined: str, sizes: list[int]) -> list[str]:
 
 
 def _part(entry: dict[str, Any], text: str | None, attachment: Any) -> Part:
-    content = text if attachment is None else _content(attachment)
+    content = text if attachment is None else _content(entry, attachment)
     part = Part(
         content,
         url=attachment["url"] if content is None else None,
@@ -181,8 +188,10 @@ def _part(entry: dict[str, Any], text: str | None, attachment: Any) -> Part:
     return part.evolve(extra=entry["extra"]) if "extra" in entry else part
 
 
-def _content(attachment: dict[str, Any]) -> bytes | None:
+def _content(entry: dict[str, Any], attachment: dict[str, Any]) -> bytes | None:
     """Return the bytes of an attachment that holds them, None for a reference."""
+    if entry.get("reference"):
+        return None
     data = attachment.get("data")
     if isinstance(data, str):
         return base64.decode(data)

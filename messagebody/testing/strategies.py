@@ -9,7 +9,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from messagebody import MessageBody, Part
-from messagebody.digests import NO_DIGEST
+from messagebody.digests import NO_DIGEST, sha256_of
 from messagebody.errors import InvalidPart
 from messagebody.wire.manifest import UNLISTED
 from messagebody.wire.members import check_extra
@@ -145,16 +145,22 @@ def _binaries(draw: st.DrawFn) -> Part:
 
 @st.composite
 def _references(draw: st.DrawFn) -> Part:
-    url = draw(
-        st.sampled_from(
-            ["https://example.com/a?b=c#d", "s3://bucket/key", "data:,a%20b", "urn:x", "HTTP://é/"]
-        )
+    url = draw(st.sampled_from([*_URLS, *_DATA_URLS]))
+    # What a data: URL states about its content has to be true.
+    is_data = url in _DATA_URLS
+    sizes = st.just(len(_DATA)) if is_data else st.integers(0, 2**53 - 1)
+    hashes = st.just(sha256_of(_DATA)) if is_data else digests()
+    return Part(
+        url=url,
+        content_type=draw(content_types()),
+        size=draw(st.none() | sizes),
+        digest=draw(st.none() | hashes),
     )
-    kind = draw(content_types())
-    if url.startswith("data:"):
-        return Part(url=url, content_type=kind, size=draw(st.sampled_from([None, 3])))
-    size = draw(st.none() | st.integers(0, 2**53 - 1))
-    return Part(url=url, content_type=kind, size=size, digest=draw(st.none() | digests()))
+
+
+_URLS = ("https://example.com/a?b=c#d", "s3://bucket/key", "urn:x", "HTTP://é/")
+_DATA = b"a b"
+_DATA_URLS = ("data:,a%20b", "data:text/plain;base64,YSBi")
 
 
 def _without_clashes(found: list[Part]) -> MessageBody:

@@ -1,6 +1,7 @@
 """Envelopes become bodies and come back; bodies travel in envelopes and come back."""
 
 import contextlib
+import hashlib
 import json
 from typing import Any
 from unittest.mock import Mock
@@ -246,6 +247,16 @@ class TestAnyBodyInAnEnvelope:
         assert again[: len(body)] == list(body)
         assert again.names()[len(body.names()) :] == ["/meta/agents-api.json"]
         assert agents_api.from_body(again).or_raise() == mangled
+
+    @pytest.mark.parametrize("url", ["data:,", "data:,a%20b", "data:text/plain;base64,YSBi"])
+    def test_data_urls_stay_references(self, url: str) -> None:
+        """With what they state about their content, and no more."""
+        bare = Part(url=url, content_type="text/plain")
+        content = bare.read_bytes()
+        digest = "sha256:" + hashlib.sha256(content).hexdigest()
+        body = MessageBody([Part("0"), bare, bare.evolve(size=len(content), digest=digest)])
+        again = agents_api.to_body(agents_api.from_body(body).or_raise()).or_raise()
+        assert again == body
 
     def test_manifest_is_json_text(self) -> None:
         """It is that of the body, as text."""
