@@ -66,15 +66,10 @@ def embed(body: MessageBody, *, inline_as: Literal["url", "data"]) -> Embedded:
             embedded.attachments.append(_attachment(part, inline_as))
             if _may_be_shown(part.name, part.content_type):
                 entry["attached"] = True
-<<<<<<< HEAD
-        if part.is_reference:  # as the part states them, even where a data: URL holds the content
-            entry.update(size=part.size, digest=part.digest)
-=======
         if part.url is not None and data_urls.is_data_url(part.url):
             # The manifest measures the content; the part may not state it. Inline content
             # travels as a data: URL as well, so the entry says which of the two this is.
             entry.update(size=part.size, digest=part.digest, reference=True)
->>>>>>> lane-v13
         entry.update(unlisted(part._record))
         if part.extra:
             entry["extra"] = part.extra
