@@ -14,7 +14,7 @@ from messagebody.solver.profile import Profile
 from messagebody.solver.satisfy import Pair
 from messagebody.solver.screen import OPEN, Answer, Screen
 from tests.compatibility import generators, oracle
-from tests.compatibility.test_checking import FIRST_CHARACTERS, schema
+from tests.compatibility.test_inclusion import FIRST_CHARACTERS, schema
 
 
 def as_it_is(parts: oracle.Schema) -> oracle.Schema:

@@ -13,7 +13,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 from messagebody.compatibility import Agent, Impact, Registry, check, read_agents
 from messagebody.errors import InvalidSchema, MissingDependency
 from tests.compatibility import generators
-from tests.compatibility.test_checking import schema
+from tests.compatibility.test_inclusion import schema
 
 TEXT = schema((None, "text/plain", True))
 ANY_TEXT = schema((None, "text/*", True))

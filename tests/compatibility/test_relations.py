@@ -21,7 +21,7 @@ from messagebody.compatibility import (
 )
 from messagebody.schema import MessageBodySchema, SchemaPart
 from tests.compatibility import generators, oracle
-from tests.compatibility.test_checking import schema, types
+from tests.compatibility.test_inclusion import schema, types
 
 HARD = schema(*[(f"/*{c}" + "{a,b,c,d}" * 12 + f"{d}*",) for c in "abcd" for d in "abcd"])
 LONG = schema(("/" + "{a,b,c,d}" * 40,))

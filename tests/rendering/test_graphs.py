@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from messagebody._text import escape
 from messagebody.rendering.graphs import MOST_DRAWN, dot, draw, mermaid
-from tests.rendering.test_formats import texts
+from tests.cli.test_reports import texts
 
 Pairs = list[tuple[str, str]]
 

@@ -19,7 +19,7 @@ from messagebody.errors import ObjectNotFound, StoreError
 from messagebody.stores import Bytes, Store, open_store
 from messagebody.testing import StoreContract
 from tests.servers import free_port, running
-from tests.stores.test_file_store import Breaking
+from tests.stores.test_directory import Breaking
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # the clients' own
 

@@ -10,7 +10,7 @@ import pytest
 from messagebody.envelopes import channel
 from messagebody.errors import EnvelopeError
 
-VECTORS = Path(__file__).parent.parent / "vectors"
+VECTORS = Path(__file__).parents[2] / "vectors"
 ROWS: list[dict[str, Any]] = json.loads((VECTORS / "agentsapi_channel.json").read_text())
 
 

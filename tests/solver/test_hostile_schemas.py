@@ -14,7 +14,7 @@ import pytest
 from messagebody.compatibility import Verdict, check, satisfiable
 from messagebody.errors import InvalidSchema
 from messagebody.schema import MessageBodySchema
-from tests.compatibility.test_checking import FIRST_CHARACTERS, schema
+from tests.compatibility.test_inclusion import FIRST_CHARACTERS, schema
 
 STEPS = 200_000
 Clause = tuple[int, ...]

@@ -10,7 +10,7 @@ import pytest
 from messagebody.envelopes import agents_api
 from messagebody.errors import EnvelopeError
 
-VECTORS = Path(__file__).parent.parent / "vectors"
+VECTORS = Path(__file__).parents[2] / "vectors"
 ROWS: list[dict[str, Any]] = [
     row
     for name in ("agentsapi_normalize.json", "agentsapi_to_provider.json")

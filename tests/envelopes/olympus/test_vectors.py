@@ -12,7 +12,7 @@ import pytest
 from messagebody.envelopes import olympus
 from messagebody.errors import EnvelopeError
 
-VECTORS = Path(__file__).parents[1] / "vectors"
+VECTORS = Path(__file__).parents[2] / "vectors"
 
 
 def rows(name: str) -> list[Any]:

@@ -168,7 +168,7 @@ class TestMounted:
 import os
 from pathlib import Path
 from messagebody import MessageBody, Part
-from tests.filesystem.test_mounting import mounted
+from tests.filesystem.test_mount import mounted
 with mounted(MessageBody([Part("meow", name="/a.txt")]), Path({str(tmp_path)!r}) / "m"):
     pass
 reading, writing = os.pipe()

@@ -9,7 +9,7 @@ import pytest
 from messagebody.part import Part
 from messagebody.schema.stream import Status, Stream
 from tests.compatibility import generators, oracle
-from tests.compatibility.test_checking import schema
+from tests.compatibility.test_inclusion import schema
 
 
 def part(name: str | None, content_type: str = "text/plain") -> Part:

@@ -9,7 +9,7 @@ import pytest
 
 from messagebody.envelopes import sentient
 
-VECTORS = Path(__file__).parents[1] / "vectors"
+VECTORS = Path(__file__).parents[2] / "vectors"
 BASES = json.loads((VECTORS / "sentient_bases.json").read_text(encoding="utf-8"))["bases"]
 EXAMPLES = json.loads((VECTORS / "sentient_examples.json").read_text(encoding="utf-8"))
 

@@ -21,7 +21,7 @@ from messagebody.errors import (
     UnsafeReference,
 )
 from messagebody.stores import Bytes, Store, open_store
-from tests.stores.test_file_store import Breaking
+from tests.stores.test_directory import Breaking
 
 KEY = "sha256/" + "a" * 64
 

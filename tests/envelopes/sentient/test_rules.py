@@ -16,7 +16,7 @@ from messagebody.envelopes.sentient import rules
 from messagebody.errors import EnvelopeError
 from tests.effort import examples
 
-VECTORS = Path(__file__).parents[1] / "vectors"
+VECTORS = Path(__file__).parents[2] / "vectors"
 BASES = json.loads((VECTORS / "sentient_bases.json").read_text(encoding="utf-8"))["bases"]
 
 STORE = {

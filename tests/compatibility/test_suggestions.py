@@ -3,7 +3,7 @@
 from messagebody.compatibility import check, dead_parts, satisfiable, suggest
 from messagebody.schema import MessageBodySchema
 from tests.compatibility import generators
-from tests.compatibility.test_checking import schema
+from tests.compatibility.test_inclusion import schema
 
 TEXT = schema((None, "text/*", True))
 

@@ -25,7 +25,7 @@ from messagebody.globs import name_pattern
 from messagebody.part import Part
 from messagebody.schema import MessageBodySchema
 from tests.compatibility import generators, oracle
-from tests.compatibility.test_checking import schema, types
+from tests.compatibility.test_inclusion import schema, types
 from tests.compatibility.test_mutants import without_first_look
 
 PLAIN, HTML, BOTH = "text/plain", "text/html", "text/{plain,html}"

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from messagebody.envelopes import sentient
 from messagebody.errors import EnvelopeError
 
-VECTORS = Path(__file__).parents[1] / "vectors"
+VECTORS = Path(__file__).parents[2] / "vectors"
 EXAMPLES = json.loads((VECTORS / "sentient_examples.json").read_text(encoding="utf-8"))
 DAY = "2026-01-27"
 NOW = datetime(2026, 5, 25, 23, 59, tzinfo=UTC)
