@@ -16,6 +16,7 @@ CHILDREN = 20
 SIZES = (1_000, 10_000, 100_000)
 DIRECTORY, FILE, MOVED = "/d0/e3", "/d0/e3/f5.txt", "/d0/e3/moved.txt"
 EMPTY = {f"/d0/e3/f{number}.txt": b"" for number in range(CHILDREN)}
+NEW = {f"/new/f{number}.txt": b"x" * 100 for number in range(CHILDREN)}
 CALLS: dict[str, Callable[[Any], object]] = {
     "ls, a directory of 20": lambda fs: fs.ls(DIRECTORY),
     "ls, paths only": lambda fs: fs.ls(DIRECTORY, detail=False),
@@ -28,6 +29,10 @@ CALLS: dict[str, Callable[[Any], object]] = {
     "glob": lambda fs: fs.glob("/d0/*/f5.txt"),
     "glob, all levels": lambda fs: fs.glob("/**/f5.txt"),
     "overwrite 20 files": lambda fs: fs.pipe(EMPTY),
+    "write 20 new files, remove them": lambda fs: (
+        fs.pipe(NEW),
+        [fs.rm_file(name) for name in NEW],
+    ),
     "write, then exists": lambda fs: (fs.pipe_file(FILE, b""), fs.exists(FILE)),
     "move a file, there and back": lambda fs: (fs.mv(FILE, MOVED), fs.mv(MOVED, FILE)),
     "walk": lambda fs: sum(len(files) for _, _, files in fs.walk("/")),

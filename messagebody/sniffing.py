@@ -7,6 +7,7 @@ name of their extension. Where libmagic can't be loaded, extensions alone decide
 """
 
 import importlib
+import re
 import struct
 from functools import cache
 from typing import Any, Final
@@ -44,6 +45,14 @@ _BYTE_ORDER_MARKS: Final = {
     b"\xff\xfe": "utf-16",
     b"\xfe\xff": "utf-16",
 }
+# Signatures without a control character. A tar archive is known by a checksum in octal digits:
+# that of 512 bytes of text has at least five.
+_SIGNATURE_IN_TEXT: Final = re.compile(
+    rb"8BPS|BM|BZh|FORM|GIF8|MSCF|MThd|MZ|OTTO|OggS|PAR1|PO\^Q`|PK|RE~\^|RF64|RIF[FX]|Rar!"
+    rb"|SQLite|II|MM|Obj|fLaC|glTF|ttcf|true|wOF|%!|.{4}(?:ftyp|moov|mdat|wide|skip|free|idat|pnot)"
+    rb"|.{148}\s{0,3}[0-7]{5}|.*%PDF-",
+    re.DOTALL,
+)
 # Controls that no text has: all but tab, line feeds, form feed, carriage return and escape.
 _NO_TEXT: Final = bytes({*range(32)} - {*b"\t\n\v\f\r\x1b"}) + b"\x7f"
 _HIGH_CONTROLS: Final = bytes(range(0x80, 0xA0))
@@ -67,7 +76,11 @@ def content_type(data: bytes, name: str | None = None) -> str:
         >>> content_type("Katzen sind süß.".encode("latin-1"))
         'text/plain; charset=iso-8859-1'
     """
-    found = _reconcile(_from_bytes(data), from_name(name or ""))
+    expected = from_name(name or "")
+    if expected and is_text(expected) and _is_surely_text(data[:_MAGIC_HEAD]):
+        found = expected
+    else:
+        found = _reconcile(_from_bytes(data), expected)
     if not data or not is_text(found):
         return found
     # Controls are no reason against UTF-8 whose name says that it is text.
@@ -75,6 +88,27 @@ def content_type(data: bytes, name: str | None = None) -> str:
     if charset is None:
         return OCTET_STREAM
     return found if charset == "utf-8" else f"{found}; charset={charset}"
+
+
+def _is_surely_text(head: bytes) -> bool:
+    """Tell whether libmagic could only call these bytes text, or nothing that it knows.
+
+    It takes about 200 µs for text, because it tries every signature. Those of the binary formats
+    in `SIGNED` have control characters or bytes that UTF-8 has not, but for a few words.
+    """
+    return (
+        len(head.translate(None, _NO_TEXT)) == len(head)
+        and _SIGNATURE_IN_TEXT.match(head) is None
+        and _is_cut_utf8(head)
+    )
+
+
+def _is_cut_utf8(head: bytes) -> bool:
+    try:
+        head.decode()
+    except UnicodeDecodeError as error:
+        return len(head) == _MAGIC_HEAD and error.end == len(head) and error.start > len(head) - 4
+    return True
 
 
 def charset_of(data: bytes) -> str | None:

@@ -138,6 +138,47 @@ def test_an_extension_means_the_same_everywhere(extension: str) -> None:
     assert Part(b"", name=f"/a{extension}").content_type == kind
 
 
+class TestTextByName:
+    """Text whose name says text needs no look at every signature, and gets the same answer."""
+
+    HEADS = (
+        b"%PDF-1.7", b"\n%PDF-1.4", b"words %PDF-1.7", b"%!PS-Adobe-3.0", b"BZh91AY&SY", b"PAR1",
+        b"GIF89a", b"RIFF    WEBPVP8 ", b"RIFF    WAVEfmt ", b"FORM    AIFF", b"MThd", b"OggS",
+        b"fLaC", b"OTTO", b"wOFF", b"wOF2", b"8BPS", b"glTF", b"    ftypisom", b"    ftypqt  ",
+        b"    moov", b"    mdat", b"PO^Q`", b"SQLite format 3", b"BM", b"MZ", b"RE~^", b"MSCF",
+        b"<html>", b"<?xml version='1.0'?>", b"{}", b"{\\rtf1", b"#!/bin/sh\n", b"a,b\n1,2\n",
+        "ü".encode(), b"\xff\xfe", b"\x1b[0m", b"\xfd7zXZ", b"(\xb5/\xfd", b"\xff\xd8\xff\xe0", PNG,
+        ZIP, b"",
+    )  # fmt: skip
+
+    @pytest.mark.parametrize("name", ["/a.txt", "/a.json", "/a.svg", "/a.rtf", "/a.md"])
+    def test_is_what_the_slow_way_finds(self, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+        luck = random.Random(name)
+        heads = [*self.HEADS, *(sample(file)[:4000] for file in SAMPLES)]
+        heads += [luck.randbytes(luck.randrange(60)) for _ in range(100)]
+        heads += [bytes(luck.choices(b"PKRIFGM%!DBZhftyp-18 \n", k=40)) for _ in range(100)]
+        heads += [("x" * (2045 + cut) + "ü€").encode() for cut in range(4)]
+        found = [sniffing.content_type(head + rest, name) for head in heads for rest in (b"", FILL)]
+        monkeypatch.setattr(sniffing, "_is_surely_text", lambda head: False)
+        slow = [sniffing.content_type(head + rest, name) for head in heads for rest in (b"", FILL)]
+        assert found == slow
+
+    def test_does_not_ask_libmagic(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(sniffing, "_from_bytes", lambda data: pytest.fail("asked"))
+        assert sniffing.content_type("Süß ".encode() * 2000, "/a.md") == "text/markdown"
+
+    def test_text_that_is_a_tar_archive(self) -> None:
+        """A header of nothing but text, with the checksum that makes it one."""
+        header = bytearray(b"a" * 512)
+        header[148:156] = b" " * 8
+        header[148:156] = f"{sum(header):06o}  ".encode()
+        assert sniffing.content_type(bytes(header), "/a.txt") == "application/x-tar"
+
+
+FILL = b" and some more words\n" * 30
+SAMPLES = ("chart.png", "valley.jpg", "counter.pdf", "bell.wav", "rides.csv", "report.md")
+
+
 class TestArraysOfNumbers:
     """A chunk of an array is not a picture because two of its bytes look like one."""
 
