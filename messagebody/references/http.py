@@ -43,12 +43,14 @@ _FLOOR = 4 * 1024
 
 _CHUNK_SIZE = re.compile(rb"[0-9A-Fa-f]{1,16}")
 _LONGEST_LINE = 8 * 1024
+_INFORMATIONAL = frozenset({102, 103})
+_MOST_HINTS = 10
 _FEW_CHUNKS = 10_000
 _SMALLEST_CHUNK = 16
 
 
 class _Response(http.client.HTTPResponse):
-    """The standard library's answer, strict where chunks are concerned.
+    """The standard library's answer, which also skips early hints, and is strict about chunks.
 
     The library takes chunk sizes for Python integers, so that "-5" reads without end and "1_0" is
     ten. And each chunk costs the same time, however small it is: a server that sends one byte in
@@ -57,6 +59,16 @@ class _Response(http.client.HTTPResponse):
 
     _chunks = 0
     _chunk_bytes = 0
+
+    def _read_status(self) -> tuple[str, int, str]:
+        found: tuple[str, int, str] = super()._read_status()  # type: ignore[misc]
+        # The library skips 100 only (RFC 9110, 15.2: a client takes any informational answer).
+        for _ in range(_MOST_HINTS):
+            if found[1] not in _INFORMATIONAL:
+                break
+            http.client.parse_headers(self.fp)
+            found = super()._read_status()  # type: ignore[misc]
+        return found
 
     def _read_next_chunk_size(self) -> int:
         line = self.fp.readline(_LONGEST_LINE + 1)

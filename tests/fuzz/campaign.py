@@ -14,7 +14,7 @@ import sys
 import tempfile
 import time
 import traceback
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -93,11 +93,11 @@ def run_small(reader: Reader, start: int, count: int, seconds: float, place: Pat
     return report
 
 
-def large_inputs(reader: Reader, count: int) -> Iterable[tuple[str, Any]]:
+def large_inputs(reader: Reader, count: int) -> Iterator[tuple[str, Any]]:
     """Yield valid inputs of which one piece is repeated until they are large."""
     for seed in range(count):
-        valid = reader.seeds[seed % len(reader.seeds)]
-        if not isinstance(valid, bytes | str):
+        valid: Any = reader.seeds[seed % len(reader.seeds)]
+        if type(valid) not in {bytes, str}:
             return
         start = seed * 7919 % len(valid)
         end = start + 1 + seed * 104_729 % 40

@@ -318,7 +318,7 @@ def read_command(value: Any, seed: int) -> None:
         code = run(arguments)
     if code == ExitCode.INTERNAL:
         said.flush()
-        raise Difference(f"exit code 70: {said.buffer.getvalue()[-500:]!r}")  # type: ignore[attr-defined]
+        raise Difference(f"exit code 70: {said.buffer.getvalue()[-500:]!r}")
     if code == ExitCode.USAGE:
         raise MessageBodyError("wrong usage or bad input")
 

@@ -126,6 +126,14 @@ class TestGoodServers:
         web.handler = raw(OK + b"\r\nhello")
         assert resolver.fetch(URL, digest=HELLO).read() == b"hello"
 
+    @pytest.mark.parametrize("times", [1, 3])
+    def test_early_hints_come_before_the_answer(
+        self, times: int, resolver: Resolver, web: WebServer
+    ) -> None:
+        hints = b"HTTP/1.1 103 Early Hints\r\nLink: </a.css>; rel=preload\r\n\r\n"
+        web.handler = raw(hints * times + OK + b"Content-Length: 5\r\n\r\nhello")
+        assert resolver.fetch(URL, digest=HELLO).read() == b"hello"
+
     def test_the_query_is_sent_and_never_shown(self, resolver: Resolver, web: WebServer) -> None:
         web.handler = answer("404 Not Found")
         with pytest.raises(ObjectNotFound) as caught:
@@ -205,6 +213,7 @@ HOSTILE_ANSWERS: dict[str, tuple[Callable[[Any, Any], None], type[Exception]]] =
     "drips its body": (forever(OK + b"\r\n", b".", 0.05), LimitExceeded),
     "drips chunks": (forever(CHUNKED, b"1\r\n.\r\n", 0.05), LimitExceeded),
     "drips trailers": (forever(CHUNKED + b"0\r\n", b"X: y\r\n", 0.01), LimitExceeded),
+    "endless early hints": (forever(b"", b"HTTP/1.1 103 Early Hints\r\n\r\n"), StoreError),
     "endless 100 Continue": (forever(b"", b"HTTP/1.1 100 Continue\r\n\r\n"), LimitExceeded),
     "endless headers": (forever(OK, b"X: y\r\n"), StoreError),
     "one endless header": (forever(OK + b"X: ", b"y" * 10_000), StoreError),
