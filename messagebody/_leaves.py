@@ -22,6 +22,7 @@ LEAVES: Final = {
     "Stream": "messagebody.schema.stream:Stream",
     "filesystem": "messagebody.filesystem:MessageBodyFileSystem",
     "path_into": "messagebody.filesystem:path_into",
+    "attach_tree": "messagebody.filesystem.trees:attach_tree",
     "references_of": "messagebody.filesystem.kerchunk:references_of",
     "body_from_references": "messagebody.filesystem.kerchunk:body_from_references",
     "html_table": "messagebody.rendering:html_table",

@@ -483,9 +483,8 @@ class MessageBody(PartSequence):
             >>> MessageBody().attach("/data", "memory://tree")
             [Part('/data/deep/a.txt', text/plain, 4 B, memory://…)]
         """
-        from messagebody.filesystem.trees import attach_tree
-
-        return attach_tree(self, prefix, place, path)
+        found: list[Part] = leaf("attach_tree")(self, prefix, place, path)
+        return found
 
     def move(self, old: str, new: str) -> Part:
         """Give the part at `old` the name `new`; it keeps its place.

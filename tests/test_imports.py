@@ -1,158 +1,250 @@
-"""The import graph: downward only, never sideways between leaves, one door a library."""
+"""The import graph: downward only, never sideways, no circles, one door for each library."""
 
 import ast
+import graphlib
+import re
 import subprocess
 import sys
+from collections.abc import Iterator
+from enum import Enum
+from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
+from pkgutil import resolve_name
+from typing import NamedTuple
 
 import pytest
 
 ROOT = Path(__file__).parents[1] / "messagebody"
-MODULES = sorted(ROOT.rglob("*.py"))
 
-# From the ground up; what stands on one line may import what stands above it, and its own line.
-LAYERS = [
+# From the ground up. A place imports places of lower floors only: not its own floor's, and not
+# the public front, which is above all of them.
+FLOORS = [
     {"_text", "_files", "_threads", "certificates", "digests"},
     {"errors"},
-    {"_leaves"},
-    {"_guards"},
-    {"limits", "names", "media_types", "sniffing"},
-    {"stores"},
-    {"wire", "globs"},
-    {"content", "_index", "solver", "rendering"},
-    {"part"},
-    {"body"},
-    {"findings", "references", "schema"},
-    {"compatibility", "offloading", "samples", "filesystem"},
-    {"formats"},
-    {"envelopes", "interop", "testing"},
-    {"cli", "__main__"},
+    {"_leaves", "limits", "media_types", "names", "rendering"},
+    {"_guards", "globs", "sniffing", "stores", "wire"},
+    {"_index", "content", "solver"},
+    {"part", "references"},
+    {"body", "findings"},
+    {"formats", "samples", "schema"},
+    {"compatibility", "envelopes", "interop", "offloading"},
+    {"filesystem", "testing"},
+    {"cli"},
+    {"__main__"},
 ]
-HEIGHT = {name: height for height, layer in enumerate(LAYERS) for name in layer}
-LEAVES = {"envelopes": {"agents_api", "channel", "olympus", "sentient"}, "interop": {"directory"}}
+# What a module above gives to a type hint below.
+TYPES_FROM_ABOVE = {("body", "filesystem")}
+# In these packages every module is a leaf that imports no other one, but for those named here.
+SHARED = {
+    "envelopes": {"attachments", "embedding", "json_schema", "php", "sidecar"},
+    "formats": {"base", "capabilities", "core", "items", "rest", "values"},
+    "interop": {"values"},
+    "stores": {"base"},
+}
+# Tables of modules by name, which are loaded on first use.
+TABLES = {"__init__.py", "_leaves.py", "formats/base.py", "stores/__init__.py"}
+# The modules that may import a library; a folder stands for all of its modules.
 DOORS = {
-    "boto3": {"stores/s3"},
-    "botocore": {"stores/s3"},
-    "click": {"cli"},
+    "attrs": {""},
+    "azure": {"stores/filesystem.py"},
+    "boto3": {"stores/s3/client.py", "stores/s3/filesystem.py"},
+    "botocore": {"stores/s3/"},
+    "cattrs": {"interop/cattrs.py"},
+    "click": {"cli/"},
+    "fsspec": {"cli/options.py", "filesystem/", "stores/__init__.py", "stores/s3/filesystem.py",
+               "testing/filesystems.py"},
     "fuse": {"filesystem/mount.py"},
+    "google": {"formats/values.py"},
+    "hypothesis": {"testing/adapters.py", "testing/strategies.py"},
+    "kombu": {"interop/celery.py"},
     "magic": {"sniffing.py"},
-    "obstore": {"stores/s3"},
+    "msgspec": {"wire/"},
+    "mypy_boto3_s3": {"stores/s3/client.py"},
+    "networkx": {"compatibility/registry.py"},
+    "obstore": {"stores/s3/obstore.py"},
     "pybase64": {"wire/base64.py"},
-    "pydantic": {"interop/pydantic.py"},
     "pydantic_core": {"interop/pydantic.py"},
-    "upath": {"filesystem"},
+    "pylibmagic": {"sniffing.py"},
+    "pytest": {"testing/"},
+    "rest_framework": {"interop/rest_framework.py"},
+    "rfc8785": {"envelopes/olympus/signature.py", "wire/manifest.py"},
+    "sqlalchemy": {"interop/sqlalchemy.py"},
+    "upath": {"filesystem/__init__.py", "filesystem/upath.py"},
     "urllib3": {"references/http.py", "stores/s3/faults.py"},
     "wcmatch": {"globs/wide.py", "testing/patterns.py"},
-}
+}  # fmt: skip
 HEAVY = {"asyncio", "boto3", "botocore", "fsspec", "magic", "pydantic", "urllib3", "wcmatch"}
 
+FLOOR_OF = {place: floor for floor, places in enumerate(FLOORS) for place in places}
 
-def at_import(tree: ast.AST) -> list[ast.Import | ast.ImportFrom]:
-    """Return the imports that run when a module is imported."""
-    found: list[ast.Import | ast.ImportFrom] = []
-    for node in ast.iter_child_nodes(tree):
-        if isinstance(node, ast.Import | ast.ImportFrom):
-            found.append(node)
-        elif isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
+
+def name_of(path: Path) -> str:
+    pieces = path.relative_to(ROOT.parent).with_suffix("").parts
+    return ".".join(pieces[:-1] if pieces[-1] == "__init__" else pieces)
+
+
+MODULES = {name_of(path): path for path in sorted(ROOT.rglob("*.py"))}
+
+
+class When(Enum):
+    """What makes an import happen."""
+
+    IMPORT = "when the module is imported"
+    CALL = "when a function is called"
+    TYPES = "for a type checker"
+
+
+class Import(NamedTuple):
+    """A module or library that is imported, and when."""
+
+    target: str
+    when: When
+
+
+@cache
+def imports(module: str) -> list[Import]:
+    """Return all that a module imports, wherever in it."""
+    tree = ast.parse(MODULES[module].read_text(encoding="utf-8"))
+    return [*_imports_in(tree, When.IMPORT)]
+
+
+def _imports_in(node: ast.AST, when: When) -> Iterator[Import]:
+    for child in ast.iter_child_nodes(node):
+        moment = when
+        if isinstance(node, ast.If) and child in node.body and _is_for_types(node):
+            moment = When.TYPES
+        elif isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+            moment = When.CALL if when is When.IMPORT else when
+        yield from (Import(target, moment) for target in _targets(child))
+        yield from _imports_in(child, moment)
+
+
+def _is_for_types(node: ast.If) -> bool:
+    return "TYPE_CHECKING" in ast.unparse(node.test)
+
+
+def _targets(node: ast.AST) -> Iterator[str]:
+    match node:
+        case ast.Import(names=names):
+            yield from (alias.name for alias in names)
+        case ast.ImportFrom(module=str(module), names=names, level=0):
+            for alias in names:
+                inner = f"{module}.{alias.name}"
+                yield inner if inner in MODULES else module
+        case ast.Call(func=ast.Attribute(attr="import_module"), args=[ast.Constant(value=name)]):
+            yield str(name)
+        case _:
+            return
+
+
+def place(module: str) -> str:
+    """Return the part of the package that a module belongs to, "" for the public front."""
+    return module.split(".")[1] if "." in module else ""
+
+
+def is_ours(target: str) -> bool:
+    return target.split(".", maxsplit=1)[0] == ROOT.name
+
+
+def test_every_place_is_on_a_floor() -> None:
+    """So that a new one has to say where it belongs."""
+    assert {place(module) for module in MODULES} == {"", *FLOOR_OF}
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_imports_go_downward(module: str) -> None:
+    """Those inside of functions, too."""
+    mine = place(module)
+    for target, when in imports(module):
+        if not mine or not is_ours(target) or place(target) in {mine, ""}:
             continue
-        elif not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
-            found += at_import(node)
-    return found
+        is_lower = FLOOR_OF[place(target)] < FLOOR_OF[mine]
+        is_known = when is When.TYPES and (mine, place(target)) in TYPES_FROM_ABOVE
+        assert is_lower or is_known, f"{module} imports {target} {when.value}"
 
 
-def names_of(node: ast.Import | ast.ImportFrom) -> list[str]:
-    if isinstance(node, ast.Import):
-        return [alias.name for alias in node.names]
-    if node.module == "messagebody":
-        return [f"messagebody.{alias.name}" for alias in node.names]
-    return [node.module or ""]
-
-
-def imports(path: Path, *, all_of_them: bool = False) -> list[str]:
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    if all_of_them:
-        for node in ast.walk(tree):
-            if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
-                node.body = [ast.Pass()]
-        nodes = [node for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom)]
-    else:
-        nodes = at_import(tree)
-    return [name for node in nodes for name in names_of(node)]
-
-
-def place(path: Path) -> str:
-    return path.relative_to(ROOT).parts[0].removesuffix(".py")
-
-
-@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(ROOT)))
-def test_imports_go_downward(path: Path) -> None:
-    if path == ROOT / "__init__.py":
+@pytest.mark.parametrize("module", MODULES)
+def test_nothing_is_taken_from_the_public_front(module: str) -> None:
+    """It is above everything, whichever name is taken: only who builds on the package may."""
+    if place(module) in {"", "cli", "testing"}:
         return
-    above = HEIGHT[place(path)]
-    for name in imports(path):
-        if name.startswith("messagebody."):
-            below = name.split(".")[1]
-            assert below not in HEIGHT or HEIGHT[below] <= above, f"{place(path)} imports {name}"
+    nodes = [*ast.walk(ast.parse(MODULES[module].read_text(encoding="utf-8")))]
+    hints = {id(name) for node in nodes for name in _names_in_hint(node)}
+    for node in nodes:
+        if isinstance(node, ast.ImportFrom) and node.module == ROOT.name:
+            assert {f"{ROOT.name}.{alias.name}" for alias in node.names} <= MODULES.keys()
+        if isinstance(node, ast.Name) and node.id == ROOT.name:
+            assert id(node) in hints, f"{module}, line {node.lineno}"
 
 
-MODEL = [
-    *ROOT.glob("schema/*.py"),
-    *(ROOT / f"{n}.py" for n in ("content", "part", "body", "_index")),
-]
+def _names_in_hint(node: ast.AST) -> Iterator[ast.AST]:
+    hint = getattr(node, "annotation", None) or getattr(node, "returns", None)
+    return ast.walk(hint) if isinstance(hint, ast.AST) else iter(())
 
 
-@pytest.mark.parametrize("path", MODEL, ids=lambda path: str(path.relative_to(ROOT)))
-def test_the_model_imports_no_leaf(path: Path) -> None:
-    """Not even where it is used: `_leaves` is the one table of what hangs on the model."""
+@pytest.mark.parametrize("package", SHARED)
+def test_leaves_import_no_other_leaf(package: str) -> None:
+    """What one of them imports of another, all would share."""
+    for module in MODULES:
+        if place(module) != package or module.count(".") < 2:
+            continue
+        mine = module.split(".")[2]
+        for target, _ in imports(module):
+            if is_ours(target) and place(target) == package and target.count(".") >= 2:
+                other = target.split(".")[2]
+                assert other in {mine, *SHARED[package]}, f"{module} imports {target}"
+
+
+def test_no_module_imports_itself_by_way_of_others() -> None:
+    """Within packages, too, and when functions are called."""
+    graph = {
+        module: {
+            target
+            for target, when in imports(module)
+            if target in MODULES and when is not When.TYPES and target not in {module, ROOT.name}
+        }
+        for module in MODULES
+    }
+    graphlib.TopologicalSorter(graph).prepare()  # a CycleError names the circle
+
+
+def test_each_library_has_its_doors() -> None:
+    """And each door a library: a table that says more than is true helps nobody."""
+    users: dict[str, set[str]] = {}
+    for module, path in MODULES.items():
+        for target, _ in imports(module):
+            library = target.split(".")[0]
+            if not is_ours(target) and library not in {*sys.stdlib_module_names, "__future__"}:
+                users.setdefault(library, set()).add(path.relative_to(ROOT).as_posix())
+    assert users.keys() == DOORS.keys()
+    for library, paths in users.items():
+        strangers = {path for path in paths if not path.startswith(tuple(DOORS[library]))}
+        assert strangers == set(), library
+        unused = {door for door in DOORS[library] if not any(p.startswith(door) for p in paths)}
+        assert unused == set(), library
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_modules_by_name_are_in_tables(module: str) -> None:
+    """A name is an import that no other test here sees; those in the tables exist."""
+    tree = ast.parse(MODULES[module].read_text(encoding="utf-8"))
+    texts = (n.value for n in ast.walk(tree) if isinstance(n, ast.Constant))
+    names = [t for t in texts if isinstance(t, str) and re.fullmatch(r"messagebody[\w.]*:?\w*", t)]
+    for name in names:
+        target = name.partition(":")[0]
+        if ":" not in name and (target not in MODULES or target == ROOT.name):
+            continue  # a name of something in a module is a type hint, or text
+        path = MODULES[module].relative_to(ROOT).as_posix()
+        assert path in TABLES or target == module or module.startswith(target), (module, name)
+        assert find_spec(target) is not None, name
+
+
+def test_the_views_of_the_model_exist() -> None:
     from messagebody._leaves import LEAVES
 
-    above = {target.partition(":")[0] for target in LEAVES.values()}
-    above -= {"messagebody.body", "messagebody.schema", "messagebody.schema.stream"}
-    assert not above & {name.partition(":")[0] for name in imports(path, all_of_them=True)}
-
-
-def test_every_leaf_is_there() -> None:
-    from messagebody._leaves import LEAVES, leaf
-
-    for name in LEAVES:
-        assert leaf(name) is not None
-
-
-def test_a_leaf_that_is_not_installed_names_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:
-    import importlib
-
-    from messagebody import _leaves
-    from messagebody.errors import MissingDependency
-
-    def refuse(name: str) -> object:
-        raise ImportError(name)
-
-    monkeypatch.setattr(importlib, "import_module", refuse)
-    _leaves.leaf.cache_clear()
-    with pytest.raises(MissingDependency, match=r"messagebody\[pathlib\]"):
-        _leaves.leaf("path_into")
-
-
-@pytest.mark.parametrize("package", LEAVES)
-def test_leaves_import_no_other_leaf(package: str) -> None:
-    for leaf in LEAVES[package]:
-        for path in [*(ROOT / package).rglob("*.py")]:
-            if path.relative_to(ROOT / package).parts[0].removesuffix(".py") != leaf:
-                continue
-            for name in imports(path, all_of_them=True):
-                pieces = name.split(".")
-                if pieces[:2] == ["messagebody", package] and len(pieces) > 2:
-                    assert pieces[2] == leaf or pieces[2] not in LEAVES[package], name
-
-
-@pytest.mark.parametrize("library", DOORS)
-def test_each_library_has_one_door(library: str) -> None:
-    users = {
-        path.relative_to(ROOT).as_posix()
-        for path in MODULES
-        if any(name.split(".")[0] == library for name in imports(path, all_of_them=True))
-    }
-    assert {user for user in users if not user.startswith(tuple(DOORS[library]))} == set()
+    for name in LEAVES.values():
+        assert resolve_name(name) is not None
 
 
 def test_no_module_bears_the_name_of_a_public_function() -> None:
