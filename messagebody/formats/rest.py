@@ -22,7 +22,7 @@ def difference(made: Any, wanted: Any) -> dict[str, Any]:
         >>> difference({"a": 1, "b": 2}, {"a": 1, "c": [3]})
         {'drop': ['/b'], 'set': {'/c': [3]}}
         >>> difference({"a": "-_8="}, {"a": "+/8"})
-        {'spell': {'/a': 'unpadded'}}
+        {'spell': {'/a': 'standard unpadded'}}
         >>> difference({"type": "image/jpeg"}, {"type": "image/jpg"})
         {'turn': {'/type': ['image/jpeg', 'image/jpg']}}
     """
