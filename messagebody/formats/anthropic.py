@@ -209,7 +209,8 @@ def _search_result(block: Any) -> Text | None:
 def _result(block: Any, kind: str) -> Result:
     content = block.get("content")
     if isinstance(content, str):
-        blocks, form = ([{"type": "text", "text": content}] if content else []), "string"
+        blocks: list[Any] = [{"type": "text", "text": content}] if content else []
+        form: str | None = "string"
     elif isinstance(content, list):
         blocks, form = content, None
     elif isinstance(content, dict):

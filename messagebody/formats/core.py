@@ -597,9 +597,9 @@ class _Writer:
         if "kind" not in entry and _own_name(part, directory) is None:
             text = _text_of(part)
             if text is not None:
-                item = Text(text, part.content_type, self._citations(part))
-                item.form = entry.get("form")
-                return [self.format.write(item, [])]
+                said = Text(text, part.content_type, self._citations(part))
+                said.form = entry.get("form")
+                return [self.format.write(said, [])]
         inline = self._inline(part)
         kind = self._kind(inline, entry, directory)
         if kind is None:

@@ -237,8 +237,8 @@ def _written(item: Media) -> Any | None:
         return {"type": "resource", "resource": {**about, **content}}
     name = item.name or item.url.rstrip("/").rpartition("/")[2][:100] or "link"
     link = {"type": "resource_link", "uri": item.url, "name": name, "mimeType": item.media_type}
-    about = {"title": item.title, "size": item.size}
-    return {**link, **{key: value for key, value in about.items() if value is not None}}
+    stated = {"title": item.title, "size": item.size}
+    return {**link, **{key: value for key, value in stated.items() if value is not None}}
 
 
 FORMAT: Final = ModelContextProtocol()

@@ -1,9 +1,8 @@
 """The messages of OpenAI's Chat Completions, of any role."""
 
 from typing import Any, Final
-from urllib.parse import quote, unquote
 
-from messagebody.formats.capabilities import IMAGES, MIB, Kind, extension_of
+from messagebody.formats.capabilities import IMAGES, MIB, Kind
 from messagebody.formats.core import Format, Misplaced, need, optional
 from messagebody.formats.items import (
     Call,
@@ -17,18 +16,16 @@ from messagebody.formats.items import (
     call_id,
     renamed,
 )
-from messagebody.media_types import JSON, essence
+from messagebody.formats.openai import (
+    CITATION,
+    DOCUMENTS,
+    file_id,
+    file_name,
+    file_url,
+    stated_name,
+)
+from messagebody.media_types import essence
 
-DOCUMENTS: Final = (
-    "application/pdf", JSON, "text/*", "application/msword", "application/rtf",
-    "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
-    "application/vnd.openxmlformats-officedocument.presentationml.presentation",
-    "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
-)  # fmt: skip
-"""What OpenAI's models read as files."""
-
-CITATION: Final = {"start_index": "start", "end_index": "end"}
-"""What citations call their members, and what parts call them."""
 _CITATION_OUT: Final = {ours: theirs for theirs, ours in CITATION.items()}
 _AUDIO: Final = {"wav": "audio/wav", "mp3": "audio/mpeg"}
 _CONTENT: Final = ("text", "image_url", "input_audio", "file", "refusal")
@@ -38,27 +35,6 @@ _FOREIGN: Final = {
     "parts", "blocks", "toolCalls", "toolCallId", "meta", "type", "id", "additional_kwargs",
     "schema", "status",
 }  # fmt: skip
-
-
-def file_url(file_id: str) -> str:
-    """Return the opaque reference that stands for a file of OpenAI."""
-    return f"openai-file:{quote(file_id)}"
-
-
-def file_id(url: str) -> str | None:
-    """Return the id of a file of OpenAI, None for another URL."""
-    scheme, _, opaque = url.partition(":")
-    return unquote(opaque) if scheme == "openai-file" else None
-
-
-def file_name(item: Media) -> str:
-    """Return a file name: OpenAI wants one, and reads the type from it."""
-    return item.name or f"unnamed{extension_of(item.media_type)}"
-
-
-def stated_name(name: str | None) -> str | None:
-    """Return a file name unless `file_name` made it up."""
-    return None if name is None or name.startswith("unnamed") else name
 
 
 class OpenAIChat(Format):
@@ -126,7 +102,8 @@ class OpenAIChat(Format):
             said = optional(block, "annotations", list) or []
             return Text(need(block, "text"), citations=[_cited(each) for each in said])
         if kind in _MEDIA:
-            return _MEDIA[kind](block)
+            media: Media | None = _MEDIA[kind](block)
+            return media
         if kind == "refusal":
             return Refusal(need(block, "refusal"), form="block")
         if kind in {"function", "custom"}:

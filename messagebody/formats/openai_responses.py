@@ -18,7 +18,7 @@ from messagebody.formats.items import (
     call_id,
     renamed,
 )
-from messagebody.formats.openai_chat import (
+from messagebody.formats.openai import (
     CITATION,
     DOCUMENTS,
     file_id,
@@ -279,7 +279,8 @@ def _reasoning(block: Any) -> Reasoning | None:
 
 
 def _summary(item: Reasoning) -> dict[str, Any]:
-    member, *lengths = item.form if isinstance(item.form, list) and item.form else ["summary"]
+    form: list[Any] = item.form if isinstance(item.form, list) and item.form else ["summary"]
+    member, lengths = form[0], form[1:]
     are_lengths = all(type(length) is int and length >= 0 for length in lengths)
     if not are_lengths or sum(lengths) != len(item.text):
         lengths = [len(item.text)]  # the text changed since

@@ -9,11 +9,18 @@ from typing import Any
 import pytest
 
 from messagebody import MessageBody, MessageBodyError, Part
+from messagebody import formats as registry
 from messagebody.errors import DecodeError, EnvelopeError, LossyConversion, UnsafeReference
-from messagebody.formats import adapter, detect
+from messagebody.formats import detect
 from messagebody.references import Resolver
 from messagebody.wire import base64
 from tests.formats.messages import BINARY, MESSAGES, PDF, PNG, WAV
+
+
+def adapter(name: str) -> Any:
+    """Return an adapter with the options that message formats take beside the protocol's."""
+    return registry.adapter(name)
+
 
 CASES = [(name, message) for name, messages in MESSAGES.items() for message in messages]
 every = pytest.mark.parametrize(("name", "message"), CASES)

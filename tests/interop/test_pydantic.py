@@ -3,7 +3,7 @@
 import re
 from typing import Annotated, Any
 
-import jsonschema  # type: ignore[import-untyped]
+import jsonschema
 import pytest
 from fastapi import Body, FastAPI
 from fastapi.testclient import TestClient

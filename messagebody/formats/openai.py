@@ -1,0 +1,40 @@
+"""What the two message formats of OpenAI share: readable files, file ids and names, citations."""
+
+from typing import Final
+from urllib.parse import quote, unquote
+
+from messagebody.formats.capabilities import extension_of
+from messagebody.formats.items import Media
+from messagebody.media_types import JSON
+
+DOCUMENTS: Final = (
+    "application/pdf", JSON, "text/*", "application/msword", "application/rtf",
+    "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+    "application/vnd.openxmlformats-officedocument.presentationml.presentation",
+    "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+)  # fmt: skip
+"""What OpenAI's models read as files."""
+
+CITATION: Final = {"start_index": "start", "end_index": "end"}
+"""What citations call their members, and what parts call them."""
+
+
+def file_url(file_id: str) -> str:
+    """Return the opaque reference that stands for a file of OpenAI."""
+    return f"openai-file:{quote(file_id)}"
+
+
+def file_id(url: str) -> str | None:
+    """Return the id of a file of OpenAI, None for another URL."""
+    scheme, _, opaque = url.partition(":")
+    return unquote(opaque) if scheme == "openai-file" else None
+
+
+def file_name(item: Media) -> str:
+    """Return a file name: OpenAI wants one, and reads the type from it."""
+    return item.name or f"unnamed{extension_of(item.media_type)}"
+
+
+def stated_name(name: str | None) -> str | None:
+    """Return a file name unless `file_name` made it up."""
+    return None if name is None or name.startswith("unnamed") else name
