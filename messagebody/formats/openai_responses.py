@@ -91,6 +91,8 @@ class OpenAIResponses(Format):
                 items.append(_opened(block, role, len(items)))
         if form == "response":
             return {"output": items}
+        if not items and form is None:
+            return {"role": role, "content": []}
         if len(items) != 1:
             return items
         if form == "text" and isinstance(items[0].get("content"), str):
