@@ -92,7 +92,7 @@ class OpenAIResponses(Format):
         if form == "response":
             return {"output": items}
         if not items and form is None:
-            return {"role": role, "content": []}
+            return {"type": "message", "role": role, "content": []}
         if len(items) != 1:
             return items
         if form == "text" and isinstance(items[0].get("content"), str):
@@ -173,7 +173,8 @@ def _is_item(value: Any) -> bool:
         return False
     if isinstance(content, str):
         return "type" in value and not {"parts", "model", "schema"} & value.keys()
-    return isinstance(content, list) and content != [] and all(map(_is_content, content))
+    is_stated = content != [] or "type" in value
+    return isinstance(content, list) and is_stated and all(map(_is_content, content))
 
 
 def _is_message(item: Any) -> bool:
