@@ -205,9 +205,10 @@ class TestEnvelope:
         [
             ({"role": "user", "content": "Hi"}, "valid agents-api\n"),
             (
-                {"role": "user", "content": "Hi", "name": "bob"},
-                "invalid agents-api: 1 finding\n"
-                "  /name: an envelope has no such member (warning omitted)\n",
+                {"role": "user", "content": "Hi", "name": "bob", "type": "user"},
+                "invalid agents-api: 2 findings\n"
+                "  /name: an envelope has no such member (warning omitted)\n"
+                "  /type: a plain message takes its type from metadata.type (warning omitted)\n",
             ),
             ({"agent": "demo", "message": "Hi"}, "valid channel\n"),
             (
@@ -224,7 +225,7 @@ class TestEnvelope:
     def test_check_of_what_is_nothing_known(self, shell: Shell) -> None:
         for data in (b"[]", b"{}", b"7"):
             done = shell("envelope", "check", "-", stdin=data)
-            assert (done.code, "--format agents-api, channel" in done.err) == (2, True)
+            assert (done.code, "--format agents-api, anthropic" in done.err) == (2, True)
 
     def test_log(self, shell: Shell, tmp_path: Path) -> None:
         done = shell("envelope", "log", "-", "--directory", "audit", stdin=b'{"a": 1}')

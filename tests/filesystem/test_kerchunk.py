@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from messagebody import MessageBody, Part, Resolver
-from messagebody.errors import RefusedPaths, UnsafeReference
+from messagebody.errors import InvalidArgument, RefusedPaths, UnsafeReference
 
 
 def read_by_fsspec(references: dict[str, Any]) -> dict[str, bytes]:
@@ -79,5 +79,5 @@ def test_odd_keys_and_values_are_refused() -> None:
     with pytest.raises(RefusedPaths) as caught:
         MessageBody.from_references(odd)  # type: ignore[arg-type]
     assert len(caught.value.refusals) == 4
-    with pytest.raises(RefusedPaths, match="mapping"):
+    with pytest.raises(InvalidArgument, match="references in a dict"):
         MessageBody.from_references([odd])  # type: ignore[arg-type]

@@ -33,12 +33,24 @@ from messagebody.findings import Finding, iter_findings
 from messagebody.formats import Loss, adapter, adapter_names, detect
 
 _format = click.Choice([BODY, *adapter_names()])
+_KNOWN = f"One of {', '.join([BODY, *adapter_names()])}."
 
 
 @click.command("convert")
 @click.argument("message", default="-", metavar="[MESSAGE]", shell_complete=complete_file)
-@click.option("--from", "source", type=_format, default=BODY, show_default=True)
-@click.option("--to", "target", type=_format, default=BODY, show_default=True)
+@click.option(
+    "--from",
+    "source",
+    type=_format,
+    default=BODY,
+    show_default=True,
+    metavar="FORMAT",
+    help=_KNOWN,
+)
+@click.option(
+    "--to", "target", type=_format, default=BODY, show_default=True, metavar="FORMAT",
+    help="The same names.",
+)  # fmt: skip
 @click.option("--strict", is_flag=True, help="Fail if anything is lost.")
 @click.option(
     "--header",
@@ -190,7 +202,8 @@ def envelope_command() -> None:
     "--format",
     "name",
     type=click.Choice(adapter_names()),
-    help="The format; detected if not given.",
+    metavar="FORMAT",
+    help="The format, by its name in `convert --help`; detected if not given.",
 )
 @click.option(
     "--strict", is_flag=True, help="Olympus: also the rules that its JSON Schema does not express."
