@@ -83,7 +83,7 @@ for module in modules:
                 run(pattern, method, text)
                 peak = tracemalloc.get_traced_memory()[1]
                 tracemalloc.stop()
-                assert peak < 20 * length + 100_000, (name, peak, text[:20])
+                assert peak < 40 * length + 100_000, (name, peak, text[:20])
             seen += 1
 assert seen > 40, seen
 print("done")
@@ -104,7 +104,7 @@ def hold(length: int, seconds: int, which: str) -> None:
 
 def test_every_pattern_takes_bounded_time_and_memory() -> None:
     hold(4_000, 60, "all")
-    hold(1_000_000, 60, "worst")
+    hold(200_000, 60, "worst")
 
 
 @pytest.mark.slow
@@ -122,4 +122,4 @@ def test_a_pattern_that_keeps_state_would_be_seen() -> None:
         assert re.fullmatch(pattern, '"' + "a" * 100_000 + '"')
         peaks.append(tracemalloc.get_traced_memory()[1])
         tracemalloc.stop()
-    assert peaks[0] > 20 * 100_000 > 5 * peaks[1]
+    assert peaks[0] > 40 * 100_000 > 5 * peaks[1]

@@ -27,14 +27,17 @@ class _Fixtures(abstract.AbstractFixtures):  # type: ignore[misc]
         return False
 
 
+@pytest.mark.slow  # a long tail, over HTTP
 class TestCopy(abstract.AbstractCopyTests, _Fixtures):  # type: ignore[misc]
     pass
 
 
+@pytest.mark.slow  # a long tail, over HTTP
 class TestGet(abstract.AbstractGetTests, _Fixtures):  # type: ignore[misc]
     pass
 
 
+@pytest.mark.slow  # a long tail, over HTTP
 class TestPut(abstract.AbstractPutTests, _Fixtures):  # type: ignore[misc]
     pass
 
