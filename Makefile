@@ -9,7 +9,7 @@ AZURITE := $(VENV)/azurite/node_modules/.bin/azurite-blob
 # One worker for each core; conftest.py says how they share the tests.
 PYTEST := $(BIN)/python -m pytest -n auto -q
 
-.PHONY: help demo test test-slow faults fuzz test-newest test-cloud test-borders borders run-borders lint format bench docs constraints pictures clean
+.PHONY: help demo test test-slow faults fuzz test-newest test-cloud test-borders borders run-borders lint format bench docs constraints pictures figures clean
 
 help: ## Show the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -94,6 +94,9 @@ constraints: $(VENV)/.setup ## Pin the newest versions of all libraries in const
 
 pictures: $(VENV)/.test ## Draw the pictures of the documentation anew
 	$(BIN)/python docs/tooling/make_pictures.py
+
+figures: $(VENV)/.test ## Print figures of the code and of what calls run through
+	$(BIN)/python docs/tooling/figures.py messagebody journeys
 
 clean: ## Remove the environment and everything generated
 	rm -rf $(VENV) .venv-newest .venv-borders site .coverage* .pytest_cache .mypy_cache .ruff_cache .hypothesis dist
