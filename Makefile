@@ -9,7 +9,7 @@ AZURITE := $(VENV)/azurite/node_modules/.bin/azurite-blob
 # One worker for each core; conftest.py says how they share the tests.
 PYTEST := $(BIN)/python -m pytest -n auto -q
 
-.PHONY: help demo test test-slow faults fuzz test-newest test-cloud test-borders borders run-borders lint format bench docs constraints pictures figures clean
+.PHONY: help demo test test-slow faults fuzz test-newest test-cloud test-borders borders run-borders lint format bench docs constraints pictures figures mutants clean
 
 help: ## Show the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -94,6 +94,11 @@ constraints: $(VENV)/.setup ## Pin the newest versions of all libraries in const
 
 pictures: $(VENV)/.test ## Draw the pictures of the documentation anew
 	$(BIN)/python docs/tooling/make_pictures.py
+
+# MODULES="messagebody/names.py messagebody/wire" chooses other ones.
+MODULES ?= messagebody/names.py messagebody/sniffing.py messagebody/wire messagebody/offloading/_jobs.py
+mutants: $(VENV)/.test $(VENV)/.integrations ## Break modules on purpose, and list what no test notices
+	$(BIN)/python tests/mutation.py $(MODULES)
 
 figures: $(VENV)/.test ## Print figures of the code and of what calls run through
 	$(BIN)/python docs/tooling/figures.py messagebody journeys
