@@ -28,7 +28,7 @@ _PAIRS: Final = [
     (ast.Is, ast.IsNot), (ast.And, ast.Or), (ast.Add, ast.Sub), (ast.Mult, ast.FloorDiv),
     (ast.BitAnd, ast.BitOr), (ast.LShift, ast.RShift),
 ]  # fmt: skip
-_OTHER: Final = {**dict(_PAIRS), **{b: a for a, b in _PAIRS}}
+_OTHER: Final[dict[type[ast.AST], Any]] = {**dict(_PAIRS), **{b: a for a, b in _PAIRS}}
 
 
 class Mutant(NamedTuple):
