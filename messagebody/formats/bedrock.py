@@ -4,7 +4,7 @@ import re
 from typing import Any, Final
 
 from messagebody.formats.capabilities import Kind
-from messagebody.formats.core import Format, Misplaced, need, optional
+from messagebody.formats.core import Format, join_texts, need, optional, split_texts
 from messagebody.formats.items import (
     Call,
     Item,
@@ -73,20 +73,12 @@ class Bedrock(Format):
 
     def split(self, message: Any) -> tuple[list[Any], Any]:
         """Return the blocks of a message, or of a list of them."""
-        if isinstance(message, str):
-            return [{"text": message}], "text"
-        if isinstance(message, list):
-            return message, "list"
-        content = message.get("content") if isinstance(message, dict) else None
-        if not isinstance(content, list):
-            raise Misplaced("/content", "expected a list")
-        return content, None
+        return split_texts(message, "content")
 
     def join(self, blocks: list[Any], form: Any, role: str) -> Any:
         """Return a message, or its content alone."""
-        if form == "text" and len(blocks) == 1 and blocks[0].keys() == {"text"}:
-            return blocks[0]["text"]
-        return blocks if form == "list" else {"role": role, "content": blocks}
+        alone = join_texts(blocks, form)
+        return {"role": role, "content": blocks} if alone is None else alone
 
     def read(self, block: Any) -> Item | None:
         """Return the item of a block."""

@@ -96,6 +96,29 @@ def _one_of(option: str, value: str, values: Sequence[str]) -> None:
         raise EnvelopeError(f"{option} is one of {listed}, got {quote(value)}")
 
 
+def split_texts(message: Any, member: str) -> tuple[list[Any], Any]:
+    """Return the blocks of a message that has them in one member, of a list of them, or of a text.
+
+    Raises:
+        Misplaced: the member is not a list.
+    """
+    if isinstance(message, str):
+        return [{"text": message}], "text"
+    if isinstance(message, list):
+        return message, "list"
+    blocks = message.get(member) if isinstance(message, dict) else None
+    if not isinstance(blocks, list):
+        raise Misplaced(f"/{member}", "expected a list")
+    return blocks, None
+
+
+def join_texts(blocks: list[Any], form: Any) -> Any | None:
+    """Return the text or the list that `split_texts` was given; None where it was a message."""
+    if form == "text" and len(blocks) == 1 and blocks[0].keys() == {"text"}:
+        return blocks[0]["text"]
+    return blocks if form == "list" else None
+
+
 class Format:
     """Convert between bodies and the messages of one format.
 

@@ -3,7 +3,7 @@
 from typing import Any, Final
 
 from messagebody.formats.capabilities import MIB, Kind
-from messagebody.formats.core import Format, Misplaced, need, optional
+from messagebody.formats.core import Format, join_texts, need, optional, split_texts
 from messagebody.formats.items import (
     Call,
     Code,
@@ -42,20 +42,12 @@ class Gemini(Format):
 
     def split(self, message: Any) -> tuple[list[Any], Any]:
         """Return the parts of a content, or of a list of them."""
-        if isinstance(message, str):
-            return [{"text": message}], "text"
-        if isinstance(message, list):
-            return message, "list"
-        parts = message.get("parts") if isinstance(message, dict) else None
-        if not isinstance(parts, list):
-            raise Misplaced("/parts", "expected a list")
-        return parts, None
+        return split_texts(message, "parts")
 
     def join(self, blocks: list[Any], form: Any, role: str) -> Any:
         """Return a content, or its parts alone."""
-        if form == "text" and len(blocks) == 1 and blocks[0].keys() == {"text"}:
-            return blocks[0]["text"]
-        return blocks if form == "list" else {"parts": blocks, "role": role}
+        alone = join_texts(blocks, form)
+        return {"parts": blocks, "role": role} if alone is None else alone
 
     def read(self, block: Any) -> Item | None:
         """Return the item of a part."""
