@@ -294,8 +294,7 @@ def report_findings(
         {
             kind: path,
             "findings": [
-                {"code": each.check, "text": each.problem, index: each.index}
-                for each in findings
+                {"code": each.check, "text": each.problem, index: each.index} for each in findings
             ],
         },
     )
