@@ -15,6 +15,8 @@ from messagebody.errors import InvalidSchema, MissingDependency
 from tests.compatibility import generators
 from tests.compatibility.test_inclusion import schema
 
+UNKNOWN = "bad.json: agent 'bad': unknown members"
+KNOWN = "an agent has description, input, interrupts, name, notifications, output"
 TEXT = schema((None, "text/plain", True))
 ANY_TEXT = schema((None, "text/*", True))
 IMAGE = schema((None, "image/png", True))
@@ -23,10 +25,6 @@ CLASH = schema(("/a", "text/plain", True), ("/a", "image/png", True))
 
 
 @pytest.fixture
-UNKNOWN = "bad.json: agent 'bad': unknown members"
-KNOWN = "an agent has description, input, interrupts, name, notifications, output"
-
-
 def studio() -> Registry:
     return Registry(
         [
