@@ -337,13 +337,16 @@ class MessageBodyFileSystem(BodyView):
             check_name(name)
         except InvalidName as error:
             raise OSError(errno.EINVAL, error.problem, path) from error
-        if name in self.body:
+        find = self.body._parts.find
+        if find(name) is not None:
             if is_new:
                 fail(errno.EEXIST, path)
         elif self._is_directory(path):
             fail(errno.EISDIR, path)
-        elif any(above in self.body for above in ancestors(name)):
-            fail(errno.ENOTDIR, path)
+        else:
+            for above in ancestors(name):
+                if find(above) is not None:
+                    fail(errno.ENOTDIR, path)
 
     def _held(self, path: str, content: bytes, content_type: str | None) -> bytes | Offloaded:
         """Return content as a part is to hold it: a reference, if it is large and there is a store.
@@ -372,7 +375,7 @@ class MessageBodyFileSystem(BodyView):
         else:
             held = {"content": content}
         if old is None:
-            self.body.add(name=name, content_type=kind, **held)
+            self.body._parts.append(Part(name=name, content_type=kind, **held)._record)
         else:
             self.body[name] = old.evolve(content_type=kind, **held)
 

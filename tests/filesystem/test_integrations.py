@@ -171,7 +171,6 @@ class TestDuckDB:
         }  # fmt: skip
         assert body.list("/many/*.parquet")
 
-
     def test_a_database_is_attached_and_changed(self, body: MessageBody, tmp_path: Path) -> None:
         with duckdb.connect(tmp_path / "new.db") as connection:
             connection.sql("CREATE TABLE rides (n INT)")
