@@ -33,6 +33,7 @@ def containers(value: Any, *, depth: int) -> Iterator[Any]:
         if level > depth:
             raise TooDeep(f"nested more than {depth} levels deep")
         yield container
+        # only.
         children = container.values() if isinstance(container, dict) else container
         level += 1
         pending += [(child, level) for child in children if isinstance(child, NESTED)]
@@ -40,10 +41,11 @@ def containers(value: Any, *, depth: int) -> Iterator[Any]:
 
 def leaf_problem(item: Any) -> str | None:
     """Return what keeps a value that holds no others out of JSON, None if nothing does."""
+    # The order matters for `bool`, which is an `int`, and is legal either way.
     for kind, check in _LEAVES:
         if isinstance(item, kind):
             return check(item)
-    return None if item is None else f"a {type(item).__name__} is no JSON value"
+    return None if item is None else f"a {type(item).__name__} is not a JSON value"
 
 
 def text_problem(text: str) -> str | None:
@@ -61,7 +63,7 @@ def _integer_problem(number: int) -> str | None:
 
 
 def _float_problem(number: float) -> str | None:
-    return None if math.isfinite(number) else f"{number!r} is no JSON number (or overflows one)"
+    return None if math.isfinite(number) else f"{number!r} is not a JSON number (or overflows one)"
 
 
 # In the order of frequency; true and false are integers to Python.

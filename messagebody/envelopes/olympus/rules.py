@@ -135,7 +135,7 @@ def iter_findings(envelope: Any, *, strict: bool = False) -> Iterator[Finding]:
 
     Examples:
         >>> [str(finding) for finding in iter_findings('{"persona": 1, "persona": 2}')]
-        ["the envelope: member 'persona' stands twice in one object (json)"]
+        ["the envelope: member 'persona' is repeated in one object (json)"]
     """
     try:
         value = read(envelope)
