@@ -44,7 +44,7 @@ def _escape_character(character: str) -> str:
 def quote(value: object, *, limit: int = _CUT) -> str:
     """Return `value` in single quotes, escaped and cut, for an error message.
 
-    A value that is no string is shown as its type and value.
+    A value that is not a string is shown as its type and value.
 
     Examples:
         >>> quote("report.pdf"), quote(3)

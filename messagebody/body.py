@@ -352,7 +352,7 @@ class MessageBody(PartSequence):
                 absent contentType too.
 
         Raises:
-            DecodeError: the document is no body; says where, what was expected and what was got.
+            DecodeError: the document is not a body; says where, what was expected and what was got.
 
         Examples:
             >>> MessageBody.from_json('[{"contentType":"text/plain","content":"Hello!"}]')[0].text
@@ -535,7 +535,7 @@ class MessageBody(PartSequence):
     def _explain_directory(self, pattern: str) -> None:
         """Warn of a pattern that names a directory: an empty answer would look like an answer.
 
-        It is no error, since the sender of a message decides about its directories.
+        It is not an error, since the sender of a message decides about its directories.
         """
         if pattern not in self and is_name(pattern) and self._parts.is_directory(f"{pattern}/"):
             below = f"{pattern}/**"

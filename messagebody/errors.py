@@ -3,7 +3,7 @@
 ::
 
     MessageBodyError
-    ├── DecodeError (ValueError)            bytes that are no message body
+    ├── DecodeError (ValueError)            bytes that are not a message body
     ├── InvalidName (ValueError)            a part name that breaks the rules
     ├── InvalidContentType (ValueError)     a content type that breaks the rules
     ├── InvalidPart (ValueError)            content, metadata or members that make no part
@@ -140,7 +140,7 @@ class _PlacedError(MessageBodyError):
 
 
 class DecodeError(_PlacedError, ValueError):
-    """Report bytes that are no message body, with the place and what was expected and got.
+    """Report bytes that are not a message body, with the place and what was expected and got.
 
     Where several parts are flawed, the error is the first and `others` holds more.
     """
@@ -504,7 +504,7 @@ class MissingDependency(MessageBodyError, ImportError):
     Arguments:
         feature: what the caller wanted to do.
         extra: the extra that has what is missing.
-        system: what is missing instead, where it is no package but part of the operating system.
+        system: what is missing instead, where it is not a package but part of the operating system.
     """
 
     _fields = ("feature", "extra", "system")

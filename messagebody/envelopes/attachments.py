@@ -75,7 +75,7 @@ def first_text(attachment: dict[str, Any], member: str) -> tuple[str, str] | Non
 def content_type_of(attachment: dict[str, Any]) -> str:
     """Return the stated content type if it is one, else application/octet-stream.
 
-    A kind such as "image" or "video" is no content type, and none is invented.
+    A kind such as "image" or "video" is not a content type, and none is invented.
     """
     stated = first_text(attachment, "mime_type")
     if stated is None or "/" not in stated[1]:

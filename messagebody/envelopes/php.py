@@ -27,7 +27,7 @@ _DELETE_ESCAPE = re.compile(r"(\\\\)|\\u007f")
 
 
 class PhpObject(dict[str, Any]):
-    """A PHP object: it stays `{}` when it is empty, and is no array."""
+    """A PHP object: it stays `{}` when it is empty, and is not an array."""
 
 
 # Kinds of values

@@ -62,7 +62,7 @@ def read_object(message: Any, what: str) -> dict[str, Any]:
         what: the format, for the error.
 
     Raises:
-        EnvelopeError: it is no strict JSON, or no object.
+        EnvelopeError: it is not strict JSON, or not an object.
     """
     try:
         value = read(message)
@@ -263,7 +263,7 @@ class Carrier:
         """Return the body of a message; `files` gives the parts for files it points to.
 
         Raises:
-            EnvelopeError: the message is no strict JSON object.
+            EnvelopeError: the message is not a strict JSON object.
         """
         value = read_object(message, self.what)
         carried = self._carried(value)

@@ -76,8 +76,8 @@ def _media_type(text: str) -> tuple[str, bool]:
     if is_base64:
         text = text[: -len(";base64")]
     if not text:
-        # Parameters without a type: RFC 2397 lets `text/plain` be left out before them.
         return _DEFAULT, is_base64
+    # RFC 2397 lets `text/plain` be left out before parameters.
     return (TEXT_PLAIN + text if text.startswith(";") else text), is_base64
 
 

@@ -68,7 +68,6 @@ def decode_flawless(
     document = data.encode() if isinstance(data, str) else bytes(data)
     try:
         read = _read_large if _begins_with_large_part(document) else _read_small
-        # More parts than allowed: the reference reading says so in its own words.
         records = read(document)
         if len(records) > limits.parts:
             return None
@@ -228,8 +227,7 @@ def _check_members(records: list[PartRecord], document: bytes) -> None:
     """
     escaped = 0
     if b"\\" in document:
-        # Behind a backslash `":` is text, unless the backslash is itself escaped: then nobody can
-        # tell.
+        # Behind a backslash `":` is text, unless the backslash is escaped itself.
         escaped = document.count(b'\\":')
         _require(not escaped or b'\\\\":' not in document)
     # A replacement for `"\s+:"` without a regex: most documents hold no white space at all.

@@ -393,7 +393,7 @@ def compare_promise(
 
 def size_of(content: str | bytes) -> int:
     """Return the bytes of content."""
-    # Ranges over ASCII text are bytes as they are: no copy just to count.
+    # ASCII text has as many bytes as characters: no copy only to count.
     if isinstance(content, bytes) or content.isascii():
         return len(content)
     return len(content.encode())
@@ -473,8 +473,8 @@ def _check_charset(text: str, content_type: str) -> None:
 
 
 def make_record(members: Mapping[str, Any], extra: dict[str, Any] | None = None) -> PartRecord:
-    # A record with room for more is larger, and few parts need it.
     """Return the record of checked members, with those that the format does not define."""
+    # A record with room for more is larger, and few parts need it.
     if extra:
         return RichRecord(**members, extra=extra)
     return PartRecord(**members)

@@ -50,7 +50,7 @@ def decode(
     """Return the records of the parts of a body in JSON.
 
     Raises:
-        DecodeError: the document is no body.
+        DecodeError: the document is not a body.
     """
     if not isinstance(data, str | bytes | bytearray | memoryview):
         raise DecodeError(f"JSON is text or bytes, got {quote(data)}; parsed JSON: from_dicts(…)")
@@ -81,7 +81,7 @@ def decode_parsed(
     """Return the records of the parts of a body in parsed JSON.
 
     Raises:
-        DecodeError: the value is no body.
+        DecodeError: the value is not a body.
     """
     if isinstance(data, str | bytes | bytearray | memoryview):
         raise DecodeError(

@@ -198,9 +198,8 @@ def _plain_leaf(value: Any) -> Any:
 def same(mine: Any, other: Any) -> bool:
     """Compare values of JSON: 1, 1.0 and True, equal to Python, are three of them."""
     if mine is other:
-        # Equal for Python is necessary, and quick to refute; 1 == True is what has to be told
-        # apart.
         return True
+    # Values that differ for Python differ in JSON too, which settles most comparisons cheaply.
     if mine != other:
         return False
     first, second = dumps(mine), dumps(other)
@@ -253,7 +252,7 @@ def check_value(value: Any, *, depth: int) -> None:
 
     Raises:
         InvalidJson: it holds NaN or an infinity, a lone surrogate, a repeated member, a key that
-            is no string, an integer of more than 4,300 digits, a foreign type, or it nests deeper
+            is not a string, an integer of more than 4,300 digits, a foreign type, or it nests deeper
             than `depth`.
     """
     if not _is_flawless(value, depth):
@@ -280,7 +279,7 @@ def _holds_json(container: Any) -> bool:
         # One search over all names instead of one for each.
         try:
             names = "".join(container)
-        except TypeError:  # one of them is no string
+        except TypeError:  # one of them is not a string
             return False
         if not names.isascii() and SURROGATE.search(names):
             return False

@@ -33,7 +33,6 @@ def containers(value: Any, *, depth: int) -> Iterator[Any]:
         if level > depth:
             raise TooDeep(f"nested more than {depth} levels deep")
         yield container
-        # only.
         children = container.values() if isinstance(container, dict) else container
         level += 1
         pending += [(child, level) for child in children if isinstance(child, NESTED)]
@@ -41,7 +40,6 @@ def containers(value: Any, *, depth: int) -> Iterator[Any]:
 
 def leaf_problem(item: Any) -> str | None:
     """Return what keeps a value that holds no others out of JSON, None if nothing does."""
-    # The order matters for `bool`, which is an `int`, and is legal either way.
     for kind, check in _LEAVES:
         if isinstance(item, kind):
             return check(item)

@@ -17,7 +17,7 @@ from messagebody.errors import EnvelopeError
 from messagebody.findings import Finding, Severity, pointer, validator_of, verdict_of
 from messagebody.formats import Loss
 
-_NOT_AN_ARRAY = "it is no array or object, which is all the reference takes"
+_NOT_AN_ARRAY = "it is not an array or object, which is all the reference takes"
 
 
 def iter_findings(row: Any) -> Iterator[Finding]:
@@ -75,7 +75,7 @@ def _drops_of(key: str, value: Any, message: dict[str, Any], *, typed: bool) -> 
         if key == "type":
             yield Loss("omitted", key, "a plain message takes its type from metadata.type")
         elif key in ("payload", "data", "schema", "version"):
-            yield Loss("omitted", key, "the row is no envelope, which has version, type and one "
+            yield Loss("omitted", key, "the row is not an envelope, which has version, type and one "
                        "of schema, payload and data")  # fmt: skip
     elif key in ("payload", "data") and not php.is_array(value):
         yield Loss("omitted", key, _NOT_AN_ARRAY)

@@ -129,7 +129,7 @@ def to_body(message: Any) -> Converted[MessageBody]:
         message: parsed JSON, or JSON as text or bytes.
 
     Raises:
-        EnvelopeError: it is no message; repeated members, NaN and nesting past 512 levels
+        EnvelopeError: it is not a message; repeated members, NaN and nesting past 512 levels
             are refused too.
 
     Examples:

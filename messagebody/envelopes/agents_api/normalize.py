@@ -53,7 +53,7 @@ def normalize(row: Any, *, php_compatible: bool = False) -> Envelope:
             past 64 bits as floats, as PHP does; texts that are no Unicode pass.
 
     Raises:
-        EnvelopeError: the row is no message, with the reference's text.
+        EnvelopeError: the row is not a message, with the reference's text.
 
     Examples:
         >>> normalize({"role": "user", "content": "Hello!"})["type"]
@@ -79,7 +79,7 @@ def normalize_many(rows: Any, *, php_compatible: bool = False) -> list[Envelope]
         php_compatible: see `normalize`; the errors then name no row, as the reference's do.
 
     Raises:
-        EnvelopeError: an element is no message.
+        EnvelopeError: an element is not a message.
     """
     return normalize_each(rows, "normalize_many", normalize, php_compatible=php_compatible)
 
@@ -106,7 +106,7 @@ def message_type(row: Any) -> str:
     """Return which of the nine types a message row has.
 
     Raises:
-        EnvelopeError: the row is no message.
+        EnvelopeError: the row is not a message.
 
     Examples:
         >>> message_type({"content": "boom", "metadata": {"error": "timeout"}})

@@ -85,7 +85,7 @@ def body_chat(agent: Agent) -> Callable[[dict[str, Any]], Any]:
     """Return a chat callable for an agent that takes a body.
 
     The agent answers with a body, a text, chat output or a `Refusal`; it may be asynchronous, as
-    `Channel.ahandle` is. A body's parts that are no text travel in `metadata.attachments`.
+    `Channel.ahandle` is. A body's parts that are not text travel in `metadata.attachments`.
 
     Arguments:
         agent: the agent.

@@ -25,7 +25,7 @@ def iter_upstream_violations(
     """Yield the violations the public code reports, in its order.
 
     Raises:
-        EnvelopeError: the envelope is no strict JSON object.
+        EnvelopeError: the envelope is not a strict JSON object.
     """
     value = read_object(envelope, "an envelope")
     agents = [text_of(value, "envelope", f"{role}_agent") for role in ("source", "target")]
@@ -57,7 +57,7 @@ def upstream_stripped(envelope: Message, policy: Policy = PUBLISHED) -> list[str
     """Return the attachments the public code strips, as it lists them: "type:path".
 
     Raises:
-        EnvelopeError: the envelope is no strict JSON object.
+        EnvelopeError: the envelope is not a strict JSON object.
     """
     value = read_object(envelope, "an envelope")
     boundary = policy.boundaries.get(text_of(value, "envelope", "target_agent"))
@@ -101,7 +101,7 @@ def iter_boundary_findings(
             warning.
 
     Raises:
-        EnvelopeError: the envelope is no strict JSON object.
+        EnvelopeError: the envelope is not a strict JSON object.
     """
     value = read_object(envelope, "an envelope")
     for check, path, problem in (
@@ -120,7 +120,7 @@ def strip(envelope: Message, policy: Policy = PUBLISHED) -> Stripped:
     If anything goes, the envelope's signature goes with it.
 
     Raises:
-        EnvelopeError: the envelope is no strict JSON object.
+        EnvelopeError: the envelope is not a strict JSON object.
     """
     value = read_object(envelope, "an envelope")
     boundary = policy.boundaries.get(text_of(value, "envelope", "target_agent"))

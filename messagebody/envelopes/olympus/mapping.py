@@ -102,7 +102,7 @@ def to_body(message: Message, /, *, files: Files | None = None) -> Converted[Mes
         files: contents of attachments by path.
 
     Raises:
-        EnvelopeError: the envelope is no strict JSON object.
+        EnvelopeError: the envelope is not a strict JSON object.
         DigestMismatch: a file has another hash than its attachment declares.
 
     Examples:

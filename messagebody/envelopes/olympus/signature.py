@@ -190,7 +190,7 @@ def canonical(envelope: Message, *, profile: str = Profile.JCS_FULL_HKDF) -> byt
     """Return the bytes that are signed.
 
     Raises:
-        EnvelopeError: the envelope is no strict JSON, or holds what the profile can't express,
+        EnvelopeError: the envelope is not strict JSON, or holds what the profile can't express,
             such as an integer beyond 2^53 in RFC 8785.
     """
     return _canonical(_read(envelope), _profile(profile))

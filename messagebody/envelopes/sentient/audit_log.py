@@ -289,7 +289,7 @@ def _broken_links(lines: list[bytes]) -> Iterator[Flaw]:
         try:
             stated = json.loads(line)["previous"]
         except (ValueError, KeyError, TypeError, RecursionError):
-            yield Flaw(number, "it is no entry")
+            yield Flaw(number, "it is not an entry")
         else:
             if stated != previous:
                 yield Flaw(number, "it doesn't follow the line before")

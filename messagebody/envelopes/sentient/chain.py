@@ -77,7 +77,7 @@ CHECKS: dict[str, Check] = {
     "C006": Check(_WARNING, _INFERRED, "the input's content is the parent's output"),
     "E001": Check(_ERROR, _INFERRED, "no code and no message without an error"),
     "E002": Check(_ERROR, _INFERRED, "an error has a code and a message"),
-    "E003": Check(_ERROR, _INFERRED, "an error is no success"),
+    "E003": Check(_ERROR, _INFERRED, "an error is not a success"),
     "E004": Check(_WARNING, _INFERRED, "what failed has an error"),
     "O001": Check(_WARNING, _STATED, "the goals counted are the goals stated"),
     "O002": Check(_ERROR, _STATED, "no reference of the parent is dropped or renamed"),

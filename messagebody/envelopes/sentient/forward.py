@@ -113,7 +113,7 @@ def forward(message: Message, parent: Message | None = None) -> Forwarded:
         parent: the message it answers, None for the first of a chain.
 
     Raises:
-        EnvelopeError: the parent is no strict JSON object, or the message a Python value that
+        EnvelopeError: the parent is not a strict JSON object, or the message a Python value that
             has no JSON.
 
     Examples:

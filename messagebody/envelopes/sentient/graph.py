@@ -82,7 +82,7 @@ def chain_graph(messages: Iterable[Any]) -> Graph:
         messages: parsed JSON, or JSON text.
 
     Raises:
-        EnvelopeError: a message is no strict JSON object.
+        EnvelopeError: a message is not a strict JSON object.
     """
     chain = [read_object(message, "a message") for message in messages]
     resources = {

@@ -68,7 +68,7 @@ def to_body(message: Message, /) -> Converted[MessageBody]:
         message: JSON text, kept byte for byte; or parsed JSON, taken apart.
 
     Raises:
-        EnvelopeError: the message is no strict JSON object.
+        EnvelopeError: the message is not a strict JSON object.
 
     Examples:
         >>> body = to_body('{"output": {"content": "Done."}}').or_raise()

@@ -270,7 +270,7 @@ class TestRecord:
         record.with_suffix(".log").write_text(entries)
         log.append(EXAMPLES[2])
         flaws = log.flaws(DAY, head=log.head(DAY))
-        assert [(flaw.line, flaw.problem) for flaw in flaws] == [(3, "it is no entry")]
+        assert [(flaw.line, flaw.problem) for flaw in flaws] == [(3, "it is not an entry")]
         assert len(record.read_bytes().splitlines()) == 4
 
     @pytest.mark.parametrize(
