@@ -58,6 +58,7 @@ class Pool:
                 return future
             number = next(self._numbers)
             self._doing[number] = None
+        # A daemon: a process that ends does not wait for a store that never answers.
         threading.Thread(target=self._run, args=(number,), name=self._name, daemon=True).start()
         return future
 

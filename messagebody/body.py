@@ -101,6 +101,7 @@ class PartSequence(MutableSequence[Part]):
         if isinstance(key, slice):
             parts = [*self]
             parts[key] = value
+            # Built anew as a whole: an error, such as a repeated name, leaves the body as it was.
             self._parts = type(self)(parts)._parts
         elif not isinstance(key, str):
             self._parts.replace(self._position(key), _record(value))
@@ -132,6 +133,7 @@ class PartSequence(MutableSequence[Part]):
 
     def extend(self, values: Iterable[Part]) -> None:
         """Add all parts at the end, or none if one of them can't be."""
+        # All are checked before the first is taken.
         records = [_record(part) for part in require_iterable(values)]
         seen: set[str] = set()
         for record in records:
@@ -302,6 +304,7 @@ def _what_is_there(name: str, names: list[str]) -> str:
 def _nearest(name: str, names: list[str]) -> str | None:
     import difflib
 
+    # The slash in front is what people forget most.
     if not is_name(name) and "/" + name in names:
         return "/" + name
     return next(iter(difflib.get_close_matches(name[:_COMPARED], names[:_COMPARED], n=1)), None)
@@ -656,6 +659,7 @@ class MessageBody(PartSequence):
 
         The resolver is no part of equality, digest, JSON, repr or pickle.
         """
+        # The same list of parts, so that a change through one is seen through the other.
         return self._of(self._parts, require_resolver(resolver))
 
     @property
@@ -748,6 +752,7 @@ class MessageBody(PartSequence):
 
     def _summary(self) -> Iterator[str]:
         """Yield what to show, at the same cost for any number of parts."""
+        # A repr of a million parts must not cost a million.
         length, first = len(self), self[:1000]
         yield count_of(length, "part")
         sizes = [part.size for part in first]
@@ -788,5 +793,6 @@ def _of_type(
     from messagebody.globs import content_type_pattern
 
     pattern = content_type_pattern(content_type)
+    # Each different type is judged once.
     wanted = {kind for kind in {types[position] for position in positions} if pattern.matches(kind)}
     return [position for position in positions if types[position] in wanted]

@@ -114,6 +114,7 @@ class MessageBodyError(Exception):
         return hash((type(self), str(self)))
 
     def __reduce__(self) -> tuple[Any, ...]:
+        # Exceptions pickle by `args`, which several of these bases take for something else.
         return functools.partial(type(self), **self._data()), ()
 
 
@@ -219,6 +220,8 @@ class DuplicateName(MessageBodyError, FileExistsError, ValueError):
     _fields = ("name",)
 
     def __init__(self, name: str) -> None:
+        # By name, as the bases take different arguments: callers of file systems read errno and
+        # filename.
         OSError.__init__(self, errno.EEXIST, "a part of that name exists", name)
         self.name = name
         self.problem = f"a part {quote(name)} exists already; names are unique in a body"
@@ -230,6 +233,7 @@ class PartNotFound(MessageBodyError, KeyError, FileNotFoundError, ValueError):
     _fields = ("name", "hint")
 
     def __init__(self, name: str, hint: str = "") -> None:
+        # Both bases at once: a body is a mapping to some callers and a file system to others.
         OSError.__init__(self, errno.ENOENT, "no such part", name)
         self.name = name
         self.hint = hint

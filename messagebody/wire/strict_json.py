@@ -252,8 +252,8 @@ def check_value(value: Any, *, depth: int) -> None:
 
     Raises:
         InvalidJson: it holds NaN or an infinity, a lone surrogate, a repeated member, a key that
-            is not a string, an integer of more than 4,300 digits, a foreign type, or it nests deeper
-            than `depth`.
+            is not a string, an integer of more than 4,300 digits or a foreign type, or it nests
+            deeper than `depth`.
     """
     if not _is_flawless(value, depth):
         _find_flaw(value, depth)

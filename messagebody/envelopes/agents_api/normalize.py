@@ -133,6 +133,7 @@ def is_envelope(message: dict[str, Any]) -> bool:
     """Tell whether a row is a typed envelope; anything else is a plain message."""
     if message.get("version") is None or message.get("type") is None:
         return False
+    # That a schema is stated counts; its value is never checked, as in the reference.
     return message.get("schema") is not None or "payload" in message or "data" in message
 
 
@@ -146,6 +147,7 @@ def is_supported_version(version: Any) -> bool:
     if isinstance(version, bytes):
         version = version.decode("latin-1")
     if isinstance(version, str):
+        # PHP casts "1abc" and "1.9" to 1, so they pass there and here.
         number = _NUMBER.match(version)
         return number is not None and 1 <= float(number[1]) < 2
     return isinstance(version, int) and not isinstance(version, bool) and version == VERSION

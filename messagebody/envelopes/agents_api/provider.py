@@ -130,9 +130,11 @@ def to_provider_message(row: Any, *, php_compatible: bool = False) -> dict[str, 
 def _folded(envelope: Envelope) -> dict[str, Any]:
     payload, type_ = envelope["payload"], envelope["type"]
     metadata = dict(php.as_map(envelope["metadata"]))
+    # As in the reference: plain text alone stays without metadata.
     if type_ != "text" or payload or metadata:
         metadata["type"] = type_
     for key, value in php.as_map(payload).items():
+        # A member of metadata beats one of the payload.
         metadata.setdefault(key, value)
     return metadata
 

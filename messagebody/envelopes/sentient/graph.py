@@ -133,5 +133,6 @@ def _registrations(chain: list[dict[str, Any]]) -> Iterator[Edge]:
 
 
 def _quoted(text: str) -> str:
+    # Names come from messages, and DOT has strings of its own.
     plain = escape(text, limit=200).replace("\\", "\\\\").replace('"', '\\"')
     return f'"{plain}"'
