@@ -96,9 +96,7 @@ class TestEntry:
     def test_flaws_of_the_json_are_noted(self) -> None:
         entry = sentient.audit_entry('{"message_id": "a", "message_id": "b\\ud800"}')
         assert "[MESSAGE_ID: b\\ud800]" in entry
-        assert (
-            "[COMPLIANCE NOTES]: (compliance violation: member 'message_id' is repeated" in entry
-        )
+        assert "[COMPLIANCE NOTES]: (compliance violation: member 'message_id' is repeated" in entry
 
     def test_odd_values_are_shown_as_json(self) -> None:
         message = copy.deepcopy(EXAMPLES[0])
