@@ -4,6 +4,7 @@ import contextlib
 
 # Not `threading.RLock`, which Temporal forbids to call in a workflow: bodies are arguments there.
 from _thread import RLock
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from operator import itemgetter
@@ -198,7 +199,7 @@ class PartList:
                 return
             self._refuse_taken(part.name)
             self._close_holes()
-            self._note(partial(self._put_back, self._slots, 0))
+            self._note(self._put_back, self._slots, 0)
             # A new list: whoever is going through the old one shall not meet a part twice.
             self._slots = [*self._slots[:position], part, *self._slots[position:]]
             self._slot_of = self._directories = self._columns = None
@@ -233,14 +234,21 @@ class PartList:
         """Put a part at the end."""
         with self._lock:
             self._refuse_taken(part.name)
-            if part.name is not None:
-                if self._slot_of is not None:
-                    self._slot_of[part.name] = len(self._slots)
-                if self._directories is not None:
-                    self._directories.add(part.name)
-            self._slots.append(part)
-            self._columns = None
-            self._note(partial(self._remove, len(self._slots) - 1))
+            self._add(part)
+
+    def extend(self, parts: Sequence[PartRecord]) -> None:
+        """Put parts at the end, or none of them if a name is taken."""
+        with self._lock:
+            names = [part.name for part in parts if part.name is not None]
+            if len({*names}) < len(names):
+                raise DuplicateName(
+                    next(name for name, count in Counter(names).items() if count > 1)
+                )
+            if self._slots:
+                for name in names:
+                    self._refuse_taken(name)
+            for part in parts:
+                self._add(part)
 
     def replace_named(self, name: str, part: PartRecord) -> bool:
         """Put a part in the place of the one with a name; tell whether there is one."""
@@ -312,10 +320,20 @@ class PartList:
 
     # Inside, under the lock
 
-    def _note(self, undo: Callable[[], None]) -> None:
+    def _add(self, part: PartRecord) -> None:
+        if part.name is not None:
+            if self._slot_of is not None:
+                self._slot_of[part.name] = len(self._slots)
+            if self._directories is not None:
+                self._directories.add(part.name)
+        self._slots.append(part)
+        self._columns = None
+        self._note(self._remove, len(self._slots) - 1)
+
+    def _note(self, undo: Callable[..., None], *arguments: Any) -> None:
         """Keep how to undo a change that was just made, if somebody may ask for it."""
         if self._undo is not None:
-            self._undo.append(undo)
+            self._undo.append(partial(undo, *arguments))
 
     def _roll_back(self) -> None:
         # Undoing makes changes as well; they are not to be noted.
@@ -352,7 +370,7 @@ class PartList:
         old, new = self._name_in(slot), part.name
         if new != old:
             self._refuse_taken(new)
-        self._note(partial(self._replace, slot, self._held(slot)))
+        self._note(self._replace, slot, self._held(slot))
         self._slots[slot] = part
         self._columns = None
         if new == old:
@@ -382,7 +400,7 @@ class PartList:
                 del self._slot_of[name]
             if index is not None:
                 rank = index.remove(name)
-        self._note(partial(self._restore, slot, self._held(slot), index, rank))
+        self._note(self._restore, slot, self._held(slot), index, rank)
         # A hole keeps all other positions, so that taking out many parts is not quadratic.
         if slot == len(self._slots) - 1:
             self._slots.pop()
@@ -422,7 +440,7 @@ class PartList:
 
     def _close_holes(self) -> None:
         if self._holes:
-            self._note(partial(self._put_back, self._slots, self._holes))
+            self._note(self._put_back, self._slots, self._holes)
             self._slots = [item for item in self._slots if item is not None]
             self._slot_of = None
             self._holes = 0

@@ -19,7 +19,7 @@ from messagebody._index import PartList
 from messagebody._leaves import LazySerializer, PydanticHook, leaf
 from messagebody._text import count_of, escape, human_size, quote, redact_url
 from messagebody.content import Reference
-from messagebody.errors import DuplicateName, InvalidArgument, InvalidPart, PartNotFound
+from messagebody.errors import InvalidArgument, InvalidPart, PartNotFound
 from messagebody.limits import DEFAULT_LIMITS, Limits, require_limits
 from messagebody.media_types import is_text
 from messagebody.names import is_name
@@ -56,8 +56,7 @@ class PartSequence(MutableSequence[Part]):
     def __init__(self, parts: Iterable[Part] = ()) -> None:
         self._parts = PartList()
         self._resolver: messagebody.Resolver | None = None
-        for part in require_iterable(parts):
-            self._parts.append(_record(part))
+        self.extend(parts)
 
     @classmethod
     def _of(
@@ -133,15 +132,7 @@ class PartSequence(MutableSequence[Part]):
 
     def extend(self, values: Iterable[Part]) -> None:
         """Add all parts at the end, or none if one of them can't be."""
-        # All are checked before the first is taken.
-        records = [_record(part) for part in require_iterable(values)]
-        seen: set[str] = set()
-        for record in records:
-            if record.name is not None and (record.name in seen or record.name in self):
-                raise DuplicateName(record.name)
-            seen.add(record.name or "")
-        for record in records:
-            self._parts.append(record)
+        self._parts.extend([_record(part) for part in require_iterable(values)])
 
     def pop(self, index: int | str = -1) -> Part:
         """Take out and return the part at a position, or the part with a name."""

@@ -26,7 +26,6 @@ from messagebody.content import (
 from messagebody.errors import DecodeError, InvalidPart
 from messagebody.limits import DEFAULT_LIMITS
 from messagebody.media_types import JSON, essence, parse_content_type
-from messagebody.names import check_name
 from messagebody.wire import strict_json
 from messagebody.wire.members import (
     ARGUMENTS,
@@ -83,11 +82,10 @@ class Part:
         digest: str | None = None,
         metadata: Mapping[str, Any] | None = None,
     ) -> None:
-        legal = None if name is None else check_name(name)
+        said = check_about({"name": name, "content_type": content_type, "metadata": metadata})
         held = hold(content, url, size, digest)
         if content_type is None:
-            content_type = guess_type(held, legal)
-        said = check_about({"name": legal, "content_type": content_type, "metadata": metadata})
+            said["content_type"] = guess_type(held, said["name"])
         _set_record(self, record_of(held, said))
         _set_resolver(self, None)
         if not isinstance(held, Reference):

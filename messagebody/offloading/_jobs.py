@@ -89,16 +89,15 @@ def run_all(
     if len(work) == 1 and threading.current_thread() is not threading.main_thread():
         return [_attempt(work[0], stop)]
     pool = Pool(_WORKERS, "messagebody")
-    futures: list[Future[_T]] = []
     try:
-        futures.extend(pool.submit(partial(_checked, piece, stop)) for piece in work)
+        futures = pool.submit_all(partial(_checked, piece, stop) for piece in work)
         if not _wait(futures, stop, fail_fast=fail_fast):
             raise Interrupted
         return [_outcome(future) for future in futures]
     except BaseException:
         # Running work stops at its next buffer and undoes what it began.
         stop.set()
-        pool.give_up(futures)
+        pool.give_up()
         raise
 
 

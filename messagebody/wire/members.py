@@ -278,12 +278,11 @@ def check_about(arguments: Mapping[str, Any]) -> dict[str, Any]:
     Raises:
         InvalidName, InvalidContentType, InvalidPart: one breaks its rule.
     """
-    checked = {
-        member.argument: None if value is None else member.check(value)
-        for member in ABOUT
-        if member.argument in arguments
-        for value in (arguments[member.argument],)
-    }
+    checked = {}
+    for member in ABOUT:
+        if member.argument in arguments:
+            value = arguments[member.argument]
+            checked[member.argument] = None if value is None else member.check(value)
     name, longest = checked.get("name"), DEFAULT_LIMITS.name_length
     if name is not None and len(name) > longest:
         problem = f"it has {len(name):,} characters; readers take {longest:,} by default"

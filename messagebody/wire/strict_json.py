@@ -18,8 +18,6 @@ from messagebody.wire.walk import (
     NESTED,
     SURROGATE,
     TOO_LONG,
-    TooDeep,
-    containers,
     leaf_problem,
     rebuild,
 )
@@ -29,7 +27,6 @@ Path = tuple[int | str, ...]
 _SURROGATE_ESCAPE = re.compile(r"\\u[dD][89a-fA-F]")
 # Exact types: a subclass of `str` or `int` could be anything inside.
 _LEAVES = frozenset({str, int, float, bool, type(None)})
-_OTHER_PLAIN = frozenset({dict, list, bool, type(None)})
 # Possessive, so that the engine keeps no state for each character of a long string.
 _BRACKET_OR_STRING = re.compile(r'[\[\]{}]|"(?:[^"\\]|\\.)*+"?', re.DOTALL)
 
@@ -262,42 +259,49 @@ def check_value(value: Any, *, depth: int) -> None:
 def _is_flawless(value: Any, depth: int) -> bool:
     """Tell whether a value is JSON in the very types a parser returns; if not, look closer.
 
-    Keeps no paths, so that a good value pays little.
+    Keeps no paths, so that a good value pays little. It walks by itself, deepest first as
+    `containers` does, since all that comes as parsed JSON passes here: sorting the children while
+    they are checked takes half the time.
     """
-    try:
-        if isinstance(value, NESTED):
-            return all(map(_holds_json, containers(value, depth=depth)))
-    except TooDeep:
-        return False
-    return _holds_json([value])
+    pending: list[list[Any]] = [[[value]]]
+    while pending:
+        if not pending[-1]:
+            pending.pop()
+            continue
+        below = _nested_in(pending[-1].pop())
+        if below is None or (below and len(pending) > depth):
+            return False
+        if below:
+            pending.append(below)
+    return True
 
 
-def _holds_json(container: Any) -> bool:
-    """Check what is right below one object or array."""
-    items = container
+def _nested_in(container: Any) -> list[Any] | None:
+    """Return the objects and arrays right below one; None if something there is not JSON."""
+    items, below = container, []
     if type(container) is dict:
         # One search over all names instead of one for each.
         try:
             names = "".join(container)
         except TypeError:  # one of them is not a string
-            return False
+            return None
         if not names.isascii() and SURROGATE.search(names):
-            return False
+            return None
         items = container.values()
-    elif type(container) is not list:
-        return False
     for item in items:
         # Types are compared by identity, in the order of frequency: this runs for every value.
         kind = type(item)
         if kind is str:
             if not item.isascii() and SURROGATE.search(item):
-                return False
+                return None
+        elif kind is dict or kind is list:
+            below.append(item)
         elif kind is int:
             if not -TOO_LONG < item < TOO_LONG:
-                return False
-        elif kind not in _OTHER_PLAIN and not (kind is float and math.isfinite(item)):
-            return False
-    return True
+                return None
+        elif item is not None and kind is not bool and not (kind is float and math.isfinite(item)):
+            return None
+    return below
 
 
 def _find_flaw(value: Any, depth: int) -> None:

@@ -27,15 +27,20 @@ def containers(value: Any, *, depth: int) -> Iterator[Any]:
     Raises:
         TooDeep: it nests deeper.
     """
-    pending = [(value, 1)] if isinstance(value, NESTED) else []
+    # One list a level: what is left to visit there.
+    pending = [[value]] if isinstance(value, NESTED) else []
     while pending:
-        container, level = pending.pop()
-        if level > depth:
+        if not pending[-1]:
+            pending.pop()
+            continue
+        if len(pending) > depth:
             raise TooDeep(f"nested more than {depth} levels deep")
+        container = pending[-1].pop()
         yield container
         children = container.values() if isinstance(container, dict) else container
-        level += 1
-        pending += [(child, level) for child in children if isinstance(child, NESTED)]
+        below = [child for child in children if isinstance(child, NESTED)]
+        if below:
+            pending.append(below)
 
 
 def leaf_problem(item: Any) -> str | None:
