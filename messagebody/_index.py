@@ -109,6 +109,7 @@ class Directories:
             ranks = self._ranks.get(directory)
             if ranks is None:
                 ranks = self._ranks[directory] = {}
+            # The directory is known, by an earlier name: nothing above it changes either.
             elif entry in ranks and ranks[entry] <= rank:
                 return
             ranks[entry] = rank
@@ -131,6 +132,7 @@ class Directories:
         doubtful = [directory]
         for each in doubtful:
             doubtful += self._ranks[each].keys() & self._doubtful
+        # Deepest first, since a directory ranks as the first name below it.
         for each in reversed(doubtful[1:]):
             self._ranks[_above(each)][each] = min(self._ranks[each].values())
             self._doubtful.discard(each)
@@ -172,6 +174,7 @@ class PartList:
             return len(self._slots) - self._holes
 
     def __iter__(self) -> Iterator[PartRecord]:
+        # No lock while a caller iterates: the list is never changed in its middle, only made anew.
         return (record for record in self._slots if record is not None)
 
     def records(self) -> list[PartRecord]:
@@ -327,6 +330,7 @@ class PartList:
         It costs what is changed, not what the body holds: each change notes how to undo it.
         """
         with self._lock:
+            # Nested blocks: what the inner one did is undone with the outer one.
             around, self._undo = self._undo, []
             try:
                 yield
@@ -422,6 +426,7 @@ class PartList:
             if index is not None:
                 rank = index.remove(name)
         self._note(self._restore, slot, self._held(slot), index, rank)
+        # A hole keeps all other positions, so that taking out many parts is not quadratic.
         if slot == len(self._slots) - 1:
             self._slots.pop()
         else:

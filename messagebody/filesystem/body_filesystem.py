@@ -217,10 +217,12 @@ class MessageBodyFileSystem(BodyView):
     def to_dict(self, *, include_password: bool = True) -> dict[str, Any]:
         """Return the filesystem as a JSON value; only one over `fo=` is one."""
         if self.document is None:
-            raise TypeError("a filesystem over a live body is no JSON value; pickle it, or use fo=")
+            raise TypeError(
+                "a filesystem over a live body is not a JSON value; pickle it, or use fo="
+            )
         if self.storage_options.get("resolver") is not None:
             raise TypeError(
-                "a filesystem with resolver= is no JSON value; pickle it, or use allow="
+                "a filesystem with resolver= is not a JSON value; pickle it, or use allow="
             )
         result: dict[str, Any] = super().to_dict(include_password=include_password)
         return result
