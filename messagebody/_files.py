@@ -7,7 +7,7 @@ import stat
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Final
+from typing import BinaryIO, Final
 
 DIRECTORY: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 """Flags that open a directory, and no link to one."""
@@ -178,7 +178,27 @@ def read_regular(path: str | os.PathLike[str], limit: int) -> bytes:
     with open(descriptor, "rb") as stream:  # noqa: PTH123 - a descriptor
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
             raise ValueError("it is not a regular file")
-        data = stream.read(limit + 1)
+        data = read_at_most(stream, limit)
     if len(data) > limit:
         raise ValueError(f"it is larger than {limit:,} bytes")
     return data
+
+
+_AHEAD: Final = 1 << 20
+
+
+def read_at_most(stream: BinaryIO, limit: int) -> bytes:
+    """Read an open file to its end, or to one byte past a limit.
+
+    Arguments:
+        stream: the file.
+        limit: the most bytes that its reader takes.
+    """
+    # `read(n)` sets n bytes aside before it looks, so n follows the file, which ends sooner than a
+    # limit of 1 TiB does. A FIFO and a file of /proc state no size and are read piece by piece.
+    ahead = max(os.fstat(stream.fileno()).st_size + 1, _AHEAD)
+    chunks, left = [], limit + 1
+    while left > 0 and (chunk := stream.read(min(ahead, left))):
+        chunks.append(chunk)
+        left -= len(chunk)
+    return b"".join(chunks)

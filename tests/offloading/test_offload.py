@@ -226,7 +226,7 @@ class TestPolicies:
             offload(body, directory, fit="1 KiB")
         assert objects(directory) == []
 
-    @pytest.mark.parametrize("size", ["", "x", "1 XB", "-1", -1, 1.5, None, True, "1e3"])
+    @pytest.mark.parametrize("size", ["", "x", "1 XB", "-1", -1, 1.5, None, True, "1e3", pytest.param("9" * 400, id="digits")])
     def test_a_size_is_bytes_or_text(self, size: Any) -> None:
         with pytest.raises(InvalidSize, match="256 KiB"):
             parse_size(size)
