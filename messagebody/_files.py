@@ -69,6 +69,7 @@ def _replace(target: Path, chunks: Iterable[bytes]) -> None:
         with os.fdopen(descriptor, "wb") as stream:
             stream.writelines(chunks)
             os.fsync(stream.fileno())
+        # `mkstemp` makes files for their owner only.
         Path(temporary).chmod(_mode(target))
         Path(temporary).replace(target)
     except BaseException:
@@ -79,6 +80,7 @@ def _replace(target: Path, chunks: Iterable[bytes]) -> None:
 def _mode(path: Path) -> int:
     if path.exists():
         return path.stat().st_mode & 0o777
+    # The mask can only be read by setting it.
     mask = os.umask(0)
     os.umask(mask)
     return 0o666 & ~mask
