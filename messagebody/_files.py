@@ -16,9 +16,7 @@ READ: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
 """Flags that open a file for reading: no link, and without waiting for the writer of a FIFO."""
 CREATE: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 """Flags that make a new file, and never open one that is there."""
-APPEND: Final = (
-    os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
-)
+APPEND: Final = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
 """Flags that open a file to read it and to write at its end, and make it if it is missing."""
 
 # What file systems without hard links answer: vfat and exFAT, several network and FUSE mounts.

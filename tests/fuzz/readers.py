@@ -345,8 +345,8 @@ def read_command(value: Any, seed: int) -> None:
 
 VALUES = [json.loads(document) for document in DOCUMENTS]
 
-# A new reader is a line here. A new format has one as soon as tests/formats/messages.py has messages
-# of it, and an envelope as soon as tests/envelopes/test_hostile_values.py has one.
+# A new reader is a line here. A format has one as soon as tests/formats/messages.py has messages of
+# it, and an envelope as soon as tests/envelopes/test_hostile_values.py has one.
 READERS = {
     reader.name: reader
     for reader in [

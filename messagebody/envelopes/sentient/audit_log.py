@@ -361,4 +361,3 @@ def _write(stream: FileIO, data: bytes) -> None:
     """Write all of `data`: one call does, unless the disk fills up or a signal comes."""
     while data:
         data = data[stream.write(data) :]
-
