@@ -53,7 +53,8 @@ class Report:
     def __str__(self) -> str:
         return (
             f"{self.reader:18} {self.inputs:>10,} {self.taken:>10,} {self.refused:>10,} "
-            f"{self.slowest:>8.2f} {self.large:>8.2f} {self.memory // 1024**2:>8,} {len(self.failures):>8,}"
+            f"{self.slowest:>8.2f} {self.large:>8.2f} {self.memory // 1024**2:>8,} "
+            f"{len(self.failures):>8,}"
         )
 
     def note_memory(self) -> None:
