@@ -87,7 +87,8 @@ def _shown(value: Any) -> str:
             value = json.dumps(value, ensure_ascii=False)
         except (TypeError, ValueError):  # no JSON, or an integer too long to print
             value = "(unprintable)"
-    return value.translate(_SAFE) if _UNSAFE.search(value) else value
+    text: str = value
+    return text.translate(_SAFE) if _UNSAFE.search(text) else text
 
 
 def _error(value: dict[str, Any]) -> str:
