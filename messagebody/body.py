@@ -9,7 +9,7 @@ from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, Final, Self, TypeVar, Unpack, overload
 
 import messagebody  # annotations name what is above; they are evaluated by those who ask
-from messagebody._files import replace_file
+from messagebody._files import read_at_most, replace_file
 from messagebody._guards import (
     require_iterable,
     require_path,
@@ -403,7 +403,8 @@ class MessageBody(PartSequence):
         require_limits(limits)
         with Path(require_path(path)).open("rb") as stream:
             # One byte more than the limit is enough to refuse.
-            return cls.from_json(stream.read(limits.json_bytes + 1), limits=limits, strict=strict)
+            data = read_at_most(stream, limits.json_bytes)
+        return cls.from_json(data, limits=limits, strict=strict)
 
     def save(self, path: str | os.PathLike[str], *, indent: int | None = None) -> None:
         """Write the body to a JSON file, whole or not at all.
