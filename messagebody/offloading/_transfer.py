@@ -36,6 +36,7 @@ class FileBlob:
             while chunk := stream.read(length):
                 hasher.update(chunk)
                 yield chunk
+            # A file that grew behind the last read has another size by now.
             self.file.check(stream)
         self._check(hasher.digest)
 

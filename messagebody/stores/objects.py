@@ -18,6 +18,7 @@ Verify = Literal["size", "digest"]
 GRACE: Final = 7 * 24 * 3600.0
 """Seconds for which `sweep` leaves unreferenced objects alone."""
 
+# Below it, sending once more costs less than asking.
 _ASK_FIRST: Final = 1024 * 1024
 
 # Puts that are under way, by store and key. The store by its identity: two stores of one URL may
@@ -144,6 +145,7 @@ def _renew(store: Store, key: str, blob: Blob, content_type: str, digest: str) -
 def _is_fresh(found: Stat | None, size: int, digest: str) -> bool:
     if found is None or found.size != size or found.checksum not in {None, digest}:
         return False  # it is damaged, or was not written by offload
+    # Half of the shortest grace: an object that is renewed now outlives any sweep that has seen it.
     return found.modified is None or time.time() - found.modified < GRACE / 2
 
 

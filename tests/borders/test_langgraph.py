@@ -1,4 +1,4 @@
-"""Checkpoints of LangGraph with contents in a store: its own tests, its savers, hostile databases."""
+"""Checkpoints of LangGraph with contents in a store: its own tests, savers, hostile databases."""
 
 import base64
 import contextlib
@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Annotated, Any, TypedDict
 
 import anyio
-import numpy
+import numpy as np
 import ormsgpack
 import pytest
 from hypothesis import given
@@ -84,10 +84,13 @@ def test_its_own_tests_pass_with_ours_in_place(name: str, threshold: str) -> Non
     path = f"{here}{os.pathsep}{here.parents[1]}"
     environment = {**os.environ, "PYTHONPATH": path, "THRESHOLD": threshold}
     done = subprocess.run(
-        command, cwd=files[0].parents[1], env=environment, capture_output=True, text=True
+        command, cwd=files[0].parents[1], env=environment, capture_output=True, text=True,
+        check=False,
+    )  # fmt: skip
+    named = re.findall(
+        r"^E +AssertionError: assert 'messagebody-pickle' == 'pickle'$", done.stdout, re.MULTILINE
     )
-    named = re.findall(r"^E +AssertionError: assert 'messagebody-pickle' == 'pickle'$", done.stdout, re.M)
-    failed = re.findall("^(?:FAILED|ERROR) ", done.stdout, re.M)
+    failed = re.findall("^(?:FAILED|ERROR) ", done.stdout, re.MULTILINE)
     assert len(failed) == len(named), done.stdout[-3000:]
     assert not named or threshold == "1 KiB"
     assert int((re.search(r"(\d+) passed", done.stdout) or [0, 0])[1]) >= 17
@@ -148,7 +151,7 @@ scalars = st.one_of(
     st.text(max_size=2000), st.binary(max_size=2000), st.uuids(), st.datetimes(),
     st.integers(0, 3000).map(lambda count: "x" * count),
     st.binary(min_size=1024, max_size=1500).map(lambda d: f"data:image/png;base64,{d.hex()}"),
-    st.integers(0, 400).map(lambda count: numpy.arange(count)),
+    st.integers(0, 400).map(np.arange),
     st.text(max_size=2000).map(lambda text: HumanMessage(text, id="1")),
 )  # fmt: skip
 states = st.recursive(
@@ -171,8 +174,8 @@ def same(one: Any, other: Any) -> bool:
         return one.keys() == other.keys() and all(same(one[key], other[key]) for key in one)
     if isinstance(one, list):
         return len(one) == len(other) and all(map(same, one, other))
-    if isinstance(one, numpy.ndarray):
-        return one.dtype == other.dtype and numpy.array_equal(one, other)
+    if isinstance(one, np.ndarray):
+        return one.dtype == other.dtype and np.array_equal(one, other)
     if isinstance(one, AIMessage):
         return same(one.additional_kwargs, other.additional_kwargs)
     return one == other  # type: ignore[no-any-return]

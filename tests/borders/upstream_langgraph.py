@@ -12,7 +12,9 @@ class InPlace(OffloadingSerializer):
     """Our serializer with LangGraph's arguments."""
 
     def __init__(self, **options: Any) -> None:
-        super().__init__("memory://upstream-langgraph", threshold=os.environ["THRESHOLD"], **options)
+        super().__init__(
+            "memory://upstream-langgraph", threshold=os.environ["THRESHOLD"], **options
+        )
 
 
 jsonplus.JsonPlusSerializer = InPlace
