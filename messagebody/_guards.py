@@ -25,6 +25,19 @@ def require_body(value: _T) -> _T:
     raise InvalidArgument("a MessageBody", value, _body_hint(value))
 
 
+def missing_attribute(value: object, name: str, advice: Mapping[str, str]) -> AttributeError:
+    """Return the error for an attribute that a type does not have.
+
+    Arguments:
+        value: what was asked for it.
+        name: the attribute.
+        advice: what to write instead, by attributes that people expect.
+    """
+    hint = f"; {advice[name]}" if name in advice else ""
+    problem = f"{type(value).__name__!r} object has no attribute {name!r}{hint}"
+    return AttributeError(problem, name=name, obj=value)
+
+
 def require_parts(values: Any) -> Any:
     """Return a body, or another iterable of parts.
 

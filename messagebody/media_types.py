@@ -452,6 +452,23 @@ WELL_KNOWN: Final = (
 """Content types a reader knows, the likeliest first: examples are made of them if they can be."""
 
 
+REGISTERED: Final = (
+    "application", "audio", "example", "font", "haptics", "image", "message", "model",
+    "multipart", "text", "video",
+)  # fmt: skip
+"""Top-level types that IANA has registered; RFC 9694 lists them."""
+
+
+def is_registered(top_level: str) -> bool:
+    """Tell whether a top-level type is registered, or says by "x-" that it is not meant to be.
+
+    Examples:
+        >>> is_registered("Text"), is_registered("txt"), is_registered("x-world")
+        (True, False, True)
+    """
+    return top_level.lower() in REGISTERED or top_level[:2].lower() == "x-"
+
+
 def is_shown_inline(text: str) -> bool:
     """Tell whether a browser may show content of this type: none that could run as a page.
 

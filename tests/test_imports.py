@@ -38,7 +38,19 @@ TYPES_FROM_ABOVE = {("body", "filesystem")}
 # In these packages every module is a leaf that imports no other one, but for those named here.
 SHARED = {
     "envelopes": {"attachments", "embedding", "json_schema", "php", "sidecar"},
-    "formats": {"base", "capabilities", "core", "items", "openai", "rest", "values"},
+    "formats": {
+        "base",
+        "capabilities",
+        "core",
+        "dialect",
+        "items",
+        "losses",
+        "openai",
+        "reading",
+        "rest",
+        "values",
+        "writing",
+    },
     "interop": {"values"},
     "stores": {"base"},
 }

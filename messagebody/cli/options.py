@@ -220,12 +220,22 @@ def decode_body(data: bytes, path: str) -> MessageBody:
 
 def read_schema(path: str) -> MessageBodySchema:
     """Return the schema in a file, or on standard input for "-"."""
-    data = read_bytes(path)
+    return decode_schema(read_bytes(path), path)
+
+
+def decode_schema(data: bytes, path: str) -> MessageBodySchema:
+    """Return the schema in some bytes; errors name the file they are from."""
     try:
         return MessageBodySchema.from_json(data)
     except (InvalidSchema, DecodeError) as error:
         problem = "is a body, not a schema" if _is_body(data) else f"is not a valid schema: {error}"
         raise click.UsageError(f"{source_name(path)} {problem}") from error
+
+
+def read_either(path: str) -> MessageBody | MessageBodySchema:
+    """Return the schema or the body in a file, or on standard input for "-"."""
+    data = read_bytes(path)
+    return decode_body(data, path) if _is_body(data) else decode_schema(data, path)
 
 
 def read_json(path: str, called: str = "") -> Any:

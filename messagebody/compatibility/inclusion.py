@@ -9,7 +9,7 @@ from typing import Any, Final
 import attrs
 
 from messagebody._guards import require_schema
-from messagebody._text import count_of
+from messagebody._leaves import leaf
 from messagebody.body import MessageBody
 from messagebody.compatibility.certification import certificate_of
 from messagebody.compatibility.reasons import Explanation, Reason, Sides, explain
@@ -94,9 +94,12 @@ class Compatibility:
         return self.verdict is Verdict.ALWAYS
 
     def __repr__(self) -> str:
-        parts = self.counterexample_types
-        found = "" if parts is None else f", counterexample of {count_of(len(parts), 'part')}"
+        # Not its size: `counterexample` shows every reason, and finding those takes work.
+        found = "" if self.counterexample_types is None else ", with a counterexample"
         return f"Compatibility({self.verdict}{found})"
+
+    def __str__(self) -> str:
+        return "\n".join(leaf("explanation")(self))
 
     @property
     def compatible(self) -> bool | None:

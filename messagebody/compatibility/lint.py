@@ -19,7 +19,8 @@ def lint(schema: MessageBodySchema, *, steps: int = DEFAULT_STEPS) -> list[Findi
     Only what is proved is reported. Where the budget ends first, a finding says so. The checks are
     `unsatisfiable`: no body is valid (the only error); `dead-part`: no valid body has such a part;
     `redundant-part`: other schema parts accept all that an optional one does; `undecided`: the
-    budget ended first; and those of a pattern: `matches-nothing`, `double-star`, `lone-suffix`.
+    budget ended first; and those of a pattern: `matches-nothing`, `double-star`, `lone-suffix`,
+    `unregistered-type`.
     `Finding.index` is the schema part's, None for the whole.
 
     Arguments:

@@ -82,7 +82,7 @@ class Agent:
             if unknown := sorted(data.keys() - _MEMBERS, key=str):
                 known = ", ".join(sorted(_MEMBERS))
                 shown = ", ".join(map(quote, unknown))
-                raise InvalidSchema(f"unknown members {shown}; an agent has {known}")
+                raise InvalidSchema(f"unknown members {shown}; an agent has {known}{_meant(data)}")
             if not data.keys() & {"input", "output"}:
                 # A schema part has a name too: read as an agent, it would fit everybody.
                 raise InvalidSchema("an agent has an input, an output or both; here is neither")
@@ -97,6 +97,15 @@ class Agent:
             )
         except (InvalidSchema, InvalidPattern) as error:
             raise InvalidSchema(f"agent {quote(stated)}: {error}") from error
+
+
+def _meant(data: Mapping[str, Any]) -> str:
+    """Return what an object is instead of an agent, if it is a part of something else."""
+    if data.keys() & {"content", "contentUrl"}:
+        return "; this is a part of a body"
+    if "contentType" in data:
+        return "; this is a part of a schema, which an agent has as its input or output"
+    return ""
 
 
 def _stated(agent: Mapping[str, Any], member: str, limits: Limits) -> MessageBodySchema | None:

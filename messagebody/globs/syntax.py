@@ -6,6 +6,7 @@ token to token, alternatives all starting from the set before the brace and join
 takes time linear in the pattern and no recursion, whatever the nesting.
 """
 
+import difflib
 import re
 from collections.abc import Callable, Iterable, Iterator
 from enum import IntFlag, auto
@@ -16,6 +17,7 @@ import attrs
 from messagebody._text import quote
 from messagebody.errors import InvalidPattern
 from messagebody.limits import DEFAULT_LIMITS
+from messagebody.media_types import REGISTERED, is_registered
 
 __all__ = [
     "Lint",
@@ -34,6 +36,7 @@ _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9._/*{},-]")
 _NOT_IN_TYPES = re.compile(r"[^A-Za-z0-9!#$&^_.+/*{},-]")
 _RANGE = re.compile(r"[^.]+\.\.[^.]+(?:\.\..+)?")
 _LONE_SUFFIX = re.compile(r"([^/*{},]+)/\*\+([^/*{},]+)")
+_TOP_LEVEL = re.compile(r"([^/*{},]+)/")
 
 
 @attrs.frozen
@@ -41,7 +44,7 @@ class Lint:
     """Something in a legal pattern that was probably not meant.
 
     Arguments:
-        code: `matches-nothing`, `double-star` or `lone-suffix`.
+        code: `matches-nothing`, `double-star`, `lone-suffix` or `unregistered-type`.
         text: the finding in words, with what to write instead.
     """
 
@@ -422,6 +425,12 @@ class _TypeJudge(_Judge):
                 f"it does not match {quote(f'{found[1]}/{found[2]}')}; "
                 f"say {quote(f'{found[1]}/{{{found[2]},*+{found[2]}}}')} to match both",
             )
+
+        top = _TOP_LEVEL.match(self.text)
+        if top and not is_registered(top[1]):
+            near = difflib.get_close_matches(top[1].lower(), REGISTERED, 1)
+            meant = f"; did you mean {quote(near[0])}?" if near else ""
+            self.lint("unregistered-type", f"{quote(top[1])} is not a registered type{meant}")
 
     def _empty_segment(self) -> None:
         self.lint("matches-nothing", "no content type has an empty type or subtype; say 'text/*'")

@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from messagebody._text import redact_url
+from messagebody._text import quote, redact_url
 from messagebody.errors import MissingDependency, StoreError
 from messagebody.stores.base import (
     CHUNK,
@@ -139,9 +139,12 @@ def _parse(url: object) -> tuple[str, str, str]:
     match = _URL.fullmatch(url) if isinstance(url, str) else None
     if match is None:
         shown = redact_url(url) if isinstance(url, str) else type(url).__name__
+        # A directory as text is what people try first; as a path nothing can be mistaken for it.
+        path = quote(url) if isinstance(url, str) and ":" not in url else "…"
         raise StoreError(
-            f"{shown} is not a store: give a URL such as 's3://bucket/prefix' (credentials come "
-            "from the environment or a profile, never from the URL) or a pathlib.Path"
+            f"{shown} is not a store; a directory is pathlib.Path({path}), a bucket is a URL such "
+            "as 's3://bucket/prefix' (credentials come from the environment or a profile, never "
+            "from the URL)"
         )
     scheme, authority, path = match.groups()
     if not authority and scheme.lower() not in {"file", "local", "memory"}:

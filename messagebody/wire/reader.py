@@ -7,6 +7,7 @@ decides what is accepted, and errors come from one place.
 """
 
 from collections.abc import Mapping, Sequence
+from os import PathLike
 from typing import Any, Final
 
 import msgspec
@@ -52,7 +53,8 @@ def decode(
         DecodeError: the document is no body.
     """
     if not isinstance(data, str | bytes | bytearray | memoryview):
-        raise DecodeError(f"JSON is text or bytes, got {quote(data)}; parsed JSON: from_dicts(…)")
+        reader = "a file: load(…)" if isinstance(data, PathLike) else "parsed JSON: from_dicts(…)"
+        raise DecodeError(f"JSON is text or bytes, got {quote(data)}; {reader}")
     document = data.encode("utf-8", "surrogatepass") if isinstance(data, str) else data
     size = len(document) if type(document) is bytes else memoryview(document).nbytes
     if size > limits.json_bytes:
