@@ -64,6 +64,7 @@ def _replace(target: Path, chunks: Iterable[bytes]) -> None:
         with os.fdopen(descriptor, "wb") as stream:
             stream.writelines(chunks)
             os.fsync(stream.fileno())
+        # `mkstemp` makes files for their owner only.
         Path(temporary).chmod(_mode(target))
         Path(temporary).replace(target)
     except BaseException:
@@ -74,6 +75,7 @@ def _replace(target: Path, chunks: Iterable[bytes]) -> None:
 def _mode(path: Path) -> int:
     if path.exists():
         return path.stat().st_mode & 0o777
+    # The mask can only be read by setting it.
     mask = os.umask(0)
     os.umask(mask)
     return 0o666 & ~mask
@@ -178,6 +180,7 @@ def read_regular(path: str | os.PathLike[str], limit: int) -> bytes:
     with open(descriptor, "rb") as stream:  # noqa: PTH123 - a descriptor
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
             raise ValueError("it is not a regular file")
+        # One byte more shows that there is more; its stated size could be of any kind.
         data = stream.read(limit + 1)
     if len(data) > limit:
         raise ValueError(f"it is larger than {limit:,} bytes")

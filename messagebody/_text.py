@@ -27,6 +27,7 @@ def escape(text: str, *, limit: int | None = None, keep: str = "") -> str:
     """
     if limit is not None and len(text) > limit:
         text = text[:limit] + "…"
+    # Nearly all text: nothing in it can act.
     if text.isascii() and text.isprintable():
         return text
     return "".join(
@@ -44,7 +45,7 @@ def _escape_character(character: str) -> str:
 def quote(value: object, *, limit: int = _CUT) -> str:
     """Return `value` in single quotes, escaped and cut, for an error message.
 
-    A value that is no string is shown as its type and value.
+    A value that is not a string is shown as its type and value.
 
     Examples:
         >>> quote("report.pdf"), quote(3)
@@ -75,6 +76,7 @@ def redact_url(url: str, *, limit: int = _CUT) -> str:
         return escape(f"{url.partition(',')[0]},…", limit=limit)
     shown = re.sub(r"[?#].*", "?…", url, flags=re.DOTALL)
     scheme, colon, rest = shown.partition(":") if ":" in shown else ("", "", shown)
+    # Some parsers take a backslash for a slash, and what follows for the host.
     pieces = re.split(r"([/\\])", rest)
     for at in range(0, len(pieces), 2):
         secret, at_sign, host = pieces[at].rpartition("@")
@@ -98,6 +100,7 @@ def plain_text(text: str) -> str:
         >>> plain_text(StrEnum("Color", {"RED": "red"}).RED)
         'red'
     """
+    # `str()` would call a method of the subclass, such as that of an enum.
     return text if type(text) is str else str.__str__(text)
 
 

@@ -14,7 +14,7 @@ _MIB = 1024 * 1024
 class Limits:
     """Bound what is read from somebody else; every bound can be changed.
 
-    Limits protect the reader; they are no part of what makes a body, name or pattern legal.
+    Limits protect the reader; they are not part of what makes a body, name or pattern legal.
 
     Arguments:
         json_bytes: bytes of JSON in one document.

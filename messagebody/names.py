@@ -23,6 +23,7 @@ _SHAPES = re.compile(rf"(?:{_PATH}\n)*+")
 _DOT_SEGMENT = re.compile(r"/\.\.?(?![^/\n])")
 _ILLEGAL = re.compile(r"[^A-Za-z0-9._/-]")
 _ODD = re.compile(r"[^A-Za-z0-9._-]+")
+# Leaves room for a directory within what file systems and archives take.
 _SAFE_LENGTH = 100
 
 
@@ -44,6 +45,7 @@ def are_names(names: Sequence[str]) -> bool:
     joined = "\n".join([*names, ""])
     return (
         _SHAPES.fullmatch(joined) is not None
+        # A line break in a name would make two names of it.
         and joined.count("\n") == len(names)
         and not _has_dot_segment(joined)
     )
@@ -157,6 +159,7 @@ def safe_name(original: str, *, directory: str = "/", taken: Container[Any] = ()
 def _without_accents(text: str) -> str:
     if text.isascii():
         return text
+    # Takes letters and their accents apart, so that the letter can stay.
     letters = unicodedata.normalize("NFKD", text)
     return "".join(letter for letter in letters if not unicodedata.combining(letter))
 

@@ -74,6 +74,7 @@ DOORS = {
     "msgspec": {"wire/"},
     "mypy_boto3_s3": {"stores/s3/client.py"},
     "networkx": {"compatibility/registry.py"},
+    "obspec": {"interop/obspec.py"},
     "obstore": {"stores/s3/obstore.py"},
     "pybase64": {"wire/base64.py"},
     "pydantic_core": {"interop/pydantic.py"},

@@ -42,11 +42,13 @@ def infer_parts(bodies: Sequence[Iterable[Part]]) -> Iterator[SchemaPart]:
     for number, body in enumerate(bodies):
         for part in body:
             kind = essence(part.content_type)
+            # Several files of a directory are likely to be many next time, and of other names.
             name = None if part.name is None else patterns.get(parent(part.name), part.name)
             seen = groups.setdefault((name, kind if name is None else ""), _Seen())
             seen.types[kind] = None
             seen.bodies.add(number)
     for (name, _), seen in groups.items():
+        # Some body lacks it, so requiring it would refuse a body it was made of.
         required = len(seen.bodies) == len(bodies)
         yield SchemaPart(name, _union(list(seen.types)), required)
 
@@ -61,6 +63,7 @@ def _patterns(bodies: Sequence[Iterable[Part]]) -> dict[str, str]:
     return {
         directory: f"{directory}/*"
         for directory, names in members.items()
+        # `/*` would accept nearly everything: names at the root are kept as they are.
         if len(names) > 1 and directory != _ROOT
     }
 
@@ -232,6 +235,7 @@ class MessageBodySchema(Sequence[SchemaPart]):
         return self.parts[index]
 
     def __reduce__(self) -> tuple[Any, ...]:
+        # Patterns are parsed again on the other side; their automata would be a large pickle.
         return type(self), (self.parts,)
 
     def __repr__(self) -> str:

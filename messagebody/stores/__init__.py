@@ -46,6 +46,7 @@ _READABLE = re.compile(
     r"(?:/(?:[A-Za-z0-9._~!$&'()*+,;=:@-]|%(?!0|1|2[EeFf]|5[Cc]|7[Ff])[0-9A-Fa-f]{2})++)*+"
 )
 _PUBLIC = re.compile(r"https?://[A-Za-z0-9.-]+(?::[0-9]+)?(?:/[A-Za-z0-9._~!$&'()*+,;=:@-]++)*+/?")
+# A URL of 8,192 characters is read; a key of content takes some seventy.
 _LONGEST = 8_000
 # Stores of our own; packages add theirs as entry points of the group `messagebody.stores`, whose
 # names are schemes and whose functions take a URL and options and return a `Store`.
@@ -130,6 +131,7 @@ def _opener(scheme: str) -> Callable[..., Store] | None:
         module, _, name = _OPENERS[scheme].partition(":")
         found: Callable[..., Store] = getattr(importlib.import_module(module), name)
         return found
+    # Ours come first: a package must not take over `s3://` by being installed.
     for entry in importlib.metadata.entry_points(group="messagebody.stores", name=scheme):
         return entry.load()  # type: ignore[no-any-return]
     return None
@@ -147,6 +149,7 @@ def _parse(url: object) -> tuple[str, str, str]:
             "from the URL)"
         )
     scheme, authority, path = match.groups()
+    # Elsewhere the first segment is a bucket or a host, without which there is no store.
     if not authority and scheme.lower() not in {"file", "local", "memory"}:
         raise StoreError(f"{url}: a store needs a bucket after {scheme}://")
     if any(segment in {".", ".."} for segment in path.split("/")) or "//" in path:

@@ -20,6 +20,7 @@ from messagebody.envelopes.sentient.forward import evidence, read_leniently
 from messagebody.envelopes.sentient.rules import LISTS, moment
 from messagebody.envelopes.sidecar import Message, member
 
+# What could end a line, hide text or turn its direction: an entry must not be forged.
 _UNSAFE = re.compile(
     r"[\\\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
 )
@@ -188,7 +189,9 @@ class AuditLog:
         entry = _entry(received, remark, **self._options).encode()
         path = self._path(day, "log")
         self._directory.mkdir(parents=True, exist_ok=True)
+        # Threads by the lock, processes by the file: `flock` is shared between threads.
         with self._lock, _locked(path.with_suffix(".jsonl")) as record:
+            # The chained record first: if the entry is lost, `flaws` shows that it is.
             _append_linked(record, received, remark)
             with _opened(path) as log:
                 _write(log, entry)
@@ -219,6 +222,7 @@ class AuditLog:
         found = [*_broken_links(lines)]
         if head is not None and head != (_digest(lines[-1]) if lines else NO_DIGEST):
             found.append(Flaw(None, f"the last line is not the one of {quote(head)}"))
+        # The readable log follows from the record, so it can be compared byte by byte.
         expected = b"".join(self._entries(lines))
         if expected != (log.read_bytes() if log.exists() else b""):
             found.append(Flaw(None, f"{log.name} doesn't say what {record.name} does"))
@@ -245,6 +249,7 @@ class AuditLog:
         return when.date(), None
 
     def _path(self, day: date, suffix: str) -> Path:
+        # The date parsed, never its text: it names a file.
         return self._directory / f"{day.isoformat().replace('-', '')}.{suffix}"
 
 
@@ -289,7 +294,7 @@ def _broken_links(lines: list[bytes]) -> Iterator[Flaw]:
         try:
             stated = json.loads(line)["previous"]
         except (ValueError, KeyError, TypeError, RecursionError):
-            yield Flaw(number, "it is no entry")
+            yield Flaw(number, "it is not an entry")
         else:
             if stated != previous:
                 yield Flaw(number, "it doesn't follow the line before")

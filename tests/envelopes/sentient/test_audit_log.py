@@ -96,9 +96,7 @@ class TestEntry:
     def test_flaws_of_the_json_are_noted(self) -> None:
         entry = sentient.audit_entry('{"message_id": "a", "message_id": "b\\ud800"}')
         assert "[MESSAGE_ID: b\\ud800]" in entry
-        assert (
-            "[COMPLIANCE NOTES]: (compliance violation: member 'message_id' stands twice" in entry
-        )
+        assert "[COMPLIANCE NOTES]: (compliance violation: member 'message_id' is repeated" in entry
 
     def test_odd_values_are_shown_as_json(self) -> None:
         message = copy.deepcopy(EXAMPLES[0])
@@ -270,7 +268,7 @@ class TestRecord:
         record.with_suffix(".log").write_text(entries)
         log.append(EXAMPLES[2])
         flaws = log.flaws(DAY, head=log.head(DAY))
-        assert [(flaw.line, flaw.problem) for flaw in flaws] == [(3, "it is no entry")]
+        assert [(flaw.line, flaw.problem) for flaw in flaws] == [(3, "it is not an entry")]
         assert len(record.read_bytes().splitlines()) == 4
 
     @pytest.mark.parametrize(
