@@ -3,6 +3,8 @@
 import contextlib
 import errno
 import os
+import re
+import secrets
 import stat
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
@@ -16,8 +18,13 @@ READ: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
 CREATE: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 """Flags that make a new file, and never open one that is there."""
 
+TEMPORARY: Final = ".messagebody-"
+"""How the name of a temporary file begins, which a killed process may leave behind."""
+TEMPORARY_PATTERN: Final = re.escape(TEMPORARY) + "[0-9a-f]{16}"
+"""The names of temporary files, as a regular expression."""
+
 # What file systems without hard links answer: vfat and exFAT, several network and FUSE mounts.
-_NO_LINKS = frozenset({errno.EPERM, errno.EOPNOTSUPP, errno.ENOTSUP, errno.ENOSYS, errno.EMLINK})
+NO_LINKS: Final = {errno.EPERM, errno.EOPNOTSUPP, errno.ENOTSUP, errno.ENOSYS, errno.EMLINK}
 
 
 def replace_file(path: str | os.PathLike[str], data: bytes | Iterable[bytes]) -> None:
@@ -136,6 +143,11 @@ def open_below(root: str | os.PathLike[str], relative: str | os.PathLike[str]) -
         return os.open(segments[-1], READ, dir_fd=parent)
 
 
+def temporary_name() -> str:
+    """Return a name for a temporary file that no other file has."""
+    return TEMPORARY + secrets.token_hex(8)
+
+
 def give_name(directory: int, temporary: str, name: str) -> bool:
     """Give a file its name unless the name is taken; return whether it was given.
 
@@ -154,7 +166,7 @@ def give_name(directory: int, temporary: str, name: str) -> bool:
     except FileExistsError:
         return False
     except OSError as error:
-        if error.errno not in _NO_LINKS:
+        if error.errno not in NO_LINKS:
             raise
     else:
         return True
