@@ -476,6 +476,20 @@ class RefusedPaths(MessageBodyError, ValueError):
         super().__init__(_sentences(self.heading, self.refusals))
 
 
+class BadInput(MessageBodyError, ValueError):
+    """Report a line of a log that ends a job; `file` and `line` say where it is."""
+
+    _fields = ("problem", "file", "line")
+
+    def __init__(self, problem: str, file: str, line: int) -> None:
+        super().__init__(problem)
+        self.file = file
+        self.line = line
+
+    def __str__(self) -> str:
+        return f"{escape(self.file)}, line {self.line:,}: {self.problem}"
+
+
 class EnvelopeError(MessageBodyError, ValueError):
     """Report a foreign envelope that breaks its own rules; `findings` holds them where listed."""
 
