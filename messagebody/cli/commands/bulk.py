@@ -2,6 +2,7 @@
 
 import importlib
 import json
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, Final, TypeVar
@@ -75,19 +76,20 @@ class _How:
     def _progress(self, label: str) -> Iterator[Callable[[Progress], None]]:
         if self.as_json:
             yield lambda done: _say_line(self.terminal, "progress", attrs.asdict(done))
-        elif self.terminal.quiet or not is_terminal(click.get_text_stream("stderr")):
+            return
+        if self.terminal.quiet or not is_terminal(sys.stderr):
             yield lambda _: None
-        else:
-            with click.progressbar(
-                length=0, label=label, file=click.get_text_stream("stderr"), show_pos=False,
-                item_show_func=_in_words,
-            ) as bar:  # fmt: skip
+            return
+        drawn: Any = click.progressbar(
+            length=0, label=label, file=sys.stderr, item_show_func=_in_words
+        )
+        with drawn as bar:
 
-                def tell(done: Progress) -> None:
-                    bar.length = done.bytes
-                    bar.update(done.read - bar.pos, done)
+            def tell(done: Progress) -> None:
+                bar.length = done.bytes
+                bar.update(done.read - bar.pos, done)
 
-                yield tell
+            yield tell
 
     def _say(self, report: Report) -> None:
         if self.as_json:
@@ -132,8 +134,8 @@ def _job(function: _F) -> _F:
             shard_bytes=said.pop("shard_size"),
             limits=terminal.limits,
         )
-        shared = (said.pop(name) for name in ("sources", "out", "as_json", "member"))
-        result: ExitCode = function(_How(terminal, *shared, options), **said)
+        shared = {name: said.pop(name) for name in ("sources", "out", "as_json", "member")}
+        result: ExitCode = function(_How(terminal, options=options, **shared), **said)
         return result
 
     command.__doc__ = function.__doc__
