@@ -3,7 +3,7 @@
 ::
 
     MessageBodyError
-    ├── DecodeError (ValueError)            bytes that are no message body
+    ├── DecodeError (ValueError)            bytes that are not a message body
     ├── InvalidName (ValueError)            a part name that breaks the rules
     ├── InvalidContentType (ValueError)     a content type that breaks the rules
     ├── InvalidPart (ValueError)            content, metadata or members that make no part
@@ -114,6 +114,7 @@ class MessageBodyError(Exception):
         return hash((type(self), str(self)))
 
     def __reduce__(self) -> tuple[Any, ...]:
+        # Exceptions pickle by `args`, which several of these bases take for something else.
         return functools.partial(type(self), **self._data()), ()
 
 
@@ -140,7 +141,7 @@ class _PlacedError(MessageBodyError):
 
 
 class DecodeError(_PlacedError, ValueError):
-    """Report bytes that are no message body, with the place and what was expected and got.
+    """Report bytes that are not a message body, with the place and what was expected and got.
 
     Where several parts are flawed, the error is the first and `others` holds more.
     """
@@ -219,6 +220,8 @@ class DuplicateName(MessageBodyError, FileExistsError, ValueError):
     _fields = ("name",)
 
     def __init__(self, name: str) -> None:
+        # By name, as the bases take different arguments: callers of file systems read errno and
+        # filename.
         OSError.__init__(self, errno.EEXIST, "a part of that name exists", name)
         self.name = name
         self.problem = f"a part {quote(name)} exists already; names are unique in a body"
@@ -230,6 +233,7 @@ class PartNotFound(MessageBodyError, KeyError, FileNotFoundError, ValueError):
     _fields = ("name", "hint")
 
     def __init__(self, name: str, hint: str = "") -> None:
+        # Both bases at once: a body is a mapping to some callers and a file system to others.
         OSError.__init__(self, errno.ENOENT, "no such part", name)
         self.name = name
         self.hint = hint
@@ -518,7 +522,7 @@ class MissingDependency(MessageBodyError, ImportError):
     Arguments:
         feature: what the caller wanted to do.
         extra: the extra that has what is missing.
-        system: what is missing instead, where it is no package but part of the operating system.
+        system: what is missing instead, where it is not a package but part of the operating system.
     """
 
     _fields = ("feature", "extra", "system")

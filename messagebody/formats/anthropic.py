@@ -4,7 +4,8 @@ from typing import Any, Final
 from urllib.parse import quote, unquote
 
 from messagebody.formats.capabilities import IMAGES, MIB, Kind
-from messagebody.formats.core import Format, Misplaced, need, optional
+from messagebody.formats.core import Format
+from messagebody.formats.dialect import Misplaced, need, optional
 from messagebody.formats.items import (
     Call,
     Item,
@@ -43,7 +44,6 @@ class Anthropic(Format):
         Kind("web_search_result", (), ("*",), in_messages=False),
         Kind("json", (JSON,), in_messages=False),
     )  # fmt: skip
-    says = frozenset({"calls", "results", "reasoning", "citations"})
     signs_reasoning = True
     roles = {"tool": "user"}  # noqa: RUF012 - nobody changes it
 

@@ -4,7 +4,8 @@ import re
 from typing import Any, Final
 
 from messagebody.formats.capabilities import Kind
-from messagebody.formats.core import Format, join_texts, need, optional, split_texts
+from messagebody.formats.core import Format
+from messagebody.formats.dialect import join_texts, need, optional, split_texts
 from messagebody.formats.items import (
     Call,
     Item,
@@ -68,7 +69,6 @@ class Bedrock(Format):
             tuple(_WORD_OF["document"]), max_bytes=4_500_000, name_slot="file", in_results=True,
         ),
     )  # fmt: skip
-    says = frozenset({"calls", "results", "reasoning"})
     roles = {"tool": "user"}  # noqa: RUF012 - nobody changes it
 
     def split(self, message: Any) -> tuple[list[Any], Any]:

@@ -3,7 +3,8 @@
 from typing import Any, Final
 
 from messagebody.formats.capabilities import MIB, Kind
-from messagebody.formats.core import Format, join_texts, need, optional, split_texts
+from messagebody.formats.core import Format
+from messagebody.formats.dialect import join_texts, need, optional, split_texts
 from messagebody.formats.items import (
     Call,
     Code,
@@ -36,7 +37,6 @@ class Gemini(Format):
             in_results=True,
         ),
     )  # fmt: skip
-    says = frozenset({"calls", "results", "reasoning", "code"})
     slot = "partMetadata"
     roles = {"assistant": "model", "tool": "user"}  # noqa: RUF012 - nobody changes it
 

@@ -4,7 +4,8 @@ from typing import Any, Final
 from urllib.parse import quote
 
 from messagebody.formats.capabilities import Kind
-from messagebody.formats.core import Format, Misplaced, need, optional
+from messagebody.formats.core import Format
+from messagebody.formats.dialect import Misplaced, need, optional
 from messagebody.formats.items import (
     Call,
     Item,
@@ -34,7 +35,6 @@ class ModelContextProtocol(Format):
         Kind("structured", (JSON,), in_messages=False),
         Kind("resource_link", (), ("*",), ("*/*",), name_slot="path", in_results=True),
     )
-    says = frozenset()
     slot = "_meta"
     roles = {"tool": "user"}  # noqa: RUF012 - nobody changes it
 

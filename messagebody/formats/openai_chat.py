@@ -3,7 +3,8 @@
 from typing import Any, Final
 
 from messagebody.formats.capabilities import IMAGES, MIB, Kind
-from messagebody.formats.core import Format, Misplaced, need, optional
+from messagebody.formats.core import Format
+from messagebody.formats.dialect import Misplaced, need, optional
 from messagebody.formats.items import (
     Call,
     Item,
@@ -48,7 +49,6 @@ class OpenAIChat(Format):
         Kind("file", DOCUMENTS, ("openai-file",), ("*/*",), max_bytes=50 * MIB, name_slot="file"),
         Kind("spoken", ("*/*",), in_messages=False),
     )
-    says = frozenset({"calls", "results", "refusals", "citations"})
     one_result = True
 
     def split(self, message: Any) -> tuple[list[Any], Any]:

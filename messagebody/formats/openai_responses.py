@@ -3,7 +3,8 @@
 from typing import Any, Final
 
 from messagebody.formats.capabilities import IMAGES, MIB, Kind
-from messagebody.formats.core import Format, Misplaced, need, optional
+from messagebody.formats.core import Format
+from messagebody.formats.dialect import Misplaced, need, optional
 from messagebody.formats.items import (
     Call,
     Code,

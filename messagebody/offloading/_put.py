@@ -53,6 +53,7 @@ def put_content(
         key = ensure(opened, digest, watched, content_type, verify)
         return Reference(opened.url_of(key), blob.size, digest)
 
+    # A string is not taken for a path: nobody could say whether it is content.
     if isinstance(content, os.PathLike):
         file = LocalFile.at(content)
         digest = file.digest()

@@ -17,6 +17,7 @@ Verify = Literal["size", "digest"]
 GRACE = 7 * 24 * 3600.0
 """Seconds for which `sweep` leaves unreferenced objects alone."""
 
+# Below it, sending once more costs less than asking.
 _ASK_FIRST = 1024 * 1024
 
 
@@ -45,6 +46,7 @@ class FileBlob:
             while chunk := stream.read(length):
                 hasher.update(chunk)
                 yield chunk
+            # A file that grew behind the last read has another size by now.
             self.file.check(stream)
         self._check(hasher.digest)
 
@@ -122,6 +124,7 @@ def _renew(store: Store, key: str, blob: Blob, content_type: str, digest: str) -
 def _is_fresh(found: Stat | None, size: int, digest: str) -> bool:
     if found is None or found.size != size or found.checksum not in {None, digest}:
         return False  # it is damaged, or was not written by offload
+    # Half of the shortest grace: an object that is renewed now outlives any sweep that has seen it.
     return found.modified is None or time.time() - found.modified < GRACE / 2
 
 

@@ -79,7 +79,9 @@ class Inference:
     def parts(self) -> Iterator[SchemaPart]:
         """Yield schema parts under which all bodies seen so far are valid."""
         for (sort, value), seen in self._groups.items():
+            # Several files of a directory are likely to be many next time, and of other names.
             name = None if sort == "type" else seen.name or f"{value}/*"
+            # Where some body lacks it, requiring it would refuse a body it was made of.
             yield SchemaPart(name, _union(list(seen.types)), seen.bodies == self._bodies)
 
     def to_json(self) -> dict[str, Any]:
@@ -101,7 +103,7 @@ class Inference:
 
 def _group_of(name: str) -> _Group:
     directory = parent(name)
-    # Files at the root are told apart: a pattern for all of them would say nothing.
+    # `/*` would accept nearly everything: names at the root are kept as they are.
     return ("name", name) if directory == _ROOT else ("directory", directory)
 
 

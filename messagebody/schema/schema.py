@@ -180,6 +180,7 @@ class MessageBodySchema(Sequence[SchemaPart]):
         return self.parts[index]
 
     def __reduce__(self) -> tuple[Any, ...]:
+        # Patterns are parsed again on the other side; their automata would be a large pickle.
         return type(self), (self.parts,)
 
     def __repr__(self) -> str:

@@ -1,0 +1,123 @@
+"""Dialects: how a format splits messages into blocks, and how a block and an item say the same.
+
+A dialect is a subclass of `Dialect` of some tens of lines. The core knows the rest.
+"""
+
+from collections.abc import Mapping
+from typing import Any, ClassVar, Final
+
+from messagebody._text import quote
+from messagebody.formats.capabilities import Kind
+from messagebody.formats.items import Item
+
+
+class Misplaced(Exception):
+    """Report a member of a block that is missing or of a wrong type."""
+
+    def __init__(self, path: str, problem: str) -> None:
+        super().__init__(problem)
+        self.path = path
+        self.problem = problem
+
+
+TYPES: Final = {
+    str: "text", dict: "an object", list: "a list", bool: "true or false", int: "a whole number",
+}  # fmt: skip
+"""What errors call the types of members."""
+
+
+def need(block: Any, key: str, kind: type = str) -> Any:
+    """Return a member of a block.
+
+    Raises:
+        Misplaced: it is missing, or of another type.
+    """
+    value = block.get(key) if isinstance(block, dict) else None
+    if type(value) is not kind:
+        raise Misplaced(f"/{key}", f"expected {TYPES[kind]}, got {quote(value, limit=40)}")
+    return value
+
+
+def optional(block: Any, key: str, kind: type = str) -> Any:
+    """Return a member of a block, None if it is missing or null.
+
+    Raises:
+        Misplaced: it is of another type.
+    """
+    return None if block.get(key) is None else need(block, key, kind)
+
+
+def split_texts(message: Any, member: str) -> tuple[list[Any], Any]:
+    """Return the blocks of a message that has them in one member, of a list of them, or of a text.
+
+    Raises:
+        Misplaced: the member is not a list.
+    """
+    if isinstance(message, str):
+        return [{"text": message}], "text"
+    if isinstance(message, list):
+        return message, "list"
+    blocks = message.get(member) if isinstance(message, dict) else None
+    if not isinstance(blocks, list):
+        raise Misplaced(f"/{member}", "expected a list")
+    return blocks, None
+
+
+def join_texts(blocks: list[Any], form: Any) -> Any | None:
+    """Return the text or the list that `split_texts` was given; None where it was a message."""
+    if form == "text" and len(blocks) == 1 and blocks[0].keys() == {"text"}:
+        return blocks[0]["text"]
+    return blocks if form == "list" else None
+
+
+class Dialect:
+    """State what is special about the messages of one format.
+
+    A subclass states its capabilities and has `split`, `join`, `read`, `write` and `detect`.
+    """
+
+    name: ClassVar[str]
+    """What users call the format."""
+    title: ClassVar[str]
+    """What people call it, with the version that it was checked against."""
+    place: ClassVar[str] = "content"
+    """Where the blocks of a message are, for errors and losses."""
+    kinds: ClassVar[tuple[Kind, ...]] = ()
+    """The kinds of block for files, the ones to prefer first."""
+    slot: ClassVar[str | None] = None
+    """The member of a block that users may put anything into."""
+    roles: ClassVar[Mapping[str, str]] = {}
+    """The format's own words for "user", "assistant", "system" and "tool", where they differ."""
+    one_result: ClassVar[bool] = False
+    """Whether a message holds the result of one call, and nothing else beside it."""
+    signs_reasoning: ClassVar[bool] = False
+    """Whether the target takes reasoning only with the signature or id that it gave to it."""
+
+    def split(self, message: Any) -> tuple[list[Any], Any]:
+        """Return the blocks of a message, and the form it has where there are several."""
+        raise NotImplementedError
+
+    def join(self, blocks: list[Any], form: Any, role: str) -> Any:
+        """Return the message of some blocks: the inverse of `split`."""
+        raise NotImplementedError
+
+    def read(self, block: Any) -> Item | None:
+        """Return the item of a block, None if it is unknown."""
+        raise NotImplementedError
+
+    def write(self, item: Item, blocks: list[Any]) -> Any | None:
+        """Return the block of an item, None if the format can't say it.
+
+        Arguments:
+            item: the item.
+            blocks: for a `Result`, what its items became.
+        """
+        raise NotImplementedError
+
+    def detect(self, value: Any, /) -> bool:
+        """Return whether a parsed JSON value looks like a message of the format."""
+        raise NotImplementedError
+
+    def name_slot(self, kind: str) -> str:
+        """Return what a kind of block has for the name of a file; see `Kind`."""
+        return next((each.name_slot for each in self.kinds if each.name == kind), "")

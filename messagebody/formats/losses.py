@@ -1,0 +1,92 @@
+"""Losses: what parts say that is not there any more when their blocks are read back."""
+
+import attrs
+
+from messagebody._text import quote
+from messagebody.body import MessageBody
+from messagebody.formats.base import Loss, LossKind
+from messagebody.media_types import is_text
+from messagebody.part import Part
+
+
+@attrs.define
+class Losses:
+    """Collect the losses of a body that goes out.
+
+    Arguments:
+        body: the body.
+        found: the losses, in the order of its parts.
+    """
+
+    body: MessageBody
+    found: list[Loss] = attrs.field(factory=list)
+
+    def compare(self, part: Part, back: Part, *, is_said: bool = False) -> None:
+        """Note what the part that was read back does not say.
+
+        Arguments:
+            part: what goes out.
+            back: what its blocks are read as.
+            is_said: whether a text before it says the name.
+        """
+        if part == back:
+            return
+        if not _same_content(part, back):
+            self._compare_content(part, back)
+        if part.name != back.name:
+            self._compare_names(part, back, is_said=is_said)
+        if part.content_type != back.content_type:
+            why = f"{part.content_type} goes out as {back.content_type}"
+            self.lose(LossKind.DOWNGRADED, part, why)
+        for member in ("size", "digest"):
+            if part.is_reference and getattr(part, member) not in {None, getattr(back, member)}:
+                self.lose(LossKind.OMITTED, part, f"there is no place for its {member}")
+        for member in ("metadata", "extra"):
+            mine, theirs = getattr(part, member) or {}, getattr(back, member) or {}
+            lost = [key for key in mine if key not in theirs or theirs[key] != mine[key]]
+            if lost:
+                why = f"there is no place for its {member} {', '.join(map(quote, lost))}"
+                self.lose(LossKind.OMITTED, part, why)
+        if part.metadata == {} and back.metadata is None:
+            self.lose(LossKind.CONVERTED, part, "its empty metadata goes out as none")
+
+    def _compare_content(self, part: Part, back: Part) -> None:
+        if part.is_reference:
+            is_link = back.is_reference
+            why = "its URL goes out as a signed one" if is_link else "it goes out as content"
+            if not is_link and back.size != part.size and is_text(back.content_type):
+                self.lose(LossKind.OMITTED, part, "only a text that names it goes out")
+                return
+            self.lose(LossKind.CONVERTED, part, why)
+        elif part.read_bytes() in back.read_bytes():
+            self.lose(LossKind.CONVERTED, part, "it goes out as text that begins with its name")
+        elif is_text(part.content_type):
+            self.lose(LossKind.CONVERTED, part, "its content goes out in other words")
+        else:
+            self.lose(LossKind.OMITTED, part, "only a text that names it goes out")
+
+    def _compare_names(self, part: Part, back: Part, *, is_said: bool) -> None:
+        if part.name is None:
+            self.lose(LossKind.CONVERTED, part, f"it gets the name {quote(back.name)}")
+        elif is_said:
+            self.lose(LossKind.CONVERTED, part, "its name goes out as a text before it")
+        elif back.name is None:
+            self.lose(LossKind.OMITTED, part, "there is no place for its name")
+        else:
+            self.lose(LossKind.DOWNGRADED, part, f"its name goes out as {quote(back.name)}")
+
+    def lose(self, kind: LossKind, part: Part, why: str) -> None:
+        """Note a loss of a part."""
+        self.found.append(Loss(kind, self.where(part), why))
+
+    def where(self, part: Part) -> str:
+        """Return the place of a part, for a person."""
+        return f"part {self.body.index(part.name or part)}" + (f" {part.name}" if part.name else "")
+
+
+def _same_content(part: Part, back: Part) -> bool:
+    if part.is_reference or back.is_reference:
+        return part.url == back.url
+    if part.text is not None and back.text is not None:
+        return part.text == back.text
+    return part.read_bytes() == back.read_bytes()

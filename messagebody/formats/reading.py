@@ -1,0 +1,203 @@
+"""Reading: the parts of a message, and what is left of it beside them."""
+
+from typing import Any, Final
+
+import attrs
+
+from messagebody._text import quote
+from messagebody.errors import DecodeError, EnvelopeError, MessageBodyError
+from messagebody.findings import Finding
+from messagebody.formats import rest as differences
+from messagebody.formats.base import Loss, LossKind
+from messagebody.formats.dialect import Dialect, Misplaced
+from messagebody.formats.items import Collector, Item, Media, Result, Text
+from messagebody.media_types import is_text
+from messagebody.part import Part
+
+
+def content_class(part: Part) -> str:
+    """Return how a part that has no name is told from others: "text" or "media"."""
+    return "media" if part.is_reference or not is_text(part.content_type) else "text"
+
+
+@attrs.define
+class Reader:
+    """Read the blocks of one message."""
+
+    dialect: Dialect
+    collector: Collector
+
+    def read(self, message: Any) -> dict[str, Any]:
+        """Collect the parts of a message, and return what is left of it."""
+        try:
+            blocks, form = self.dialect.split(message)
+        except Misplaced as error:
+            raise _wrong(self.dialect, error.path, error.problem) from error
+        self._check_blocks(blocks, f"/{self.dialect.place}")
+        entries = self._entries(blocks, f"/{self.dialect.place}", self.dialect.place)
+        role = _role_of(self.dialect, message)
+        left: dict[str, Any] = {"format": self.dialect.name, "role": role, "form": form}
+        made = self.dialect.join(blocks, form, role or "user")
+        left["frame"] = differences.difference(made, message)
+        left["blocks"] = entries if any(entry != {} for entry in entries) else None
+        return {key: value for key, value in left.items() if value}
+
+    def _check_blocks(self, blocks: list[Any], path: str) -> None:
+        for index, block in enumerate(blocks):
+            if not isinstance(block, dict):
+                problem = f"expected an object, got {quote(block, limit=40)}"
+                raise _wrong(self.dialect, f"{path}/{index}", problem)
+
+    def _entries(self, blocks: list[Any], path: str, where: str) -> list[dict[str, Any]]:
+        return [
+            self.entry(block, f"{path}/{index}", f"{where}[{index}]", "/")
+            for index, block in enumerate(blocks)
+        ]
+
+    def entry(self, block: Any, path: str, where: str, directory: str) -> dict[str, Any]:
+        """Collect the part of a block, and return what is left of the block.
+
+        Arguments:
+            block: the block.
+            path: a JSON pointer to it, for errors.
+            where: its place for a person, for losses.
+            directory: where its part goes: "/", or the directory of a result.
+        """
+        try:
+            is_typed = isinstance(block, dict) and isinstance(block.get("type", ""), str)
+            item = self.dialect.read(block) if is_typed else None
+        except Misplaced as error:
+            raise _wrong(self.dialect, path + error.path, error.problem) from error
+        if item is None:
+            self._lose(where, "this kind of block has no place in a body; it stays in rest")
+            return {"block": block}
+        block, item.carried = _without_copy(self.dialect, block)
+        if isinstance(item, Result):
+            return self._result(item, block, path, where)
+        start = len(self.collector.body)
+        if not self._add(item, path, where, directory):
+            return {"block": block}
+        return self._left(item, self.collector.body[start], block, directory)
+
+    def _add(self, item: Item, path: str, where: str, directory: str) -> bool:
+        if isinstance(item, Text) and "citations" not in self.collector.keep:
+            item.citations = []
+        try:
+            return self.collector.add(item, where, directory)
+        except MessageBodyError as error:
+            if isinstance(error, DecodeError) and "more than" in error.problem:
+                raise
+            raise _wrong(self.dialect, path, str(error)) from error
+
+    def _result(self, item: Result, block: Any, path: str, where: str) -> dict[str, Any]:
+        """Read the result of a tool: its blocks are items of its directory."""
+        if "results" not in self.collector.keep:
+            return {"block": block}
+        self._check_blocks(item.blocks, path)
+        directory = self.collector.start_result(item)
+        inner = []
+        for index, each in enumerate(item.blocks):
+            start = len(self.collector.body)
+            place = f"{where}[{index}]"
+            inner.append(self.entry(each, f"{path}/{index}", place, directory))
+            self.collector.mark_result(item, start)
+        if not any("block" not in entry for entry in inner):
+            self.collector.end_result(item)
+        made = self.dialect.write(item, item.blocks)
+        entry = _entry_of(item, differences.difference(made, block))
+        entry["inner"] = inner if any(each != {} for each in inner) else None
+        return {key: value for key, value in entry.items() if value is not None}
+
+    def _left(self, item: Item, part: Part, block: Any, directory: str) -> dict[str, Any]:
+        """Return what a block says beyond its part."""
+        if not isinstance(item, Media):
+            return _entry_of(item, differences.difference(self.dialect.write(item, []), block))
+        # What is written later is made of the part: so is what the block is compared with.
+        made = media_of(self.dialect, part, item.kind, item.form, directory)
+        made.encoded = item.known_base64()
+        entry = _entry_of(item, differences.difference(self.dialect.write(made, []), block))
+        entry["kind"] = item.kind
+        if not any(kind.takes(part.content_type) for kind in self.dialect.kinds
+                   if kind.name == item.kind):  # fmt: skip
+            entry["type"] = part.content_type
+        if content_class(part) == "media":
+            entry["of"] = "media"
+        return entry
+
+    def _lose(self, where: str, why: str) -> None:
+        self.collector.losses.append(Loss(LossKind.OMITTED, where, why))
+
+
+def _entry_of(item: Item, difference: dict[str, Any]) -> dict[str, Any]:
+    entry = {
+        "name": item.key,
+        "form": item.form,
+        "carry": True if item.carried is not None else None,
+        "patch": difference or None,
+    }
+    return {key: value for key, value in entry.items() if value is not None}
+
+
+def media_of(
+    target: Dialect,
+    part: Part,
+    kind: str,
+    form: Any = None,
+    directory: str = "/",
+) -> Media:
+    """Return the item that a part of content is in a block of some kind."""
+    said = part.metadata or {}
+    title = said.get("title")
+    item = Media(kind, part.content_type, form=form, key=part.name, url=part.url, size=part.size)
+    item.title = title if isinstance(title, str) else None
+    item.name = _spoken_name(part, target.name_slot(kind), directory)
+    if part.url is None:
+        item.text = part.text
+        item.data = part.read_bytes() if part.text is None else None
+    return item
+
+
+def _spoken_name(part: Part, slot: str, directory: str) -> str | None:
+    """Return what a block calls a part: the original file name, else as much as it may say."""
+    filename = (part.metadata or {}).get("filename")
+    name = own_name(part, directory)
+    if not slot or name is None:
+        return None
+    if isinstance(filename, str):
+        return filename
+    return name if slot == "path" else name.rpartition("/")[2]
+
+
+def own_name(part: Part, directory: str) -> str | None:
+    """Return the name of a part below a directory, None if it has only a number there."""
+    name = part.name
+    if name is None or directory == "/":
+        return name
+    name = name.removeprefix(directory)
+    return None if name[1:].isdecimal() else name
+
+
+def _without_copy(target: Dialect, block: Any) -> tuple[Any, Any]:
+    """Return a block without the sender's copy of what a part is, and the copy."""
+    holder = block.get(target.slot) if target.slot else None
+    if not isinstance(holder, dict) or not isinstance(holder.get("messagebody"), dict):
+        return block, None
+    others = {key: value for key, value in holder.items() if key != "messagebody"}
+    without = {key: value for key, value in block.items() if key != target.slot}
+    return ({**without, target.slot: others} if others else without), holder["messagebody"]
+
+
+def _wrong(target: Dialect, path: str, problem: str) -> EnvelopeError:
+    text = f"not a message of {target.name}: {path or 'the message'}: {problem}"
+    return EnvelopeError(text, (Finding("shape", path, problem),))
+
+
+_ROLES: Final = ("user", "assistant", "system", "tool")
+
+
+def _role_of(target: Dialect, message: Any) -> str | None:
+    """Return the role of a message, in the words that all formats share where they do."""
+    said = message.get("role") if isinstance(message, dict) else None
+    if not isinstance(said, str) or said in _ROLES:
+        return said if isinstance(said, str) else None
+    return {theirs: ours for ours, theirs in target.roles.items()}.get(said, said)

@@ -1,0 +1,399 @@
+"""Writing: the blocks that say the parts of a body, and a text where a format has no block."""
+
+import json
+from collections import deque
+from collections.abc import Sequence
+from typing import Any
+
+import attrs
+
+from messagebody._text import human_size, quote, redact_url
+from messagebody.body import MessageBody
+from messagebody.errors import DecodeError, EnvelopeError, LossyConversion
+from messagebody.formats import rest as differences
+from messagebody.formats.base import Converted, Loss, LossKind
+from messagebody.formats.capabilities import MIB, Kind
+from messagebody.formats.dialect import TYPES, Dialect
+from messagebody.formats.items import (
+    KEEP,
+    Call,
+    Code,
+    Collector,
+    Item,
+    Reasoning,
+    Refusal,
+    Result,
+    Text,
+    carried_member,
+    items_of,
+)
+from messagebody.formats.losses import Losses
+from messagebody.formats.reading import Reader, content_class, media_of, own_name
+from messagebody.limits import DEFAULT_LIMITS
+from messagebody.media_types import TEXT_PLAIN, is_text
+from messagebody.part import Part
+from messagebody.references import Resolver
+from messagebody.wire import data_urls
+
+
+@attrs.frozen
+class Options:
+    """How a body is written; see `core.Format.from_body`."""
+
+    carry: bool = False
+    urls: str = "text"
+    unsupported: str = "text"
+    max_bytes: int = 20 * MIB
+    resolver: Resolver | None = None
+
+    def __attrs_post_init__(self) -> None:
+        one_of("urls", self.urls, ("sign", "inline", "text"))
+        one_of("unsupported", self.unsupported, ("text", "omit", "error"))
+
+
+def one_of(option: str, value: str, values: Sequence[str]) -> None:
+    """Refuse the value of an option that is none of those it may have."""
+    if value not in values:
+        listed = ", ".join(map(repr, values))
+        raise EnvelopeError(f"{option} is one of {listed}, got {quote(value)}")
+
+
+_Found = tuple[Item | None, list[Part]]
+
+
+@attrs.define
+class Writer:
+    """Write the blocks of one message."""
+
+    dialect: Dialect
+    options: Options
+    rest: dict[str, Any]
+    body: MessageBody
+    losses: Losses = attrs.field(init=False)
+    reader: Reader = attrs.field(init=False)
+    refused: list[Loss] = attrs.field(factory=list)
+
+    def __attrs_post_init__(self) -> None:
+        # What is written is read back: that says what was lost, for all formats alike.
+        self.losses = Losses(self.body)
+        self.reader = Reader(self.dialect, Collector(DEFAULT_LIMITS, KEEP))
+
+    def write(self, role: str | None) -> Converted[Any]:
+        """Return the message."""
+        own = self.rest if self.rest.get("format") == self.dialect.name else {}
+        items = [*items_of(self.body)]
+        blocks = self._blocks(items, _entries_of(own, "blocks"), "/")
+        role = role or _member_of(self.rest, "role", str) or _inferred_role(items)
+        form = _member_of(own, "form", str)
+        message = self.dialect.join(blocks, form, self.dialect.roles.get(role, role))
+        if self.refused:
+            raise LossyConversion(self.refused)
+        return Converted(differences.apply(own.get("frame"), message), self.losses.found)
+
+    def _blocks(
+        self, items: list[_Found], entries: list[dict[str, Any]], directory: str
+    ) -> list[Any]:
+        """Return the blocks of items, among them those that make no part, where they were."""
+        blocks: list[Any] = []
+        matched = _matched(items, entries)
+        opaque = deque(index for index, entry in enumerate(entries) if "block" in entry)
+        for (item, parts), index in zip(items, matched, strict=True):
+            while index is not None and opaque and opaque[0] < index:
+                blocks.append(entries[opaque.popleft()]["block"])
+            entry = {} if index is None else entries[index]
+            blocks += self._of_item(item, parts, entry, directory)
+        return [*blocks, *(entries[index]["block"] for index in opaque)]
+
+    def _of_item(
+        self, item: Item | None, parts: list[Part], entry: dict[str, Any], directory: str
+    ) -> list[Any]:
+        part = parts[0]
+        if item is None:
+            if self._is_cited(part):
+                return []
+            blocks = self._content(part, entry, directory)
+        else:
+            item.form = entry.get("form")
+            blocks = self._special(item, parts, entry)
+        if blocks:
+            blocks[-1] = differences.apply(entry.get("patch"), blocks[-1])
+            if (
+                self.dialect.slot
+                and (self.options.carry or entry.get("carry"))
+                and not isinstance(item, Result)
+            ):
+                holder = blocks[-1].get(self.dialect.slot) or {}
+                copy_of_it = {**holder, "messagebody": carried_member(part)}
+                blocks[-1] = {**blocks[-1], self.dialect.slot: copy_of_it}
+        if directory == "/":
+            self._check(parts, blocks)
+        return blocks
+
+    def _is_cited(self, part: Part) -> bool:
+        """Return whether a part is a source that a text said already."""
+        if part.name is None or not part.name.startswith("/sources/"):
+            return False
+        said = self.reader.collector.body.get(part.name)
+        if said is None:
+            return False
+        self.losses.compare(part, said)
+        return True
+
+    # Text and files
+
+    def _content(self, part: Part, entry: dict[str, Any], directory: str) -> list[Any]:
+        if "kind" not in entry and own_name(part, directory) is None:
+            text = _text_of(part)
+            if text is not None:
+                said = Text(text, part.content_type, self._citations(part))
+                said.form = entry.get("form")
+                return [self.dialect.write(said, [])]
+        inline = self._inline(part)
+        kind = self._kind(inline, entry, directory)
+        if kind is None:
+            return self._without_kind(part, inline, directory)
+        item = media_of(self.dialect, inline, kind.name, entry.get("form"), directory)
+        self.reader.collector.known = item
+        block = self.dialect.write(item, [])
+        if block is None:
+            return self._without_kind(part, inline, directory)
+        return [*self._label(part, kind, entry, directory), block]
+
+    def _label(self, part: Part, kind: Kind, entry: dict[str, Any], directory: str) -> list[Any]:
+        """Return a text block that says the name of a part whose block has no slot for it."""
+        is_carried = self.dialect.slot is not None and self.options.carry
+        if kind.name_slot or part.name is None or entry.get("name") or directory != "/":
+            return []
+        if is_carried:
+            return []
+        return [self.dialect.write(Text(f"{part.name}:"), [])]
+
+    def _kind(self, part: Part, entry: dict[str, Any], directory: str) -> Kind | None:
+        """Return the kind of block for a part: the one it came in, else the first that fits."""
+        for kind in self.dialect.kinds:
+            if kind.name == entry.get("kind") and _fits_again(part, kind, entry):
+                return kind
+        inside = directory != "/"
+        found = (
+            kind for kind in self.dialect.kinds
+            if _fits(part, kind) and (kind.in_results if inside else kind.in_messages)
+        )  # fmt: skip
+        return next(found, None)
+
+    def _inline(self, part: Part) -> Part:
+        """Return a part whose content the target can have: read or signed, where that is asked."""
+        if part.url is None:
+            return part
+        if data_urls.is_data_url(part.url):
+            _, data = data_urls.decode(part.url)
+            return Part(
+                data, name=part.name, content_type=part.content_type, metadata=part.metadata
+            )
+        if any(kind.opens(part.url) for kind in self.dialect.kinds) or not self.options.resolver:
+            return part
+        if self.options.urls == "sign":
+            signed = self.options.resolver.sign(
+                part.url, content_type=part.content_type, subject=part.label
+            )
+            return part.evolve(url=signed, size=part.size, digest=part.digest)
+        if self.options.urls == "inline" and (part.size or 0) <= self.options.max_bytes:
+            return self._read_in(part)
+        return part
+
+    def _read_in(self, part: Part) -> Part:
+        data = part.read_bytes(self.options.resolver)
+        if len(data) > self.options.max_bytes:
+            return part
+        return Part(data, name=part.name, content_type=part.content_type, metadata=part.metadata)
+
+    def _without_kind(self, part: Part, inline: Part, directory: str) -> list[Any]:
+        """Say a part as text: its content if that is text, else what it is."""
+        text = None if inline.is_reference or not is_text(part.content_type) else _text_of(inline)
+        name = own_name(part, directory)
+        if text is not None:
+            return [self.dialect.write(Text(f"{name}:\n{text}" if name else text), [])]
+        return self._unsupported(part, _note(part))
+
+    def _unsupported(self, part: Part, note: str) -> list[Any]:
+        where = self.losses.where(part)
+        if self.options.unsupported == "error":
+            why = f"{self.dialect.name} has no block for {part.content_type}"
+            self.refused.append(Loss(LossKind.OMITTED, where, why))
+        return [] if self.options.unsupported == "omit" else [self.dialect.write(Text(note), [])]
+
+    def _citations(self, part: Part) -> list[dict[str, Any]]:
+        """Return the citations of a text, with the URLs of the parts they name."""
+        said = (part.metadata or {}).get("citations")
+        if not isinstance(said, list) or not all(isinstance(each, dict) for each in said):
+            return []
+        found = []
+        for each in said:
+            name = each.get("source")
+            source = self.body.get(name) if isinstance(name, str) else None
+            if source is not None and source.url is not None:
+                each = {key: value for key, value in each.items() if key != "source"}  # noqa: PLW2901
+                each["url"] = source.url
+            found.append(each)
+        return found
+
+    # What models say beyond
+
+    def _special(self, item: Item, parts: list[Part], entry: dict[str, Any]) -> list[Any]:
+        blocks: list[Any] = []
+        if isinstance(item, Result):
+            contents = [part for part in parts if not _is_empty_result(part)]
+            inner = _entries_of(entry, "inner")
+            blocks = self._blocks([(None, [part]) for part in contents], inner, str(item.key))
+        is_alone = len([*items_of(self.body)]) == 1
+        is_foreign = isinstance(item, Reasoning) and self.dialect.signs_reasoning and not entry
+        is_crowded = isinstance(item, Result) and self.dialect.one_result and not is_alone
+        if not is_foreign and not is_crowded:
+            block = self.dialect.write(item, blocks)
+            if block is not None:
+                return [block]
+        return self._unsupported(parts[0], _spoken(item, parts))
+
+    # What was lost
+
+    def _check(self, parts: list[Part], blocks: list[Any]) -> None:
+        """Read blocks back, and note each thing that a part said and they do not."""
+        if len(parts) == 1 and _is_plain(parts[0]) and self._says_text(blocks, parts[0]):
+            return
+        collector = self.reader.collector
+        start = len(collector.body)
+        for block in blocks:
+            self.reader.entry(block, "", "", "/")
+        found = collector.body[start:]
+        collector.known = None
+        labels = max(len(blocks) - 1, 0) if len(parts) == 1 else 0
+        for part, back in zip(parts, found[labels:], strict=False):
+            self.losses.compare(part, back, is_said=labels > 0)
+        for part in parts[max(len(found) - labels, 0) :]:
+            self.losses.lose(LossKind.OMITTED, part, f"{self.dialect.name} has no place for it")
+
+    def _says_text(self, blocks: list[Any], part: Part) -> bool:
+        item = self.dialect.read(blocks[0]) if len(blocks) == 1 else None
+        return item == Text(part.text or "")
+
+
+def _matched(items: list[_Found], entries: list[dict[str, Any]]) -> list[int | None]:
+    """Return for each item the position of what is left of its block, None if there is none."""
+    named: dict[str, int] = {}
+    unnamed: dict[str, deque[int]] = {"text": deque(), "media": deque()}
+    for index, entry in enumerate(entries):
+        if "block" in entry:
+            continue
+        name, of = entry.get("name"), entry.get("of", "text")
+        if isinstance(name, str):
+            named[name] = index
+        elif of in unnamed:
+            unnamed[of].append(index)
+    found: list[int | None] = []
+    for item, parts in items:
+        name = parts[0].name if item is None else item.key
+        queue = unnamed[content_class(parts[0])]
+        found.append((queue.popleft() if queue else None) if name is None else named.get(name))
+    return found
+
+
+def _inferred_role(items: list[_Found]) -> str:
+    kinds = {type(item) for item, _ in items}
+    if kinds & {Call, Reasoning, Refusal, Code}:
+        return "assistant"
+    return "tool" if Result in kinds else "user"
+
+
+def _fits(part: Part, kind: Kind) -> bool:
+    """Return whether a block of a kind may hold a part."""
+    if part.url is not None:
+        return kind.opens(part.url, part.content_type)
+    if kind.max_bytes is not None and (part.size or 0) > kind.max_bytes:
+        return False
+    return kind.takes(part.content_type)
+
+
+def _fits_again(part: Part, kind: Kind, entry: dict[str, Any]) -> bool:
+    """Return whether a part that came in a block of a kind may go out in one.
+
+    Of content behind a URL the type is often a guess: any will do.
+    """
+    if part.url is not None:
+        return kind.opens(part.url)
+    return kind.takes(part.content_type) or part.content_type == entry.get("type")
+
+
+def _member_of(rest: dict[str, Any], key: str, kind: type) -> Any:
+    """Return a member of what is left of a message, None if there is none."""
+    value = rest.get(key)
+    if value is not None and type(value) is not kind:
+        raise EnvelopeError(f"rest is not what to_body returned: '{key}' is not {TYPES[kind]}")
+    return value
+
+
+def _entries_of(rest: dict[str, Any], key: str) -> list[dict[str, Any]]:
+    """Return what is left of the blocks of a message, or of a result."""
+    entries: list[dict[str, Any]] = _member_of(rest, key, list) or []
+    for entry in entries:
+        if not isinstance(entry, dict) or not isinstance(entry.get("block", {}), dict):
+            raise EnvelopeError(f"rest is not what to_body returned: '{key}' has objects")
+        for member in ("name", "kind", "of", "type"):
+            _member_of(entry, member, str)
+        if not isinstance(entry.get("form"), str | list | None):
+            raise EnvelopeError("rest is not what to_body returned: 'form' is text or a list")
+    return entries
+
+
+def _text_of(part: Part) -> str | None:
+    """Return the content of a part as text, None if it is something else."""
+    if part.is_reference or not is_text(part.content_type):
+        return None
+    if part.text is not None:
+        return part.text
+    try:
+        return part.read_text()
+    except (DecodeError, LookupError):
+        return None
+
+
+def _is_plain(part: Part) -> bool:
+    return (
+        part.name is None and part.text is not None and part.content_type == TEXT_PLAIN
+        and part.metadata is None and not part.extra
+    )  # fmt: skip
+
+
+def _is_empty_result(part: Part) -> bool:
+    about = (part.metadata or {}).get("tool_result")
+    return isinstance(about, dict) and about.get("empty") is True and part.size == 0
+
+
+def _note(part: Part) -> str:
+    """Return the text that stands for a part: that it is there, and what it is."""
+    facts = [part.content_type, human_size(part.size)]
+    if part.url is not None:
+        facts.append(redact_url(part.url, limit=1000))
+    title = (part.metadata or {}).get("title")
+    called = title if isinstance(title, str) else part.name or "a part"
+    return f"[{called}: {', '.join(facts)}; not shown here]"
+
+
+def _spoken(item: Item, parts: list[Part]) -> str:
+    """Return the text that stands for what a format has no block for."""
+    if isinstance(item, Call):
+        arguments = (
+            item.arguments
+            if isinstance(item.arguments, str)
+            else json.dumps(item.arguments, ensure_ascii=False)
+        )
+        return f"[call of {item.name}: {arguments}]"
+    if isinstance(item, Result):
+        texts = [_text_of(part) for part in parts]
+        shown = [
+            _note(part) if text is None else text for part, text in zip(parts, texts, strict=True)
+        ]
+        return "\n".join([f"[result of {item.name or item.id or 'a call'}]", *shown])
+    if isinstance(item, Code):
+        return f"```{item.language or ''}\n{item.text}\n```"
+    if isinstance(item, Refusal):
+        return f"[refusal: {item.text}]"
+    return _note(parts[0])
