@@ -56,6 +56,19 @@ class Directories:
         self._settle(directory)
         return sorted(self._ranks[directory].items(), key=_rank)
 
+    def below(self, directory: str) -> list[tuple[str, int]]:
+        """Return all names below a directory and their ranks, in message order."""
+        found = []
+        directories = [directory]
+        for each in directories:
+            for entry, rank in self._ranks[each].items():
+                if entry[-1] == "/":
+                    directories.append(entry)
+                else:
+                    found.append((entry, rank))
+        found.sort(key=_rank)
+        return found
+
     def add(self, name: str) -> None:
         """Take in a name behind all others."""
         self._enter(name, self._next)
@@ -272,6 +285,18 @@ class PartList:
         """Tell whether names lie below a directory, given with its "/" at the end."""
         with self._lock:
             return directory in self._index()
+
+    def below(self, directory: str) -> list[PartRecord]:
+        """Return the parts below a directory, given with its "/" at the end, in message order.
+
+        It costs what is found, not what the body holds.
+        """
+        with self._lock:
+            index = self._index()
+            if directory not in index:
+                return []
+            found = (self._ranked(name, rank) for name, rank in index.below(directory))
+            return [record for record in found if record is not None]
 
     def listing(self, directory: str, make: Callable[[Entries], list[Any]]) -> list[Any] | None:
         """Return what `make` makes of a directory's entries; None if there is no such directory.
