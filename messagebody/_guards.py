@@ -85,6 +85,17 @@ def require_iterable(
     return values
 
 
+def require_bytes(value: _T) -> _T:
+    """Return bytes, or what has them.
+
+    Raises:
+        InvalidArgument: it is something else.
+    """
+    if isinstance(value, bytes | bytearray | memoryview):
+        return value
+    raise InvalidArgument("bytes", value, "encode text first" if isinstance(value, str) else "")
+
+
 def require_path(value: _T) -> _T:
     """Return a path of a file.
 
