@@ -49,6 +49,7 @@ def require_parts(values: Any) -> Any:
     no_parts = (*_JSON_TEXT, Mapping, os.PathLike, leaf("MessageBodySchema"))
     if isinstance(values, no_parts) or not isinstance(values, Iterable):
         raise InvalidArgument("a MessageBody", values, _body_hint(values))
+    # Looked at before anything is done with them, so that an error comes at the call.
     if isinstance(values, Collection):
         for value in values:
             _check_element(value)
@@ -78,9 +79,21 @@ def require_iterable(
     """
     if isinstance(values, list | tuple):  # nearly always; the questions below take ten times longer
         return values
+    # These can be iterated, and give characters and keys, which nobody means.
     if isinstance(values, (*_JSON_TEXT, Mapping)) or not isinstance(values, Iterable):
         raise InvalidArgument(expected, values, _body_hint(values) if hint is None else hint)
     return values
+
+
+def require_bytes(value: _T) -> _T:
+    """Return bytes, or what has them.
+
+    Raises:
+        InvalidArgument: it is something else.
+    """
+    if isinstance(value, bytes | bytearray | memoryview):
+        return value
+    raise InvalidArgument("bytes", value, "encode text first" if isinstance(value, str) else "")
 
 
 def require_path(value: _T) -> _T:
@@ -129,6 +142,7 @@ def _body_hint(value: object) -> str:
 
 
 def _check_element(value: Any) -> None:
+    # Streams and views pass values of their own that look like parts.
     if hasattr(value, "content_type"):
         return
     hint = "MessageBody.from_dicts(…) reads dicts" if isinstance(value, Mapping) else ""

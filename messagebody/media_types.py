@@ -135,7 +135,10 @@ def is_plain(text: str) -> bool:
         >>> is_plain("text/csv"), is_plain("application/ld+json"), is_plain("image/svg+xml")
         (True, True, False)
     """
-    kind = essence(text)
+    return _is_plain(essence(text))
+
+
+def _is_plain(kind: str) -> bool:
     return kind.startswith("text/") or kind == JSON or kind.endswith("+json")
 
 
@@ -149,7 +152,7 @@ def is_text(text: str) -> bool:
         False
     """
     kind = essence(text)
-    return is_plain(kind) or kind.endswith("+xml") or kind in _TEXT
+    return _is_plain(kind) or kind.endswith("+xml") or kind in _TEXT
 
 
 # Types that are text although their names do not say so.

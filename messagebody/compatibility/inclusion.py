@@ -20,6 +20,7 @@ from messagebody.solver.decision import Decision
 from messagebody.solver.profile import PartType, Profile
 from messagebody.solver.screen import Types
 
+# The smallest content of each type that its own readers accept.
 _PIXEL: Final = base64.b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGNgAAAAAgABSK+kcQAAAABJRU5ErkJggg=="
 )
@@ -143,6 +144,7 @@ class Compatibility:
             types = decision.shared_body()
         except OutOfBudget:
             return None
+        # The empty body is valid for both, and shows a reader nothing.
         if types == []:
             try:
                 part = decision.shared_part()
@@ -221,6 +223,7 @@ def check(
     require_schema(producer)
     require_schema(consumer)
     if lenient:
+        # One notion of inclusion is enough: leniency is two more parts of the consumer.
         consumer = lenient_schema(consumer)
     profiles = Profile.of(producer.parts), Profile.of(consumer.parts)
     decision = Decision(*profiles, Budget(steps))
@@ -243,6 +246,7 @@ def _decide(decision: Decision) -> tuple[Verdict, Types | None]:
         body = decision.counterexample()
         if body is None:
             return Verdict.ALWAYS, None
+        # Asked last: it is of interest only when the answer is not *always*.
         shared = decision.shared_body()
     except OutOfBudget:
         return Verdict.UNDECIDED, body

@@ -35,6 +35,7 @@ def lint(schema: MessageBodySchema, *, steps: int = DEFAULT_STEPS) -> list[Findi
     """
     require_schema(schema)
     found: list[Finding] = []
+    # Nothing is valid, so every part is dead and redundant: one finding says it.
     if satisfiable(schema, steps=steps).value is False:
         problem = "no body is valid: the required parts can't all be met"
         found.append(Finding("unsatisfiable", "", problem))
@@ -76,6 +77,7 @@ def _on_parts(schema: MessageBodySchema, steps: int) -> Iterator[Finding]:
 def _redundancy(schema: MessageBodySchema, index: int, steps: int) -> Compatibility:
     """Return whether the other parts accept all that one part accepts."""
     part = MessageBodySchema([schema[index]])
+    # Only what they accept is the question here, not what they demand.
     others = [attrs.evolve(each, required=False) for i, each in enumerate(schema) if i != index]
     return check(part, MessageBodySchema(others), steps=steps)
 

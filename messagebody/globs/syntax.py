@@ -19,21 +19,15 @@ from messagebody.errors import InvalidPattern
 from messagebody.limits import DEFAULT_LIMITS
 from messagebody.media_types import REGISTERED, is_registered
 
-__all__ = [
-    "Lint",
-    "Syntax",
-    "fold",
-    "parse_content_type_pattern",
-    "parse_name_pattern",
-]
-
 MAX_LENGTH: Final = DEFAULT_LIMITS.pattern_length
 _SHOWN_PROBLEMS: Final = 5
 
+# Rough figures: dots and globstars take extra states. All else takes one a character.
 _STATES: Final = {"*": 3, "**": 7, "{": 0, ",": 0, "}": 0}
 _TOKEN = re.compile(r"\*+|[/{},]|[^*/{},]+")
 _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9._/*{},-]")
 _NOT_IN_TYPES = re.compile(r"[^A-Za-z0-9!#$&^_.+/*{},-]")
+# Shells expand it and this dialect does not: the error says what to write instead.
 _RANGE = re.compile(r"[^.]+\.\.[^.]+(?:\.\..+)?")
 _LONE_SUFFIX = re.compile(r"([^/*{},]+)/\*\+([^/*{},]+)")
 _TOP_LEVEL = re.compile(r"([^/*{},]+)/")
@@ -136,6 +130,7 @@ def _without_repeated_globstars(tokens: tuple[str, ...]) -> tuple[str, ...]:
     for place, token in enumerate(tokens):
         kept.append(token)
         ends = place + 1 == len(tokens) or tokens[place + 1] == "/"
+        # Only whole segments: in `**/**a` the second is part of a segment.
         if ends and kept[-4:] == ["/", "**", "/", "**"]:
             del kept[-2:]
     return tuple(kept)
@@ -194,6 +189,7 @@ _INSTEAD: Final = {
 def _illegal_in_name(text: str) -> Iterator[str]:
     for found in _NOT_IN_NAMES.finditer(text):
         takes = "a name pattern takes A-Z a-z 0-9 . _ - / * and {a,b}"
+        # Names have no parameters, so the advice about them would mislead.
         yield _illegal(found, _INSTEAD.get(found[0], takes) if found[0] != ";" else takes)
 
 
@@ -201,8 +197,10 @@ def _illegal_in_type(text: str) -> Iterator[str]:
     for found in _NOT_IN_TYPES.finditer(text):
         takes = "a content-type pattern takes letters, digits, ! # $ & ^ _ . + - / * and {a,b}"
         yield _illegal(found, _INSTEAD.get(found[0], takes))
+        # All that follows are parameters: one finding is enough.
         if found[0] == ";":
             return
+    # Shells read a variable there, wcmatch text: refused rather than guessed.
     if "${" in text:
         yield f"character {text.index('${')} is '$' before a brace, which means nothing here"
 
@@ -316,6 +314,7 @@ class _NameJudge(_Judge):
             self.lint("double-star", _ACTS_AS_STAR)
         if len(token) != 2:
             return _In.STAR
+        # Some expansion has other characters before the stars; at a slash the next token decides.
         if here & ~_In.SLASH:
             self.lint("double-star", _BESIDE)
         return (_In.GLOBSTAR if here & _In.SLASH else _In(0)) | (
@@ -328,6 +327,7 @@ class _NameJudge(_Judge):
         after = _In(0)
         if here & _In.SLASH:
             after |= {".": _In.DOT, "..": _In.DOTS}.get(token, _In.INSIDE)
+        # Two dots can come from two tokens: `.{.,a}`.
         if here & _In.DOT:
             after |= _In.DOTS if token == "." else _In.INSIDE
         if here & ~(_In.SLASH | _In.DOT):
@@ -418,6 +418,7 @@ class _TypeJudge(_Judge):
                 "more than two segments, in it or in an expansion of its braces; "
                 "a content type is type/subtype"
             )
+        # Often meant to match both: `*+json` does not match `json`.
         found = _LONE_SUFFIX.fullmatch(self.text)
         if found:
             self.lint(
