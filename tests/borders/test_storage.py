@@ -171,7 +171,7 @@ def test_sqlmodel(trip: Trip) -> None:
 
     from messagebody.interop.sqlalchemy import column_type
 
-    class Report(SQLModel, table=True):
+    class Report(SQLModel, table=True):  # type: ignore[call-arg]
         id: int | None = Field(default=None, primary_key=True)
         body: MessageBody = Field(sa_type=column_type())
 
