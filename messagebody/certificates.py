@@ -58,7 +58,9 @@ DEFAULT_STEPS: Final = 2_000_000
 _ALNUM: Final = frozenset("abcdefghijklmnopqrstuvwxyz0123456789")
 _NAME: Final = _ALNUM | frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZ._-")
 _TYPE: Final = _ALNUM | frozenset("!#$&^_.+-")
+# Trees come from strangers, and checking one recurses.
 _DEEPEST: Final = 200
+# Bounds what a hostile certificate makes a pattern remember.
 _REMEMBERED: Final = 50_000
 # Small letters and digits; capital letters; signs of names and types; signs of types. More of each
 # than a place of a pattern spells, or a character of the kind is not needed.
@@ -141,6 +143,7 @@ class _Check:
         if "empty" in self._certificate:
             self._check_tree(self._certificate["empty"], None, {}, {})
             return
+        # Every exception has to be shown impossible by a tree of its own.
         excepted = set(self._check_parts())
         for i, name, tree in self._certificate["names"]:
             excepted.discard((i, name))
@@ -179,6 +182,7 @@ class _Check:
             self._check_claim(bounds, [(None, kind) for _, kind in covers], tree["words"])
             return
         box, is_required = self._sent[tree["split"]]
+        # Only a required part is in every body, so only such a one can be split by.
         self._need(is_required)
         self._check_claim([box], [*avoided, *self._named(tree["names"])], tree["words"])
         for name, subtree in tree["names"].items():

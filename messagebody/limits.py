@@ -14,7 +14,7 @@ _MIB = 1024 * 1024
 class Limits:
     """Bound what is read from somebody else; every bound can be changed.
 
-    Limits protect the reader; they are no part of what makes a body, name or pattern legal.
+    Limits protect the reader; they are not part of what makes a body, name or pattern legal.
 
     Arguments:
         json_bytes: bytes of JSON in one document.
@@ -54,6 +54,8 @@ _UNITS = {
     "kb": 1000, "mb": 1000**2, "gb": 1000**3, "tb": 1000**4,
     "kib": 1024, "mib": 1024**2, "gib": 1024**3, "tib": 1024**4,
 }  # fmt: skip
+# Far more than any size, and far less than what makes a float infinite.
+_MOST = 2.0**64
 
 
 def require_limits(value: Limits) -> Limits:
@@ -80,6 +82,6 @@ def parse_size(size: int | str) -> int:
     if isinstance(size, int) and not isinstance(size, bool) and size >= 0:
         return size
     match = _SIZE.fullmatch(size) if isinstance(size, str) else None
-    if match is None or match[2].lower() not in _UNITS:
+    if match is None or match[2].lower() not in _UNITS or float(match[1]) > _MOST:
         raise InvalidSize(f"a size is a number of bytes or text like '256 KiB', got {quote(size)}")
     return int(float(match[1]) * _UNITS[match[2].lower()])

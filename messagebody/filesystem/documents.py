@@ -34,7 +34,7 @@ class Document:
         """Read and decode the body.
 
         Raises:
-            DecodeError: the document is no body; a note says which document.
+            DecodeError: the document is not a body; a note says which document.
         """
         data = self._filesystem.cat_file(self._path)
         self._digest = sha256_of(data)

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["PatternIndex"]
 
+# Bounds of what hostile words can make an index remember.
 _MOST_NODES: Final = 4096
 _MOST_HEADS: Final = 65_536
 
@@ -60,6 +61,7 @@ class PatternIndex:
         sets: dict[NamePattern | ContentTypePattern, int] = {}
         for position, pattern in enumerate(patterns):
             if pattern is not None:
+                # Equal patterns of several schema parts are run once.
                 sets[pattern] = sets.get(pattern, 0) | 1 << position
         self._shapes = ShapeIndex()
         self._automata: list[tuple[Automaton, int]] = []
@@ -83,6 +85,7 @@ class PatternIndex:
         found = self._always
         if word in self._literals:
             found |= self._literals[word]
+        # What a directory or a type leads to is remembered, since the words of a body share them.
         end = word.rfind("/") + 1
         head, rest = word[:end], word[end:]
         if not self._shapes.is_empty:
@@ -114,6 +117,8 @@ class PatternIndex:
         live = tuple(
             (number, after)
             for number, states in node.live
+            # `move`, not `step`: the nodes remember, and automata would hold everything a second
+            # time.
             if (after := self._automata[number][0].move(states, character))
         )
         if len(self._nodes) >= _MOST_NODES:

@@ -19,6 +19,7 @@ from messagebody.limits import DEFAULT_LIMITS, Limits
 from messagebody.media_types import essence
 from messagebody.names import is_name
 
+# A pattern matched once must not cost the compilation of an endless regex.
 _LONGEST: Final = 32_768
 _SEGMENT: Final = "/[^/]+"
 
@@ -48,6 +49,8 @@ def _branch(text: str) -> Iterator[str]:
         elif index == 0:
             yield "".join(map(_segment, block))
         else:
+            # Between two globstars the first place that fits is as good as any later one, so it is
+            # never given up: `(?>…)` keeps the matching linear.
             found = f"(?:{_SEGMENT})*?" + "".join(map(_segment, block))
             yield found if is_last else f"(?>{found})"
 
@@ -55,14 +58,17 @@ def _branch(text: str) -> Iterator[str]:
 def _segment(glob: str) -> str:
     first, *rest = (re.escape(piece) for piece in re.split(r"\*+", glob))
     if not rest:
+        # The end of the segment is looked at, not taken: the next block begins with that slash.
         return f"/{first}(?=/|\\Z)"
     if not first and not any(rest):
         return _SEGMENT
     *middles, last = rest
+    # The first fit of a piece between two stars is as good as any, too.
     steps = "".join(f"(?>[^/]*?{middle})" for middle in middles)
     return f"(?>/{first}{steps}[^/]*{last}(?=/|\\Z))"
 
 
+# Patterns come from schemas and repeat; long ones hardly ever do, and would fill the memory.
 _INTERNED: Final = 4096
 _INTERNED_LENGTH: Final = 256
 
@@ -86,6 +92,7 @@ class _Pattern:
     def __init__(self, text: str, syntax: Syntax) -> None:
         self.text = text
         self.syntax = syntax
+        # Most names are refused by their beginning, without a closer look.
         self.prefix = "".join(takewhile(lambda token: token[0] not in "*{", syntax.tokens))
         self.literal = self._find_literal()
         self.is_universal = self._find_universal()
@@ -143,6 +150,7 @@ class _Pattern:
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.text!r})"
 
+    # Nothing in a pattern changes but what it remembers, so a copy is the pattern itself.
     def __copy__(self) -> Self:
         return self
 
@@ -164,7 +172,7 @@ class NamePattern(_Pattern):
         self._regex: re.Pattern[str] | Literal[False] | None = None
 
     def matches(self, name: str) -> bool:
-        """Tell whether the pattern matches a name; never true of text that is no legal name.
+        """Tell whether the pattern matches a name; never true of text that is not a legal name.
 
         Takes time linear in the name.
 
@@ -172,10 +180,11 @@ class NamePattern(_Pattern):
             >>> name_pattern("/**/*.{png,jpg}").matches("/charts/sales.png")
             True
         """
+        # Shapes and regexes are right for legal names only.
         return is_name(name) and bool(self.select([name]))
 
     def select(self, names: Sequence[str | None]) -> list[int]:
-        """Return the positions of the names that match, in order; None is no name.
+        """Return the positions of the names that match, in order; None is not a name.
 
         Arguments:
             names: legal names, not checked again; None for an unnamed part.
@@ -185,11 +194,13 @@ class NamePattern(_Pattern):
             [0, 3]
         """
         found = [shape.select(names) for shape in self.shapes] or [self._run(names)]
+        # One name can have several of the shapes.
         return found[0] if len(found) == 1 else sorted(set().union(*found))
 
     def _run(self, names: Sequence[str | None]) -> list[int]:
         regex, prefix = self._regex, self.prefix
         if regex is None:
+            # False remembers that a regex would not pay; None means that nobody has asked.
             regex = self._regex = regex_of(self.syntax) or False
         accepts = regex.fullmatch if regex else self.automaton.accepts
         return [
@@ -202,6 +213,7 @@ class NamePattern(_Pattern):
         return name_automaton(self.syntax)
 
     def _find_literal(self) -> str | None:
+        # Text without stars can still be illegal, such as `/.`, and then it matches nothing.
         return self.text if is_name(self.text) else None
 
     def _find_universal(self) -> bool:
@@ -224,7 +236,7 @@ class ContentTypePattern(_Pattern):
         """Tell whether the pattern matches a content type, whatever its case and parameters.
 
         Raises:
-            InvalidContentType: the text is no content type.
+            InvalidContentType: the text is not a content type.
 
         Examples:
             >>> content_type_pattern("text/*").matches("Text/HTML; charset=utf-8")
@@ -245,6 +257,7 @@ class ContentTypePattern(_Pattern):
 
     def _find_literal(self) -> str | None:
         text = self.text.lower()
+        # A type that begins with another character, such as `+a/b`, is a legal pattern of nothing.
         if set("*{") & set(text) or not text[0].isalnum():
             return None
         subtype = text.partition("/")[2]

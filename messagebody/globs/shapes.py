@@ -12,8 +12,10 @@ from messagebody.globs.syntax import Syntax
 
 Names = Sequence[str | None]
 
+# More alternatives are quicker in one automaton than as so many shapes.
 _BRANCHES: Final = 64
 _BRACE = re.compile("[{}]")
+# Alternatives of nested braces multiply.
 _NESTED = re.compile(r"{[^}]*{")
 _SHAPE = re.compile(r"(/(?:[^*]*/)?)(\*\*/)?([^*/]*)(\*)?([^*/]*)")
 
@@ -71,6 +73,7 @@ class Shape:
             if name
             and name.rfind("/") == last
             and name.startswith(begin)
+            # Behind the beginning: in `a*a` the two share no character.
             and name.endswith(ends, tail)
         ]
 
@@ -95,6 +98,7 @@ def _select_inside(names: Names, directory: str) -> list[int]:
     last = len(directory) - 1
     try:
         # Unnamed parts are rare: it is dear to ask each name whether it is one.
+        # `map` over `str.rfind` makes no Python call for a name.
         all_named = cast("Sequence[str]", names)
         slashes = enumerate(map(str.rfind, all_named, repeat("/")))
         return [
@@ -110,6 +114,7 @@ def shapes_of(syntax: Syntax) -> tuple[Shape, ...]:
     """Return shapes whose union is what a name pattern matches, or none if it is richer."""
     shapes: dict[tuple[str, bool, str, bool], tuple[str, ...]] = {}
     for text in branches(syntax):
+        # A last `**` reads one segment or more, which is `/**/*`: any depth, then any segment.
         found = _SHAPE.fullmatch(text + "/*" if text.endswith("/**") else text)
         if found is None:
             return ()
@@ -172,6 +177,7 @@ class _Segments:
             return
         if first:
             words = self.affixes.setdefault((len(first), len(last)), {})
+            # No segment holds a "/", so two pairs never give one key.
             word = f"{first}/{last}"
         else:
             words, word = self.ends.setdefault(len(last), {}), last
@@ -191,6 +197,7 @@ class _Applying:
         for segments in found:
             self.always |= segments.always
             self.exact += [segments.exact] if segments.exact else []
+            # Negative, so that a slice from there takes the end.
             self.ends += [(-length, words) for length, words in segments.ends.items()]
             self.affixes += [(*lengths, words) for lengths, words in segments.affixes.items()]
 
@@ -229,6 +236,7 @@ class ShapeIndex:
             if end in words:
                 found |= words[end]
         for first, last, words in applying.affixes:
+            # Beginning and end may not overlap.
             if first + last <= len(segment):
                 ends = f"{segment[:first]}/{segment[len(segment) - last :]}"
                 found |= words.get(ends, 0)
@@ -237,6 +245,7 @@ class ShapeIndex:
     def _find_applying(self, directory: str) -> _Applying:
         """Return what holds in a directory: its own shapes, and deep ones of those above."""
         ends = [index + 1 for index, character in enumerate(directory) if character == "/"]
+        # Flat shapes hold in their own directory, deep ones in all below it too.
         keys = [(directory, False), *((directory[:end], True) for end in ends)]
         if len(self._applying) >= _MOST_DIRECTORIES:
             self._applying.clear()

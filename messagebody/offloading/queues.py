@@ -60,6 +60,7 @@ def to_message(
     """
     require_body(body)
     fit = QUEUE_LIMITS[queue] - _HEADROOM if limit is None else parse_size(limit)
+    # Parts stay in the message as long as it fits: a consumer then needs no store.
     return offload(body, store, **({"threshold": fit, "fit": fit} | options)).to_json()
 
 

@@ -17,6 +17,7 @@ _MEMBERS: Final[dict[str, tuple[type, str]]] = {
     "description": (str, "a string"),
 }
 _PATTERNS: Final = ("name", "contentType")
+# A schema with a flaw in every part is answered with a page, not a book.
 _SHOWN: Final = 20
 
 
@@ -24,11 +25,12 @@ def decode(data: str | bytes | bytearray | memoryview, limits: Limits) -> tuple[
     """Read the parts of a schema from JSON.
 
     Raises:
-        InvalidSchema: the document is no schema.
+        InvalidSchema: the document is not a schema.
     """
     if not isinstance(data, str | bytes | bytearray | memoryview):
         hint = "MessageBodySchema.from_dicts(…) reads parsed JSON"
         raise InvalidSchema(f"JSON is text or bytes, got {quote(data)}; {hint}")
+    # Lone surrogates are refused later, with their place.
     size = len(data.encode("utf-8", "surrogatepass")) if isinstance(data, str) else len(data)
     if size > limits.json_bytes:
         problem = f"{size:,} bytes are more than {limits.json_bytes:,} (limit json_bytes)"
@@ -41,6 +43,7 @@ def decode(data: str | bytes | bytearray | memoryview, limits: Limits) -> tuple[
 
 
 def _placed(error: strict_json.InvalidJson) -> InvalidSchema:
+    # In an object the path begins with `parts`, which is no part.
     steps = [step for step in error.path if step != "parts"]
     index = steps[0] if steps and isinstance(steps[0], int) else None
     return InvalidSchema(error.problem, index)
@@ -50,7 +53,7 @@ def decode_parsed(data: Any, limits: Limits) -> tuple[SchemaPart, ...]:
     """Read the parts of a schema from parsed JSON: an array, or an object with `parts`.
 
     Raises:
-        InvalidSchema: the value is no schema; tells the flaws of every part.
+        InvalidSchema: the value is not a schema; tells the flaws of every part.
     """
     if isinstance(data, Mapping):
         data = _parts_of(data)
@@ -83,6 +86,7 @@ def read_parts(items: Sequence[Any], limits: Limits) -> tuple[SchemaPart, ...]:
     Raises:
         InvalidSchema: tells the flaws of every part, placed at the first.
     """
+    # Each pattern may be long, but thousands of long ones would take gigabytes as automata.
     total = sum(_pattern_length(item) for item in items)
     if total > limits.pattern_total:
         raise InvalidSchema(
@@ -150,6 +154,7 @@ def read_part(item: Any, limits: Limits) -> SchemaPart:
     problems = list(_problems(item, limits))
     if problems:
         raise InvalidSchema("; ".join(problems))
+    # null means absent, as in a body.
     present = {key: value for key, value in item.items() if value is not None}
     return SchemaPart(
         present.get("name"),

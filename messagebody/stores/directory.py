@@ -33,6 +33,7 @@ class FileStore(Store):
     reads_back = True
 
     def __init__(self, root: str | os.PathLike[str]) -> None:
+        # Resolved once: what the application names may be a link, what lies below may not.
         self.root = Path(os.path.realpath(os.fspath(root)))
         self.url = "file://" + self.root.as_uri().removeprefix("file://").rstrip("/")
 
@@ -57,6 +58,7 @@ class FileStore(Store):
     def put(self, key: str, blob: Blob, *, content_type: str, if_absent: bool = True) -> bool:  # noqa: ARG002
         """Write through a temporary and a link, so that nothing is ever half there."""
         with self._translated(key), self._directory(key, create=True) as (directory, name):
+            # In the final directory, since a link can't cross file systems.
             temporary = f"{TEMPORARY}{secrets.token_hex(8)}"
             try:
                 _write(directory, temporary, blob)
@@ -106,6 +108,7 @@ class FileStore(Store):
         with self._directory(key) as (directory, name):
             handle = os.open(name, READ, dir_fd=directory)
         with io.FileIO(handle, "rb") as stream:
+            # Asked of the open file: a name can change between a question and the opening.
             if not modes.S_ISREG(os.fstat(handle).st_mode):
                 raise ObjectNotFound("not a regular file", self.url, key)
             yield stream
@@ -122,6 +125,7 @@ class FileStore(Store):
     def _error(self, error: OSError, key: str) -> StoreError:
         if error.errno in {errno.ENOENT, errno.ENOTDIR}:
             return ObjectNotFound(store=self.url, key=key)
+        # `O_NOFOLLOW` says so of a link.
         if error.errno == errno.ELOOP:
             return ObjectNotFound("a symbolic link, which is not followed", self.url, key)
         if error.errno in {errno.EACCES, errno.EPERM, errno.EROFS}:
@@ -147,12 +151,15 @@ def _segments(key: str) -> list[str]:
 
 
 def _write(directory: int, name: str, blob: Blob) -> None:
+    # Readable for other users of the machine, as objects of a bucket are for other clients.
     handle = os.open(name, CREATE, 0o644, dir_fd=directory)
     with io.FileIO(handle, "wb") as stream:
         for chunk in blob.buffers(CHUNK):
             rest = memoryview(chunk)
             while rest:
+                # A raw file may write less than it is given.
                 rest = rest[stream.write(rest) :]
+        # Before it gets its name: a name without its content would survive a power failure.
         os.fsync(handle)
 
 
@@ -161,5 +168,6 @@ def _publish(directory: int, temporary: str, name: str, *, if_absent: bool) -> b
         os.rename(temporary, name, src_dir_fd=directory, dst_dir_fd=directory)
     elif not give_name(directory, temporary, name):
         return False
+    # The name itself lies in the directory.
     os.fsync(directory)
     return True

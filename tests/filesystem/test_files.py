@@ -201,6 +201,76 @@ class TestOpenedFiles:
         again.close()
 
 
+class TestOpenForWriting:
+    def test_it_has_the_size_it_has_now(self, body: MessageBody) -> None:
+        fs = body.filesystem()
+        with fs.open("/log", "wb") as file:
+            assert (fs.size("/log"), fs.isfile("/log"), fs.exists("/log")) == (0, True, True)
+            file.write(b"12345")
+            assert fs.info("messagebody:///log") == {"name": "/log", "size": 5, "type": "file"}
+            assert "/log" not in body
+        with fs.open("/lines.txt", "r+b") as file:
+            file.seek(0, io.SEEK_END)
+            file.write(b"four")
+            info = fs.info("/lines.txt")
+            assert (info["size"], info["ContentType"], info["index"]) == (18, "text/plain", 0)
+            assert fs.cat_file("/lines.txt") == b"one\ntwo\nthree\n"
+        assert (fs.size("/log"), fs.size("/lines.txt")) == (5, 18)
+
+    def test_what_is_removed_never_comes(self, body: MessageBody) -> None:
+        fs = body.filesystem()
+        first = fs.open("/log", "wb")
+        first.write(b"first")
+        fs.rm("/log")
+        assert not fs.exists("/log")
+        with fs.open("/log", "wb") as second:
+            second.write(b"second")
+            first.close()
+            assert fs.size("/log") == 6
+        assert fs.cat_file("/log") == b"second"
+
+    def test_a_failure_leaves_no_trace(self, body: MessageBody) -> None:
+        fs = body.filesystem()
+        with pytest.raises(KeyError), fs.open("/log", "wb"):
+            raise KeyError
+        assert not fs.exists("/log")
+
+    def test_flushing_keeps_what_is_changed_in_place(self, body: MessageBody) -> None:
+        fs = body.filesystem()
+        file = fs.open("/d/x", "r+b")
+        file.write(b"kept")
+        file.flush()
+        assert fs.cat_file("/d/x") == b"kept"
+        file.write(b"lost")
+        file.__exit__(KeyError, KeyError(), None)
+        assert fs.cat_file("/d/x") == b"kept"
+
+    def test_a_file_left_open_undoes_nothing(self, body: MessageBody) -> None:
+        file = body.fs.open("/d/x", "r+b")
+        file.write(b"old")
+        file.flush()
+        body.fs.pipe_file("/d/x", b"new")
+        file.close()
+        assert body.fs.cat_file("/d/x") == b"new"
+
+    @pytest.mark.parametrize("mode", ["w+b", "a+b", "wb", "r+"])
+    def test_flushing_others_keeps_nothing(self, body: MessageBody, mode: str) -> None:
+        file = body.fs.open("/d/x", mode)
+        file.write(b"y" if "b" in mode else "y")
+        file.flush()
+        assert body.fs.cat_file("/d/x") == b"x"
+        file.__exit__(KeyError, KeyError(), None)
+        assert body.fs.cat_file("/d/x") == b"x"
+
+    def test_a_transaction_holds_flushed_bytes_back(self, body: MessageBody) -> None:
+        with body.fs.transaction:
+            with body.fs.open("/d/x", "r+b") as file:
+                file.write(b"y")
+                file.flush()
+            assert body.fs.cat_file("/d/x") == b"x"
+        assert body.fs.cat_file("/d/x") == b"y"
+
+
 class TestSizes:
     def test_nothing_is_hashed_for_them(
         self, body: MessageBody, monkeypatch: pytest.MonkeyPatch

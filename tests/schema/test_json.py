@@ -38,8 +38,8 @@ ERRORS = {
     '[{"name":3,"required":0},{},{"contentType":"text"}]': "schema part 0: name is a string, "
     "got 3 (int); required is true or false, got 0 (int). schema part 2: pattern 'text': "
     "a content type is type/subtype, for example 'text/*'",
-    '[{"name":"/a","name":"/b"}]': "schema part 0: member 'name' stands twice in one object",
-    '{"parts":[{},{"name":NaN}]}': "schema part 1: nan is no JSON number (or overflows one)",
+    '[{"name":"/a","name":"/b"}]': "schema part 0: member 'name' is repeated in one object",
+    '{"parts":[{},{"name":NaN}]}': "schema part 1: nan is not a JSON number (or overflows one)",
     '[{"name":"\\ud800"}]': "schema part 0: character 0 is the lone surrogate U+D800",
     "[": "not JSON: expecting value at byte 1, got the end",
 }  # fmt: skip

@@ -55,6 +55,9 @@ SECTIONS = {
         "migrate": Entry("stores", "Copy referenced content to another store."),
         "sweep": Entry("stores", "Find and delete stored objects that no message refers to."),
     },
+    "Use many messages": {
+        "bulk": Entry("bulk", "Do one thing with the messages of many files."),
+    },
     "Use other formats": {
         "detect": Entry("messages", "Print the format of a message."),
         "convert": Entry("messages", "Convert between a body and another system's message."),

@@ -50,6 +50,7 @@ def extract_replies(output: Any, *, lenient: bool = True) -> list[str]:
     """
     members = output if isinstance(output, dict) else {}
     reply = php.optional_text(members.get("reply"))
+    # An alias that some runtimes write; it is never written here.
     if reply is None and lenient:
         reply = php.optional_text(members.get("response"))
     if reply is not None:
@@ -85,7 +86,7 @@ def body_chat(agent: Agent) -> Callable[[dict[str, Any]], Any]:
     """Return a chat callable for an agent that takes a body.
 
     The agent answers with a body, a text, chat output or a `Refusal`; it may be asynchronous, as
-    `Channel.ahandle` is. A body's parts that are no text travel in `metadata.attachments`.
+    `Channel.ahandle` is. A body's parts that are not text travel in `metadata.attachments`.
 
     Arguments:
         agent: the agent.
@@ -246,6 +247,8 @@ class Channel:
         return await _adrive(self._steps(data))  # type: ignore[no-any-return]
 
     def _steps(self, data: Data) -> Steps:
+        # Each hook is yielded as a call: one pipeline serves the drivers for functions and
+        # coroutines.
         refusal = yield partial(self.validate, data)
         if refusal is not None:
             if refusal.code != SILENT_SKIP:
@@ -255,6 +258,7 @@ class Channel:
         if not text:
             return _NO_TEXT
         message = attrs.evolve(self.external_message(data), text=text)
+        # Before the agent runs: two deliveries of one message must not both reach it.
         reservation = self._reserve(message)
         if not reservation:
             return _DUPLICATE
@@ -264,6 +268,7 @@ class Channel:
         except BaseException:
             reservation.release()
             raise
+        # Before delivering: a reply that can't be sent must not make the agent run again.
         reservation.commit()
         yield from self._deliver(result, message, session_id, data)
         return result
@@ -368,6 +373,7 @@ def _called(call: Callable[[], Any]) -> Any:
     value = call()
     if inspect.isawaitable(value):
         if inspect.iscoroutine(value):
+            # Never awaited, so it is closed: else Python warns in some other place.
             value.close()
         raise TypeError("the agent or a hook is asynchronous: use await channel.ahandle(data)")
     return value

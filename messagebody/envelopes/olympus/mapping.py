@@ -102,7 +102,7 @@ def to_body(message: Message, /, *, files: Files | None = None) -> Converted[Mes
         files: contents of attachments by path.
 
     Raises:
-        EnvelopeError: the envelope is no strict JSON object.
+        EnvelopeError: the envelope is not a strict JSON object.
         DigestMismatch: a file has another hash than its attachment declares.
 
     Examples:
@@ -316,6 +316,7 @@ def _given(envelope: dict[str, Any], files: Files) -> Iterator[Part]:
             continue
         content: Any = files[path]
         part = Part(content, name=slot.name, metadata=_about(attachment))
+        # A signed envelope vouches for this hash; other bytes are not its attachment.
         if slot.digest is not None and part.digest != slot.digest:
             raise DigestMismatch(f"attachment {quote(path)}", slot.digest, str(part.digest))
         yield part

@@ -11,6 +11,7 @@ from messagebody.envelopes.sidecar import member, read, shown
 from messagebody.findings import Finding, pointer, validator_of, verdict_of
 from messagebody.wire import strict_json
 
+# A URL or drive, an absolute path, or a home directory.
 _ELSEWHERE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:|/|~")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f\\]")
 
@@ -40,6 +41,7 @@ def lies_in(path: str, places: tuple[str, ...]) -> bool:
         >>> lies_in("docs/./a.md", ("docs/",)), lies_in("docs-old/a.md", ("docs/",))
         (True, False)
     """
+    # `docs/./a` lies in `docs/` too; ".." was refused before.
     plain = posixpath.normpath(path)
     return not places or any(
         plain.startswith(place) if place.endswith("/") else plain == place for place in places
@@ -135,7 +137,7 @@ def iter_findings(envelope: Any, *, strict: bool = False) -> Iterator[Finding]:
 
     Examples:
         >>> [str(finding) for finding in iter_findings('{"persona": 1, "persona": 2}')]
-        ["the envelope: member 'persona' stands twice in one object (json)"]
+        ["the envelope: member 'persona' is repeated in one object (json)"]
     """
     try:
         value = read(envelope)

@@ -82,7 +82,7 @@ def chain_graph(messages: Iterable[Any]) -> Graph:
         messages: parsed JSON, or JSON text.
 
     Raises:
-        EnvelopeError: a message is no strict JSON object.
+        EnvelopeError: a message is not a strict JSON object.
     """
     chain = [read_object(message, "a message") for message in messages]
     resources = {
@@ -133,5 +133,6 @@ def _registrations(chain: list[dict[str, Any]]) -> Iterator[Edge]:
 
 
 def _quoted(text: str) -> str:
+    # Names come from messages, and DOT has strings of its own.
     plain = escape(text, limit=200).replace("\\", "\\\\").replace('"', '\\"')
     return f'"{plain}"'

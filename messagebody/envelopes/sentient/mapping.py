@@ -68,7 +68,7 @@ def to_body(message: Message, /) -> Converted[MessageBody]:
         message: JSON text, kept byte for byte; or parsed JSON, taken apart.
 
     Raises:
-        EnvelopeError: the message is no strict JSON object.
+        EnvelopeError: the message is not a strict JSON object.
 
     Examples:
         >>> body = to_body('{"output": {"content": "Done."}}').or_raise()
@@ -275,6 +275,7 @@ def _listed(message: dict[str, Any], parts: list[Part]) -> dict[str, Any]:
     resources: dict[str, Any] = dict(held) if isinstance(held, dict) else {}
     listed = resources.get("source_refs")
     before = list(listed) if isinstance(listed, list) else []
+    # The next free number: `src_N` is counted over the whole session.
     number = max([0, *(_number(each) for each in references(message, "source_refs"))])
     resources["source_refs"] = before + [
         {

@@ -43,6 +43,7 @@ class Refusal:
         return f"{text}; {quote(self.suggestion)} would be one" if self.suggestion else text
 
 
+# Each directory on the way is an open descriptor, and a level of recursion.
 _DEEPEST = 256
 _DIRECTORY_FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
@@ -86,6 +87,7 @@ def pack(
         ...     pack(directory).list()
         [Part('/notes.md', text/markdown, 6 B, local file 'notes.md')]
     """
+    # What the caller names may be a link; nothing below it may.
     root = Path(os.path.realpath(require_path(directory)))
     base = "" if prefix == "/" else check_name(prefix)
     rules = [_Rule.of(pattern) for pattern in exclude]

@@ -85,6 +85,7 @@ class Destination:
                 parent = os.open(directory, _DIRECTORY_FLAGS, dir_fd=parent)
                 stack.callback(os.close, parent)
             mode = _mode(leaf, parent)
+        # A link is never replaced: it may be the user's way to another place.
         if mode is None or (overwrite and stat.S_ISREG(mode)):
             return None
         if stat.S_ISREG(mode):
@@ -248,6 +249,7 @@ def unpack(
 def _check_names(
     names: list[str], root: Path, *, hidden: bool, portable: bool
 ) -> Iterator[Refusal]:
+    # Names are ASCII, so lower case is all of case folding.
     fold: Callable[[str], str] = str.lower if portable or folds_case(root) else str
     yield from _check_clashes(names, fold)
     windows = portable or os.name == "nt"

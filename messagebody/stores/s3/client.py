@@ -113,6 +113,7 @@ class Clients:
 
     def get(self) -> "S3Client":
         """Return this process's client."""
+        # By process: connections and locks must not be shared with a child.
         state = self._states.setdefault(os.getpid(), _State())
         if state.client is None:
             with state.lock:
@@ -132,6 +133,7 @@ class Clients:
     def _make(self) -> "S3Client":
         arguments: dict[str, Any] = {"config": self.settings.config()}
         if self.settings.endpoint_url is not None:
+            # Passed on only when given, so that the environment's own setting counts otherwise.
             arguments["endpoint_url"] = self.settings.endpoint_url
         if self.settings.region is not None:
             arguments["region_name"] = self.settings.region
@@ -168,6 +170,7 @@ class _Redacting(logging.Filter):
 
     def filter(self, record: logging.LogRecord) -> bool:
         """Let every record pass, its text without secrets."""
+        # The whole line at once: a secret can stand in the arguments as well.
         record.msg, record.args = self._SECRET.sub(r"\1…", record.getMessage()), ()
         return True
 
