@@ -88,7 +88,7 @@ class AgentToAgent(Format):
             is_task = isinstance(message, dict) and not set(_CONTENT) & message.keys()
             return "assistant" if is_task else None
         said = message["role"]
-        return _ROLES.get(said) if isinstance(said, str) else None
+        return _ROLES.get(said, said) if isinstance(said, str) else None
 
     def read(self, block: Any) -> Item | None:
         """Return the item of a part of either version."""
@@ -149,9 +149,10 @@ class AgentToAgent(Format):
         state = status.get("state") if isinstance(status, dict) else None
         if not isinstance(state, str) or not isinstance(artifacts, list) or "id" not in task:
             return False
-        parts = [
-            part for each in artifacts if isinstance(each, dict) for part in each.get("parts", ())
-        ]
+        held = [each.get("parts") if isinstance(each, dict) else None for each in artifacts]
+        if not all(isinstance(parts, list) for parts in held):
+            return False
+        parts = [part for each in held for part in each or ()]
         return state.startswith("TASK_STATE_") != self.is_old and all(map(self._is_part, parts))
 
     def _text(self, text: Any, is_old: bool) -> dict[str, Any]:

@@ -127,7 +127,7 @@ class AgentClient(Format):
             return "sessionId" in value and all(map(_is_block, prompt))
         update = value.get("update", value)
         if isinstance(update, dict) and "sessionUpdate" in update:
-            return update["sessionUpdate"] in {*_CHUNKS, *_TOOLS}
+            return update["sessionUpdate"] in (*_CHUNKS, *_TOOLS)
         return _is_block(value) and value.get("type") != "text"
 
 
@@ -190,13 +190,17 @@ def _update(blocks: list[Any], kind: str) -> Any:
 
 def _of_result(block: dict[str, Any]) -> list[Any]:
     values = [{"type": "value", "value": block["rawOutput"]}] if "rawOutput" in block else []
-    return [*(optional(block, "content", list) or []), *values]
+    content: list[Any] = optional(block, "content", list) or []
+    for index, each in enumerate(content):
+        if not isinstance(each, dict) or each.get("type") not in ("content", "diff", "terminal"):
+            raise Misplaced(f"/content/{index}", "expected content, a diff or a terminal")
+    return [*content, *values]
 
 
 def _wrapped(block: dict[str, Any]) -> Item | None:
     """Return the item of content that the result of a tool has in a wrapper."""
     inner = need(block, "content", dict)
-    item = FORMAT.read(inner) if inner.get("type") in WANTED else None
+    item = FORMAT.read(inner) if inner.get("type") in [*WANTED] else None
     if item is not None:
         item.form = "content"
     return item
@@ -209,7 +213,7 @@ def _result(item: Result, blocks: list[Any]) -> dict[str, Any]:
     if content:
         wrapped = ({"type": "content", "content": block} for block in content)
         made["content"] = [
-            block if block.get("type") in {"content", "diff"} else inside
+            block if block.get("type") in {"content", "diff", "terminal"} else inside
             for block, inside in zip(content, wrapped, strict=True)
         ]
     return {**made, "rawOutput": values[0]} if len(values) == 1 else made

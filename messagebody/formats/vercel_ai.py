@@ -311,7 +311,7 @@ def _of_output(output: Any) -> list[Any]:
 def _is_content(block: Any) -> bool:
     kind = block.get("type") if isinstance(block, dict) else None
     wanted = {"text": {"text"}, "image": {"data", "mimeType"}, "file": {"mediaType", "url"}}
-    return kind in wanted and wanted[kind] <= block.keys()
+    return isinstance(kind, str) and kind in wanted and wanted[kind] <= block.keys()
 
 
 def _written_result(item: Result, blocks: list[Any]) -> dict[str, Any]:

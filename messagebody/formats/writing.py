@@ -94,7 +94,8 @@ class Writer:
         if len(blocks) > 1:
             self._check_joined(message, blocks)
         message = differences.apply(own.get("frame"), message)
-        return Converted(self.dialect.complete(message), self.losses.found)
+        # What came without an id goes back without one.
+        return Converted(message if own else self.dialect.complete(message), self.losses.found)
 
     def _check_joined(self, message: Any, blocks: list[Any]) -> None:
         """Note that a message holds fewer blocks than were made for it."""
