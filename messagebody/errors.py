@@ -46,36 +46,6 @@ from typing import Any, ClassVar, Final
 
 from messagebody._text import count_of, escape, quote
 
-__all__ = [
-    "AccessDenied",
-    "DecodeError",
-    "DigestMismatch",
-    "DigestUnknown",
-    "DuplicateName",
-    "EnvelopeError",
-    "InvalidArgument",
-    "InvalidBody",
-    "InvalidContentType",
-    "InvalidName",
-    "InvalidPart",
-    "InvalidPattern",
-    "InvalidSchema",
-    "InvalidSize",
-    "LimitExceeded",
-    "LocalFileChanged",
-    "LocalFileNotSent",
-    "LossyConversion",
-    "MessageBodyError",
-    "MissingDependency",
-    "ObjectNotFound",
-    "PartNotFound",
-    "PartsFailed",
-    "RefusedPaths",
-    "StoreError",
-    "UnsafeReference",
-]
-
-
 _SHOWN: Final = 20
 """Findings spelled out in one text; the error holds all of them."""
 

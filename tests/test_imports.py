@@ -280,6 +280,11 @@ def test_importing_the_package_loads_nothing_heavy() -> None:
     assert HEAVY & {name.split(".")[0] for name in done.stdout.split()} == set()
 
 
+def test_only_faces_of_packages_list_their_names() -> None:
+    listing = [path.name for path in ROOT.rglob("*.py") if "\n__all__" in path.read_text("utf-8")]
+    assert set(listing) == {"__init__.py"}
+
+
 def test_public_names_are_sorted_and_there() -> None:
     import messagebody
 

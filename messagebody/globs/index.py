@@ -17,8 +17,6 @@ from messagebody.globs.shapes import ShapeIndex
 if TYPE_CHECKING:
     from messagebody.globs.automaton import Automaton
 
-__all__ = ["PatternIndex"]
-
 # Bounds of what hostile words can make an index remember.
 _MOST_NODES: Final = 4096
 _MOST_HEADS: Final = 65_536
