@@ -40,12 +40,14 @@ TYPES_FROM_ABOVE = {("body", "filesystem")}
 SHARED = {
     "envelopes": {"attachments", "embedding", "json_schema", "php", "sidecar"},
     "formats": {
+        "a2a",
         "base",
         "capabilities",
         "core",
         "dialect",
         "items",
         "losses",
+        "mcp_blocks",
         "openai",
         "reading",
         "rest",
