@@ -7,6 +7,8 @@ from xml.sax.saxutils import escape as escape_markup
 from xml.sax.saxutils import quoteattr
 
 _CUT = 200
+_LONGEST_URL = 8192
+"""Characters of a URL that may be shown; what is longer is no URL that anybody reads."""
 # Cc controls, Cf formats (bidirectional marks among them), Cs surrogates, Zl and Zp separators.
 _HIDDEN_CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
 # It begins where no scheme could have begun before, so that a long run is gone through once.
@@ -74,6 +76,10 @@ def redact_url(url: str, *, limit: int = _CUT) -> str:
     """
     if url[:5].lower() == "data:":
         return escape(f"{url.partition(',')[0]},…", limit=limit)
+    if len(url) > _LONGEST_URL:
+        # No further than a slash: what was cut could begin with the rest of a password and its @.
+        start = url[:_LONGEST_URL]
+        url = start[: max(start.rfind("/"), start.rfind("\\")) + 1] + "…"
     shown = re.sub(r"[?#].*", "?…", url, flags=re.DOTALL)
     scheme, colon, rest = shown.partition(":") if ":" in shown else ("", "", shown)
     # Some parsers take a backslash for a slash, and what follows for the host.

@@ -25,6 +25,8 @@ _ILLEGAL = re.compile(r"[^A-Za-z0-9._/-]")
 _ODD = re.compile(r"[^A-Za-z0-9._-]+")
 # Leaves room for a directory within what file systems and archives take.
 _SAFE_LENGTH = 100
+_LONGEST_ORIGINAL = 4096
+"""Characters of a file name that are looked at; no file system has longer ones."""
 
 
 def is_name(text: str) -> bool:
@@ -147,7 +149,8 @@ def safe_name(original: str, *, directory: str = "/", taken: Container[Any] = ()
         '/a-2.txt'
     """
     base = "" if directory == "/" else check_name(directory)
-    segment = _safe_segment(re.split(r"[/\\]", original.rstrip("/\\"))[-1])
+    path = original.rstrip("/\\")
+    segment = _safe_segment(path[max(path.rfind("/"), path.rfind("\\")) + 1 :])
     stem, extension = posixpath.splitext(segment)
     name, number = f"{base}/{segment}", 1
     while name in taken:
@@ -165,6 +168,11 @@ def _without_accents(text: str) -> str:
 
 
 def _safe_segment(original: str) -> str:
+    if len(original) > _LONGEST_ORIGINAL:
+        # Only its beginning and its extension are ever seen; folding all of it takes 20 times the
+        # memory.
+        half = _LONGEST_ORIGINAL // 2
+        original = original[:half] + original[-half:]
     stem, extension = posixpath.splitext(_ODD.sub("_", _without_accents(original)))
     stem = stem.strip("_").lstrip(".")
     extension = extension.rstrip("_.")[:20]

@@ -12,7 +12,7 @@ from urllib.parse import unquote, urlsplit
 
 import click
 
-from messagebody._files import replace_file
+from messagebody._files import read_at_most, replace_file
 from messagebody._text import count_of, human_size, quote
 from messagebody.body import MessageBody
 from messagebody.cli.terminal import Terminal, is_terminal
@@ -156,7 +156,7 @@ def read_bytes(path: str) -> bytes:
         if path == "-":
             return _within_limit(_all_of(_standard_input()), path)
         with Path(path).open("rb") as stream:
-            return _within_limit(stream.read(limits().json_bytes + 1), path)
+            return _within_limit(read_at_most(stream, limits().json_bytes), path)
     except OSError as error:
         raise click.UsageError(f"can't read {source_name(path)}: {error.strerror}") from error
     except MemoryError as error:

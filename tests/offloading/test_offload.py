@@ -164,6 +164,9 @@ class TestRoundTrip:
         assert all(p.url is None or p.url.startswith(other.url) for p in moved)
 
 
+FAR = pytest.param("9" * 400, id="beyond numbers")
+
+
 class TestPolicies:
     @pytest.mark.parametrize(
         ("options", "out"),
@@ -226,7 +229,7 @@ class TestPolicies:
             offload(body, directory, fit="1 KiB")
         assert objects(directory) == []
 
-    @pytest.mark.parametrize("size", ["", "x", "1 XB", "-1", -1, 1.5, None, True, "1e3"])
+    @pytest.mark.parametrize("size", ["", "x", "1 XB", "-1", -1, 1.5, None, True, "1e3", FAR])
     def test_a_size_is_bytes_or_text(self, size: Any) -> None:
         with pytest.raises(InvalidSize, match="256 KiB"):
             parse_size(size)
