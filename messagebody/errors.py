@@ -25,6 +25,7 @@
     ├── LocalFileChanged (OSError)          a local file changed while it was read
     ├── UnsafeReference (PermissionError, ValueError)   a reference no resolver allows
     ├── RefusedPaths (ValueError)           what a directory can't give or take; holds it all
+    ├── BadInput (ValueError)               a line of a log that ends a job; names file and line
     ├── EnvelopeError (ValueError)          a foreign envelope that breaks its own rules
     ├── LossyConversion (ValueError)        a conversion that lost something; holds the losses
     └── MissingDependency (ImportError)     names the extra to install

@@ -11,6 +11,7 @@ import pytest
 from messagebody import errors
 from messagebody.errors import (
     AccessDenied,
+    BadInput,
     DecodeError,
     DigestMismatch,
     DigestUnknown,
@@ -114,6 +115,7 @@ EXAMPLES: list[tuple[MessageBodyError, tuple[type, ...], str]] = [
         (ValueError,),
         "can't pack 'a': 2 refusals. one. two",
     ),
+    (BadInput("not JSON", "a\n.jsonl", 1_200), (ValueError,), "a\\n.jsonl, line 1,200: not JSON"),
     (EnvelopeError("no envelope", ["finding"]), (ValueError,), "no envelope"),
     (LossyConversion(["one", "two"]), (Exception,), "one; two"),
     (
