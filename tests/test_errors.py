@@ -259,7 +259,8 @@ class TestPartsOfOneKind:
         ]  # fmt: skip
         other = ("part 3", StoreError("is slow", "s3://b/x", "sha256/3"))
         assert str(PartsFailed.of("offloaded", [*failures, other])) == (
-            "4 parts were not offloaded. part 0, part 1, part 2: s3://b/x: there is no such bucket; "
+            "4 parts were not offloaded. "
+            "part 0, part 1, part 2: s3://b/x: there is no such bucket; "
             "part 3: s3://b/x/sha256/3: is slow"
         )
         refused = [
