@@ -46,7 +46,7 @@ _SMALLEST: Final = 1024
 _THEIRS: Final = range(8)
 _CALL_WITH_ONE, _CALL_WITH_KEYWORDS = 0, 2
 _OURS: Final = 109
-_BODY: Final = ["messagebody.body", "MessageBody"]
+_BODY: Final = [MessageBody.__module__, MessageBody.__name__]
 _DIGEST: Final = re.compile(rb"sha256[:/]([0-9a-f]{64})")
 # Elements of a list that are none of these need a look.
 _PLAIN: Final = {int, float, bool, type(None)}
