@@ -135,6 +135,7 @@ def _gitlab(report: Report) -> str:
 
 
 def _sarif(report: Report) -> str:
+    # Only rules that are met: the list of all would say nothing more.
     rules = {each.code: each.rule for each in report.messages}
     driver = {
         "name": _TOOL,
@@ -177,6 +178,7 @@ def _fingerprinted(report: Report) -> Iterator[tuple[Message, str]]:
     times = Counter[tuple[str, ...]]()
     for message in report.messages:
         identity = (message.code, message.path, *message.identity)
+        # Two equal problems in one file are two issues: the count tells them apart.
         times[identity] += 1
         text = "\0".join((*identity, str(times[identity])))
         yield message, hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
@@ -243,6 +245,7 @@ class Subject:
         """The names of the two: their paths, or the old and the new schema of a change."""
         if self.changed is None:
             return self.producer, self.consumer
+        # Both versions are one file, so its path would not tell them apart.
         sides = "the new schema", "the old schema"
         return sides if self.changed == self.producer else sides[::-1]
 

@@ -75,6 +75,7 @@ def validate_command(
       messagebody validate messages/*.json --schema researcher.schema.json
     """
     paths = bodies or ("-",)
+    # It can be read once.
     if [*paths, schema].count("-") > 1:
         raise click.UsageError("only one of BODY and schema can come from standard input")
     # Read once, for its index of patterns is made once and used for all bodies.
@@ -257,6 +258,7 @@ def evolve_command(
     before, after = read_schema(old), read_schema(new)
     result = evolution(before, after, mode, lenient=lenient, steps=steps)
     was, now = from_here(old), from_here(new)
+    # Of FULL, the direction that failed is shown: who sends then depends on the answer.
     sent, taken = (was, now) if result.producer is before else (now, was)
     return answer(
         terminal,
@@ -351,6 +353,7 @@ def _draw(terminal: Terminal, registry: Registry, found: list[tuple[str, str]]) 
             f"--graph draws up to {graphs.MOST_DRAWN} agents, and there are {len(registry):,}; "
             "use --dot or --mermaid"
         )
+    # By ranks, most arrows of the drawing point one way.
     order = list(chain.from_iterable(registry.ranks()))
     terminal.say(graphs.draw(order, found, palette=terminal.palette))
     terminal.remark("in each column, ◀ accepts everything that ● sends")
