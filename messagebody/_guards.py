@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 from messagebody._leaves import leaf
 from messagebody.errors import InvalidArgument
+from messagebody.limits import Limits
 
 _T = TypeVar("_T")
 _JSON_TEXT = (str, bytes, bytearray, memoryview)
@@ -85,6 +86,17 @@ def require_iterable(
     return values
 
 
+def require_bytes(value: _T) -> _T:
+    """Return bytes, or what has them.
+
+    Raises:
+        InvalidArgument: it is something else.
+    """
+    if isinstance(value, bytes | bytearray | memoryview):
+        return value
+    raise InvalidArgument("bytes", value, "encode text first" if isinstance(value, str) else "")
+
+
 def require_path(value: _T) -> _T:
     """Return a path of a file.
 
@@ -116,6 +128,17 @@ def require_resolver(value: _T) -> _T:
     if value is None or isinstance(value, leaf("Resolver")):
         return value
     raise InvalidArgument("a Resolver", value, "Resolver(allow=[…]) takes URLs, paths and stores")
+
+
+def require_limits(value: Limits) -> Limits:
+    """Return the limits of a reader.
+
+    Raises:
+        InvalidArgument: it is something else; says how limits are made.
+    """
+    if isinstance(value, Limits):
+        return value
+    raise InvalidArgument("Limits", value, "Limits(json_bytes=…) changes one, Limits() none")
 
 
 def _body_hint(value: object) -> str:

@@ -12,6 +12,7 @@ import messagebody  # annotations name what is above; they are evaluated by thos
 from messagebody._files import read_at_most, replace_file
 from messagebody._guards import (
     require_iterable,
+    require_limits,
     require_path,
     require_resolver,
 )
@@ -20,8 +21,7 @@ from messagebody._leaves import LazySerializer, PydanticHook, leaf
 from messagebody._text import count_of, escape, human_size, quote, redact_url
 from messagebody.content import Reference
 from messagebody.errors import InvalidArgument, InvalidPart, PartNotFound
-from messagebody.limits import DEFAULT_LIMITS, Limits, require_limits
-from messagebody.media_types import is_text
+from messagebody.limits import DEFAULT_LIMITS, Limits
 from messagebody.names import is_name
 from messagebody.part import NOT_GIVEN, Part, build_part, rewrite_part
 from messagebody.wire import manifest, reader
@@ -768,7 +768,7 @@ class MessageBody(PartSequence):
 
 
 def _shown(part: Part, limit: int) -> str:
-    if part.name is None and part.text is not None and is_text(part.content_type):
+    if part.name is None and part.text is not None and part.is_text:
         return escape(part.text, limit=max(limit - 1, 0), keep="\n\t")
     named = [] if part.name is None else [escape(part.name, limit=200)]
     facts = [*named, escape(part.content_type, limit=100), human_size(part.size)]

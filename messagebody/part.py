@@ -25,7 +25,7 @@ from messagebody.content import (
 )
 from messagebody.errors import DecodeError, InvalidPart
 from messagebody.limits import DEFAULT_LIMITS
-from messagebody.media_types import JSON, essence, parse_content_type
+from messagebody.media_types import JSON, essence, is_text, parse_content_type
 from messagebody.wire import strict_json
 from messagebody.wire.members import (
     ARGUMENTS,
@@ -139,6 +139,11 @@ class Part:
     def is_reference(self) -> bool:
         """Whether the content lives behind a URL."""
         return self._record.url is not None
+
+    @property
+    def is_text(self) -> bool:
+        """Whether the content type is one of text that a person could read, SVG and JSON too."""
+        return is_text(self.content_type)
 
     @property
     def reference(self) -> Reference | None:

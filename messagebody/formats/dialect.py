@@ -47,6 +47,12 @@ def optional(block: Any, key: str, kind: type = str) -> Any:
     return None if block.get(key) is None else need(block, key, kind)
 
 
+_ROLES: Final = ("user", "assistant", "system", "tool")
+
+_COPY: Final = "messagebody"
+"""The member that holds the copy."""
+
+
 def split_texts(message: Any, member: str) -> tuple[list[Any], Any]:
     """Return the blocks of a message that has them in one member, of a list of them, or of a text.
 
@@ -85,11 +91,11 @@ class Dialect:
     kinds: ClassVar[tuple[Kind, ...]] = ()
     """The kinds of block for files, the ones to prefer first."""
     slot: ClassVar[str | None] = None
-    """The member of a block that users may put anything into."""
+    """The member of a block that users may put anything into; "" if that is the block itself."""
     roles: ClassVar[Mapping[str, str]] = {}
     """The format's own words for "user", "assistant", "system" and "tool", where they differ."""
-    one_result: ClassVar[bool] = False
-    """Whether a message holds the result of one call, and nothing else beside it."""
+    alone: ClassVar[tuple[type[Item], ...]] = ()
+    """What has a message of its own: such a message holds one of these, and nothing beside it."""
     signs_reasoning: ClassVar[bool] = False
     """Whether the target takes reasoning only with the signature or id that it gave to it."""
 
@@ -117,6 +123,42 @@ class Dialect:
     def detect(self, value: Any, /) -> bool:
         """Return whether a parsed JSON value looks like a message of the format."""
         raise NotImplementedError
+
+    # What most have alike
+
+    def role_of(self, message: Any) -> str | None:
+        """Return the role of a message, in the words that all formats share where they do."""
+        said = message.get("role") if isinstance(message, dict) else None
+        if not isinstance(said, str) or said in _ROLES:
+            return said if isinstance(said, str) else None
+        return {theirs: ours for ours, theirs in self.roles.items()}.get(said, said)
+
+    def kinds_of(self, role: str) -> tuple[Kind, ...]:  # noqa: ARG002 - some know it
+        """Return the kinds of block that a message of some role may have."""
+        return self.kinds
+
+    def complete(self, message: Any) -> Any:
+        """Return a message with the members that its SDK requires and that nobody gave."""
+        return message
+
+    def take_copy(self, block: Any) -> tuple[Any, Any]:
+        """Return a block without the sender's copy of what a part is, and the copy."""
+        holder = block.get(self.slot) if self.slot else block
+        if self.slot is None or not isinstance(holder, dict):
+            return block, None
+        if not isinstance(holder.get(_COPY), dict):
+            return block, None
+        others = {key: value for key, value in holder.items() if key != _COPY}
+        if not self.slot:
+            return others, holder[_COPY]
+        without = {key: value for key, value in block.items() if key != self.slot}
+        return ({**without, self.slot: others} if others else without), holder[_COPY]
+
+    def put_copy(self, block: dict[str, Any], copy: dict[str, Any]) -> dict[str, Any]:
+        """Return a block with a copy of what a part is."""
+        if not self.slot:
+            return {**block, _COPY: copy}
+        return {**block, self.slot: {**(block.get(self.slot) or {}), _COPY: copy}}
 
     def name_slot(self, kind: str) -> str:
         """Return what a kind of block has for the name of a file; see `Kind`."""

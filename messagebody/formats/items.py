@@ -33,6 +33,7 @@ from messagebody.media_types import (
     check_content_type,
     essence,
     is_text,
+    parse_content_type,
 )
 from messagebody.names import is_name, safe_name
 from messagebody.part import Part
@@ -89,7 +90,8 @@ class Media(Item):
         url: where the content is, or a `data:` URL that holds it.
         size: bytes of what is behind the URL, where that is stated.
         title: what a person calls it, where the format has a name besides.
-        is_generated: whether a model made it: then its place is `/images/<n>`.
+        place: "images" if a model made it, "sources" if a text rests on it: then its name is
+            `/images/<n>` or `/sources/<n>`.
     """
 
     kind: str = "file"
@@ -101,7 +103,7 @@ class Media(Item):
     url: str | None = None
     size: int | None = None
     title: str | None = None
-    is_generated: bool = False
+    place: str | None = None
 
     def base64(self) -> str:
         """Return the content in standard, padded base64; it is encoded once."""
@@ -237,6 +239,27 @@ def renamed(members: dict[str, Any], names: dict[str, str]) -> dict[str, Any]:
     return {names.get(key, key): value for key, value in members.items()}
 
 
+class NotJson:
+    """Stand for a value that is not there: no JSON has it."""
+
+
+def value_of(item: Media) -> Any:
+    """Return the JSON value that the content of a block is; `NotJson` if it is something else."""
+    try:
+        content = item.text if item.text is not None else item.data or b""
+        return strict_json.loads(content, depth=DEFAULT_LIMITS.depth - 2)
+    except strict_json.InvalidJson:
+        return NotJson
+
+
+def states_text(stated: str | None) -> bool:
+    """Return whether a block states the type of a text, or none; it may state anything."""
+    try:
+        return stated is None or is_text(stated)
+    except MessageBodyError:
+        return False
+
+
 # Into a body
 
 _RESERVED: Final = re.compile(
@@ -271,13 +294,15 @@ class Collector:
             directory: where named parts go, and unnamed ones too if it is not "/".
 
         Returns:
-            whether it made any part: an item that is not to be kept does not.
+            whether it made any part: what is not to be kept does not, nor a source said before.
         """
         if len(self.body) >= self._limits.parts:
             raise DecodeError(f"the message has more than {self._limits.parts:,} parts")
         if type(item) is Text:
             self._add_text(item, directory)
         elif type(item) is Media:
+            if item.place == "sources" and item.url in self._sources:
+                return False  # a text said it before
             self._add_media(item, where, directory)
         else:
             return self._add_other(item)
@@ -291,6 +316,8 @@ class Collector:
                 return name
 
     def _append(self, item: Item, content: Any, **about: Any) -> None:
+        if isinstance(content, str):
+            content = _encoded(content, about["content_type"])
         part = Part(content, **about)
         self.body.append(_as_carried(part, item.carried, self.body))
         item.key = self.body[-1].name
@@ -329,13 +356,20 @@ class Collector:
         content, stated = self._content(item)
         url = item.url if content is None else None
         name, metadata = self._named(item.name, directory)
-        if item.is_generated and directory == "/":
-            name = self._next("/images/{}")
+        if item.place is not None and directory == "/":
+            name = self._place(item)
         if item.title is not None:
             metadata["title"] = item.title
         kind = self._type(stated, item, name, where)
         about = {"name": name, "content_type": kind, "metadata": metadata or None}
         self._append(item, content, url=url, size=item.size if url else None, **about)
+
+    def _place(self, item: Media) -> str:
+        """Return the name of what a model made, or of a source: one for each URL."""
+        name = self._next(f"/{item.place}/{{}}")
+        if item.place == "sources" and item.url is not None:
+            self._sources.setdefault(item.url, name)
+        return name
 
     def _content(self, item: Media) -> tuple[str | bytes | None, str | None]:
         """Return content, None behind a URL, and the type that is stated."""
@@ -447,6 +481,17 @@ class Collector:
         self.losses.append(Loss(kind, where, why))
 
 
+def _encoded(text: str, content_type: str) -> str | bytes:
+    """Return a text as its type says: as bytes if they are in another encoding than UTF-8."""
+    charset = parse_content_type(content_type).parameters.get("charset", "utf-8")
+    if charset.lower() in {"utf-8", "us-ascii"}:
+        return text
+    try:
+        return text.encode(charset)
+    except (LookupError, UnicodeError) as error:
+        raise DecodeError(f"the text can't be in charset {quote(charset)}") from error
+
+
 def _said_of(item: Result) -> dict[str, Any]:
     about = {"id": item.id, "name": item.name, "error": item.is_error, "type": item.kind}
     return {key: value for key, value in about.items() if value is not None}
@@ -468,7 +513,9 @@ def _as_carried(part: Part, member: Any, body: MessageBody) -> Part:
     """Return a part as the sender's copy says it is, if that agrees with the content."""
     if not isinstance(member, dict):
         return part
-    claims = (member.get("size"), member.get("digest"))
+    size = member.get("size")
+    # Some formats respell whole numbers.
+    claims = (int(size) if isinstance(size, float) else size, member.get("digest"))
     if not part.is_reference and claims != (part.size, part.digest):
         return part
     name = member.get("name")

@@ -49,7 +49,7 @@ class OpenAIChat(Format):
         Kind("file", DOCUMENTS, ("openai-file",), ("*/*",), max_bytes=50 * MIB, name_slot="file"),
         Kind("spoken", ("*/*",), in_messages=False),
     )
-    one_result = True
+    alone = (Result,)
 
     def split(self, message: Any) -> tuple[list[Any], Any]:
         """Return the blocks of content, then those made of the members beside it."""

@@ -1,6 +1,6 @@
 """Reading: the parts of a message, and what is left of it beside them."""
 
-from typing import Any, Final
+from typing import Any
 
 import attrs
 
@@ -35,9 +35,9 @@ class Reader:
             raise _wrong(self.dialect, error.path, error.problem) from error
         self._check_blocks(blocks, f"/{self.dialect.place}")
         entries = self._entries(blocks, f"/{self.dialect.place}", self.dialect.place)
-        role = _role_of(self.dialect, message)
+        role = self.dialect.role_of(message)
         left: dict[str, Any] = {"format": self.dialect.name, "role": role, "form": form}
-        made = self.dialect.join(blocks, form, role or "user")
+        made = self.dialect.join(blocks, form, self.dialect.roles.get(role or "", role or "user"))
         left["frame"] = differences.difference(made, message)
         left["blocks"] = entries if any(entry != {} for entry in entries) else None
         return {key: value for key, value in left.items() if value}
@@ -71,7 +71,7 @@ class Reader:
         if item is None:
             self._lose(where, "this kind of block has no place in a body; it stays in rest")
             return {"block": block}
-        block, item.carried = _without_copy(self.dialect, block)
+        block, item.carried = self.dialect.take_copy(block)
         if isinstance(item, Result):
             return self._result(item, block, path, where)
         start = len(self.collector.body)
@@ -177,27 +177,6 @@ def own_name(part: Part, directory: str) -> str | None:
     return None if name[1:].isdecimal() else name
 
 
-def _without_copy(target: Dialect, block: Any) -> tuple[Any, Any]:
-    """Return a block without the sender's copy of what a part is, and the copy."""
-    holder = block.get(target.slot) if target.slot else None
-    if not isinstance(holder, dict) or not isinstance(holder.get("messagebody"), dict):
-        return block, None
-    others = {key: value for key, value in holder.items() if key != "messagebody"}
-    without = {key: value for key, value in block.items() if key != target.slot}
-    return ({**without, target.slot: others} if others else without), holder["messagebody"]
-
-
 def _wrong(target: Dialect, path: str, problem: str) -> EnvelopeError:
     text = f"not a message of {target.name}: {path or 'the message'}: {problem}"
     return EnvelopeError(text, (Finding("shape", path, problem),))
-
-
-_ROLES: Final = ("user", "assistant", "system", "tool")
-
-
-def _role_of(target: Dialect, message: Any) -> str | None:
-    """Return the role of a message, in the words that all formats share where they do."""
-    said = message.get("role") if isinstance(message, dict) else None
-    if not isinstance(said, str) or said in _ROLES:
-        return said if isinstance(said, str) else None
-    return {theirs: ours for ours, theirs in target.roles.items()}.get(said, said)

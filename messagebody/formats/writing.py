@@ -71,6 +71,8 @@ class Writer:
     body: MessageBody
     losses: Losses = attrs.field(init=False)
     reader: Reader = attrs.field(init=False)
+    kinds: tuple[Kind, ...] = ()
+    is_alone: bool = False
     refused: list[Loss] = attrs.field(factory=list)
 
     def __attrs_post_init__(self) -> None:
@@ -82,13 +84,25 @@ class Writer:
         """Return the message."""
         own = self.rest if self.rest.get("format") == self.dialect.name else {}
         items = [*items_of(self.body)]
-        blocks = self._blocks(items, _entries_of(own, "blocks"), "/")
         role = role or _member_of(self.rest, "role", str) or _inferred_role(items)
+        self.kinds, self.is_alone = self.dialect.kinds_of(role), len(items) == 1
+        blocks = self._blocks(items, _entries_of(own, "blocks"), "/")
         form = _member_of(own, "form", str)
         message = self.dialect.join(blocks, form, self.dialect.roles.get(role, role))
         if self.refused:
             raise LossyConversion(self.refused)
-        return Converted(differences.apply(own.get("frame"), message), self.losses.found)
+        if len(blocks) > 1:
+            self._check_joined(message, blocks)
+        message = differences.apply(own.get("frame"), message)
+        # What came without an id goes back without one.
+        return Converted(message if own else self.dialect.complete(message), self.losses.found)
+
+    def _check_joined(self, message: Any, blocks: list[Any]) -> None:
+        """Note that a message holds fewer blocks than were made for it."""
+        held = len(self.dialect.split(message)[0])
+        if held < len(blocks):
+            why = f"a message of {self.dialect.name} holds one text: there were {len(blocks)}"
+            self.losses.found.append(Loss(LossKind.CONVERTED, self.dialect.place, why))
 
     def _blocks(
         self, items: list[_Found], entries: list[dict[str, Any]], directory: str
@@ -118,13 +132,11 @@ class Writer:
         if blocks:
             blocks[-1] = differences.apply(entry.get("patch"), blocks[-1])
             if (
-                self.dialect.slot
+                self.dialect.slot is not None
                 and (self.options.carry or entry.get("carry"))
                 and not isinstance(item, Result)
             ):
-                holder = blocks[-1].get(self.dialect.slot) or {}
-                copy_of_it = {**holder, "messagebody": carried_member(part)}
-                blocks[-1] = {**blocks[-1], self.dialect.slot: copy_of_it}
+                blocks[-1] = self.dialect.put_copy(blocks[-1], carried_member(part))
         if directory == "/":
             self._check(parts, blocks)
         return blocks
@@ -134,7 +146,7 @@ class Writer:
         if part.name is None or not part.name.startswith("/sources/"):
             return False
         said = self.reader.collector.body.get(part.name)
-        if said is None:
+        if said is None or said.url != part.url:
             return False
         self.losses.compare(part, said)
         return True
@@ -143,7 +155,7 @@ class Writer:
 
     def _content(self, part: Part, entry: dict[str, Any], directory: str) -> list[Any]:
         if "kind" not in entry and own_name(part, directory) is None:
-            text = _text_of(part)
+            text = None if not entry and self._has_value(part) else _text_of(part)
             if text is not None:
                 said = Text(text, part.content_type, self._citations(part))
                 said.form = entry.get("form")
@@ -158,6 +170,16 @@ class Writer:
         if block is None:
             return self._without_kind(part, inline, directory)
         return [*self._label(part, kind, entry, directory), block]
+
+    def _has_value(self, part: Part) -> bool:
+        """Return whether a part is a JSON value that the format has a kind of block for."""
+        return not self.options.carry and any(
+            kind.is_value and kind.in_messages and _fits(part, kind) for kind in self.kinds
+        )
+
+    def _is_more(self, part: Part, kind: Kind) -> bool:
+        """Return whether a value would not say all: the bytes, which are carried, or a name."""
+        return self.options.carry or (part.name is not None and not kind.name_slot)
 
     def _label(self, part: Part, kind: Kind, entry: dict[str, Any], directory: str) -> list[Any]:
         """Return a text block that says the name of a part whose block has no slot for it."""
@@ -175,8 +197,9 @@ class Writer:
                 return kind
         inside = directory != "/"
         found = (
-            kind for kind in self.dialect.kinds
+            kind for kind in self.kinds
             if _fits(part, kind) and (kind.in_results if inside else kind.in_messages)
+            and not (kind.is_value and self._is_more(part, kind))
         )  # fmt: skip
         return next(found, None)
 
@@ -189,7 +212,7 @@ class Writer:
             return Part(
                 data, name=part.name, content_type=part.content_type, metadata=part.metadata
             )
-        if any(kind.opens(part.url) for kind in self.dialect.kinds) or not self.options.resolver:
+        if any(kind.opens(part.url) for kind in self.kinds) or not self.options.resolver:
             return part
         if self.options.urls == "sign":
             signed = self.options.resolver.sign(
@@ -244,9 +267,8 @@ class Writer:
             contents = [part for part in parts if not _is_empty_result(part)]
             inner = _entries_of(entry, "inner")
             blocks = self._blocks([(None, [part]) for part in contents], inner, str(item.key))
-        is_alone = len([*items_of(self.body)]) == 1
         is_foreign = isinstance(item, Reasoning) and self.dialect.signs_reasoning and not entry
-        is_crowded = isinstance(item, Result) and self.dialect.one_result and not is_alone
+        is_crowded = isinstance(item, self.dialect.alone) and not self.is_alone
         if not is_foreign and not is_crowded:
             block = self.dialect.write(item, blocks)
             if block is not None:
@@ -305,6 +327,8 @@ def _inferred_role(items: list[_Found]) -> str:
 
 def _fits(part: Part, kind: Kind) -> bool:
     """Return whether a block of a kind may hold a part."""
+    if kind.is_source and not (part.name or "").startswith("/sources/"):
+        return False
     if part.url is not None:
         return kind.opens(part.url, part.content_type)
     if kind.max_bytes is not None and (part.size or 0) > kind.max_bytes:

@@ -10,11 +10,12 @@ from messagebody.body import MessageBody
 from messagebody.errors import StoreError
 from messagebody.offloading._inline import budget_for
 from messagebody.offloading._jobs import about, replace_parts, reporter, subject_of
-from messagebody.offloading._transfer import Verify, Watched, ensure
+from messagebody.offloading._transfer import Watched
 from messagebody.part import Part
 from messagebody.references import Budget, Resolver
 from messagebody.references.spool import SpoolBlob
 from messagebody.stores import Store, open_store
+from messagebody.stores.objects import Verify, ensure
 
 
 def migrate(

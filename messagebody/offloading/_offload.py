@@ -19,9 +19,10 @@ from messagebody.errors import LimitExceeded, StoreError
 from messagebody.globs import content_type_pattern, name_pattern
 from messagebody.limits import parse_size
 from messagebody.offloading._jobs import Gate, about, replace_parts, reporter, subject_of
-from messagebody.offloading._transfer import FileBlob, Verify, Watched, ensure
+from messagebody.offloading._transfer import FileBlob, Watched
 from messagebody.part import Part
 from messagebody.stores import Blob, Bytes, Store, open_store
+from messagebody.stores.objects import Verify, ensure
 from messagebody.wire import data_urls
 from messagebody.wire.members import PartRecord, RichRecord
 

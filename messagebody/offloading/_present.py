@@ -53,7 +53,9 @@ def _presented(part: Part, subject: str, expires: int, resolver: Resolver | None
         return part
     if resolver is None:
         raise UnsafeReference(
-            subject, "is to be signed, and no resolver says which store: present(body, resolver=…)"
+            subject,
+            "is to be signed, and no resolver says which store",
+            "Pass one: present(body, resolver=…)",
         )
     url = resolver.sign(
         reference.url,

@@ -152,7 +152,7 @@ class Resolver:
             return self._web_source(url, subject, is_trusted=True)
         if url.scheme == "https" and self.public_https and url.has_default_port:
             return self._web_source(url, subject, is_trusted=False)
-        raise UnsafeReference(subject, f"points to {_advice(url, text)}")
+        raise UnsafeReference(subject, f"points to {_refusal(url, text)}", _advice(url))
 
     def _web_source(self, url: Url, subject: str, *, is_trusted: bool) -> WebSource:
         # Literal addresses and closed names are refused here, so that `allows` says no without a
@@ -366,16 +366,18 @@ def _about(error: StoreError, url: str, subject: str) -> StoreError:
     return kind(f"{error.problem}, asked for {subject}", store, key)  # type: ignore[no-any-return]
 
 
-def _advice(url: Url, text: str) -> str:
-    shown = redact_url(text)
+def _refusal(url: Url, text: str) -> str:
     if url.scheme == "https" and not url.has_default_port:
-        return f"{shown}, on a port that is not https's own. {_allow(url)}"
+        return f"{redact_url(text)}, on a port that is not https's own"
     if url.scheme == "http":
-        return f"{shown}, which is not encrypted. {_allow(url)}"
+        return f"{redact_url(text)}, which is not encrypted"
     if url.scheme == "https":
-        return f"{shown}, which no resolver allows. {_allow(url)}"
-    hidden = f"{url.scheme}://{url.host}/…"
-    return f"{hidden}, which no resolver allows. If the store is yours: {_allow(url)}"
+        return f"{redact_url(text)}, which no resolver allows"
+    return f"{url.scheme}://{url.host}/…, which no resolver allows"
+
+
+def _advice(url: Url) -> str:
+    return _allow(url) if url.is_http else f"If the store is yours: {_allow(url)}"
 
 
 def _allow(url: Url) -> str:

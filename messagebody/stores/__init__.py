@@ -1,5 +1,7 @@
 """Stores of offloaded bytes: directories, memory, S3, and every filesystem of fsspec.
 
+`keep` stores bytes under their digest and `fetch` brings them back.
+
 `open_store` opens a store from a URL or a path. References to its objects are plain URLs, such
 as `s3://bucket/prefix/sha256/…`; nothing but a `Resolver` that allows the store reads them.
 """
@@ -25,6 +27,7 @@ from messagebody.stores.base import (
     digest_of,
     harmless_cause,
 )
+from messagebody.stores.objects import fetch, keep
 
 __all__ = [
     "CHUNK",
@@ -34,6 +37,8 @@ __all__ = [
     "Store",
     "Upload",
     "digest_of",
+    "fetch",
+    "keep",
     "open_store",
 ]
 

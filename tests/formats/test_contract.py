@@ -1,6 +1,19 @@
 """The contract of adapters, for each message format."""
 
-from messagebody.formats import anthropic, bedrock, gemini, mcp, openai_chat, openai_responses
+from messagebody.formats import (
+    a2a,
+    a2a_0_3,
+    acp,
+    ag_ui,
+    agent_client,
+    anthropic,
+    bedrock,
+    gemini,
+    mcp,
+    openai_chat,
+    openai_responses,
+    vercel_ai,
+)
 from messagebody.testing import AdapterContract
 
 
@@ -26,3 +39,27 @@ class TestBedrock(AdapterContract):
 
 class TestOpenAIResponses(AdapterContract):
     adapter = openai_responses
+
+
+class TestAgentToAgent(AdapterContract):
+    adapter = a2a
+
+
+class TestAgentToAgent03(AdapterContract):
+    adapter = a2a_0_3
+
+
+class TestAgentCommunication(AdapterContract):
+    adapter = acp
+
+
+class TestAgentUserInteraction(AdapterContract):
+    adapter = ag_ui
+
+
+class TestAgentClient(AdapterContract):
+    adapter = agent_client
+
+
+class TestVercelAI(AdapterContract):
+    adapter = vercel_ai

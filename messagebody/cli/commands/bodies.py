@@ -27,7 +27,6 @@ from messagebody.cli.options import (
 )
 from messagebody.cli.terminal import Terminal, is_terminal, pass_terminal
 from messagebody.globs import content_type_pattern, name_pattern
-from messagebody.media_types import is_text
 from messagebody.part import Part
 from messagebody.references import Resolver
 from messagebody.rendering import directory_of, listing, tree
@@ -176,7 +175,7 @@ def _write(part: Part, content: bytes, *, force: bool) -> None:
 
 def _decoded(part: Part, content: bytes) -> str | None:
     try:
-        return content.decode() if is_text(part.content_type) else None
+        return content.decode() if part.is_text else None
     except UnicodeDecodeError:
         return None
 

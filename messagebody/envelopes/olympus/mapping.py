@@ -20,7 +20,6 @@ from messagebody.envelopes.sidecar import (
     Slot,
     member,
     merged,
-    missing,
     numbered_name,
     read_object,
     text_of,
@@ -260,8 +259,7 @@ def _built(
     if not envelope["persona"] and boundary is not None:
         envelope["persona"] = boundary.persona
     envelope = _CARRIER.carrying(envelope, body)
-    lost = [*_CARRIER.unseen(body, envelope), *missing(_iter_findings(envelope))]
-    return Converted(envelope, lost)
+    return _CARRIER.converted(body, envelope, _iter_findings(envelope))
 
 
 def _attachments(envelope: dict[str, Any]) -> list[dict[str, Any]]:

@@ -20,7 +20,6 @@ from messagebody.envelopes.sidecar import (
     Message,
     member,
     merged,
-    missing,
     numbered_name,
     read_object,
     text_of,
@@ -250,8 +249,7 @@ def _built(
         },
     }
     message = _CARRIER.carrying(merged(defaults, header or {}), body)
-    lost = missing(_findings_of_last([*before, message]))
-    return Converted(message, [*_CARRIER.unseen(body, message), *lost])
+    return _CARRIER.converted(body, message, _findings_of_last([*before, message]))
 
 
 def _links(message: dict[str, Any]) -> Iterator[Part]:
