@@ -139,9 +139,7 @@ def check(count: Counter[str], outside: Path, before: dict[str, bytes]) -> None:
 
 
 @pytest.mark.parametrize("work", DIRECTORIES, ids=lambda work: work.__name__)
-def test_a_directory_that_becomes_a_link(
-    work: Work, tmp_path: Path, ledger: Counter[str]
-) -> None:
+def test_a_directory_that_becomes_a_link(work: Work, tmp_path: Path, ledger: Counter[str]) -> None:
     home, outside, count = tmp_path / "home", tmp_path / "outside", Counter[str]()
     for directory, data in ((home / "d", PUBLIC), (outside, SECRET)):
         directory.mkdir(parents=True)
@@ -159,8 +157,6 @@ def _log(home: Path, _: int) -> list[bytes]:
     log.append({"timestamp": {"executed_at": f"{DAY}T10:00:00Z"}})
     log.flaws(DAY, head=log.head(DAY))
     return []
-
-
 
 
 @pytest.mark.parametrize("work", [_pack, _log], ids=lambda work: work.__name__)
