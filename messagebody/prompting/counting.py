@@ -2,6 +2,7 @@
 
 import math
 import re
+from collections.abc import Callable
 from typing import Final
 
 from messagebody.part import Part
@@ -17,7 +18,7 @@ _PIECE: Final = re.compile(
     r"|(?P<astral>[\U00010000-\U0010ffff]+)|(?P<letters>[^\W\d_]+)|(?P<other>.[^\w\s]?)",
     re.DOTALL,
 )
-_COSTS: Final = {
+_COSTS: Final[dict[str, Callable[[int], float]]] = {
     "word": lambda length: math.ceil(length / 7),
     "digits": lambda length: math.ceil(length / 3),
     "lines": lambda _: 1,

@@ -233,7 +233,8 @@ class _Composer:
         return prompt if prompt.used <= self._budget and (is_small or part == 1) else None
 
     def _rendered(self, plan: _Plan) -> Prompt:
-        body, lines, listed, unlisted = MessageBody(), [], plan.listed, 0
+        body, listed, unlisted = MessageBody(), plan.listed, 0
+        lines: list[str] = []
 
         def flush() -> None:
             if lines:

@@ -1,5 +1,6 @@
 """Prompts: never over budget by the caller's counter, nothing left out unsaid, frames that hold."""
 
+import json
 import re
 from collections.abc import Callable
 
@@ -9,6 +10,7 @@ from hypothesis import strategies as st
 
 from messagebody import MessageBody, MessageBodySchema, Part
 from messagebody.errors import InvalidArgument
+from messagebody.formats import adapter
 from messagebody.prompting import Prompt, estimate_tokens, to_prompt
 from messagebody.prompting.counting import PICTURE_TOKENS
 
@@ -89,7 +91,9 @@ def test_no_content_can_end_its_frame(body: MessageBody, budget: int) -> None:
     for tag in set(re.findall(r"^</(part-\d+)>$", text, re.MULTILINE)):
         if any(part.is_text and not part.is_reference and tag in part.read_text() for part in body):
             continue  # this one is content
-        assert text.count(f"</{tag}>") == len(re.findall(rf"^<{tag} [^\n]*[^/]>$", text, re.MULTILINE))
+        assert text.count(f"</{tag}>") == len(
+            re.findall(rf"^<{tag} [^\n]*[^/]>$", text, re.MULTILINE)
+        )
 
 
 def log(lines: int = 20_000) -> str:
@@ -170,3 +174,11 @@ def test_estimates_are_near_to_what_tokenizers_count(name: str) -> None:
     """The numbers are those of a real tokenizer, rounded."""
     text, tokens = SAMPLES[name]
     assert 0.7 <= estimate_tokens(text) / tokens <= 1.5
+
+
+def test_formats_send_it() -> None:
+    body = MessageBody([Part("Why?"), Part(log(), name="/log.txt")])
+    prompt = to_prompt(body, 300)
+    sent = adapter("anthropic").from_body(prompt.body).value
+    assert "Why?" in json.dumps(sent)
+    assert "left out" in json.dumps(sent)
