@@ -66,7 +66,7 @@ borders: ## Write the table of frameworks into the documentation
 # The plugin that LangGraph's own tests need would look for coroutines among ours, too.
 run-borders: $(VENV)/.test $(VENV)/.borders $(VENV)/.upstream
 	$(BIN)/python -m pytest -q -n 0 -p no:asyncio --borders=$(BORDERS) tests/borders \
-		docs/how-to/borders.md docs/how-to/checkpoints.md
+		docs/how-to/borders.md docs/how-to/checkpoints.md docs/how-to/mcp.md
 
 # LangGraph's own tests, which pass with our serializer in the place of its own.
 $(VENV)/.upstream: $(VENV)/.borders

@@ -63,6 +63,9 @@ SECTIONS = {
         "convert": Entry("messages", "Convert between a body and another system's message."),
         "envelope": Entry("messages", "Check, sign, verify and log other systems' envelopes."),
     },
+    "Serve models": {
+        "mcp": Entry("models", "Serve bodies to clients of the Model Context Protocol."),
+    },
     "Get started": {
         "demo": Entry("demo", "Show the main job on sample files."),
         "help": Entry("help", "Explain a command or a topic."),
