@@ -28,6 +28,7 @@ class Kind:
         in_results: whether the result of a tool may hold it.
         in_messages: whether a message may hold it; a kind that nothing may hold by choice is
             written only for parts that came in it.
+        roles: whose messages may hold it.
 
     Examples:
         >>> picture = Kind("image", IMAGES, schemes=("https",))
@@ -45,6 +46,7 @@ class Kind:
     name_slot: str = ""
     in_results: bool = False
     in_messages: bool = True
+    roles: frozenset[str] = frozenset({"user", "assistant", "system", "tool"})
 
     def takes(self, content_type: str) -> bool:
         """Return whether content of a type may be in the block."""

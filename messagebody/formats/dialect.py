@@ -88,6 +88,8 @@ class Dialect:
     """The member of a block that users may put anything into."""
     roles: ClassVar[Mapping[str, str]] = {}
     """The format's own words for "user", "assistant", "system" and "tool", where they differ."""
+    speakers: ClassVar[Mapping[type[Item], frozenset[str]]] = {}
+    """Whose messages may hold an item, in our words; all where the item is not named."""
     one_result: ClassVar[bool] = False
     """Whether a message holds the result of one call, and nothing else beside it."""
     signs_reasoning: ClassVar[bool] = False
@@ -117,6 +119,15 @@ class Dialect:
     def detect(self, value: Any, /) -> bool:
         """Return whether a parsed JSON value looks like a message of the format."""
         raise NotImplementedError
+
+    def role_of(self, message: Any) -> str | None:
+        """Return the format's own word for who speaks, None where a message does not say it."""
+        said = message.get("role") if isinstance(message, dict) else None
+        return said if isinstance(said, str) else None
+
+    def slot_of(self, block: Any) -> tuple[str, ...]:  # noqa: ARG002 - for formats of many slots
+        """Return the path to the member of a block that users may put anything into, if any."""
+        return () if self.slot is None else (self.slot,)
 
     def name_slot(self, kind: str) -> str:
         """Return what a kind of block has for the name of a file; see `Kind`."""

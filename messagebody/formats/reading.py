@@ -35,9 +35,10 @@ class Reader:
             raise _wrong(self.dialect, error.path, error.problem) from error
         self._check_blocks(blocks, f"/{self.dialect.place}")
         entries = self._entries(blocks, f"/{self.dialect.place}", self.dialect.place)
-        role = _role_of(self.dialect, message)
+        said = self.dialect.role_of(message)
+        role = _our_word(self.dialect, said)
         left: dict[str, Any] = {"format": self.dialect.name, "role": role, "form": form}
-        made = self.dialect.join(blocks, form, role or "user")
+        made = self.dialect.join(blocks, form, said or self.dialect.roles.get("user", "user"))
         left["frame"] = differences.difference(made, message)
         left["blocks"] = entries if any(entry != {} for entry in entries) else None
         return {key: value for key, value in left.items() if value}
@@ -179,12 +180,23 @@ def own_name(part: Part, directory: str) -> str | None:
 
 def _without_copy(target: Dialect, block: Any) -> tuple[Any, Any]:
     """Return a block without the sender's copy of what a part is, and the copy."""
-    holder = block.get(target.slot) if target.slot else None
-    if not isinstance(holder, dict) or not isinstance(holder.get("messagebody"), dict):
+    path = target.slot_of(block)
+    holder = block
+    for step in path:
+        holder = holder.get(step) if isinstance(holder, dict) else None
+    if not path or not isinstance(holder, dict) or not isinstance(holder.get("messagebody"), dict):
         return block, None
     others = {key: value for key, value in holder.items() if key != "messagebody"}
-    without = {key: value for key, value in block.items() if key != target.slot}
-    return ({**without, target.slot: others} if others else without), holder["messagebody"]
+    return _replaced(block, path, others), holder["messagebody"]
+
+
+def _replaced(block: dict[str, Any], path: tuple[str, ...], others: dict[str, Any]) -> Any:
+    """Return a block whose slot holds something else, or is gone if that is nothing."""
+    step, below = path[0], path[1:]
+    if below:
+        return {**block, step: _replaced(block[step], below, others)}
+    without = {key: value for key, value in block.items() if key != step}
+    return {**without, step: others} if others else without
 
 
 def _wrong(target: Dialect, path: str, problem: str) -> EnvelopeError:
@@ -192,12 +204,12 @@ def _wrong(target: Dialect, path: str, problem: str) -> EnvelopeError:
     return EnvelopeError(text, (Finding("shape", path, problem),))
 
 
-_ROLES: Final = ("user", "assistant", "system", "tool")
+ROLES: Final = ("user", "assistant", "system", "tool")
+"""The words for who speaks that all formats share."""
 
 
-def _role_of(target: Dialect, message: Any) -> str | None:
+def _our_word(target: Dialect, said: str | None) -> str | None:
     """Return the role of a message, in the words that all formats share where they do."""
-    said = message.get("role") if isinstance(message, dict) else None
-    if not isinstance(said, str) or said in _ROLES:
-        return said if isinstance(said, str) else None
+    if said is None or said in ROLES:
+        return said
     return {theirs: ours for ours, theirs in target.roles.items()}.get(said, said)

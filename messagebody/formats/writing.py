@@ -3,7 +3,7 @@
 import json
 from collections import deque
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 import attrs
 
@@ -28,7 +28,7 @@ from messagebody.formats.items import (
     items_of,
 )
 from messagebody.formats.losses import Losses
-from messagebody.formats.reading import Reader, content_class, media_of, own_name
+from messagebody.formats.reading import ROLES, Reader, content_class, media_of, own_name
 from messagebody.limits import DEFAULT_LIMITS
 from messagebody.media_types import TEXT_PLAIN, is_text
 from messagebody.part import Part
@@ -72,6 +72,8 @@ class Writer:
     losses: Losses = attrs.field(init=False)
     reader: Reader = attrs.field(init=False)
     refused: list[Loss] = attrs.field(factory=list)
+    role: str = "user"
+    count: int = 0
 
     def __attrs_post_init__(self) -> None:
         # What is written is read back: that says what was lost, for all formats alike.
@@ -80,15 +82,29 @@ class Writer:
 
     def write(self, role: str | None) -> Converted[Any]:
         """Return the message."""
-        own = self.rest if self.rest.get("format") == self.dialect.name else {}
+        own = self._own()
         items = [*items_of(self.body)]
+        self.count = len(items)
+        word = self._word(role or _member_of(self.rest, "role", str) or _inferred_role(items))
         blocks = self._blocks(items, _entries_of(own, "blocks"), "/")
-        role = role or _member_of(self.rest, "role", str) or _inferred_role(items)
-        form = _member_of(own, "form", str)
-        message = self.dialect.join(blocks, form, self.dialect.roles.get(role, role))
+        message = self.dialect.join(blocks, _member_of(own, "form", str), word)
         if self.refused:
             raise LossyConversion(self.refused)
         return Converted(differences.apply(own.get("frame"), message), self.losses.found)
+
+    def _own(self) -> dict[str, Any]:
+        """Return what is left of the message if it was one of this format."""
+        return self.rest if self.rest.get("format") == self.dialect.name else {}
+
+    def _word(self, role: str) -> str:
+        """Return the format's word for a role, and keep the role in the words that all share."""
+        if self._own().get("role") == role and role not in ROLES:
+            return role
+        self.role = _KIN.get(role, role if role in ROLES else "user")
+        word = self.dialect.roles.get(self.role, self.role)
+        if self.role == "system" and word == self.dialect.roles.get("user", "user"):
+            self.losses.found.append(Loss(LossKind.CONVERTED, "role", f"{role} goes out as {word}"))
+        return word
 
     def _blocks(
         self, items: list[_Found], entries: list[dict[str, Any]], directory: str
@@ -117,14 +133,9 @@ class Writer:
             blocks = self._special(item, parts, entry)
         if blocks:
             blocks[-1] = differences.apply(entry.get("patch"), blocks[-1])
-            if (
-                self.dialect.slot
-                and (self.options.carry or entry.get("carry"))
-                and not isinstance(item, Result)
-            ):
-                holder = blocks[-1].get(self.dialect.slot) or {}
-                copy_of_it = {**holder, "messagebody": carried_member(part)}
-                blocks[-1] = {**blocks[-1], self.dialect.slot: copy_of_it}
+            if (self.options.carry or entry.get("carry")) and not isinstance(item, Result):
+                path = self.dialect.slot_of(blocks[-1])
+                blocks[-1] = _with_copy(blocks[-1], path, part) if path else blocks[-1]
         if directory == "/":
             self._check(parts, blocks)
         return blocks
@@ -147,6 +158,8 @@ class Writer:
             if text is not None:
                 said = Text(text, part.content_type, self._citations(part))
                 said.form = entry.get("form")
+                role = (part.metadata or {}).get("role")
+                said.role = role if isinstance(role, str) else None
                 return [self.dialect.write(said, [])]
         inline = self._inline(part)
         kind = self._kind(inline, entry, directory)
@@ -157,11 +170,13 @@ class Writer:
         block = self.dialect.write(item, [])
         if block is None:
             return self._without_kind(part, inline, directory)
-        return [*self._label(part, kind, entry, directory), block]
+        return [*self._label(part, kind, block, entry, directory), block]
 
-    def _label(self, part: Part, kind: Kind, entry: dict[str, Any], directory: str) -> list[Any]:
+    def _label(
+        self, part: Part, kind: Kind, block: Any, entry: dict[str, Any], directory: str
+    ) -> list[Any]:
         """Return a text block that says the name of a part whose block has no slot for it."""
-        is_carried = self.dialect.slot is not None and self.options.carry
+        is_carried = self.options.carry and self.dialect.slot_of(block) != ()
         if kind.name_slot or part.name is None or entry.get("name") or directory != "/":
             return []
         if is_carried:
@@ -176,7 +191,8 @@ class Writer:
         inside = directory != "/"
         found = (
             kind for kind in self.dialect.kinds
-            if _fits(part, kind) and (kind.in_results if inside else kind.in_messages)
+            if _fits(part, kind)
+            and (kind.in_results if inside else kind.in_messages and self.role in kind.roles)
         )  # fmt: skip
         return next(found, None)
 
@@ -244,14 +260,20 @@ class Writer:
             contents = [part for part in parts if not _is_empty_result(part)]
             inner = _entries_of(entry, "inner")
             blocks = self._blocks([(None, [part]) for part in contents], inner, str(item.key))
-        is_alone = len([*items_of(self.body)]) == 1
-        is_foreign = isinstance(item, Reasoning) and self.dialect.signs_reasoning and not entry
-        is_crowded = isinstance(item, Result) and self.dialect.one_result and not is_alone
-        if not is_foreign and not is_crowded:
+        if self._is_said(item, entry):
             block = self.dialect.write(item, blocks)
             if block is not None:
                 return [block]
         return self._unsupported(parts[0], _spoken(item, parts))
+
+    def _is_said(self, item: Item, entry: dict[str, Any]) -> bool:
+        """Return whether the message may hold an item, and the target would take it."""
+        if isinstance(item, Reasoning) and self.dialect.signs_reasoning and not entry:
+            return False
+        if isinstance(item, Result) and self.dialect.one_result and self.count > 1:
+            return False
+        speakers = self.dialect.speakers.get(type(item))
+        return self._own() != {} or speakers is None or self.role in speakers
 
     # What was lost
 
@@ -274,6 +296,20 @@ class Writer:
     def _says_text(self, blocks: list[Any], part: Part) -> bool:
         item = self.dialect.read(blocks[0]) if len(blocks) == 1 else None
         return item == Text(part.text or "")
+
+
+_KIN: Final = {"developer": "system", "function": "tool", "model": "assistant"}
+"""Roles that only some formats have, and what is nearest to them in the others."""
+
+
+def _with_copy(block: dict[str, Any], path: tuple[str, ...], part: Part) -> dict[str, Any]:
+    """Return a block with a copy of what a part is in its slot."""
+    step, below = path[0], path[1:]
+    held = block.get(step)
+    held = held if isinstance(held, dict) else {}
+    if below:
+        return {**block, step: _with_copy(held, below, part)}
+    return {**block, step: {**held, "messagebody": carried_member(part)}}
 
 
 def _matched(items: list[_Found], entries: list[dict[str, Any]]) -> list[int | None]:
