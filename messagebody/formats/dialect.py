@@ -44,6 +44,8 @@ def optional(block: Any, key: str, kind: type = str) -> Any:
     Raises:
         Misplaced: it is of another type.
     """
+    if not isinstance(block, dict):
+        raise Misplaced("", f"expected an object, got {quote(block, limit=40)}")
     return None if block.get(key) is None else need(block, key, kind)
 
 
@@ -122,10 +124,10 @@ class Dialect:
 
     def role_of(self, message: Any) -> str | None:
         """Return the format's own word for who speaks, None where a message does not say it."""
-        said = message.get("role") if isinstance(message, dict) else None
-        return said if isinstance(said, str) else None
+        said: str | None = optional(message, "role") if isinstance(message, dict) else None
+        return said
 
-    def slot_of(self, block: Any) -> tuple[str, ...]:  # noqa: ARG002 - for formats of many slots
+    def slot_of(self, block: Any) -> tuple[str | int, ...]:  # noqa: ARG002 - for formats of many slots
         """Return the path to the member of a block that users may put anything into, if any."""
         return () if self.slot is None else (self.slot,)
 

@@ -66,12 +66,14 @@ class Text(Item):
         media_type: its type, where the block states one.
         citations: what the text rests on: the citation's own members, `url` where it has one.
     role: who says it, where that is somebody else than says the message.
+        speaker: who says the message that it goes out in.
     """
 
     text: str
     media_type: str = TEXT_PLAIN
     citations: list[dict[str, Any]] = attrs.field(factory=list)
     role: str | None = None
+    speaker: str | None = attrs.field(default=None, eq=False)
 
 
 @attrs.define
