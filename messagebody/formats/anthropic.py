@@ -28,6 +28,10 @@ _BLOCKS: Final = (
 )  # fmt: skip
 _CALLS: Final = ("tool_use", "server_tool_use", "mcp_tool_use")
 
+_ASSISTANT: Final = frozenset({"assistant"})
+_SEEN: Final = frozenset({"user", "assistant", "tool"})
+"""Whose messages may hold more than text."""
+
 
 class Anthropic(Format):
     """Anthropic Messages: all content is a list of typed blocks."""
@@ -35,17 +39,22 @@ class Anthropic(Format):
     name = "anthropic"
     title = "Anthropic Messages (anthropic 2.12)"
     kinds = (
-        Kind("image", IMAGES, ("https", _FILES), max_bytes=5 * MIB, in_results=True),
+        Kind(
+            "image", IMAGES, ("https", _FILES), max_bytes=5 * MIB, in_results=True, roles=_SEEN,
+        ),
         Kind(
             "document", (_PDF, "text/*", JSON), ("https", _FILES), (_PDF,), max_bytes=32 * MIB,
-            name_slot="path", in_results=True,
+            name_slot="path", in_results=True, roles=_SEEN,
         ),
-        Kind("file", (), (_FILES,), ("*/*",)),
+        Kind("file", (), (_FILES,), ("*/*",), roles=_SEEN),
         Kind("web_search_result", (), ("*",), in_messages=False),
         Kind("json", (JSON,), in_messages=False),
     )  # fmt: skip
     signs_reasoning = True
     roles = {"tool": "user"}  # noqa: RUF012 - nobody changes it
+    speakers = {  # noqa: RUF012 - nobody changes it
+        Call: _ASSISTANT, Reasoning: _ASSISTANT, Result: frozenset({"user", "tool"}),
+    }  # fmt: skip
 
     def split(self, message: Any) -> tuple[list[Any], Any]:
         """Return the blocks of a message, or of its content alone."""

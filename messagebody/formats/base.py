@@ -128,10 +128,14 @@ _adapters: dict[str, str | Adapter] = {
     "bedrock": "messagebody.formats.bedrock",
     "channel": "messagebody.envelopes.channel",
     "gemini": "messagebody.formats.gemini",
+    "haystack": "messagebody.formats.haystack",
+    "langchain": "messagebody.formats.langchain",
+    "llamaindex": "messagebody.formats.llamaindex",
     "mcp": "messagebody.formats.mcp",
     "olympus": "messagebody.envelopes.olympus",
     "openai-chat": "messagebody.formats.openai_chat",
     "openai-responses": "messagebody.formats.openai_responses",
+    "pydantic-ai": "messagebody.formats.pydantic_ai",
     "sentient": "messagebody.envelopes.sentient",
 }
 

@@ -54,6 +54,9 @@ def _kind(name: str, **about: Any) -> Kind:
     return Kind(name, tuple(_WORD_OF[name]), ("s3",), in_results=True, **about)
 
 
+_ASSISTANT: Final = frozenset({"assistant"})
+
+
 class Bedrock(Format):
     """Bedrock Converse: blocks have one member, which says what they are."""
 
@@ -70,6 +73,9 @@ class Bedrock(Format):
         ),
     )  # fmt: skip
     roles = {"tool": "user"}  # noqa: RUF012 - nobody changes it
+    speakers = {  # noqa: RUF012 - nobody changes it
+        Call: _ASSISTANT, Reasoning: _ASSISTANT, Result: frozenset({"user", "tool"}),
+    }  # fmt: skip
 
     def split(self, message: Any) -> tuple[list[Any], Any]:
         """Return the blocks of a message, or of a list of them."""

@@ -44,6 +44,8 @@ def optional(block: Any, key: str, kind: type = str) -> Any:
     Raises:
         Misplaced: it is of another type.
     """
+    if not isinstance(block, dict):
+        raise Misplaced("", f"expected an object, got {quote(block, limit=40)}")
     return None if block.get(key) is None else need(block, key, kind)
 
 
@@ -88,6 +90,8 @@ class Dialect:
     """The member of a block that users may put anything into."""
     roles: ClassVar[Mapping[str, str]] = {}
     """The format's own words for "user", "assistant", "system" and "tool", where they differ."""
+    speakers: ClassVar[Mapping[type[Item], frozenset[str]]] = {}
+    """Whose messages may hold an item, in our words; all where the item is not named."""
     one_result: ClassVar[bool] = False
     """Whether a message holds the result of one call, and nothing else beside it."""
     signs_reasoning: ClassVar[bool] = False
@@ -117,6 +121,15 @@ class Dialect:
     def detect(self, value: Any, /) -> bool:
         """Return whether a parsed JSON value looks like a message of the format."""
         raise NotImplementedError
+
+    def role_of(self, message: Any) -> str | None:
+        """Return the format's own word for who speaks, None where a message does not say it."""
+        said: str | None = optional(message, "role") if isinstance(message, dict) else None
+        return said
+
+    def slot_of(self, block: Any) -> tuple[str | int, ...]:  # noqa: ARG002 - for formats of many slots
+        """Return the path to the member of a block that users may put anything into, if any."""
+        return () if self.slot is None else (self.slot,)
 
     def name_slot(self, kind: str) -> str:
         """Return what a kind of block has for the name of a file; see `Kind`."""

@@ -23,6 +23,8 @@ _PARTS: Final = {
     "codeExecutionResult",
 }  # fmt: skip
 
+_ASSISTANT: Final = frozenset({"assistant"})
+
 
 class Gemini(Format):
     """Gemini: parts have no type member; what a part is follows from the member it has."""
@@ -38,7 +40,10 @@ class Gemini(Format):
         ),
     )  # fmt: skip
     slot = "partMetadata"
-    roles = {"assistant": "model", "tool": "user"}  # noqa: RUF012 - nobody changes it
+    roles = {"assistant": "model", "tool": "user", "system": "user"}  # noqa: RUF012 - nobody changes it
+    speakers = {  # noqa: RUF012 - nobody changes it
+        Call: _ASSISTANT, Reasoning: _ASSISTANT, Result: frozenset({"user", "tool"}),
+    }  # fmt: skip
 
     def split(self, message: Any) -> tuple[list[Any], Any]:
         """Return the parts of a content, or of a list of them."""

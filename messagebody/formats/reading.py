@@ -26,18 +26,20 @@ class Reader:
 
     dialect: Dialect
     collector: Collector
+    role: str | None = None
 
     def read(self, message: Any) -> dict[str, Any]:
         """Collect the parts of a message, and return what is left of it."""
         try:
             blocks, form = self.dialect.split(message)
+            said = self.dialect.role_of(message)
         except Misplaced as error:
             raise _wrong(self.dialect, error.path, error.problem) from error
         self._check_blocks(blocks, f"/{self.dialect.place}")
+        self.role = _our_word(self.dialect, said)
         entries = self._entries(blocks, f"/{self.dialect.place}", self.dialect.place)
-        role = _role_of(self.dialect, message)
-        left: dict[str, Any] = {"format": self.dialect.name, "role": role, "form": form}
-        made = self.dialect.join(blocks, form, role or "user")
+        left: dict[str, Any] = {"format": self.dialect.name, "role": self.role, "form": form}
+        made = self.dialect.join(blocks, form, said or self.dialect.roles.get("user", "user"))
         left["frame"] = differences.difference(made, message)
         left["blocks"] = entries if any(entry != {} for entry in entries) else None
         return {key: value for key, value in left.items() if value}
@@ -63,11 +65,9 @@ class Reader:
             where: its place for a person, for losses.
             directory: where its part goes: "/", or the directory of a result.
         """
-        try:
-            is_typed = isinstance(block, dict) and isinstance(block.get("type", ""), str)
-            item = self.dialect.read(block) if is_typed else None
-        except Misplaced as error:
-            raise _wrong(self.dialect, path + error.path, error.problem) from error
+        item = self.item_of(block, path)
+        if directory != "/" and not isinstance(item, Text | Media):
+            item = None  # a tool returns text and files
         if item is None:
             self._lose(where, "this kind of block has no place in a body; it stays in rest")
             return {"block": block}
@@ -79,9 +79,20 @@ class Reader:
             return {"block": block}
         return self._left(item, self.collector.body[start], block, directory)
 
+    def item_of(self, block: Any, path: str = "") -> Item | None:
+        """Return the item of a block, None if it is unknown."""
+        is_typed = isinstance(block, dict) and isinstance(block.get("type", ""), str)
+        try:
+            return self.dialect.read(block) if is_typed else None
+        except Misplaced as error:
+            raise _wrong(self.dialect, path + error.path, error.problem) from error
+        except DecodeError as error:
+            raise _wrong(self.dialect, path, str(error)) from error
+
     def _add(self, item: Item, path: str, where: str, directory: str) -> bool:
-        if isinstance(item, Text) and "citations" not in self.collector.keep:
-            item.citations = []
+        if isinstance(item, Text):
+            item.citations = item.citations if "citations" in self.collector.keep else []
+            item.role = None if item.role == self.role else item.role
         try:
             return self.collector.add(item, where, directory)
         except MessageBodyError as error:
@@ -179,12 +190,34 @@ def own_name(part: Part, directory: str) -> str | None:
 
 def _without_copy(target: Dialect, block: Any) -> tuple[Any, Any]:
     """Return a block without the sender's copy of what a part is, and the copy."""
-    holder = block.get(target.slot) if target.slot else None
-    if not isinstance(holder, dict) or not isinstance(holder.get("messagebody"), dict):
+    path = target.slot_of(block)
+    held = slot_content(block, path)
+    if not isinstance(held.get("messagebody"), dict):
         return block, None
-    others = {key: value for key, value in holder.items() if key != "messagebody"}
-    without = {key: value for key, value in block.items() if key != target.slot}
-    return ({**without, target.slot: others} if others else without), holder["messagebody"]
+    others = {key: value for key, value in held.items() if key != "messagebody"}
+    return replaced(block, path, others), held["messagebody"]
+
+
+def slot_content(block: Any, path: tuple[str | int, ...]) -> dict[str, Any]:
+    """Return what is in the slot of a block, nothing if it has none."""
+    held = block if path else {}
+    for step in path:
+        if isinstance(held, dict):
+            held = held.get(str(step))
+        else:
+            held = held[int(step)] if isinstance(held, list) and held else None
+    return held if isinstance(held, dict) else {}
+
+
+def replaced(block: Any, path: tuple[str | int, ...], content: dict[str, Any]) -> Any:
+    """Return a copy of a block whose slot holds something else, or is gone if that is nothing."""
+    step, below = path[0], path[1:]
+    if isinstance(block, list):
+        return [*block[: int(step)], replaced(block[int(step)], below, content)]
+    if below:
+        return {**block, step: replaced(block.get(step) or {}, below, content)}
+    without = {key: value for key, value in block.items() if key != step}
+    return {**without, step: content} if content else without
 
 
 def _wrong(target: Dialect, path: str, problem: str) -> EnvelopeError:
@@ -192,12 +225,12 @@ def _wrong(target: Dialect, path: str, problem: str) -> EnvelopeError:
     return EnvelopeError(text, (Finding("shape", path, problem),))
 
 
-_ROLES: Final = ("user", "assistant", "system", "tool")
+ROLES: Final = ("user", "assistant", "system", "tool")
+"""The words for who speaks that all formats share."""
 
 
-def _role_of(target: Dialect, message: Any) -> str | None:
+def _our_word(target: Dialect, said: str | None) -> str | None:
     """Return the role of a message, in the words that all formats share where they do."""
-    said = message.get("role") if isinstance(message, dict) else None
-    if not isinstance(said, str) or said in _ROLES:
-        return said if isinstance(said, str) else None
+    if said is None or said in ROLES:
+        return said
     return {theirs: ours for ours, theirs in target.roles.items()}.get(said, said)

@@ -1,6 +1,17 @@
 """The contract of adapters, for each message format."""
 
-from messagebody.formats import anthropic, bedrock, gemini, mcp, openai_chat, openai_responses
+from messagebody.formats import (
+    anthropic,
+    bedrock,
+    gemini,
+    haystack,
+    langchain,
+    llamaindex,
+    mcp,
+    openai_chat,
+    openai_responses,
+    pydantic_ai,
+)
 from messagebody.testing import AdapterContract
 
 
@@ -26,3 +37,19 @@ class TestBedrock(AdapterContract):
 
 class TestOpenAIResponses(AdapterContract):
     adapter = openai_responses
+
+
+class TestLangChain(AdapterContract):
+    adapter = langchain
+
+
+class TestPydanticAI(AdapterContract):
+    adapter = pydantic_ai
+
+
+class TestLlamaIndex(AdapterContract):
+    adapter = llamaindex
+
+
+class TestHaystack(AdapterContract):
+    adapter = haystack
