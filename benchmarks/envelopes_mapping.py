@@ -5,7 +5,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from benchmarks.envelopes_signing import envelope
+from benchmarks.envelope_samples import envelope, step
 from benchmarks.harness import compare, machine, print_table, show_ratio, show_time
 from messagebody.envelopes import agents_api, channel, olympus, sentient
 from messagebody.formats import adapter
@@ -38,52 +38,6 @@ CHAT = channel.chat_payload(
     channel.ExternalMessage("Look!", "wacli", "whatsapp", "room-1", "17"), agent="demo"
 )
 CHAT["attachments"] = [{"url": "https://example.com/a.png", "mime_type": "image/png"}]
-
-
-def step(content: Any, sources: int = 1) -> dict[str, Any]:
-    """Return a full message of a chain: its output, and the sources it knows of."""
-    return {
-        "message_id": "msg-objective-001",
-        "timestamp": {"executed_at": "2026-01-27T14:30:52+08:00", "timezone": "Asia/Singapore"},
-        "agent": {"name": "objective_agent", "type": "governance"},
-        "input": {"source": "user", "content": "Which birds are in this video?"},
-        "output": {"content": content, "content_type": "objectives"},
-        "next_agent": {"name": "goal_agent", "reason": "Objectives become goals"},
-        "status": {"code": "success", "message": "2 objectives"},
-        "error": {
-            "has_error": False,
-            "error_code": None,
-            "error_message": None,
-            "retry_count": 0,
-            "recoverable": False,
-        },
-        "metadata": {
-            "session_id": "session-1",
-            "request_id": "request-1",
-            "sequence_number": 1,
-            "parent_message_id": None,
-        },
-        "resources": {
-            "source_refs": [
-                {
-                    "ref_id": f"src_{number}",
-                    "url": f"https://example.com/birds/{number}.mp4",
-                    "platform": "web",
-                    "media_type": "video",
-                    "provided_by": "user",
-                    "extracted_at_sequence": 1,
-                }
-                for number in range(1, sources + 1)
-            ],
-            "storage_refs": [],
-            "derived_refs": [],
-        },
-        "audit": {
-            "compliance_notes": "Within scope.",
-            "governance_files_consulted": ["context/governance/audit.md"],
-            "reasoning": "The request names one source and asks one question of it.",
-        },
-    }
 
 
 MESSAGES: dict[str, tuple[str, dict[str, Any]]] = {

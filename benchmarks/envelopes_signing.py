@@ -6,41 +6,12 @@ from typing import Any
 
 import rfc8785
 
+from benchmarks.envelope_samples import envelope
 from benchmarks.harness import compare, machine, print_table, show_ratio, show_time
 from messagebody.envelopes import olympus
 
 _SECRET = bytes(range(32))
 _KEY = bytes(32)
-
-
-def envelope(items: int) -> dict[str, Any]:
-    """Return a full envelope whose payload has `items` nested members more than a small one."""
-    return {
-        "envelope": {
-            "version": "1.0",
-            "message_id": "msg-3f2504e0-4f89-41d3-9a0c-0305e82c3301",
-            "timestamp": "2026-05-25T00:00:00Z",
-            "source_agent": "tech-lead",
-            "target_agent": "coder",
-            "correlation_id": "issue-42",
-            "session_id": "session-1",
-        },
-        "authentication": {
-            "sender_persona": "tech-lead",
-            "sender_task_id": "task-1",
-            "parent_message_id": "",
-            "session_id": "session-1",
-        },
-        "persona": "governance/personas/agentic/coder.md",
-        "protocol_message": {
-            "message_type": "ASSIGN",
-            "payload": {
-                "task": "Implement it",
-                "steps": [{"number": n, "what": "Look, then leap"} for n in range(items)],
-            },
-        },
-        "context_attachments": [{"type": "plan", "path": ".artifacts/plans/42.md"}],
-    }
 
 
 def _contestants(value: dict[str, Any]) -> dict[str, Callable[[], object]]:

@@ -4,6 +4,7 @@ import contextlib
 
 # Not `threading.RLock`, which Temporal forbids to call in a workflow: bodies are arguments there.
 from _thread import RLock
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from operator import itemgetter
@@ -55,6 +56,19 @@ class Directories:
         self._settle(directory)
         return sorted(self._ranks[directory].items(), key=_rank)
 
+    def below(self, directory: str) -> list[tuple[str, int]]:
+        """Return all names below a directory and their ranks, in message order."""
+        found = []
+        directories = [directory]
+        for each in directories:
+            for entry, rank in self._ranks[each].items():
+                if entry[-1] == "/":
+                    directories.append(entry)
+                else:
+                    found.append((entry, rank))
+        found.sort(key=_rank)
+        return found
+
     def add(self, name: str) -> None:
         """Take in a name behind all others."""
         self._enter(name, self._next)
@@ -95,6 +109,7 @@ class Directories:
             ranks = self._ranks.get(directory)
             if ranks is None:
                 ranks = self._ranks[directory] = {}
+            # The directory is known, by an earlier name: nothing above it changes either.
             elif entry in ranks and ranks[entry] <= rank:
                 return
             ranks[entry] = rank
@@ -117,6 +132,7 @@ class Directories:
         doubtful = [directory]
         for each in doubtful:
             doubtful += self._ranks[each].keys() & self._doubtful
+        # Deepest first, since a directory ranks as the first name below it.
         for each in reversed(doubtful[1:]):
             self._ranks[_above(each)][each] = min(self._ranks[each].values())
             self._doubtful.discard(each)
@@ -158,6 +174,7 @@ class PartList:
             return len(self._slots) - self._holes
 
     def __iter__(self) -> Iterator[PartRecord]:
+        # No lock while a caller iterates: the list is never changed in its middle, only made anew.
         return (record for record in self._slots if record is not None)
 
     def records(self) -> list[PartRecord]:
@@ -195,7 +212,7 @@ class PartList:
                 return
             self._refuse_taken(part.name)
             self._close_holes()
-            self._note(partial(self._put_back, self._slots, 0))
+            self._note(self._put_back, self._slots, 0)
             # A new list: whoever is going through the old one shall not meet a part twice.
             self._slots = [*self._slots[:position], part, *self._slots[position:]]
             self._slot_of = self._directories = self._columns = None
@@ -230,14 +247,21 @@ class PartList:
         """Put a part at the end."""
         with self._lock:
             self._refuse_taken(part.name)
-            if part.name is not None:
-                if self._slot_of is not None:
-                    self._slot_of[part.name] = len(self._slots)
-                if self._directories is not None:
-                    self._directories.add(part.name)
-            self._slots.append(part)
-            self._columns = None
-            self._note(partial(self._remove, len(self._slots) - 1))
+            self._add(part)
+
+    def extend(self, parts: Sequence[PartRecord]) -> None:
+        """Put parts at the end, or none of them if a name is taken."""
+        with self._lock:
+            names = [part.name for part in parts if part.name is not None]
+            if len({*names}) < len(names):
+                raise DuplicateName(
+                    next(name for name, count in Counter(names).items() if count > 1)
+                )
+            if self._slots:
+                for name in names:
+                    self._refuse_taken(name)
+            for part in parts:
+                self._add(part)
 
     def replace_named(self, name: str, part: PartRecord) -> bool:
         """Put a part in the place of the one with a name; tell whether there is one."""
@@ -261,6 +285,18 @@ class PartList:
         """Tell whether names lie below a directory, given with its "/" at the end."""
         with self._lock:
             return directory in self._index()
+
+    def below(self, directory: str) -> list[PartRecord]:
+        """Return the parts below a directory, given with its "/" at the end, in message order.
+
+        It costs what is found, not what the body holds.
+        """
+        with self._lock:
+            index = self._index()
+            if directory not in index:
+                return []
+            found = (self._ranked(name, rank) for name, rank in index.below(directory))
+            return [record for record in found if record is not None]
 
     def listing(self, directory: str, make: Callable[[Entries], list[Any]]) -> list[Any] | None:
         """Return what `make` makes of a directory's entries; None if there is no such directory.
@@ -294,6 +330,7 @@ class PartList:
         It costs what is changed, not what the body holds: each change notes how to undo it.
         """
         with self._lock:
+            # Nested blocks: what the inner one did is undone with the outer one.
             around, self._undo = self._undo, []
             try:
                 yield
@@ -308,10 +345,20 @@ class PartList:
 
     # Inside, under the lock
 
-    def _note(self, undo: Callable[[], None]) -> None:
+    def _add(self, part: PartRecord) -> None:
+        if part.name is not None:
+            if self._slot_of is not None:
+                self._slot_of[part.name] = len(self._slots)
+            if self._directories is not None:
+                self._directories.add(part.name)
+        self._slots.append(part)
+        self._columns = None
+        self._note(self._remove, len(self._slots) - 1)
+
+    def _note(self, undo: Callable[..., None], *arguments: Any) -> None:
         """Keep how to undo a change that was just made, if somebody may ask for it."""
         if self._undo is not None:
-            self._undo.append(undo)
+            self._undo.append(partial(undo, *arguments))
 
     def _roll_back(self) -> None:
         # Undoing makes changes as well; they are not to be noted.
@@ -348,7 +395,7 @@ class PartList:
         old, new = self._name_in(slot), part.name
         if new != old:
             self._refuse_taken(new)
-        self._note(partial(self._replace, slot, self._held(slot)))
+        self._note(self._replace, slot, self._held(slot))
         self._slots[slot] = part
         self._columns = None
         if new == old:
@@ -378,7 +425,8 @@ class PartList:
                 del self._slot_of[name]
             if index is not None:
                 rank = index.remove(name)
-        self._note(partial(self._restore, slot, self._held(slot), index, rank))
+        self._note(self._restore, slot, self._held(slot), index, rank)
+        # A hole keeps all other positions, so that taking out many parts is not quadratic.
         if slot == len(self._slots) - 1:
             self._slots.pop()
         else:
@@ -417,7 +465,7 @@ class PartList:
 
     def _close_holes(self) -> None:
         if self._holes:
-            self._note(partial(self._put_back, self._slots, self._holes))
+            self._note(self._put_back, self._slots, self._holes)
             self._slots = [item for item in self._slots if item is not None]
             self._slot_of = None
             self._holes = 0

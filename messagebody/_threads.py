@@ -5,6 +5,7 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future, wait
+from functools import partial
 from typing import Any, Final, TypeVar
 
 _T = TypeVar("_T")
@@ -51,28 +52,42 @@ class Pool:
 
     def submit(self, work: Callable[[], _T]) -> "Future[_T]":
         """Have work done by one of the threads."""
-        future: Future[_T] = Future()
-        with self._lock:
-            self._waiting.append((future, work))
-            if len(self._doing) == self._workers:
-                return future
-            number = next(self._numbers)
-            self._doing[number] = None
-        threading.Thread(target=self._run, args=(number,), name=self._name, daemon=True).start()
-        return future
+        return self.submit_all([work])[0]
 
-    def give_up(self, futures: Iterable["Future[Any]"], patience: float | None = PATIENCE) -> None:
+    def submit_all(self, work: Iterable[Callable[[], _T]]) -> "list[Future[_T]]":
+        """Have several pieces of work done; all of them wait before the first thread starts.
+
+        Otherwise a thread would be done with a quick piece before the next one came, and end:
+        a thousand pieces would take a thousand threads.
+        """
+        pairs: list[tuple[Future[_T], Callable[[], _T]]] = [(Future(), piece) for piece in work]
+        with self._lock:
+            self._waiting.extend(pairs)
+            free = min(len(pairs), self._workers - len(self._doing))
+            numbers = [*itertools.islice(self._numbers, free)]
+            self._doing.update(dict.fromkeys(numbers))
+        for number in numbers:
+            run = partial(self._run, number)
+            threading.Thread(target=run, name=self._name, daemon=True).start()
+        return [future for future, _ in pairs]
+
+    def give_up(
+        self, futures: "Iterable[Future[Any]] | None" = None, patience: float | None = PATIENCE
+    ) -> None:
         """Drop work that has not begun, and wait for the rest; leave it behind if it takes longer.
 
         Arguments:
-            futures: what `submit` returned.
+            futures: what `submit` returned; everything if None.
             patience: seconds to wait; as long as it takes if None.
         """
+        if futures is None:
+            with self._lock:
+                futures = [future for future, _ in self._waiting]
+                futures += [future for future in self._doing.values() if future is not None]
         begun = [future for future in futures if not future.cancel()]
         with self._lock:
-            dropped = [pair for pair in self._waiting if pair[0].cancelled()]
-            for pair in dropped:
-                self._waiting.remove(pair)
+            # One pass: removing them one by one takes quadratic time.
+            self._waiting = deque(pair for pair in self._waiting if not pair[0].cancelled())
         stuck = wait(begun, timeout=patience).not_done
         with self._lock:  # others may have the places of those that are stuck
             for number in [n for n, future in self._doing.items() if future in stuck]:

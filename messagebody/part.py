@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Final, NoReturn, Self, TypeVar,
 
 import messagebody  # annotations name what is above; they are evaluated by those who ask
 from messagebody import sniffing
-from messagebody._guards import require_resolver
+from messagebody._guards import missing_attribute, require_resolver
 from messagebody._leaves import LazySerializer, PydanticHook, leaf
 from messagebody._text import escape, human_size, quote, redact_url
 from messagebody.content import (
@@ -25,8 +25,7 @@ from messagebody.content import (
 )
 from messagebody.errors import DecodeError, InvalidPart
 from messagebody.limits import DEFAULT_LIMITS
-from messagebody.media_types import JSON, essence, parse_content_type
-from messagebody.names import check_name
+from messagebody.media_types import JSON, essence, is_text, parse_content_type
 from messagebody.wire import strict_json
 from messagebody.wire.members import (
     ARGUMENTS,
@@ -41,6 +40,15 @@ from messagebody.wire.members import (
 )
 
 _PREVIEW: Final = 40
+# Words of JSON and of the constructor, which are no attributes: reading is a call, which can fail.
+_INSTEAD: Final = {
+    "content": "part.read_text() and part.read_bytes() read the content",
+    "data": "part.read_bytes() reads the content",
+    "json": "part.read_json() reads the content as JSON",
+    "contentType": "it is part.content_type",
+    "type": "it is part.content_type",
+    "contentUrl": "it is part.url",
+}
 _T = TypeVar("_T")
 
 
@@ -83,11 +91,10 @@ class Part:
         digest: str | None = None,
         metadata: Mapping[str, Any] | None = None,
     ) -> None:
-        legal = None if name is None else check_name(name)
+        said = check_about({"name": name, "content_type": content_type, "metadata": metadata})
         held = hold(content, url, size, digest)
         if content_type is None:
-            content_type = guess_type(held, legal)
-        said = check_about({"name": legal, "content_type": content_type, "metadata": metadata})
+            said["content_type"] = guess_type(held, said["name"])
         _set_record(self, record_of(held, said))
         _set_resolver(self, None)
         if not isinstance(held, Reference):
@@ -132,6 +139,11 @@ class Part:
     def is_reference(self) -> bool:
         """Whether the content lives behind a URL."""
         return self._record.url is not None
+
+    @property
+    def is_text(self) -> bool:
+        """Whether the content type is one of text that a person could read, SVG and JSON too."""
+        return is_text(self.content_type)
 
     @property
     def reference(self) -> Reference | None:
@@ -319,6 +331,11 @@ class Part:
         return held.encode() if isinstance(held, str) else held
 
     # What Python asks
+
+    if not TYPE_CHECKING:  # type checkers would believe that a part has every attribute
+
+        def __getattr__(self, name: str) -> NoReturn:
+            raise missing_attribute(self, name, _INSTEAD)
 
     def __setattr__(self, name: str, value: object) -> NoReturn:
         raise AttributeError(f"a part doesn't change; part.evolve({name}=…) returns another")

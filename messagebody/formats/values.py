@@ -4,7 +4,7 @@ No SDK is imported: an object is taken by what it offers.
 """
 
 import dataclasses
-import datetime
+import datetime as dt
 import decimal
 import enum
 from collections.abc import Callable
@@ -111,7 +111,7 @@ def _of_dataclass(value: Any) -> dict[str, Any]:
     return {name: getattr(value, name) for name in public}
 
 
-def _of_time(value: datetime.datetime) -> str:
+def _of_time(value: dt.datetime) -> str:
     return value.isoformat().replace("+00:00", "Z")
 
 
@@ -132,7 +132,7 @@ _OBJECTS: Final[list[tuple[Callable[[Any], bool], Callable[[Any], Any]]]] = [
         lambda value: dataclasses.is_dataclass(value) and not isinstance(value, type),
         _of_dataclass,
     ),
-    (lambda value: isinstance(value, datetime.datetime), _of_time),
+    (lambda value: isinstance(value, dt.datetime), _of_time),
     (lambda value: isinstance(value, decimal.Decimal), str),
     (lambda value: isinstance(value, enum.Enum), lambda value: value.value),
 ]

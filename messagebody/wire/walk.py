@@ -27,15 +27,20 @@ def containers(value: Any, *, depth: int) -> Iterator[Any]:
     Raises:
         TooDeep: it nests deeper.
     """
-    pending = [(value, 1)] if isinstance(value, NESTED) else []
+    # One list a level: what is left to visit there.
+    pending = [[value]] if isinstance(value, NESTED) else []
     while pending:
-        container, level = pending.pop()
-        if level > depth:
+        if not pending[-1]:
+            pending.pop()
+            continue
+        if len(pending) > depth:
             raise TooDeep(f"nested more than {depth} levels deep")
+        container = pending[-1].pop()
         yield container
         children = container.values() if isinstance(container, dict) else container
-        level += 1
-        pending += [(child, level) for child in children if isinstance(child, NESTED)]
+        below = [child for child in children if isinstance(child, NESTED)]
+        if below:
+            pending.append(below)
 
 
 def leaf_problem(item: Any) -> str | None:
@@ -43,7 +48,7 @@ def leaf_problem(item: Any) -> str | None:
     for kind, check in _LEAVES:
         if isinstance(item, kind):
             return check(item)
-    return None if item is None else f"a {type(item).__name__} is no JSON value"
+    return None if item is None else f"a {type(item).__name__} is not a JSON value"
 
 
 def text_problem(text: str) -> str | None:
@@ -61,7 +66,7 @@ def _integer_problem(number: int) -> str | None:
 
 
 def _float_problem(number: float) -> str | None:
-    return None if math.isfinite(number) else f"{number!r} is no JSON number (or overflows one)"
+    return None if math.isfinite(number) else f"{number!r} is not a JSON number (or overflows one)"
 
 
 # In the order of frequency; true and false are integers to Python.

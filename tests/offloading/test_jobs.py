@@ -93,6 +93,12 @@ class TestGate:
         assert 0 < crowd.most <= most
 
 
+class TestThreads:
+    def test_quick_pieces_share_a_few_threads(self) -> None:
+        outcomes = run_all([threading.current_thread] * 2_000, Stop())
+        assert len({id(outcome.value) for outcome in outcomes}) <= 16
+
+
 class TestEnd:
     @pytest.mark.parametrize("fail_fast", [True, False])
     def test_a_failure_cancels_what_has_not_begun(self, fail_fast: bool) -> None:
@@ -111,7 +117,7 @@ class TestEnd:
             assert all(isinstance(outcome.error, ValueError) for outcome in outcomes)
 
     @pytest.mark.parametrize(
-        ("place", "calls"), [("_threads.Pool.submit", 1_000), ("offloading._jobs.wait", 0)]
+        ("place", "calls"), [("_threads.threading.Thread", 8), ("offloading._jobs.wait", 0)]
     )
     def test_an_interrupt_cancels_what_has_not_begun(
         self, place: str, calls: int, monkeypatch: pytest.MonkeyPatch
