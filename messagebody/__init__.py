@@ -8,13 +8,11 @@ large parts to a store and pass URLs around.
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from messagebody.body import MessageBody
-from messagebody.errors import MessageBodyError
-from messagebody.limits import Limits
-from messagebody.part import Part
-
 if TYPE_CHECKING:
+    from messagebody.body import MessageBody
     from messagebody.compatibility import Compatibility, Verdict, check
+    from messagebody.errors import MessageBodyError
+    from messagebody.limits import Limits
     from messagebody.offloading import (
         ainline,
         aoffload,
@@ -28,6 +26,7 @@ if TYPE_CHECKING:
         sweep,
         verify,
     )  # fmt: skip
+    from messagebody.part import Part
     from messagebody.references import Resolver
     from messagebody.schema import MessageBodySchema, SchemaPart, Violation
 
@@ -58,22 +57,29 @@ __all__ = [
     "verify",
 ]
 
-# Loaded when first used: importing the package stays quick and loads no fsspec, no boto3.
+# Loaded when first used: importing the package stays quick and loads no fsspec, no boto3. Nothing
+# at all is loaded before the command line can catch a Ctrl-C.
 _LAZY = {
+    "MessageBody": "messagebody.body",
     **dict.fromkeys(("Compatibility", "Verdict", "check"), "messagebody.compatibility"),
     **dict.fromkeys(
         ("ainline", "aoffload", "apresent", "fetch", "inline", "migrate", "offload", "present",
          "put_content", "sweep", "verify"),
         "messagebody.offloading",
     ),
+    "Limits": "messagebody.limits",
+    "MessageBodyError": "messagebody.errors",
+    "Part": "messagebody.part",
     "Resolver": "messagebody.references",
     **dict.fromkeys(("MessageBodySchema", "SchemaPart", "Violation"), "messagebody.schema"),
 }  # fmt: skip
+# What programs and annotations of the model reach as attributes, without an import of their own.
+_MODULES = {"body", "errors", "filesystem", "limits", "part"}
 
 
 def __getattr__(name: str) -> Any:
-    if name == "filesystem":  # annotations of the model speak of it
-        return importlib.import_module("messagebody.filesystem")
+    if name in _MODULES:
+        return importlib.import_module(f"messagebody.{name}")
     if name not in _LAZY:
         raise AttributeError(f"module 'messagebody' has no attribute {name!r}")
     value = getattr(importlib.import_module(_LAZY[name]), name)

@@ -2,12 +2,15 @@
 
 import contextlib
 import errno
+import io
 import os
+import re
+import secrets
 import stat
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Final
+from typing import BinaryIO, Final
 
 DIRECTORY: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 """Flags that open a directory, and no link to one."""
@@ -15,9 +18,16 @@ READ: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
 """Flags that open a file for reading: no link, and without waiting for the writer of a FIFO."""
 CREATE: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 """Flags that make a new file, and never open one that is there."""
+APPEND: Final = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
+"""Flags that open a file to read it and to write at its end, and make it if it is missing."""
+
+TEMPORARY: Final = ".messagebody-"
+"""How the name of a temporary file begins, which a killed process may leave behind."""
+TEMPORARY_PATTERN: Final = re.escape(TEMPORARY) + "[0-9a-f]{16}"
+"""The names of temporary files, as a regular expression."""
 
 # What file systems without hard links answer: vfat and exFAT, several network and FUSE mounts.
-_NO_LINKS = frozenset({errno.EPERM, errno.EOPNOTSUPP, errno.ENOTSUP, errno.ENOSYS, errno.EMLINK})
+NO_LINKS: Final = {errno.EPERM, errno.EOPNOTSUPP, errno.ENOTSUP, errno.ENOSYS, errno.EMLINK}
 
 
 def replace_file(path: str | os.PathLike[str], data: bytes | Iterable[bytes]) -> None:
@@ -64,6 +74,7 @@ def _replace(target: Path, chunks: Iterable[bytes]) -> None:
         with os.fdopen(descriptor, "wb") as stream:
             stream.writelines(chunks)
             os.fsync(stream.fileno())
+        # `mkstemp` makes files for their owner only.
         Path(temporary).chmod(_mode(target))
         Path(temporary).replace(target)
     except BaseException:
@@ -74,6 +85,7 @@ def _replace(target: Path, chunks: Iterable[bytes]) -> None:
 def _mode(path: Path) -> int:
     if path.exists():
         return path.stat().st_mode & 0o777
+    # The mask can only be read by setting it.
     mask = os.umask(0)
     os.umask(mask)
     return 0o666 & ~mask
@@ -134,6 +146,11 @@ def open_below(root: str | os.PathLike[str], relative: str | os.PathLike[str]) -
         return os.open(segments[-1], READ, dir_fd=parent)
 
 
+def temporary_name() -> str:
+    """Return a name for a temporary file that no other file has."""
+    return TEMPORARY + secrets.token_hex(8)
+
+
 def give_name(directory: int, temporary: str, name: str) -> bool:
     """Give a file its name unless the name is taken; return whether it was given.
 
@@ -152,7 +169,7 @@ def give_name(directory: int, temporary: str, name: str) -> bool:
     except FileExistsError:
         return False
     except OSError as error:
-        if error.errno not in _NO_LINKS:
+        if error.errno not in NO_LINKS:
             raise
     else:
         return True
@@ -178,7 +195,67 @@ def read_regular(path: str | os.PathLike[str], limit: int) -> bytes:
     with open(descriptor, "rb") as stream:  # noqa: PTH123 - a descriptor
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
             raise ValueError("it is not a regular file")
-        data = stream.read(limit + 1)
+        data = read_at_most(stream, limit)
     if len(data) > limit:
         raise ValueError(f"it is larger than {limit:,} bytes")
     return data
+
+
+def open_regular(path: str | os.PathLike[str], flags: int = READ) -> io.FileIO:
+    """Open a regular file, unbuffered, so that what is written is written at once.
+
+    Arguments:
+        path: the file; nothing else that has its name is opened, no link either.
+        flags: `READ` or `APPEND`.
+
+    Raises:
+        OSError: it can't be opened, or is something else.
+    """
+    stream = io.FileIO(path, "r+" if flags & os.O_RDWR else "r", opener=_with(flags))
+    if not stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
+        stream.close()
+        raise OSError(errno.EINVAL, "Not a regular file", os.fspath(path))
+    return stream
+
+
+def _with(flags: int) -> Callable[[str, int], int]:
+    # Readable by the group, which is whom a log is for, and by nobody else.
+    return lambda path, _: os.open(path, flags, 0o640)
+
+
+@contextlib.contextmanager
+def all_or_nothing(*streams: io.FileIO) -> Iterator[None]:
+    """Cut files back to their length if the block fails: a full disk leaves nothing half there.
+
+    Nobody else may write to the files meanwhile.
+
+    Arguments:
+        streams: files that the block appends to.
+    """
+    ends = [stream.seek(0, os.SEEK_END) for stream in streams]
+    try:
+        yield
+    except BaseException:
+        for stream, end in zip(streams, ends, strict=True):
+            stream.truncate(end)
+        raise
+
+
+_AHEAD: Final = 1 << 20
+
+
+def read_at_most(stream: BinaryIO, limit: int) -> bytes:
+    """Read an open file to its end, or to one byte past a limit.
+
+    Arguments:
+        stream: the file.
+        limit: the most bytes that its reader takes.
+    """
+    # `read(n)` sets n bytes aside before it looks, so n follows the file, which ends sooner than a
+    # limit of 1 TiB does. A FIFO and a file of /proc state no size and are read piece by piece.
+    ahead = max(os.fstat(stream.fileno()).st_size + 1, _AHEAD)
+    chunks, left = [], limit + 1
+    while left > 0 and (chunk := stream.read(min(ahead, left))):
+        chunks.append(chunk)
+        left -= len(chunk)
+    return b"".join(chunks)

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 from messagebody._leaves import leaf
 from messagebody.errors import InvalidArgument
+from messagebody.limits import Limits
 
 _T = TypeVar("_T")
 _JSON_TEXT = (str, bytes, bytearray, memoryview)
@@ -25,6 +26,19 @@ def require_body(value: _T) -> _T:
     raise InvalidArgument("a MessageBody", value, _body_hint(value))
 
 
+def missing_attribute(value: object, name: str, advice: Mapping[str, str]) -> AttributeError:
+    """Return the error for an attribute that a type does not have.
+
+    Arguments:
+        value: what was asked for it.
+        name: the attribute.
+        advice: what to write instead, by attributes that people expect.
+    """
+    hint = f"; {advice[name]}" if name in advice else ""
+    problem = f"{type(value).__name__!r} object has no attribute {name!r}{hint}"
+    return AttributeError(problem, name=name, obj=value)
+
+
 def require_parts(values: Any) -> Any:
     """Return a body, or another iterable of parts.
 
@@ -36,6 +50,7 @@ def require_parts(values: Any) -> Any:
     no_parts = (*_JSON_TEXT, Mapping, os.PathLike, leaf("MessageBodySchema"))
     if isinstance(values, no_parts) or not isinstance(values, Iterable):
         raise InvalidArgument("a MessageBody", values, _body_hint(values))
+    # Looked at before anything is done with them, so that an error comes at the call.
     if isinstance(values, Collection):
         for value in values:
             _check_element(value)
@@ -65,9 +80,21 @@ def require_iterable(
     """
     if isinstance(values, list | tuple):  # nearly always; the questions below take ten times longer
         return values
+    # These can be iterated, and give characters and keys, which nobody means.
     if isinstance(values, (*_JSON_TEXT, Mapping)) or not isinstance(values, Iterable):
         raise InvalidArgument(expected, values, _body_hint(values) if hint is None else hint)
     return values
+
+
+def require_bytes(value: _T) -> _T:
+    """Return bytes, or what has them.
+
+    Raises:
+        InvalidArgument: it is something else.
+    """
+    if isinstance(value, bytes | bytearray | memoryview):
+        return value
+    raise InvalidArgument("bytes", value, "encode text first" if isinstance(value, str) else "")
 
 
 def require_path(value: _T) -> _T:
@@ -103,6 +130,17 @@ def require_resolver(value: _T) -> _T:
     raise InvalidArgument("a Resolver", value, "Resolver(allow=[…]) takes URLs, paths and stores")
 
 
+def require_limits(value: Limits) -> Limits:
+    """Return the limits of a reader.
+
+    Raises:
+        InvalidArgument: it is something else; says how limits are made.
+    """
+    if isinstance(value, Limits):
+        return value
+    raise InvalidArgument("Limits", value, "Limits(json_bytes=…) changes one, Limits() none")
+
+
 def _body_hint(value: object) -> str:
     if isinstance(value, _JSON_TEXT):
         return "MessageBody.from_json(…) reads JSON, MessageBody.load(…) a file"
@@ -116,6 +154,7 @@ def _body_hint(value: object) -> str:
 
 
 def _check_element(value: Any) -> None:
+    # Streams and views pass values of their own that look like parts.
     if hasattr(value, "content_type"):
         return
     hint = "MessageBody.from_dicts(…) reads dicts" if isinstance(value, Mapping) else ""

@@ -56,6 +56,19 @@ class Directories:
         self._settle(directory)
         return sorted(self._ranks[directory].items(), key=_rank)
 
+    def below(self, directory: str) -> list[tuple[str, int]]:
+        """Return all names below a directory and their ranks, in message order."""
+        found = []
+        directories = [directory]
+        for each in directories:
+            for entry, rank in self._ranks[each].items():
+                if entry[-1] == "/":
+                    directories.append(entry)
+                else:
+                    found.append((entry, rank))
+        found.sort(key=_rank)
+        return found
+
     def add(self, name: str) -> None:
         """Take in a name behind all others."""
         self._enter(name, self._next)
@@ -96,6 +109,7 @@ class Directories:
             ranks = self._ranks.get(directory)
             if ranks is None:
                 ranks = self._ranks[directory] = {}
+            # The directory is known, by an earlier name: nothing above it changes either.
             elif entry in ranks and ranks[entry] <= rank:
                 return
             ranks[entry] = rank
@@ -118,6 +132,7 @@ class Directories:
         doubtful = [directory]
         for each in doubtful:
             doubtful += self._ranks[each].keys() & self._doubtful
+        # Deepest first, since a directory ranks as the first name below it.
         for each in reversed(doubtful[1:]):
             self._ranks[_above(each)][each] = min(self._ranks[each].values())
             self._doubtful.discard(each)
@@ -159,6 +174,7 @@ class PartList:
             return len(self._slots) - self._holes
 
     def __iter__(self) -> Iterator[PartRecord]:
+        # No lock while a caller iterates: the list is never changed in its middle, only made anew.
         return (record for record in self._slots if record is not None)
 
     def records(self) -> list[PartRecord]:
@@ -270,6 +286,18 @@ class PartList:
         with self._lock:
             return directory in self._index()
 
+    def below(self, directory: str) -> list[PartRecord]:
+        """Return the parts below a directory, given with its "/" at the end, in message order.
+
+        It costs what is found, not what the body holds.
+        """
+        with self._lock:
+            index = self._index()
+            if directory not in index:
+                return []
+            found = (self._ranked(name, rank) for name, rank in index.below(directory))
+            return [record for record in found if record is not None]
+
     def listing(self, directory: str, make: Callable[[Entries], list[Any]]) -> list[Any] | None:
         """Return what `make` makes of a directory's entries; None if there is no such directory.
 
@@ -302,6 +330,7 @@ class PartList:
         It costs what is changed, not what the body holds: each change notes how to undo it.
         """
         with self._lock:
+            # Nested blocks: what the inner one did is undone with the outer one.
             around, self._undo = self._undo, []
             try:
                 yield
@@ -397,6 +426,7 @@ class PartList:
             if index is not None:
                 rank = index.remove(name)
         self._note(self._restore, slot, self._held(slot), index, rank)
+        # A hole keeps all other positions, so that taking out many parts is not quadratic.
         if slot == len(self._slots) - 1:
             self._slots.pop()
         else:

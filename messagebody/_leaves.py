@@ -25,6 +25,7 @@ LEAVES: Final = {
     "attach_tree": "messagebody.filesystem.trees:attach_tree",
     "references_of": "messagebody.filesystem.kerchunk:references_of",
     "body_from_references": "messagebody.filesystem.kerchunk:body_from_references",
+    "explanation": "messagebody.rendering:explanation",
     "html_table": "messagebody.rendering:html_table",
     "pydantic": "messagebody.interop.pydantic",
 }

@@ -7,6 +7,8 @@ from xml.sax.saxutils import escape as escape_markup
 from xml.sax.saxutils import quoteattr
 
 _CUT = 200
+_LONGEST_URL = 8192
+"""Characters of a URL that may be shown; what is longer is no URL that anybody reads."""
 # Cc controls, Cf formats (bidirectional marks among them), Cs surrogates, Zl and Zp separators.
 _HIDDEN_CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
 # It begins where no scheme could have begun before, so that a long run is gone through once.
@@ -27,6 +29,7 @@ def escape(text: str, *, limit: int | None = None, keep: str = "") -> str:
     """
     if limit is not None and len(text) > limit:
         text = text[:limit] + "…"
+    # Nearly all text: nothing in it can act.
     if text.isascii() and text.isprintable():
         return text
     return "".join(
@@ -44,7 +47,7 @@ def _escape_character(character: str) -> str:
 def quote(value: object, *, limit: int = _CUT) -> str:
     """Return `value` in single quotes, escaped and cut, for an error message.
 
-    A value that is no string is shown as its type and value.
+    A value that is not a string is shown as its type and value.
 
     Examples:
         >>> quote("report.pdf"), quote(3)
@@ -73,8 +76,13 @@ def redact_url(url: str, *, limit: int = _CUT) -> str:
     """
     if url[:5].lower() == "data:":
         return escape(f"{url.partition(',')[0]},…", limit=limit)
+    if len(url) > _LONGEST_URL:
+        # No further than a slash: what was cut could begin with the rest of a password and its @.
+        start = url[:_LONGEST_URL]
+        url = start[: max(start.rfind("/"), start.rfind("\\")) + 1] + "…"
     shown = re.sub(r"[?#].*", "?…", url, flags=re.DOTALL)
     scheme, colon, rest = shown.partition(":") if ":" in shown else ("", "", shown)
+    # Some parsers take a backslash for a slash, and what follows for the host.
     pieces = re.split(r"([/\\])", rest)
     for at in range(0, len(pieces), 2):
         secret, at_sign, host = pieces[at].rpartition("@")
@@ -98,6 +106,7 @@ def plain_text(text: str) -> str:
         >>> plain_text(StrEnum("Color", {"RED": "red"}).RED)
         'red'
     """
+    # `str()` would call a method of the subclass, such as that of an enum.
     return text if type(text) is str else str.__str__(text)
 
 

@@ -9,9 +9,10 @@ from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, Final, Self, TypeVar, Unpack, overload
 
 import messagebody  # annotations name what is above; they are evaluated by those who ask
-from messagebody._files import replace_file
+from messagebody._files import read_at_most, replace_file
 from messagebody._guards import (
     require_iterable,
+    require_limits,
     require_path,
     require_resolver,
 )
@@ -20,8 +21,7 @@ from messagebody._leaves import LazySerializer, PydanticHook, leaf
 from messagebody._text import count_of, escape, human_size, quote, redact_url
 from messagebody.content import Reference
 from messagebody.errors import InvalidArgument, InvalidPart, PartNotFound
-from messagebody.limits import DEFAULT_LIMITS, Limits, require_limits
-from messagebody.media_types import is_text
+from messagebody.limits import DEFAULT_LIMITS, Limits
 from messagebody.names import is_name
 from messagebody.part import NOT_GIVEN, Part, build_part, rewrite_part
 from messagebody.wire import manifest, reader
@@ -100,6 +100,7 @@ class PartSequence(MutableSequence[Part]):
         if isinstance(key, slice):
             parts = [*self]
             parts[key] = value
+            # Built anew as a whole: an error, such as a repeated name, leaves the body as it was.
             self._parts = type(self)(parts)._parts
         elif not isinstance(key, str):
             self._parts.replace(self._position(key), _record(value))
@@ -294,6 +295,7 @@ def _what_is_there(name: str, names: list[str]) -> str:
 def _nearest(name: str, names: list[str]) -> str | None:
     import difflib
 
+    # The slash in front is what people forget most.
     if not is_name(name) and "/" + name in names:
         return "/" + name
     return next(iter(difflib.get_close_matches(name[:_COMPARED], names[:_COMPARED], n=1)), None)
@@ -344,7 +346,7 @@ class MessageBody(PartSequence):
                 absent contentType too.
 
         Raises:
-            DecodeError: the document is no body; says where, what was expected and what was got.
+            DecodeError: the document is not a body; says where, what was expected and what was got.
 
         Examples:
             >>> MessageBody.from_json('[{"contentType":"text/plain","content":"Hello!"}]')[0].text
@@ -402,7 +404,8 @@ class MessageBody(PartSequence):
         require_limits(limits)
         with Path(require_path(path)).open("rb") as stream:
             # One byte more than the limit is enough to refuse.
-            return cls.from_json(stream.read(limits.json_bytes + 1), limits=limits, strict=strict)
+            data = read_at_most(stream, limits.json_bytes)
+        return cls.from_json(data, limits=limits, strict=strict)
 
     def save(self, path: str | os.PathLike[str], *, indent: int | None = None) -> None:
         """Write the body to a JSON file, whole or not at all.
@@ -527,7 +530,7 @@ class MessageBody(PartSequence):
     def _explain_directory(self, pattern: str) -> None:
         """Warn of a pattern that names a directory: an empty answer would look like an answer.
 
-        It is no error, since the sender of a message decides about its directories.
+        It is not an error, since the sender of a message decides about its directories.
         """
         if pattern not in self and is_name(pattern) and self._parts.is_directory(f"{pattern}/"):
             below = f"{pattern}/**"
@@ -648,6 +651,7 @@ class MessageBody(PartSequence):
 
         The resolver is no part of equality, digest, JSON, repr or pickle.
         """
+        # The same list of parts, so that a change through one is seen through the other.
         return self._of(self._parts, require_resolver(resolver))
 
     @property
@@ -740,6 +744,7 @@ class MessageBody(PartSequence):
 
     def _summary(self) -> Iterator[str]:
         """Yield what to show, at the same cost for any number of parts."""
+        # A repr of a million parts must not cost a million.
         length, first = len(self), self[:1000]
         yield count_of(length, "part")
         sizes = [part.size for part in first]
@@ -763,7 +768,7 @@ class MessageBody(PartSequence):
 
 
 def _shown(part: Part, limit: int) -> str:
-    if part.name is None and part.text is not None and is_text(part.content_type):
+    if part.name is None and part.text is not None and part.is_text:
         return escape(part.text, limit=max(limit - 1, 0), keep="\n\t")
     named = [] if part.name is None else [escape(part.name, limit=200)]
     facts = [*named, escape(part.content_type, limit=100), human_size(part.size)]
@@ -780,5 +785,6 @@ def _of_type(
     from messagebody.globs import content_type_pattern
 
     pattern = content_type_pattern(content_type)
+    # Each different type is judged once.
     wanted = {kind for kind in {types[position] for position in positions} if pattern.matches(kind)}
     return [position for position in positions if types[position] in wanted]

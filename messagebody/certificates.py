@@ -48,8 +48,6 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
-__all__ = ["DEFAULT_STEPS", "RULES", "schema_digest", "verify"]
-
 RULES: Final = 1
 """The version of the rules above."""
 DEFAULT_STEPS: Final = 2_000_000
@@ -58,7 +56,9 @@ DEFAULT_STEPS: Final = 2_000_000
 _ALNUM: Final = frozenset("abcdefghijklmnopqrstuvwxyz0123456789")
 _NAME: Final = _ALNUM | frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZ._-")
 _TYPE: Final = _ALNUM | frozenset("!#$&^_.+-")
+# Trees come from strangers, and checking one recurses.
 _DEEPEST: Final = 200
+# Bounds what a hostile certificate makes a pattern remember.
 _REMEMBERED: Final = 50_000
 # Small letters and digits; capital letters; signs of names and types; signs of types. More of each
 # than a place of a pattern spells, or a character of the kind is not needed.
@@ -115,6 +115,7 @@ def schema_digest(schema: Any) -> str:
 
 
 def boxes_of(schema: Any) -> list[tuple[Box, bool]]:
+    """Return the box of each schema part, and whether it is required."""
     value = schema.to_dicts() if hasattr(schema, "to_dicts") else schema
     parts = value["parts"] if isinstance(value, Mapping) else value
     return [
@@ -141,6 +142,7 @@ class _Check:
         if "empty" in self._certificate:
             self._check_tree(self._certificate["empty"], None, {}, {})
             return
+        # Every exception has to be shown impossible by a tree of its own.
         excepted = set(self._check_parts())
         for i, name, tree in self._certificate["names"]:
             excepted.discard((i, name))
@@ -179,6 +181,7 @@ class _Check:
             self._check_claim(bounds, [(None, kind) for _, kind in covers], tree["words"])
             return
         box, is_required = self._sent[tree["split"]]
+        # Only a required part is in every body, so only such a one can be split by.
         self._need(is_required)
         self._check_claim([box], [*avoided, *self._named(tree["names"])], tree["words"])
         for name, subtree in tree["names"].items():

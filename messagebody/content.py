@@ -90,6 +90,7 @@ class LocalFile:
         try:
             stream = open(self.path, "rb", opener=self._opener)  # noqa: SIM115
         except OSError as error:
+            # `O_NOFOLLOW` answers so for a link, `O_DIRECTORY` for anything else on the way.
             is_link = error.errno in {errno.ELOOP, errno.ENOTDIR} and self.below is not None
             reason = "a link or another thing is in its place" if is_link else error.strerror
             raise LocalFileChanged(str(self.path), reason or str(error)) from error
@@ -116,6 +117,7 @@ class LocalFile:
             raise LocalFileChanged(str(self.path), problem)
         if self.identity not in {None, (now.st_dev, now.st_ino)}:
             raise LocalFileChanged(str(self.path), "another file is in its place")
+        # The time of change can't be set back, so a quiet edit shows.
         if now.st_mtime_ns != self.mtime_ns or self.ctime_ns not in {None, now.st_ctime_ns}:
             raise LocalFileChanged(str(self.path), "it was changed since it was added")
 
@@ -246,6 +248,7 @@ def reference_to(url: Any, size: Any, digest: Any) -> Reference:
 def guess_type(content: Content, name: str | None) -> str:
     """Return the content type found from content and name."""
     if isinstance(content, Reference):
+        # By names only: nothing is fetched for a guess.
         return sniffing.from_name(name or "") or _type_of_url(content.url) or OCTET_STREAM
     if isinstance(content, LocalFile):
         with content.open() as stream:
@@ -257,5 +260,6 @@ def guess_type(content: Content, name: str | None) -> str:
 
 
 def _type_of_url(url: str) -> str | None:
+    # The path only: a host such as `example.zip` has no extension.
     path = re.split("[?#]", url)[0].partition("://")[2]
     return sniffing.from_name(path) if "/" in path else None

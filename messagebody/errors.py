@@ -3,7 +3,7 @@
 ::
 
     MessageBodyError
-    ├── DecodeError (ValueError)            bytes that are no message body
+    ├── DecodeError (ValueError)            bytes that are not a message body
     ├── InvalidName (ValueError)            a part name that breaks the rules
     ├── InvalidContentType (ValueError)     a content type that breaks the rules
     ├── InvalidPart (ValueError)            content, metadata or members that make no part
@@ -25,9 +25,13 @@
     ├── LocalFileChanged (OSError)          a local file changed while it was read
     ├── UnsafeReference (PermissionError, ValueError)   a reference no resolver allows
     ├── RefusedPaths (ValueError)           what a directory can't give or take; holds it all
+    ├── BadInput (ValueError)               a line of a log that ends a job; names file and line
     ├── EnvelopeError (ValueError)          a foreign envelope that breaks its own rules
     ├── LossyConversion (ValueError)        a conversion that lost something; holds the losses
     └── MissingDependency (ImportError)     names the extra to install
+
+An error's text is its `statement`, what is wrong, and its `advice`, what the developer may do about
+it. Show a model the statement alone: advice would tell it which permission to ask the user for.
 
 Errors carry data and derive their text: two errors are equal when type and data are, and every
 error survives pickling and copying. An exception of another library appears only as `__cause__`.
@@ -38,40 +42,10 @@ then answers 422. Errors about a store, a local file or an installation are not.
 
 import errno
 import functools
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, ClassVar, Final
 
 from messagebody._text import count_of, escape, quote
-
-__all__ = [
-    "AccessDenied",
-    "DecodeError",
-    "DigestMismatch",
-    "DigestUnknown",
-    "DuplicateName",
-    "EnvelopeError",
-    "InvalidArgument",
-    "InvalidBody",
-    "InvalidContentType",
-    "InvalidName",
-    "InvalidPart",
-    "InvalidPattern",
-    "InvalidSchema",
-    "InvalidSize",
-    "LimitExceeded",
-    "LocalFileChanged",
-    "LocalFileNotSent",
-    "LossyConversion",
-    "MessageBodyError",
-    "MissingDependency",
-    "ObjectNotFound",
-    "PartNotFound",
-    "PartsFailed",
-    "RefusedPaths",
-    "StoreError",
-    "UnsafeReference",
-]
-
 
 _SHOWN: Final = 20
 """Findings spelled out in one text; the error holds all of them."""
@@ -95,6 +69,11 @@ class MessageBodyError(Exception):
     problem: str
     """What is wrong, in words, without the place."""
 
+    advice: str = ""
+    """What the developer can do about it, if that is known; never shown to a model."""
+
+    _before_advice: ClassVar[str] = ". "
+
     def __init__(self, problem: str) -> None:
         super().__init__(problem)
         self.problem = problem
@@ -102,8 +81,14 @@ class MessageBodyError(Exception):
     def _data(self) -> dict[str, Any]:
         return {field: getattr(self, field) for field in self._fields}
 
-    def __str__(self) -> str:
+    @property
+    def statement(self) -> str:
+        """The text without the advice: who, what was expected and what came."""
         return self.problem
+
+    def __str__(self) -> str:
+        statement = self.statement
+        return f"{statement}{self._before_advice}{self.advice}" if self.advice else statement
 
     def __eq__(self, other: object) -> bool:
         if type(other) is not type(self):
@@ -114,6 +99,7 @@ class MessageBodyError(Exception):
         return hash((type(self), str(self)))
 
     def __reduce__(self) -> tuple[Any, ...]:
+        # Exceptions pickle by `args`, which several of these bases take for something else.
         return functools.partial(type(self), **self._data()), ()
 
 
@@ -135,12 +121,14 @@ class _PlacedError(MessageBodyError):
             words.append(quote(self.name))
         return " ".join(["part", *words]) if words else ""
 
-    def __str__(self) -> str:
+    @property
+    def statement(self) -> str:
+        """The text without the advice, beginning with the place."""
         return f"{self.place}: {self.problem}" if self.place else self.problem
 
 
 class DecodeError(_PlacedError, ValueError):
-    """Report bytes that are no message body, with the place and what was expected and got.
+    """Report bytes that are not a message body, with the place and what was expected and got.
 
     Where several parts are flawed, the error is the first and `others` holds more.
     """
@@ -157,8 +145,10 @@ class DecodeError(_PlacedError, ValueError):
         super().__init__(problem, index, name)
         self.others = tuple(others)
 
-    def __str__(self) -> str:
-        return ". ".join([super().__str__(), *(str(other) for other in self.others)])
+    @property
+    def statement(self) -> str:
+        """The flaws, one after the other."""
+        return ". ".join([super().statement, *(other.statement for other in self.others)])
 
 
 class InvalidName(MessageBodyError, ValueError):
@@ -170,7 +160,9 @@ class InvalidName(MessageBodyError, ValueError):
         super().__init__(problem)
         self.name = name
 
-    def __str__(self) -> str:
+    @property
+    def statement(self) -> str:
+        """The name and what is wrong with it."""
         return f"part name {quote(self.name)}: {self.problem}"
 
 
@@ -192,15 +184,15 @@ class InvalidArgument(MessageBodyError, TypeError):
     """
 
     _fields = ("expected", "got", "hint")
+    _before_advice = "; "
 
     def __init__(
         self, expected: str, value: object = None, hint: str = "", *, got: str | None = None
     ) -> None:
         self.expected = expected
         self.got = _shown(value) if got is None else got
-        self.hint = hint
-        more = f"; {hint}" if hint else ""
-        super().__init__(f"expected {expected}, got {self.got}{more}")
+        self.hint = self.advice = hint
+        super().__init__(f"expected {expected}, got {self.got}")
 
 
 def _shown(value: object) -> str:
@@ -219,6 +211,8 @@ class DuplicateName(MessageBodyError, FileExistsError, ValueError):
     _fields = ("name",)
 
     def __init__(self, name: str) -> None:
+        # By name, as the bases take different arguments: callers of file systems read errno and
+        # filename.
         OSError.__init__(self, errno.EEXIST, "a part of that name exists", name)
         self.name = name
         self.problem = f"a part {quote(name)} exists already; names are unique in a body"
@@ -230,6 +224,7 @@ class PartNotFound(MessageBodyError, KeyError, FileNotFoundError, ValueError):
     _fields = ("name", "hint")
 
     def __init__(self, name: str, hint: str = "") -> None:
+        # Both bases at once: a body is a mapping to some callers and a file system to others.
         OSError.__init__(self, errno.ENOENT, "no such part", name)
         self.name = name
         self.hint = hint
@@ -245,7 +240,9 @@ class InvalidPattern(MessageBodyError, ValueError):
         super().__init__(problem)
         self.pattern = pattern
 
-    def __str__(self) -> str:
+    @property
+    def statement(self) -> str:
+        """The pattern and what is wrong with it."""
         return f"pattern {quote(self.pattern)}: {self.problem}"
 
 
@@ -280,7 +277,9 @@ class StoreError(MessageBodyError):
         self.store = store
         self.key = key
 
-    def __str__(self) -> str:
+    @property
+    def statement(self) -> str:
+        """The text without the advice, beginning with store and key."""
         place = f"{self.store.rstrip('/')}/{self.key}" if self.key else self.store
         return f"{escape(place)}: {self.problem}" if place else self.problem
 
@@ -325,16 +324,15 @@ class DigestUnknown(MessageBodyError, ValueError):
     """Report parts whose size or digest nobody has stated; `parts` holds their descriptions."""
 
     _fields = ("parts",)
+    _before_advice = "; "
 
     def __init__(self, parts: Sequence[str]) -> None:
         self.parts = tuple(parts)
         shown = ", ".join(self.parts[:_SHOWN])
         if len(self.parts) > _SHOWN:
             shown += f" and {count_of(len(self.parts) - _SHOWN, 'more part')}"
-        super().__init__(
-            f"no size or digest is stated for {shown}; "
-            "read them once and fill them in: body.pin(resolver)"
-        )
+        super().__init__(f"no size or digest is stated for {shown}")
+        self.advice = "read them once and fill them in: body.pin(resolver)"
 
 
 class LocalFileNotSent(MessageBodyError, ValueError):
@@ -347,9 +345,9 @@ class LocalFileNotSent(MessageBodyError, ValueError):
         self.path = path
         self.size = size
         super().__init__(
-            f"{part} is still the local file {escape(path)} ({size}), which JSON can't carry. "
-            'Offload it: offload(body, "s3://…"), or read it in: inline(body)'
+            f"{part} is still the local file {escape(path)} ({size}), which JSON can't carry"
         )
+        self.advice = 'Offload it: offload(body, "s3://…"), or read it in: inline(body)'
 
 
 class LocalFileChanged(MessageBodyError, OSError):
@@ -362,21 +360,26 @@ class LocalFileChanged(MessageBodyError, OSError):
         self.path = path
         self.problem = problem
 
-    def __str__(self) -> str:
+    @property
+    def statement(self) -> str:
+        """The file and what is wrong with it."""
         return f"local file {escape(self.path)}: {self.problem}"
 
 
 class UnsafeReference(MessageBodyError, PermissionError, ValueError):
     """Report a reference that no resolver allows, and how to allow it."""
 
-    _fields: ClassVar[tuple[str, ...]] = ("subject", "problem")
+    _fields: ClassVar[tuple[str, ...]] = ("subject", "problem", "advice")
 
-    def __init__(self, subject: str, problem: str) -> None:
+    def __init__(self, subject: str, problem: str, advice: str = "") -> None:
         OSError.__init__(self, errno.EACCES, problem, subject)
         self.subject = subject
         self.problem = problem
+        self.advice = advice
 
-    def __str__(self) -> str:
+    @property
+    def statement(self) -> str:
+        """Who has the reference, and why nothing reads it."""
         return f"{self.subject} {self.problem}"
 
 
@@ -393,11 +396,7 @@ class PartsFailed(StoreError):
         # Not by `super`: the constructors of the kinds take other arguments.
         Exception.__init__(self, action, tuple(failures))
         self.action = action
-        shown = [_named(part, error) for part, error in self.failures[:_SHOWN]]
-        rest = len(self.failures) - len(shown)
-        more = f"; and {rest:,} more" if rest else ""
-        count = f"{len(self.failures):,} parts were not {action}. "
-        self.problem = count + "; ".join(shown) + more
+        self.problem = self._told(_statement_of)
         self.store = self.key = ""
         first = self.failures[0][1]
         # What an error of the shared kind tells is told of the first one.
@@ -421,8 +420,29 @@ class PartsFailed(StoreError):
                 return shared(action, failures)
         return PartsFailed(action, failures)
 
-    def __str__(self) -> str:
+    @property
+    def statement(self) -> str:
+        """The parts and what is wrong with each."""
         return self.problem
+
+    def __str__(self) -> str:
+        return self._told(str)
+
+    def _told(self, text_of: Callable[[Exception], str]) -> str:
+        causes: dict[str, list[tuple[str, str]]] = {}
+        for part, error in self.failures[:_SHOWN]:
+            text = text_of(error)
+            causes.setdefault(_cause_of(part, error, text), []).append((part, text))
+        # What several have in common, such as a bucket that is not there, is told once.
+        shown = [
+            _named(*same[0])
+            if len(same) == 1
+            else f"{', '.join(part for part, _ in same)}: {cause}"
+            for cause, same in causes.items()
+        ]
+        rest = max(len(self.failures) - _SHOWN, 0)
+        more = f"; and {rest:,} more" if rest else ""
+        return f"{len(self.failures):,} parts were not {self.action}. {'; '.join(shown)}{more}"
 
     def __reduce__(self) -> tuple[Any, ...]:
         return PartsFailed.of, (self.action, self.failures)
@@ -446,8 +466,18 @@ class _PartsChanged(PartsFailed, LocalFileChanged): ...
 class _PartsOverLimit(PartsFailed, LimitExceeded): ...
 
 
-def _named(part: str, error: Exception) -> str:
-    text = str(error)
+def _statement_of(error: Exception) -> str:
+    return error.statement if isinstance(error, MessageBodyError) else str(error)
+
+
+def _cause_of(part: str, error: Exception, text: str) -> str:
+    """Return the text of an error without the part and the key that it is about."""
+    if isinstance(error, StoreError) and error.key:
+        text = text.replace(f"/{error.key}", "")
+    return text.replace(f", storing {part}", "").removeprefix(part).lstrip(": ")
+
+
+def _named(part: str, text: str) -> str:
     return text if text.startswith(part) else f"{part}: {text}"
 
 
@@ -474,6 +504,20 @@ class RefusedPaths(MessageBodyError, ValueError):
         self.refusals = tuple(refusals)
         self.heading = f"{subject}: {count_of(len(self.refusals), 'refusal')}"
         super().__init__(_sentences(self.heading, self.refusals))
+
+
+class BadInput(MessageBodyError, ValueError):
+    """Report a line of a log that ends a job; `file` and `line` say where it is."""
+
+    _fields = ("problem", "file", "line")
+
+    def __init__(self, problem: str, file: str, line: int) -> None:
+        super().__init__(problem)
+        self.file = file
+        self.line = line
+
+    def __str__(self) -> str:
+        return f"{escape(self.file)}, line {self.line:,}: {self.problem}"
 
 
 class EnvelopeError(MessageBodyError, ValueError):
@@ -504,14 +548,15 @@ class MissingDependency(MessageBodyError, ImportError):
     Arguments:
         feature: what the caller wanted to do.
         extra: the extra that has what is missing.
-        system: what is missing instead, where it is no package but part of the operating system.
+        system: what is missing instead, where it is not a package but part of the operating system.
     """
 
     _fields = ("feature", "extra", "system")
+    _before_advice = ": "
 
     def __init__(self, feature: str, extra: str, system: str = "") -> None:
         self.feature = feature
         self.extra = extra
         self.system = system
-        needed = system or f"an extra: pip install 'messagebody[{extra}]'"
-        super().__init__(f"{feature} needs {needed}")
+        super().__init__(f"{feature} needs {system or 'an extra'}")
+        self.advice = "" if system else f"pip install 'messagebody[{extra}]'"

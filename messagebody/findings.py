@@ -97,6 +97,7 @@ def verdict_of(iter_findings: Callable[P, Iterable[Finding]]) -> Callable[P, boo
         """Return whether nothing is wrong; see `iter_findings` for the arguments."""
         return not any(True for _ in iter_findings(*args, **kwargs))
 
+    # Help and pickling look a function up where it says that it lives.
     is_valid.__module__ = iter_findings.__module__
     return is_valid
 
@@ -161,5 +162,6 @@ def _head(part: Part) -> bytes:
 
 
 def _is_a_file(text: str) -> bool:
+    # A question to the disk for each text would be slow, and most texts can't be paths.
     is_path_like = 0 < len(text) <= _LONGEST_PATH and text.isprintable() and " " not in text
     return is_path_like and os.path.isfile(text)  # noqa: PTH113 - text may be no path at all

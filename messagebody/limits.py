@@ -5,7 +5,7 @@ import re
 import attrs
 
 from messagebody._text import quote
-from messagebody.errors import InvalidArgument, InvalidSize
+from messagebody.errors import InvalidSize
 
 _MIB = 1024 * 1024
 
@@ -14,7 +14,7 @@ _MIB = 1024 * 1024
 class Limits:
     """Bound what is read from somebody else; every bound can be changed.
 
-    Limits protect the reader; they are no part of what makes a body, name or pattern legal.
+    Limits protect the reader; they are not part of what makes a body, name or pattern legal.
 
     Arguments:
         json_bytes: bytes of JSON in one document.
@@ -54,17 +54,8 @@ _UNITS = {
     "kb": 1000, "mb": 1000**2, "gb": 1000**3, "tb": 1000**4,
     "kib": 1024, "mib": 1024**2, "gib": 1024**3, "tib": 1024**4,
 }  # fmt: skip
-
-
-def require_limits(value: Limits) -> Limits:
-    """Return the limits of a reader.
-
-    Raises:
-        InvalidArgument: it is something else; says how limits are made.
-    """
-    if isinstance(value, Limits):
-        return value
-    raise InvalidArgument("Limits", value, "Limits(json_bytes=…) changes one, Limits() none")
+# Far more than any size, and far less than what makes a float infinite.
+_MOST = 2.0**64
 
 
 def parse_size(size: int | str) -> int:
@@ -80,6 +71,6 @@ def parse_size(size: int | str) -> int:
     if isinstance(size, int) and not isinstance(size, bool) and size >= 0:
         return size
     match = _SIZE.fullmatch(size) if isinstance(size, str) else None
-    if match is None or match[2].lower() not in _UNITS:
+    if match is None or match[2].lower() not in _UNITS or float(match[1]) > _MOST:
         raise InvalidSize(f"a size is a number of bytes or text like '256 KiB', got {quote(size)}")
     return int(float(match[1]) * _UNITS[match[2].lower()])

@@ -135,7 +135,10 @@ def is_plain(text: str) -> bool:
         >>> is_plain("text/csv"), is_plain("application/ld+json"), is_plain("image/svg+xml")
         (True, True, False)
     """
-    kind = essence(text)
+    return _is_plain(essence(text))
+
+
+def _is_plain(kind: str) -> bool:
     return kind.startswith("text/") or kind == JSON or kind.endswith("+json")
 
 
@@ -149,7 +152,7 @@ def is_text(text: str) -> bool:
         False
     """
     kind = essence(text)
-    return is_plain(kind) or kind.endswith("+xml") or kind in _TEXT
+    return _is_plain(kind) or kind.endswith("+xml") or kind in _TEXT
 
 
 # Types that are text although their names do not say so.
@@ -450,6 +453,23 @@ WELL_KNOWN: Final = (
     "multipart/mixed", "example/example",
 )  # fmt: skip
 """Content types a reader knows, the likeliest first: examples are made of them if they can be."""
+
+
+REGISTERED: Final = (
+    "application", "audio", "example", "font", "haptics", "image", "message", "model",
+    "multipart", "text", "video",
+)  # fmt: skip
+"""Top-level types that IANA has registered; RFC 9694 lists them."""
+
+
+def is_registered(top_level: str) -> bool:
+    """Tell whether a top-level type is registered, or says by "x-" that it is not meant to be.
+
+    Examples:
+        >>> is_registered("Text"), is_registered("txt"), is_registered("x-world")
+        (True, False, True)
+    """
+    return top_level.lower() in REGISTERED or top_level[:2].lower() == "x-"
 
 
 def is_shown_inline(text: str) -> bool:

@@ -23,7 +23,10 @@ _SHAPES = re.compile(rf"(?:{_PATH}\n)*+")
 _DOT_SEGMENT = re.compile(r"/\.\.?(?![^/\n])")
 _ILLEGAL = re.compile(r"[^A-Za-z0-9._/-]")
 _ODD = re.compile(r"[^A-Za-z0-9._-]+")
+# Leaves room for a directory within what file systems and archives take.
 _SAFE_LENGTH = 100
+_LONGEST_ORIGINAL = 4096
+"""Characters of a file name that are looked at; no file system has longer ones."""
 
 
 def is_name(text: str) -> bool:
@@ -44,6 +47,7 @@ def are_names(names: Sequence[str]) -> bool:
     joined = "\n".join([*names, ""])
     return (
         _SHAPES.fullmatch(joined) is not None
+        # A line break in a name would make two names of it.
         and joined.count("\n") == len(names)
         and not _has_dot_segment(joined)
     )
@@ -145,7 +149,8 @@ def safe_name(original: str, *, directory: str = "/", taken: Container[Any] = ()
         '/a-2.txt'
     """
     base = "" if directory == "/" else check_name(directory)
-    segment = _safe_segment(re.split(r"[/\\]", original.rstrip("/\\"))[-1])
+    path = original.rstrip("/\\")
+    segment = _safe_segment(path[max(path.rfind("/"), path.rfind("\\")) + 1 :])
     stem, extension = posixpath.splitext(segment)
     name, number = f"{base}/{segment}", 1
     while name in taken:
@@ -157,11 +162,17 @@ def safe_name(original: str, *, directory: str = "/", taken: Container[Any] = ()
 def _without_accents(text: str) -> str:
     if text.isascii():
         return text
+    # Takes letters and their accents apart, so that the letter can stay.
     letters = unicodedata.normalize("NFKD", text)
     return "".join(letter for letter in letters if not unicodedata.combining(letter))
 
 
 def _safe_segment(original: str) -> str:
+    if len(original) > _LONGEST_ORIGINAL:
+        # Only its beginning and its extension are ever seen; folding all of it takes 20 times the
+        # memory.
+        half = _LONGEST_ORIGINAL // 2
+        original = original[:half] + original[-half:]
     stem, extension = posixpath.splitext(_ODD.sub("_", _without_accents(original)))
     stem = stem.strip("_").lstrip(".")
     extension = extension.rstrip("_.")[:20]

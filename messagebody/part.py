@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Final, NoReturn, Self, TypeVar,
 
 import messagebody  # annotations name what is above; they are evaluated by those who ask
 from messagebody import sniffing
-from messagebody._guards import require_resolver
+from messagebody._guards import missing_attribute, require_resolver
 from messagebody._leaves import LazySerializer, PydanticHook, leaf
 from messagebody._text import escape, human_size, quote, redact_url
 from messagebody.content import (
@@ -25,7 +25,7 @@ from messagebody.content import (
 )
 from messagebody.errors import DecodeError, InvalidPart
 from messagebody.limits import DEFAULT_LIMITS
-from messagebody.media_types import JSON, essence, parse_content_type
+from messagebody.media_types import JSON, essence, is_text, parse_content_type
 from messagebody.wire import strict_json
 from messagebody.wire.members import (
     ARGUMENTS,
@@ -40,6 +40,15 @@ from messagebody.wire.members import (
 )
 
 _PREVIEW: Final = 40
+# Words of JSON and of the constructor, which are no attributes: reading is a call, which can fail.
+_INSTEAD: Final = {
+    "content": "part.read_text() and part.read_bytes() read the content",
+    "data": "part.read_bytes() reads the content",
+    "json": "part.read_json() reads the content as JSON",
+    "contentType": "it is part.content_type",
+    "type": "it is part.content_type",
+    "contentUrl": "it is part.url",
+}
 _T = TypeVar("_T")
 
 
@@ -130,6 +139,11 @@ class Part:
     def is_reference(self) -> bool:
         """Whether the content lives behind a URL."""
         return self._record.url is not None
+
+    @property
+    def is_text(self) -> bool:
+        """Whether the content type is one of text that a person could read, SVG and JSON too."""
+        return is_text(self.content_type)
 
     @property
     def reference(self) -> Reference | None:
@@ -317,6 +331,11 @@ class Part:
         return held.encode() if isinstance(held, str) else held
 
     # What Python asks
+
+    if not TYPE_CHECKING:  # type checkers would believe that a part has every attribute
+
+        def __getattr__(self, name: str) -> NoReturn:
+            raise missing_attribute(self, name, _INSTEAD)
 
     def __setattr__(self, name: str, value: object) -> NoReturn:
         raise AttributeError(f"a part doesn't change; part.evolve({name}=…) returns another")

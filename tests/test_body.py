@@ -39,6 +39,11 @@ def body() -> MessageBody:
     return body
 
 
+def test_text_is_told_by_the_type() -> None:
+    types = ["text/markdown", "image/svg+xml", "application/json", "image/png"]
+    assert [Part("x", content_type=each).is_text for each in types] == [True, True, True, False]
+
+
 class TestBuilding:
     def test_what_add_takes(self, tmp_path: Path) -> None:
         path = tmp_path / "talk.md"

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from messagebody._files import open_below, read_regular, replace_file
+from messagebody import Limits, MessageBody
+from messagebody._files import open_below, read_at_most, read_regular, replace_file
 
 
 class TestReplaceFile:
@@ -90,3 +91,25 @@ class TestReadRegular:
             read_regular(tmp_path / "sparse", 100)
         (tmp_path / "small").write_bytes(b"x" * 100)
         assert read_regular(tmp_path / "small", 100) == b"x" * 100
+
+
+class TestReadAtMost:
+    @pytest.mark.parametrize("size", [0, 99, 100, 101, 300])
+    @pytest.mark.parametrize("ahead", [1, 64, 1 << 20])
+    def test_one_byte_past_the_limit(
+        self, size: int, ahead: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("messagebody._files._AHEAD", ahead)
+        (tmp_path / "f").write_bytes(bytes(range(100)) * 3)
+        os.truncate(tmp_path / "f", size)
+        with (tmp_path / "f").open("rb") as stream:
+            assert read_at_most(stream, 100) == (bytes(range(100)) * 2)[: min(size, 101)]
+
+    def test_a_file_that_states_no_size(self) -> None:
+        with Path("/proc/self/maps").open("rb") as stream:
+            assert len(read_at_most(stream, 10**30)) > 1_000
+
+    @pytest.mark.parametrize("limit", [2**63 - 1, 2**80])
+    def test_a_limit_beyond_memory_is_no_limit(self, limit: int, tmp_path: Path) -> None:
+        MessageBody().save(tmp_path / "m.json")
+        assert not len(MessageBody.load(tmp_path / "m.json", limits=Limits(json_bytes=limit)))

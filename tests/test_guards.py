@@ -1,6 +1,7 @@
 """Public entrances given what is not a body, part, schema, resolver or store."""
 
 import io
+import re
 import tempfile
 from collections.abc import Callable
 from pathlib import Path, PurePosixPath
@@ -20,7 +21,14 @@ from messagebody import (
     offload,
     verify,
 )
-from messagebody.errors import DuplicateName, InvalidArgument, InvalidPart, PartNotFound
+from messagebody.errors import (
+    DecodeError,
+    DuplicateName,
+    InvalidArgument,
+    InvalidPart,
+    PartNotFound,
+    StoreError,
+)
 
 SCHEMA = MessageBodySchema([("/a/*", "image/*")])
 BODY = MessageBody([Part("x", name="/x")])
@@ -255,6 +263,28 @@ class TestAsText:
         many = MessageBody([Part("x" * 100) for _ in range(1000)])
         assert len(str(many)) < 8500
         assert str(many).endswith("more parts]")
+
+    @pytest.mark.parametrize(
+        ("name", "advice"),
+        [("content", "read_text()"), ("json", "read_json()"), ("contentType", "content_type"),
+         ("contentUrl", "part.url")],
+    )  # fmt: skip
+    def test_words_of_json_are_no_attributes_of_a_part(self, name: str, advice: str) -> None:
+        with pytest.raises(AttributeError, match=re.escape(advice)) as error:
+            getattr(BODY[0], name)
+        assert error.value.name == name
+        assert not hasattr(BODY[0], "nothing_of_the_kind")
+
+    def test_a_path_in_place_of_json(self) -> None:
+        path: Any = Path("message.json")
+        with pytest.raises(DecodeError, match=r"a file: load\(…\)"):
+            MessageBody.from_json(path)
+        with pytest.raises(DecodeError, match=r"load\(…\) reads a file"):
+            MessageBody.from_json("messages/message.json")
+
+    def test_a_directory_as_text_in_place_of_a_store(self) -> None:
+        with pytest.raises(StoreError, match=r"pathlib.Path\('/srv/store'\)"):
+            offload(BODY, "/srv/store")
 
     def test_a_part_is_not_written_as_an_empty_object(self) -> None:
         import msgspec

@@ -23,13 +23,14 @@ FLOORS = [
     {"_text", "_files", "_threads", "certificates", "digests"},
     {"errors"},
     {"_leaves", "limits", "media_types", "names", "rendering"},
-    {"_guards", "globs", "sniffing", "stores", "wire"},
+    {"_guards", "globs", "sniffing", "wire"},
     {"_index", "content", "solver"},
+    {"stores"},
     {"part", "references"},
     {"body", "findings"},
-    {"formats", "samples", "schema"},
+    {"formats", "samples", "schema", "tables"},
     {"compatibility", "envelopes", "interop", "offloading"},
-    {"filesystem", "testing"},
+    {"bulk", "filesystem", "testing"},
     {"cli"},
     {"__main__"},
 ]
@@ -39,12 +40,14 @@ TYPES_FROM_ABOVE = {("body", "filesystem")}
 SHARED = {
     "envelopes": {"attachments", "embedding", "json_schema", "php", "sidecar"},
     "formats": {
+        "a2a",
         "base",
         "capabilities",
         "core",
         "dialect",
         "items",
         "losses",
+        "mcp_blocks",
         "openai",
         "reading",
         "rest",
@@ -64,6 +67,7 @@ DOORS = {
     "botocore": {"stores/s3/"},
     "cattrs": {"interop/cattrs.py"},
     "click": {"cli/"},
+    "distributed": {"bulk/cluster.py"},
     "fsspec": {"cli/options.py", "filesystem/", "stores/__init__.py", "stores/s3/filesystem.py",
                "testing/filesystems.py"},
     "fuse": {"filesystem/mount.py"},
@@ -74,7 +78,9 @@ DOORS = {
     "msgspec": {"wire/"},
     "mypy_boto3_s3": {"stores/s3/client.py"},
     "networkx": {"compatibility/registry.py"},
+    "obspec": {"interop/obspec.py"},
     "obstore": {"stores/s3/obstore.py"},
+    "pyarrow": {"bulk/messages.py", "tables.py"},
     "pybase64": {"wire/base64.py"},
     "pydantic_core": {"interop/pydantic.py"},
     "pylibmagic": {"sniffing.py"},
@@ -272,6 +278,11 @@ def test_importing_the_package_loads_nothing_heavy() -> None:
         [sys.executable, "-c", program], check=True, capture_output=True, text=True
     )
     assert HEAVY & {name.split(".")[0] for name in done.stdout.split()} == set()
+
+
+def test_only_faces_of_packages_list_their_names() -> None:
+    listing = [path.name for path in ROOT.rglob("*.py") if "\n__all__" in path.read_text("utf-8")]
+    assert set(listing) == {"__init__.py"}
 
 
 def test_public_names_are_sorted_and_there() -> None:

@@ -2,6 +2,7 @@
 
 import pickle
 import re
+import tracemalloc
 
 import pytest
 from hypothesis import given
@@ -181,6 +182,17 @@ class TestSafeName:
     def test_counts_up_on_a_clash(self) -> None:
         taken = {"/files/a.txt", "/files/a-2.txt"}
         assert safe_name("a.txt", directory="/files", taken=taken) == "/files/a-3.txt"
+
+    @pytest.mark.parametrize("unit", ["/", "\\a", "é", "\u1e69"])
+    def test_a_long_name_takes_little_memory(self, unit: str) -> None:
+        original = unit * 1_000_000 + "end.pdf"
+        tracemalloc.start()
+        name = safe_name(original)
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert name.endswith(".pdf")
+        assert is_name(name)
+        assert peak < 3_000_000
 
     def test_refuses_a_directory_that_is_no_name(self) -> None:
         with pytest.raises(InvalidName) as caught:

@@ -11,7 +11,7 @@ import messagebody
 
 # A process of its own: the system ends it when it takes too long, and says where it was.
 CHILD = r"""
-import importlib, inspect, pkgutil, re, resource, sys, time, tracemalloc
+import functools, importlib, inspect, pkgutil, re, resource, sys, time, tracemalloc
 
 length, seconds, only_the_worst = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3] == "worst"
 
@@ -45,8 +45,8 @@ def run(pattern, method, text):
         getattr(pattern, method)(text)
 
 
-def inputs(pattern, size):
-    "Runs of every character the pattern speaks of, behind what may come before them."
+def inputs(pattern):
+    "Runs of every character the pattern speaks of, behind what may come before them; by length."
     binary = isinstance(pattern.pattern, bytes)
     said = pattern.pattern.decode("latin-1") if binary else pattern.pattern
     units = {*" a0/%\\\"'-._({[", "/a", "%00", '\\"', "a ", "a/", ",a", "//"}
@@ -54,8 +54,12 @@ def inputs(pattern, size):
     for prefix in ("", "a", "0", '"', "/", ";a=\"", "data:", "https://"):
         for unit in sorted(units):
             for end in ("", "\0"):
-                text = prefix + unit * (size // len(unit)) + end
-                yield text.encode("latin-1") if binary else text
+                yield functools.partial(made, binary, prefix, unit, end)
+
+
+def made(binary, prefix, unit, end, size):
+    text = prefix + unit * (size // len(unit)) + end
+    return text.encode("latin-1") if binary else text
 
 
 def cost(pattern, method, text):
@@ -73,12 +77,11 @@ for module in modules:
             continue
         for method in sorted(uses([module], name)):
             print(module.__name__, name, method, flush=True)
-            tried = inputs(pattern, length)
+            tried = [*inputs(pattern)]
             if only_the_worst:
-                costs = [cost(pattern, method, text) for text in inputs(pattern, 2000)]
-                worst = costs.index(max(costs))
-                tried = [text for at, text in enumerate(inputs(pattern, length)) if at == worst]
-            for text in tried:
+                tried = [max(tried, key=lambda make: cost(pattern, method, make(2000)))]
+            for make in tried:
+                text = make(length)
                 tracemalloc.start()
                 run(pattern, method, text)
                 peak = tracemalloc.get_traced_memory()[1]

@@ -1,5 +1,7 @@
 """Text that is safe to show."""
 
+import tracemalloc
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -132,3 +134,21 @@ class TestWords:
 def test_a_url_is_redacted_wherever_it_begins() -> None:
     for before in ("", " ", "'", "-", ".", "+", "x"):
         assert "secret" not in redact_urls(f"{before}https://user:secret@host/a?secret")
+
+
+@pytest.mark.parametrize("length", [8_170, 8_190, 9_000])
+def test_a_long_password_is_not_shown(length: int) -> None:
+    for start in ("https://u:", "https://", "simplecache::s3://", "https:/\\"):
+        shown = redact_url(f"{start}{'s' * length}:x@host/a", limit=20_000)
+        assert "sss" not in shown
+        assert shown.startswith(start[:5])
+
+
+@pytest.mark.parametrize("unit", ["/", "/a", "\\@", "a:b@/", "?"])
+def test_a_long_url_takes_little_memory(unit: str) -> None:
+    url = "https://h/" + unit * 1_000_000
+    tracemalloc.start()
+    redact_url(url)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 2_000_000

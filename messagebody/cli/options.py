@@ -12,7 +12,7 @@ from urllib.parse import unquote, urlsplit
 
 import click
 
-from messagebody._files import replace_file
+from messagebody._files import read_at_most, replace_file
 from messagebody._text import count_of, human_size, quote
 from messagebody.body import MessageBody
 from messagebody.cli.terminal import Terminal, is_terminal
@@ -156,7 +156,7 @@ def read_bytes(path: str) -> bytes:
         if path == "-":
             return _within_limit(_all_of(_standard_input()), path)
         with Path(path).open("rb") as stream:
-            return _within_limit(stream.read(limits().json_bytes + 1), path)
+            return _within_limit(read_at_most(stream, limits().json_bytes), path)
     except OSError as error:
         raise click.UsageError(f"can't read {source_name(path)}: {error.strerror}") from error
     except MemoryError as error:
@@ -220,12 +220,22 @@ def decode_body(data: bytes, path: str) -> MessageBody:
 
 def read_schema(path: str) -> MessageBodySchema:
     """Return the schema in a file, or on standard input for "-"."""
-    data = read_bytes(path)
+    return decode_schema(read_bytes(path), path)
+
+
+def decode_schema(data: bytes, path: str) -> MessageBodySchema:
+    """Return the schema in some bytes; errors name the file they are from."""
     try:
         return MessageBodySchema.from_json(data)
     except (InvalidSchema, DecodeError) as error:
         problem = "is a body, not a schema" if _is_body(data) else f"is not a valid schema: {error}"
         raise click.UsageError(f"{source_name(path)} {problem}") from error
+
+
+def read_either(path: str) -> MessageBody | MessageBodySchema:
+    """Return the schema or the body in a file, or on standard input for "-"."""
+    data = read_bytes(path)
+    return decode_body(data, path) if _is_body(data) else decode_schema(data, path)
 
 
 def read_json(path: str, called: str = "") -> Any:

@@ -11,16 +11,15 @@ from urllib.parse import quote
 import attrs
 import click
 
-from messagebody._text import count_of, escape, xml_attribute, xml_content
+from messagebody._text import escape, xml_attribute, xml_content
+from messagebody.body import MessageBody
 from messagebody.cli.application import ExitCode
 from messagebody.cli.options import JSON_HELP
 from messagebody.cli.terminal import Terminal
-from messagebody.compatibility import Compatibility, Reason, Suggestion, Verdict
-from messagebody.rendering import listing
-from messagebody.rendering.tables import Cell, align
+from messagebody.compatibility import Compatibility, Reason, Suggestion
+from messagebody.rendering import explanation
 
 if TYPE_CHECKING:
-    from messagebody.body import MessageBody
     from messagebody.findings import Finding
     from messagebody.schema import MessageBodySchema
 
@@ -205,6 +204,10 @@ _RULES: Final = {
     "redundant-part": "Other schema parts accept everything that this one accepts.",
     "matches-nothing": "The pattern, or an alternative of it, matches nothing.",
     "double-star": "Two stars beside other characters mean no more than one.",
+    "unregistered-type": "Content types begin with a registered type, such as text or image.",
+    "type-disagrees": "The bytes of a part are of another type than the part states.",
+    "text-is-a-path": "The text of a part is the path of a file, which was not read.",
+    "chat-message": "A part looks like a message of a chat API.",
     "lone-suffix": "The pattern leaves out the type that its suffix is named for.",
 }
 
@@ -272,21 +275,28 @@ def report_pair(
 
 
 def report_findings(
-    findings: "Sequence[Finding]", schema: "MessageBodySchema", path: str
+    findings: "Sequence[Finding]", checked: "MessageBodySchema | MessageBody", path: str
 ) -> Report:
-    """Return the findings of `lint` in a schema as a report.
+    """Return the findings of `lint` in a schema or a body as a report.
 
     Arguments:
         findings: the findings.
-        schema: the schema.
+        checked: the schema or the body.
         path: the file it is in.
     """
+    is_body = isinstance(checked, MessageBody)
+    kind, index = ("body", "partIndex") if is_body else ("schema", "schemaIndex")
     return Report(
         "lint",
         f"{path} means what it says",
         "failed" if findings else "passed",
-        tuple(_on_finding(each, schema, path) for each in findings),
-        {"schema": path, "findings": [_finding_data(each) for each in findings]},
+        tuple(_on_finding(each, checked, path) for each in findings),
+        {
+            kind: path,
+            "findings": [
+                {"code": each.check, "text": each.problem, index: each.index} for each in findings
+            ],
+        },
     )
 
 
@@ -304,7 +314,9 @@ def _on_pair(reason: "Reason", result: "Compatibility", subject: Subject) -> Mes
     )
 
 
-def _on_finding(finding: "Finding", schema: "MessageBodySchema", path: str) -> Message:
+def _on_finding(
+    finding: "Finding", checked: "MessageBodySchema | MessageBody", path: str
+) -> Message:
     place = f"{finding.place}: " if finding.place else ""
     return Message(
         finding.check,
@@ -312,13 +324,13 @@ def _on_finding(finding: "Finding", schema: "MessageBodySchema", path: str) -> M
         escape(place + finding.problem, limit=_LONGEST),
         path,
         is_error=finding.severity == "ERROR",
-        identity=(_label(schema, finding.index),),
+        identity=(_label(checked, finding.index),),
     )
 
 
-def _label(schema: "MessageBodySchema", index: int | None) -> str:
-    """Return the text of a schema part, which stays the same when parts are put before it."""
-    return "" if index is None else schema[index].label
+def _label(checked: "MessageBodySchema | MessageBody", index: int | None) -> str:
+    """Return the text of a part, which stays the same when parts are put before it."""
+    return "" if index is None else checked[index].label
 
 
 def _pair_data(
@@ -355,14 +367,7 @@ def _parts(body: "MessageBody | None") -> list[dict[str, Any]] | None:
     return None if body is None else body.to_dicts()
 
 
-def _finding_data(finding: "Finding") -> dict[str, Any]:
-    return {"code": finding.check, "text": finding.problem, "schemaIndex": finding.index}
-
-
 _F = TypeVar("_F", bound=Callable[..., Any])
-# Consumer parts that a person reads about, one by one.
-_REJECTIONS: Final = 10
-_ROLES = {Verdict.ALWAYS: "yes", Verdict.UNDECIDED: "maybe"}
 
 
 def format_option(function: _F) -> _F:
@@ -417,39 +422,11 @@ def from_here(path: str) -> str:
 
 
 def _explain(terminal: Terminal, result: Compatibility, subject: Subject) -> None:
-    paint = terminal.palette
-    terminal.say(paint(str(result.verdict), _ROLES.get(result.verdict, "no")))
-    if subject.changed is not None and not result:
-        # A change is judged in two directions; reasons speak of producer and consumer only.
-        terminal.say("  producer: {}, consumer: {}".format(*subject.sides))
-    for reason in result.reasons:
-        _say_reason(terminal, reason)
-    if result.counterexample is not None:
-        terminal.say("a message the producer may send and the consumer refuses:")
-        width = None if terminal.width is None else terminal.width - 2
-        lines = listing(result.counterexample, palette=paint, width=width)
-        terminal.say("  " + line for line in lines)
-
-
-def _say_reason(terminal: Terminal, reason: Reason) -> None:
-    """Print a reason, a line for each consumer part that refuses, and a hint."""
-    paint = terminal.palette
-    summary = f"  {escape(reason.summary, limit=2000)}" + (":" if reason.rejections else "")
-    terminal.say_wrapped([summary])
-    rows = [
-        [
-            Cell(f"{each.schema_index}", "dim", right=True),
-            Cell(each.label),
-            Cell(f"other {each.differs}", "no"),
-        ]
-        for each in reason.rejections[:_REJECTIONS]
-    ]
-    width = None if terminal.width is None else terminal.width - 4
-    terminal.say("    " + line for line in align(rows, palette=paint, width=width))
-    if len(reason.rejections) > _REJECTIONS:
-        terminal.say(f"    and {count_of(len(reason.rejections) - _REJECTIONS, 'more part')}")
-    if reason.hint:
-        terminal.say_wrapped([f"    {escape(reason.hint, limit=2000)}"], "maybe")
+    # A change is judged in two directions; reasons speak of producer and consumer only.
+    note = "  producer: {}, consumer: {}".format(*subject.sides)
+    changed = subject.changed is not None and not result
+    paint, width = terminal.palette, terminal.width
+    terminal.say(explanation(result, palette=paint, width=width, note=note if changed else ""))
 
 
 def _advise(

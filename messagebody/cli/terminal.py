@@ -5,7 +5,6 @@ import os
 import re
 import shutil
 import sys
-import textwrap
 from collections.abc import Iterable
 from typing import Any
 
@@ -13,7 +12,7 @@ import attrs
 import click
 
 from messagebody.limits import DEFAULT_LIMITS, Limits
-from messagebody.rendering import Palette
+from messagebody.rendering import Palette, folded
 
 
 @attrs.define
@@ -49,9 +48,7 @@ class Terminal:
 
     def say_wrapped(self, lines: Iterable[str], role: str = "") -> None:
         """Print an answer in sentences, folded to the width of the terminal."""
-        for line in lines:
-            indent = " " * (len(line) - len(line.lstrip(" ")))
-            self.say(self.palette(each, role) for each in _folded(line, self.width, indent + "  "))
+        self.say(self.palette(each, role) for each in folded(lines, self.width))
 
     def say_json(self, value: Any) -> None:
         """Print an answer for programs, in ASCII: nothing in it can act on a terminal."""
@@ -66,13 +63,6 @@ class Terminal:
         """Print on standard error what a user must not miss, also where a script runs."""
         if not self.quiet:
             click.echo(f"messagebody: {text}", err=True)
-
-
-def _folded(line: str, width: int | None, indent: str) -> list[str]:
-    if width is None or len(line) <= width:
-        return [line]
-    # Names and types are not cut at their hyphens: they are copied.
-    return textwrap.wrap(line, width, subsequent_indent=indent, break_on_hyphens=False)
 
 
 def is_terminal(stream: Any) -> bool:
@@ -92,6 +82,7 @@ def _takes_colour(stream: Any) -> bool:
 _ADVICE = (
     (re.compile(r"Resolver\(allow=\[[\"']([^\"']*)[\"']\]\)"), r"--allow \1"),
     (re.compile(r"read them once and fill them in: body\.pin\(resolver\)"), "inline --all first"),
+    (re.compile(r"for the file itself: Path\(.+?\)"), "add without --text takes the file"),
     (re.compile(r"\b([a-z]+)=True\b"), r"--\1"),
 )
 

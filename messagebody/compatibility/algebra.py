@@ -22,8 +22,6 @@ from messagebody.solver.decision import NOTHING, Decision
 from messagebody.solver.intersection import intersection
 from messagebody.solver.profile import Profile
 
-__all__ = ["join", "meet", "simplify"]
-
 _IMPOSSIBLE = SchemaPart("/.", required=True)
 """Required, and no name matches it: a schema with it accepts nothing."""
 
@@ -54,11 +52,13 @@ def meet(one: MessageBodySchema, other: MessageBodySchema) -> MessageBodySchema 
         both = _intersection(a, b)
         if both is None:
             return None
+        # Different pairs often meet in the same part; a dict keeps each once and in order.
         found.update(dict.fromkeys(both))
     required = _required_in_meet(one, other), _required_in_meet(other, one)
     if required[0] is None or required[1] is None:
         return None
     needed = dict.fromkeys(required[0] + required[1])
+    # What is required already need not be allowed a second time.
     optional = [part for part in found if attrs.evolve(part, required=True) not in needed]
     return MessageBodySchema([*needed, *optional])
 
@@ -70,8 +70,12 @@ def _required_in_meet(one: MessageBodySchema, other: MessageBodySchema) -> list[
         if part.required:
             ways = [_intersection(part, each) for each in other]
             pieces = _merged(dict.fromkeys(piece for way in ways for piece in way or ()))
+            # "One of these must be there" can't be said by a schema: each required part stands
+            # alone.
             if None in ways or len(pieces) > 1:
                 return None
+            # No piece: the requirement can't be met under the other schema, so nothing is valid for
+            # both.
             needed += [attrs.evolve(piece, required=True) for piece in pieces or (_IMPOSSIBLE,)]
     return needed
 
@@ -95,6 +99,7 @@ def _merged(parts: Iterable[SchemaPart]) -> list[SchemaPart]:
 def _intersection(a: SchemaPart, b: SchemaPart) -> list[SchemaPart] | None:
     """Return what two schema parts both accept: at most one part; None if it can't be written."""
     kinds = intersection(a.content_type_pattern, b.content_type_pattern)
+    # A named part and an unnamed one have nothing in common.
     if kinds == [] or (a.name_pattern is None) != (b.name_pattern is None):
         return []
     if a.name_pattern is None or b.name_pattern is None:
@@ -127,6 +132,7 @@ def _union(patterns: Iterable[str], read: _Reader) -> str:
     different = list(dict.fromkeys(chain.from_iterable(listed)))
     if len(different) == 1:
         return different[0]
+    # Shared directories are written once; a text that opens a brace may not be cut inside it.
     common = posixpath.commonprefix(different)
     shared = common[: common.rfind("/") + 1] if "{" not in common else ""
     return shared + "{" + ",".join(each[len(shared) :] for each in different) + "}"
@@ -160,6 +166,7 @@ def join(
         if _is_unsatisfiable(schema, budget):
             return simplify(rest, steps=budget.left)
     accepted = [attrs.evolve(each, required=False, description=None) for each in (*one, *other)]
+    # A description speaks of one of the two schemas, and would be wrong of both.
     always = _always_met(one, other, budget), _always_met(other, one, budget)
     needed = [attrs.evolve(part, description=None) for part in always[0] + always[1]]
     # What both always have is inside every union that it is a part of, so no such union is needed.
@@ -221,7 +228,9 @@ def simplify(schema: MessageBodySchema, *, steps: int = DEFAULT_STEPS) -> Messag
         return MessageBodySchema([_IMPOSSIBLE])
     decision = Decision(Profile.of(schema.parts), NOTHING, budget)
     alive = [part for i, part in enumerate(schema) if not decision.occurrence(i).is_refuted]
+    # Sorted: the same set of parts gives the same schema, whatever order it was written in.
     kept = sorted({_canonical(part) for part in alive}, key=_order)
+    # The most special come last in the order, and are the likeliest to lie inside others.
     for part in reversed(kept):
         try:
             kept = _without(kept, part, budget)
@@ -265,6 +274,7 @@ def _without(kept: list[SchemaPart], part: SchemaPart, budget: Budget) -> list[S
     """
     others = [each for each in kept if each != part]
     if part.required:
+        # Only that it is required may be superfluous: tried first, because it is the weaker change.
         weaker = attrs.evolve(part, required=False)
         others = [each for each in others if each != weaker]
         if not _is_met([*others, weaker], [*others, part], budget):

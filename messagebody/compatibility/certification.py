@@ -102,6 +102,7 @@ class _Maker:
         self._required = [i for i, (_, needed) in enumerate(boxes_of(producer)) if needed]
         self._taken = [box for box, _ in boxes_of(consumer)]
         self._wanted = [j for j, (_, needed) in enumerate(boxes_of(consumer)) if needed]
+        # What the checker adds for a lenient consumer, in the same order.
         if lenient:
             self._taken += [("/**", "*/*"), (None, "*/*")]
 
@@ -126,6 +127,7 @@ class _Maker:
 
     def _coverage(self, box: Box) -> dict[str, Any]:
         """Return the claim that a part of the producer is accepted, but for some names."""
+        # One part that holds all gives a shorter proof than a union does.
         for j, other in enumerate(self._taken):
             words = self._contained(box, other)
             if words is not None:
@@ -153,6 +155,7 @@ class _Maker:
 
     def _contained(self, inner: Box, outer: Box) -> Words | None:
         """Return the proof that one box is in another, name in name and type in type."""
+        # Unnamed parts and named ones never hold each other.
         if (inner[0] is None) != (outer[0] is None):
             return None
         kinds = _contained_kinds(inner[1], outer[1], self._budget)
@@ -161,6 +164,7 @@ class _Maker:
         names = _contained_names(inner[0], outer[0], self._budget)
         if names is None:
             return None
+        # The types are proved behind one legal name: what follows a name is the same behind any.
         name = next(name for name in names if _matches(inner, name))
         return names + [name + kind for kind in kinds]
 
@@ -210,6 +214,7 @@ class _Maker:
         if not small:
             raise _Open
         i, clashes = min(
+            # The part with the fewest ways left makes the smallest tree.
             ((i, self._clashes(body, i, names)) for i, (names, _) in small.items()),
             key=lambda each: sum(words is None for words in each[1].values()),
         )
@@ -266,6 +271,7 @@ def _contained_names(inner: str, outer: str, budget: Budget) -> Words | None:
 class _Unpriced:
     budget: Budget = attrs.field(eq=False)
 
+    # Equal for all budgets, so that the cache asks for the patterns only.
     def __hash__(self) -> int:
         return 0
 
@@ -299,6 +305,7 @@ def _search(inside: Sequence[Box], covers: Sequence[Box], budget: Budget) -> Wor
     patterns, many = [_pattern(box) for box in (*inside, *covers)], len(inside)
     start: State = "", tuple(pattern.start for pattern in patterns)
     words = {start: ""}
+    # Words are compared only where the legal-name automaton is in the same state.
     standing: dict[str | None, list[tuple[Places, ...]]] = {"": [start[1]]}
     queue = [start]
     for state in queue:
@@ -312,6 +319,7 @@ def _search(inside: Sequence[Box], covers: Sequence[Box], budget: Budget) -> Wor
                 return words[after]
             kept.append(after[1])
             queue.append(after)
+    # The checker reads every beginning of a word on its way.
     return _longest(words.values())
 
 

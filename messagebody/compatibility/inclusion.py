@@ -9,7 +9,7 @@ from typing import Any, Final
 import attrs
 
 from messagebody._guards import require_schema
-from messagebody._text import count_of
+from messagebody._leaves import leaf
 from messagebody.body import MessageBody
 from messagebody.compatibility.certification import certificate_of
 from messagebody.compatibility.reasons import Explanation, Reason, Sides, explain
@@ -20,6 +20,7 @@ from messagebody.solver.decision import Decision
 from messagebody.solver.profile import PartType, Profile
 from messagebody.solver.screen import Types
 
+# The smallest content of each type that its own readers accept.
 _PIXEL: Final = base64.b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGNgAAAAAgABSK+kcQAAAABJRU5ErkJggg=="
 )
@@ -94,9 +95,12 @@ class Compatibility:
         return self.verdict is Verdict.ALWAYS
 
     def __repr__(self) -> str:
-        parts = self.counterexample_types
-        found = "" if parts is None else f", counterexample of {count_of(len(parts), 'part')}"
+        # Not its size: `counterexample` shows every reason, and finding those takes work.
+        found = "" if self.counterexample_types is None else ", with a counterexample"
         return f"Compatibility({self.verdict}{found})"
+
+    def __str__(self) -> str:
+        return "\n".join(leaf("explanation")(self))
 
     @property
     def compatible(self) -> bool | None:
@@ -140,6 +144,7 @@ class Compatibility:
             types = decision.shared_body()
         except OutOfBudget:
             return None
+        # The empty body is valid for both, and shows a reader nothing.
         if types == []:
             try:
                 part = decision.shared_part()
@@ -218,6 +223,7 @@ def check(
     require_schema(producer)
     require_schema(consumer)
     if lenient:
+        # One notion of inclusion is enough: leniency is two more parts of the consumer.
         consumer = lenient_schema(consumer)
     profiles = Profile.of(producer.parts), Profile.of(consumer.parts)
     decision = Decision(*profiles, Budget(steps))
@@ -240,6 +246,7 @@ def _decide(decision: Decision) -> tuple[Verdict, Types | None]:
         body = decision.counterexample()
         if body is None:
             return Verdict.ALWAYS, None
+        # Asked last: it is of interest only when the answer is not *always*.
         shared = decision.shared_body()
     except OutOfBudget:
         return Verdict.UNDECIDED, body

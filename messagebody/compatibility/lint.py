@@ -19,7 +19,8 @@ def lint(schema: MessageBodySchema, *, steps: int = DEFAULT_STEPS) -> list[Findi
     Only what is proved is reported. Where the budget ends first, a finding says so. The checks are
     `unsatisfiable`: no body is valid (the only error); `dead-part`: no valid body has such a part;
     `redundant-part`: other schema parts accept all that an optional one does; `undecided`: the
-    budget ended first; and those of a pattern: `matches-nothing`, `double-star`, `lone-suffix`.
+    budget ended first; and those of a pattern: `matches-nothing`, `double-star`, `lone-suffix`,
+    `unregistered-type`.
     `Finding.index` is the schema part's, None for the whole.
 
     Arguments:
@@ -34,6 +35,7 @@ def lint(schema: MessageBodySchema, *, steps: int = DEFAULT_STEPS) -> list[Findi
     """
     require_schema(schema)
     found: list[Finding] = []
+    # Nothing is valid, so every part is dead and redundant: one finding says it.
     if satisfiable(schema, steps=steps).value is False:
         problem = "no body is valid: the required parts can't all be met"
         found.append(Finding("unsatisfiable", "", problem))
@@ -75,6 +77,7 @@ def _on_parts(schema: MessageBodySchema, steps: int) -> Iterator[Finding]:
 def _redundancy(schema: MessageBodySchema, index: int, steps: int) -> Compatibility:
     """Return whether the other parts accept all that one part accepts."""
     part = MessageBodySchema([schema[index]])
+    # Only what they accept is the question here, not what they demand.
     others = [attrs.evolve(each, required=False) for i, each in enumerate(schema) if i != index]
     return check(part, MessageBodySchema(others), steps=steps)
 

@@ -64,6 +64,7 @@ class InclusionMatrix:
         self._consumers = consumers
         self._steps = steps
         self._by_rectangle = _Rectangles(consumers)
+        # Agents share schemas: a row is made once for each different one.
         self._rows: dict[Profile, Row] = {}
 
     def row(self, position: int) -> Row:
@@ -84,6 +85,8 @@ class InclusionMatrix:
             candidates = everyone  # without a valid body, none can be ruled out by one
         proved = candidates & self._by_rectangle.proved(producer)
         undecided = 0
+        # Few are left here: probes rule out nearly all that don't fit, containment proves most that
+        # do.
         for position in members(candidates & ~proved):
             decision = Decision(producer, self._consumers[position], Budget(self._steps))
             try:
@@ -125,6 +128,7 @@ class _Rectangles:
             left &= self._acceptors(part)
         met: set[Rectangle] = set()
         for choices in probes.choices:
+            # Whatever is chosen, these are met; a requirement met by only some choices is not.
             met |= set.intersection(*[set(self._matching(part)) for part in choices])
         return left & ~self._needing_more_than(met)
 
@@ -209,6 +213,7 @@ def _probes_of(producer: Profile, steps: int) -> _Probes | None:
     body = decision.valid_body()
     if body is None:
         return None
+    # At a critical name a part may be impossible in any valid body, so it proves nothing.
     taken = {*decision.critical_names, ""}
     others = [part for each in parts for part in each if part.name not in taken]
     return _Probes(body + others, [[part] for part in body])
@@ -220,6 +225,7 @@ def _spread(producer: Profile, index: int) -> list[str]:
     if not known:
         kind = sample_type(producer.types[index])
         return [kind] if kind else []
+    # One of each top-level type: a consumer that takes text refuses the image among them.
     first: dict[str, str] = {}
     for kind in known:
         first.setdefault(kind.partition("/")[0], kind)

@@ -217,6 +217,7 @@ def _add_rejected(shown: Types, decision: Decision, answers: Mapping[int, Answer
     A body stays valid for the producer if a part is added that it accepts, of another name.
     """
     pair = decision.pair
+    # A name occurs once in a body, so the parts added take others.
     taken = {part.name for part in shown if part.name is not None}
     senders = 0
     for part in rejected_by(pair, shown):
@@ -227,6 +228,7 @@ def _add_rejected(shown: Types, decision: Decision, answers: Mapping[int, Answer
             continue
         rejected = rejected_by(pair, answer.body or ())
         own = next((each for each in rejected if pair.hits(each) >> index & 1), None)
+        # Found in another body: here the name is taken, so another one is looked for.
         if own is None or own.name in taken:
             own = decision.rejected_part(index, taken)
         if own is not None:
@@ -311,6 +313,7 @@ def _optional_match(producer: MessageBodySchema, wanted: SchemaPart) -> int | No
             for index, each in enumerate(producer)
             if each.name == wanted.name
             and not each.required
+            # With nothing in common, requiring the part would not help.
             and not are_disjoint(each.content_type_pattern, wanted.content_type_pattern)
         ),
         None,
@@ -341,6 +344,7 @@ def _rejection(index: int, schema_part: SchemaPart, part: PartType) -> Rejection
 
 def _closeness(schema_part: SchemaPart, part: PartType) -> tuple[bool, bool, int, int]:
     """Return a sort key: a right name counts most, then a right type, then common beginnings."""
+    # A part with a name is never meant to be one without.
     same_sort = (part.name is None) == (schema_part.name is None)
     return (
         schema_part.accepts_name(part.name),

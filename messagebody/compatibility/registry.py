@@ -82,7 +82,7 @@ class Agent:
             if unknown := sorted(data.keys() - _MEMBERS, key=str):
                 known = ", ".join(sorted(_MEMBERS))
                 shown = ", ".join(map(quote, unknown))
-                raise InvalidSchema(f"unknown members {shown}; an agent has {known}")
+                raise InvalidSchema(f"unknown members {shown}; an agent has {known}{_meant(data)}")
             if not data.keys() & {"input", "output"}:
                 # A schema part has a name too: read as an agent, it would fit everybody.
                 raise InvalidSchema("an agent has an input, an output or both; here is neither")
@@ -99,6 +99,15 @@ class Agent:
             raise InvalidSchema(f"agent {quote(stated)}: {error}") from error
 
 
+def _meant(data: Mapping[str, Any]) -> str:
+    """Return what an object is instead of an agent, if it is a part of something else."""
+    if data.keys() & {"content", "contentUrl"}:
+        return "; this is a part of a body"
+    if "contentType" in data:
+        return "; this is a part of a schema, which an agent has as its input or output"
+    return ""
+
+
 def _stated(agent: Mapping[str, Any], member: str, limits: Limits) -> MessageBodySchema | None:
     schema = agent.get(member)
     return None if schema is None else MessageBodySchema.from_dicts(schema, limits=limits)
@@ -106,6 +115,7 @@ def _stated(agent: Mapping[str, Any], member: str, limits: Limits) -> MessageBod
 
 def _of_modes(card: Mapping[str, Any], way: str) -> MessageBodySchema:
     """Return what an agent card takes or sends: unnamed parts of its modes."""
+    # A skill's own modes stand in for the card's where it is used, so the agent may meet either.
     modes = list(_modes(card, f"default{way}Modes"))
     skills = card.get("skills") or []
     for skill in skills if isinstance(skills, list) else []:
@@ -126,6 +136,7 @@ def _modes(holder: Mapping[str, Any], member: str) -> Iterator[str]:
     for mode in modes:
         if not isinstance(mode, str):
             raise InvalidSchema(f"{member} holds content types, got {quote(mode)}")
+        # Patterns have no parameters, and cards state modes such as `text/plain; charset=utf-8`.
         yield mode.partition(";")[0].strip()
 
 
@@ -149,6 +160,7 @@ def read_agents(
             raise InvalidSchema(f"{path.name}: {error}") from error
 
 
+# A registry decides many pairs: one hard pair must not hold up all others.
 _STEPS_A_PAIR: Final = 50_000
 
 
@@ -308,6 +320,7 @@ class Registry(Mapping[str, Agent]):
         """
         if isinstance(of, str):
             taker = self._position(of)
+            # A column is made of rows, which are kept and serve the next question too.
             rows = [self._matrix.row(i) for i in range(len(self))]
             return self._neighbours(
                 sum((row.fitting >> taker & 1) << i for i, row in enumerate(rows)),
@@ -335,6 +348,7 @@ class Registry(Mapping[str, Agent]):
             return []
         nx = _networkx("shortest chains of agents")
         graph = self.graph()
+        # No agent can have these as its name.
         source, target = object(), object()
         graph.add_edges_from((source, name) for name in self.takers(have))
         graph.add_edges_from((name, target) for name in self.feeders(want))
@@ -402,6 +416,7 @@ class Registry(Mapping[str, Agent]):
         """Return the pairs that have an agent in them."""
         position, agent = self._position(name), self[name]
         others = [Profile.of(self._taking(each.input).parts) for each in self.values()]
+        # One row and one column: the pairs of all the others can't have changed.
         row = InclusionMatrix([Profile.of(agent.output.parts)], others, self._steps).row(0)
         names = list(self)
         found = _Around(

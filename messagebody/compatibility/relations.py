@@ -14,18 +14,6 @@ from messagebody.solver.budget import DEFAULT_STEPS, Budget, OutOfBudget
 from messagebody.solver.decision import NOTHING, Decision
 from messagebody.solver.profile import PartType, Profile
 
-__all__ = [
-    "Evolution",
-    "Relation",
-    "Upgrade",
-    "dead_parts",
-    "disjoint",
-    "equivalent",
-    "evolution",
-    "satisfiable",
-    "upgrade",
-]
-
 
 @attrs.frozen(eq=False)
 class Relation:
@@ -99,6 +87,7 @@ def equivalent(
     require_schema(one)
     require_schema(other)
     ways = [check(one, other, steps=steps), check(other, one, steps=steps)]
+    # A counterexample on one side settles it, even if the other side is open.
     for way in ways:
         if way.compatible is False:
             return Relation(False, way.counterexample)
@@ -155,12 +144,13 @@ def evolution(
         ways.append(check(old, new, lenient=lenient, steps=steps))
     if wanted is not Evolution.BACKWARD:
         ways.append(check(new, old, lenient=lenient, steps=steps))
+    # The worse of the two answers: a counterexample first, then an open question.
     return min(ways, key=lambda way: (way.compatible is not False, way.compatible is not None))
 
 
 @attrs.frozen(eq=False)
 class Upgrade:
-    """Whether an agent can be replaced; true only if nobody around it notices.
+    """Whether an agent can be replaced; true only if all its senders and receivers stay compatible.
 
     Arguments:
         input: whether the new agent takes all that the old one took.
@@ -194,6 +184,7 @@ def upgrade(
             raise InvalidArgument("a pair of schemas, (input, output)", pair)
     return Upgrade(
         check(old[0], new[0], lenient=lenient, steps=steps),
+        # The other way round: those who read the old output must be able to read the new one.
         check(new[1], old[1], lenient=lenient, steps=steps),
     )
 

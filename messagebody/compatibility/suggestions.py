@@ -37,6 +37,7 @@ CONVERTERS: Final[Mapping[str, tuple[str, ...]]] = {
 }
 """Which content types can commonly be made of which: the default of `suggest`."""
 
+# Bounds of the search: people act on short lists of short changes, found at once.
 _TRIED: Final = 2_000
 _EDITS: Final = 4
 _SHARE: Final = 8
@@ -140,6 +141,7 @@ def suggest(
         edits = tuple(edit for option in choice for edit in option.edits)
         if len(edits) > _EDITS or len(found) == limit:
             break
+        # More than is needed: a shorter suggestion already says it.
         if any(set(known.edits) <= set(edits) for known in found):
             continue
         parts = [option.part for option in choice]
@@ -161,6 +163,7 @@ class _Trial:
     def __init__(self, producer: MessageBodySchema, consumer: Profile, budget: Budget) -> None:
         self._consumer = consumer
         self._budget = budget
+        # A part that never occurred before need not occur after the change.
         before = Decision(Profile.of(producer.parts), NOTHING, budget)
         self._alive = [before.occurrence(index).is_found for index in range(len(producer))]
 
@@ -217,6 +220,7 @@ def _options(
     converters: Mapping[str, Sequence[str]],
 ) -> Iterator[_Option]:
     """Yield what may become of a schema part, the fewest edits first."""
+    # A part that is rejected can't stay as it is.
     found = [] if is_rejected else [_Option((), part)]
     for target in consumer if is_rejected else wanted:
         for edits in _ways_into(index, part, target, converters):
@@ -279,6 +283,8 @@ def _cheapest_first(options: Sequence[Sequence[_Option]]) -> Iterator[tuple[_Opt
             following = (*places[:index], place + 1, *places[index + 1 :])
             if place + 1 < len(options[index]) and following not in seen:
                 seen.add(following)
+                # Each step makes one choice dearer, so combinations come in the order of their
+                # cost.
                 heapq.heappush(queue, (_cost(options, following), following))
 
 

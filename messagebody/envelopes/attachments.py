@@ -17,16 +17,6 @@ from messagebody.part import Part
 from messagebody.references.url import Malformed, parse
 from messagebody.wire import base64
 
-__all__ = [
-    "Taken",
-    "content_type_of",
-    "is_absolute_url",
-    "not_taken",
-    "put_parts",
-    "take_part",
-    "take_parts",
-]
-
 _CACHED_LENGTH = 256
 
 ALIASES = {
@@ -45,6 +35,7 @@ def is_absolute_url(url: Any) -> bool:
         >>> [is_absolute_url(url) for url in ("https://e.com/a.png", "/srv/a.png", "C:/a.png")]
         [True, False, False]
     """
+    # `mailto:` and Windows paths such as `C:/a` have a scheme by RFC 3986, and no host.
     if not isinstance(url, str) or "://" not in url:
         return False
     return _is_readable(url) if len(url) > _CACHED_LENGTH else _is_readable_cached(url)
@@ -75,7 +66,7 @@ def first_text(attachment: dict[str, Any], member: str) -> tuple[str, str] | Non
 def content_type_of(attachment: dict[str, Any]) -> str:
     """Return the stated content type if it is one, else application/octet-stream.
 
-    A kind such as "image" or "video" is no content type, and none is invented.
+    A kind such as "image" or "video" is not a content type, and none is invented.
     """
     stated = first_text(attachment, "mime_type")
     if stated is None or "/" not in stated[1]:
@@ -152,6 +143,7 @@ def put_parts(left: list[Any], aliases: dict[str, str], body: MessageBody) -> li
     """
     attachments = list(left)
     for name, alias in aliases.items():
+        # The place is in the name: `/attachments/3/…` is the third.
         index = int(name.split("/")[2]) - 1
         part, holds_url = body[name], alias in ALIASES["url"]
         if part.is_reference != holds_url:
@@ -173,6 +165,7 @@ def _decoded(text: str) -> bytes | None:
         content = base64.decode(text, strict=True)
     except ValueError:
         return None
+    # Otherwise the way back would write another text than the one that came.
     return content if base64.encode(content) == text else None
 
 

@@ -18,8 +18,6 @@ from messagebody.part import Part
 from messagebody.wire import base64, data_urls, strict_json
 from messagebody.wire.manifest import UNLISTED, unlisted
 
-__all__ = ["Embedded", "embed", "extract", "inline_text", "is_same"]
-
 _SEPARATOR = "\n\n"
 
 
@@ -64,6 +62,7 @@ def embed(body: MessageBody, *, inline_as: Literal["url", "data"]) -> Embedded:
             embedded.texts.append(text)
         else:
             embedded.attachments.append(_attachment(part, inline_as))
+            # By name and type it would be text; the entry says that it travels as an attachment.
             if _may_be_shown(part.name, part.content_type):
                 entry["attached"] = True
         if part.url is not None and data_urls.is_data_url(part.url):
@@ -143,6 +142,7 @@ def _extracted(
         texts = _split(
             texts, [entry["size"] for entry, show in zip(entries, shown, strict=True) if show]
         )
+    # The body's attachments come last, behind those the message had before.
     own = len(entries) - sum(shown)
     if len(texts) != sum(shown) or len(attachments) < own:
         return None
@@ -164,6 +164,7 @@ def _split(joined: str, sizes: list[int]) -> list[str]:
     for size in sizes:
         texts.append(data[start : start + size].decode())
         start += size + len(_SEPARATOR)
+    # Behind the last text there is no separator.
     if start != len(data) + (len(_SEPARATOR) if sizes else 0):
         raise ValueError("the texts are not those of the manifest")
     return texts
@@ -185,6 +186,7 @@ def _part(entry: dict[str, Any], text: str | None, attachment: Any) -> Part:
 
 def _content(entry: dict[str, Any], attachment: dict[str, Any]) -> bytes | None:
     """Return the bytes of an attachment that holds them, None for a reference."""
+    # A `data:` URL that the body itself had stays one.
     if entry.get("reference"):
         return None
     data = attachment.get("data")

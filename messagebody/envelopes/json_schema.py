@@ -183,9 +183,11 @@ def _format(_: str, value: Any, __: Schema, strict: bool) -> str | None:
 
 
 def _is_date_time(text: str, strict: bool) -> bool:
+    # RFC 3339 takes "t" and "z" as well.
     found = _compiled(_DATE_TIME, strict).search(text.upper())
     if found is None or int(found[1]) == 0:
         return False
+    # A month's days differ, which a pattern can't say.
     return 1 <= int(found[3]) <= calendar.monthrange(int(found[1]), int(found[2]))[1]
 
 

@@ -27,7 +27,7 @@ _DELETE_ESCAPE = re.compile(r"(\\\\)|\\u007f")
 
 
 class PhpObject(dict[str, Any]):
-    """A PHP object: it stays `{}` when it is empty, and is no array."""
+    """A PHP object: it stays `{}` when it is empty, and is not an array."""
 
 
 # Kinds of values
@@ -50,6 +50,7 @@ def is_empty(value: Any) -> bool:
         >>> [is_empty(value) for value in ("", "0", 0, [], {}, None, "0.0", "false")]
         [True, True, True, True, True, True, False, False]
     """
+    # Objects are true in PHP, even empty ones.
     return not isinstance(value, PhpObject) and (not value or value in ("0", b"0"))
 
 
@@ -76,6 +77,7 @@ def text_of(value: Any) -> str:
     if isinstance(value, bool):
         return "1" if value else ""
     if isinstance(value, int):
+        # A larger integer is a float to PHP.
         return str(value) if abs(value) <= _INT_MAX else float_text(_as_float(value), 14, "E")
     if isinstance(value, float):
         return float_text(value, 14, "E")
@@ -104,6 +106,7 @@ def lower(text: str) -> str:
         >>> lower("ÀB") == "Àb"
         True
     """
+    # Not `str.lower`: PHP 8 leaves all but A to Z alone.
     return text if text.islower() else text.translate(_LOWER)
 
 
@@ -121,6 +124,7 @@ def float_text(number: float, precision: int, exponent: str) -> str:
     """
     if not math.isfinite(number):
         return "NAN" if math.isnan(number) else ("-INF" if number < 0 else "INF")
+    # 17 is PHP's `serialize_precision=-1`: the shortest text that reads back the same.
     spelled = f"{number:.{precision - 1}e}" if precision < 17 else f"{number!r}"
     sign, digits, point = _decimal(spelled)
     if point > precision or point < -3:
@@ -223,6 +227,7 @@ def _shell(item: Any) -> tuple[Any, Iterable[tuple[Any, Any]]]:
         return PhpObject.fromkeys(item), item.items()
     if isinstance(item, dict):
         keyed = {text_of(key): child for key, child in item.items()}
+        # Keys 0 to n in order: PHP has a list here.
         if not all(key == str(index) for index, key in enumerate(keyed)):
             return dict.fromkeys(keyed), keyed.items()
         item = list(keyed.values())
@@ -257,6 +262,7 @@ def _flaw_in(container: Any, *, binary: bool) -> str | None:
                 return "a member name holds a lone surrogate"
         items = container.values()
     for item in items:
+        # Nested ones are containers of their own, and checked as such.
         if isinstance(item, NESTED) or (binary and isinstance(item, str | bytes)):
             continue
         problem = leaf_problem(item)
@@ -319,6 +325,7 @@ def _scalar(value: Any) -> str:
     if isinstance(value, str):
         text = text.replace("/", "\\/")
         if "\x7f" in value:
+            # Python escapes DEL and PHP does not.
             text = _DELETE_ESCAPE.sub(lambda match: match[1] or "\x7f", text)
     return text
 

@@ -62,7 +62,7 @@ def read_object(message: Any, what: str) -> dict[str, Any]:
         what: the format, for the error.
 
     Raises:
-        EnvelopeError: it is no strict JSON, or no object.
+        EnvelopeError: it is not strict JSON, or not an object.
     """
     try:
         value = read(message)
@@ -80,6 +80,7 @@ def read_object(message: Any, what: str) -> dict[str, Any]:
 def check_depth(value: Any) -> None:
     """Raise `EnvelopeError` if a value nests too deep for a recursive writer; never recurses."""
     try:
+        # Walked for the error that it raises on its way.
         for _ in containers(value, depth=DEPTH):
             pass
     except TooDeep as error:
@@ -120,6 +121,7 @@ def numbered_name(directory: str, number: int, original: Any) -> str:
         '/attachments/1/42_new.md'
     """
     text = original if isinstance(original, str) else ""
+    # A query is no part of a file's name, and may be a secret.
     if "://" in text:
         text = text.partition("?")[0].partition("#")[0]
     return safe_name(text, directory=f"{directory}/{number}")
@@ -146,6 +148,7 @@ def check_views(
     losses: list[Loss] = []
     for slot in slots:
         part = body.get(slot.name)
+        # Not attached at all is no conflict: the message only points to the file.
         if part is None or slot.name in known:
             continue
         known.add(slot.name)
@@ -180,6 +183,7 @@ def _is_intact(view: Part, part: Part) -> bool:
     said = [[unlisted(each._record), each.extra] for each in (part, view)]
     if not strict_json.same(*said):
         return False
+    # Inlined or moved since, the same digest is the same content.
     if view.is_reference:
         return part.url == view.url or (view.digest is not None and part.digest == view.digest)
     return part.content_type == view.content_type and part.digest == view.digest
@@ -223,6 +227,7 @@ def merged(defaults: dict[str, Any], header: Mapping[str, Any]) -> dict[str, Any
     made = {**defaults, **header}
     for name, value in defaults.items():
         if isinstance(value, dict) and isinstance(made[name], Mapping):
+            # One level down only: deeper members belong to the caller's own objects.
             made[name] = {**value, **made[name]}
     return made
 
@@ -263,7 +268,7 @@ class Carrier:
         """Return the body of a message; `files` gives the parts for files it points to.
 
         Raises:
-            EnvelopeError: the message is no strict JSON object.
+            EnvelopeError: the message is not a strict JSON object.
         """
         value = read_object(message, self.what)
         carried = self._carried(value)
@@ -284,6 +289,7 @@ class Carrier:
         Raises:
             EnvelopeError: a part contradicts the message, or a header is missing.
         """
+        # A received message goes on as it came: its signature is over that text.
         if self.exact in body:
             text = body[self.exact].read_text()
             value = read_object(text, self.what)
@@ -298,7 +304,13 @@ class Carrier:
                 f"to whom; give a header, {self.what} without its content, or use build or reply"
             )
         value = self.carrying(dict(header), body)
-        return Converted(value, [*self.unseen(body, value), *missing(self.iter_findings(value))])
+        return self.converted(body, value, self.iter_findings(value))
+
+    def converted(
+        self, body: MessageBody, message: dict[str, Any], findings: Iterable[Finding]
+    ) -> Converted[Any]:
+        """Return the message made of a body, with what it does not show and still lacks."""
+        return Converted(message, [*self.unseen(body, message), *missing(findings)])
 
     def carrying(self, message: dict[str, Any], body: MessageBody) -> dict[str, Any]:
         """Return a message with a body as its content, and its references listed."""
@@ -323,6 +335,7 @@ class Carrier:
     def _put_together(self, body: MessageBody) -> Converted[str | dict[str, Any]]:
         value = read_object(body[self.meta].read_bytes(), self.meta)
         slots, note = [*self.slots(value)], member(value, *self.place)
+        # The note that `_without_content` leaves where a message carried a whole body.
         if isinstance(note, dict) and note.get(_CARRIED) == [] and _LISTED in note:
             links = [link for link in self.links(value) if link.url not in note[_LISTED]]
             others = {self.meta, *(link.name for link in links), *(slot.name for slot in slots)}
@@ -364,6 +377,7 @@ class Carrier:
         except MessageBodyError:
             return None
         is_content = isinstance(content, self.kinds) and self._parts(content) == [part]
+        # Sent plainly, it would be read as a carried body by the other side.
         looks_carried = isinstance(content, dict) and _CARRIED in content
         return content if is_content and not looks_carried else None
 
@@ -375,6 +389,8 @@ class Carrier:
             return None
         try:
             body = MessageBody.from_dicts(parts)
+            # Only what is written the same way is a body; anything else is data that looks like
+            # one.
             again = _whole(body)
         except MessageBodyError:
             return None

@@ -5,6 +5,7 @@ import difflib
 import errno
 import os
 import threading
+import weakref
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from pathlib import Path
@@ -27,6 +28,7 @@ from messagebody.filesystem.files import (
     OffloadingWriter,
     PartWriter,
     TextPartWriter,
+    Writing,
     plain_mode,
 )
 from messagebody.filesystem.paths import live_options, live_token
@@ -131,6 +133,7 @@ class MessageBodyFileSystem(BodyView):
         if autosave and fo is None:
             raise ValueError("autosave is of a filesystem over fo=; a live body has no document")
         self._here = _OfThread()
+        self._writing: weakref.WeakValueDictionary[str, Writing] = weakref.WeakValueDictionary()
         self.document = None if fo is None else Document(fo, target_protocol, target_options)
         self.read_only = read_only
         self.autosave = autosave
@@ -214,10 +217,12 @@ class MessageBodyFileSystem(BodyView):
     def to_dict(self, *, include_password: bool = True) -> dict[str, Any]:
         """Return the filesystem as a JSON value; only one over `fo=` is one."""
         if self.document is None:
-            raise TypeError("a filesystem over a live body is no JSON value; pickle it, or use fo=")
+            raise TypeError(
+                "a filesystem over a live body is not a JSON value; pickle it, or use fo="
+            )
         if self.storage_options.get("resolver") is not None:
             raise TypeError(
-                "a filesystem with resolver= is no JSON value; pickle it, or use allow="
+                "a filesystem with resolver= is not a JSON value; pickle it, or use allow="
             )
         result: dict[str, Any] = super().to_dict(include_password=include_password)
         return result
@@ -269,6 +274,28 @@ class MessageBodyFileSystem(BodyView):
             self.transaction.files.append(writer)
         return writer
 
+    # Files that are open for writing: there with the size they have now, as on a local disk
+
+    def info(self, path: str, **options: Any) -> dict[str, Any]:
+        """Describe a file or directory; a file that is open for writing has the size it has now.
+
+        Databases ask for it while they write. Content is what it was until the file is closed.
+        """
+        path = self._strip_protocol(path)
+        writer = self._writing.get(path)
+        if writer is None:
+            return super().info(path, **options)
+        there = super().info(path, **options) if self._has(path) else {}
+        return there | {"name": path, "size": writer.size, "type": "file"}
+
+    def exists(self, path: str, **options: Any) -> bool:
+        """Tell whether there is a file or directory, or a file open for writing."""
+        return self._strip_protocol(path) in self._writing or super().exists(path, **options)
+
+    def isfile(self, path: str) -> bool:
+        """Tell whether there is a file, or one open for writing."""
+        return self._strip_protocol(path) in self._writing or super().isfile(path)
+
     # Writing
 
     def _change(self, path: str, check: Callable[[], Any], apply: Callable[[], Any]) -> None:
@@ -312,13 +339,16 @@ class MessageBodyFileSystem(BodyView):
             check_name(name)
         except InvalidName as error:
             raise OSError(errno.EINVAL, error.problem, path) from error
-        if name in self.body:
+        find = self.body._parts.find
+        if find(name) is not None:
             if is_new:
                 fail(errno.EEXIST, path)
         elif self._is_directory(path):
             fail(errno.EISDIR, path)
-        elif any(above in self.body for above in ancestors(name)):
-            fail(errno.ENOTDIR, path)
+        else:
+            for above in ancestors(name):
+                if find(above) is not None:
+                    fail(errno.ENOTDIR, path)
 
     def _held(self, path: str, content: bytes, content_type: str | None) -> bytes | Offloaded:
         """Return content as a part is to hold it: a reference, if it is large and there is a store.
@@ -347,7 +377,7 @@ class MessageBodyFileSystem(BodyView):
         else:
             held = {"content": content}
         if old is None:
-            self.body.add(name=name, content_type=kind, **held)
+            self.body._parts.append(Part(name=name, content_type=kind, **held)._record)
         else:
             self.body[name] = old.evolve(content_type=kind, **held)
 
@@ -450,8 +480,15 @@ class MessageBodyFileSystem(BodyView):
                 self._made.add(new)
 
     def rm_file(self, path: str) -> None:
-        """Remove a file; the object behind a reference stays."""
+        """Remove a file; the object behind a reference stays.
+
+        What is being written to it is dropped.
+        """
         path = self._strip_protocol(path)
+        if (writer := self._writing.get(path)) is not None:
+            writer.discard()
+            if not self._has(path):
+                return
         self._change(path, partial(self._file, path), partial(self._rm_now, path))
 
     def _rm_now(self, path: str) -> None:

@@ -13,8 +13,6 @@ from messagebody.body import MessageBody
 from messagebody.digests import sha256_of
 from messagebody.errors import DecodeError, MessageBodyError
 
-__all__ = ["Document"]
-
 
 class Document:
     """A JSON document that holds a body, anywhere fsspec reaches.
@@ -34,7 +32,7 @@ class Document:
         """Read and decode the body.
 
         Raises:
-            DecodeError: the document is no body; a note says which document.
+            DecodeError: the document is not a body; a note says which document.
         """
         data = self._filesystem.cat_file(self._path)
         self._digest = sha256_of(data)

@@ -12,13 +12,13 @@ if TYPE_CHECKING:
 
 
 class PartReader(io.BytesIO):
-    """A file open for reading whose content is in the message."""
+    """A file open for reading whose content is in the message; see `described_stream`."""
 
     mode = "rb"
 
-    def __init__(self, path: str, content: bytes) -> None:
+    def __init__(self, path: str, name: str, content: bytes) -> None:
         super().__init__(content)
-        self.path = self.name = path
+        self.path, self.name = path, name
         self.size = len(content)
 
 
@@ -26,17 +26,24 @@ class PartReader(io.BytesIO):
 _buffered: Callable[[Any], Any] = vars(io.BufferedReader)["raw"].__get__
 
 
-def described_stream(stream: BinaryIO, path: str, size: int | None) -> Any:
+def described_stream(stream: BinaryIO, path: str, name: str, size: int | None) -> Any:
     """Return a stream that has the size, the path and the name that fsspec's own files have.
 
-    Libraries find a format by `name`, and blocks and progress by `size`; None is an unknown size.
+    Libraries find a format by `name`, and some read or write the local file of that name instead of
+    the stream. A message must not choose that file, so `name` is a URL.
+
+    Arguments:
+        stream: what is read.
+        path: the path of the part.
+        name: the URL of the part.
+        size: bytes, for blocks and progress; None if nobody knows.
     """
     described: Any = stream
     described.size, described.path = size, path
     named: Any = stream if isinstance(stream, io.BytesIO) else described.raw
     if isinstance(stream, io.BufferedReader):
         named = _buffered(stream)
-    named.name = path
+    named.name = name
     if not hasattr(named, "mode"):
         named.mode = "rb"
     return described
@@ -55,7 +62,7 @@ def plain_mode(mode: str) -> str:
     return first + ("+" if "+" in mode else "") + "b"
 
 
-class _Writing:
+class Writing:
     """What all files open for writing do: they become a part when they are closed.
 
     An exception inside `with` drops what was written and leaves the old content.
@@ -69,6 +76,7 @@ class _Writing:
     """
 
     closed: bool
+    size: Any  # bytes the file has now; the classes below know how to count them
     _discarded = True  # a file whose making failed becomes no part when it is collected
 
     def _begin(
@@ -86,13 +94,14 @@ class _Writing:
         self._autocommit = autocommit
         self._content: bytes | Offloaded | None = None
         self._discarded = False
+        filesystem._writing[path] = self
         self.closers: list[Callable[[], Any]] = [self.close]
         """What closes the file and all that is wrapped around it, outermost last."""
 
     @property
     def name(self) -> str:
-        """The name of the part; libraries find a format by it."""
-        return self._path
+        """The URL of the part; libraries find a format by it. See `described_stream`."""
+        return str(self._filesystem.unstrip_protocol(self._path))
 
     @property
     def mode(self) -> str:
@@ -111,6 +120,7 @@ class _Writing:
             self._content = None if self._discarded else self._taken()
         finally:
             super().close()  # type: ignore[misc]
+            self._forget()
         if self._autocommit and self._content is not None:
             self._filesystem._change(self.path, self.check, self._apply)
 
@@ -134,6 +144,11 @@ class _Writing:
         """Drop what was written."""
         self._discarded = True
         self._content = None
+        self._forget()
+
+    def _forget(self) -> None:
+        if self._filesystem._writing.get(self.path) is self:
+            del self._filesystem._writing[self.path]
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         if kind is not None:
@@ -141,8 +156,11 @@ class _Writing:
         self.close()
 
 
-class PartWriter(_Writing, io.BytesIO):
-    """A file open for writing, and with "+" for reading, in memory; see `_Writing`."""
+class PartWriter(Writing, io.BytesIO):
+    """A file open for writing, and with "+" for reading, in memory; see `Writing`.
+
+    A file that is changed in place ("r+b") is kept by `flush` too: databases hold theirs open.
+    """
 
     def __init__(self, filesystem: "MessageBodyFileSystem", path: str, mode: str, **options: Any):
         self._is_appending = mode[0] == "a"
@@ -150,6 +168,7 @@ class PartWriter(_Writing, io.BytesIO):
         self._before = filesystem._content_of(self._old)
         super().__init__(self._before)
         self._begin(filesystem, path, mode, **options)
+        self.is_kept_by_flush = mode == "r+b" and self._autocommit
         if self._is_appending:
             self.seek(0, io.SEEK_END)
 
@@ -179,6 +198,16 @@ class PartWriter(_Writing, io.BytesIO):
         self.seek(position)
         return size
 
+    def flush(self) -> None:
+        """Keep what was written so far, if the file is changed in place."""
+        super().flush()
+        if not self.is_kept_by_flush or self._discarded:
+            return
+        self._content = self._taken()
+        if self._content is not None:
+            self._filesystem._change(self.path, self.check, self._apply)
+            self._old, self._before = self._filesystem._part(self.path), self.getvalue()
+
     def _taken(self) -> bytes | Offloaded | None:
         content = self.getvalue()
         if self._old is not None and content == self._before:
@@ -195,8 +224,8 @@ class PartWriter(_Writing, io.BytesIO):
         super()._apply()
 
 
-class OffloadingWriter(_Writing, Spilling):
-    """A file open for writing whose content goes to a store if it grows large; see `_Writing`."""
+class OffloadingWriter(Writing, Spilling):
+    """A file open for writing whose content goes to a store if it grows large; see `Writing`."""
 
     def __init__(
         self, filesystem: "MessageBodyFileSystem", path: str, mode: str, *, to: WriteThrough,
@@ -221,7 +250,7 @@ class CompressingWriter(io.BufferedIOBase):
         self, target: PartWriter | OffloadingWriter, compressor: Callable[..., Any]
     ) -> None:
         self._target = target
-        self.path = self.name = target.path
+        self.path, self.name = target.path, target.name
         self._compressor = compressor(target, mode="w")
         self.closers = target.closers
         self.closers.append(self.close)
@@ -261,6 +290,8 @@ class TextPartWriter(io.TextIOWrapper):
     ) -> None:
         super().__init__(target, **options)
         self._target = target
+        if isinstance(target, PartWriter):
+            target.is_kept_by_flush = False  # a text file flushes whenever it seeks
         target.closers.append(self.close)
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:

@@ -104,4 +104,4 @@ def _content(value: str) -> str | bytes:
     try:
         return base64.b64decode(value.removeprefix(_BASE64), validate=True)
     except binascii.Error as error:
-        raise ValueError(f"is no base64: {error}") from error
+        raise ValueError(f"is not base64: {error}") from error

@@ -237,36 +237,53 @@ class BodyView(AbstractFileSystem):  # type: ignore[misc]
     def _found(
         self, path: str, maxdepth: int | None, *, withdirs: bool, detail: bool, bare: bool
     ) -> Any:
-        records, names, _ = self.body._parts.columns()
-        files: Any = [self._path(name) for name in names if name is not None]
-        paths = files
-        if path != "/" or withdirs:
-            paths = self._below(path, files, withdirs=withdirs)
+        records, files = self._files(path)
+        paths = self._with_directories(path, files) if withdirs else files
         if maxdepth is not None:
             start = len(_with_slash(path))
             paths = [each for each in paths if each[start:].count("/") < maxdepth]
         if not detail:
             return paths
         if bare:
-            files = {*files}
-            return {each: _BARE_FILE if each in files else _BARE_DIRECTORY for each in paths}
-        named = (record for record in records if record.name is not None)
-        files = dict(zip(files, named, strict=True))
+            there = {*files}
+            return {each: _BARE_FILE if each in there else _BARE_DIRECTORY for each in paths}
+        of = dict(zip(files, (each for each in records if each.name is not None), strict=True))
         return {
-            each: _described(files[each], each) if each in files else _directory(each)
-            for each in paths
+            each: _described(of[each], each) if each in of else _directory(each) for each in paths
         }
 
-    def _below(self, path: str, files: Iterable[str], *, withdirs: bool) -> list[str]:
+    def _files(self, path: str) -> tuple[list[PartRecord], list[str]]:
+        """Return the parts at and below a path, and the paths of those with names, in order."""
+        if path == "/":
+            records, names, _ = self.body._parts.columns()
+        else:
+            records = self._records_below(path)
+            names = [record.name for record in records]
+        if self._quotes:
+            return records, [unquote_name(name) for name in names if name is not None]
+        return records, [name for name in names if name is not None]
+
+    def _records_below(self, path: str) -> list[PartRecord]:
+        parts = self.body._parts
+        found = parts.below(_with_slash(self._name(path)))
+        own = parts.find(self._name(path))
+        if own is None:
+            return found
+        # What is both file and directory is rare: where it stands among the others is asked then.
+        return sorted([own, *found], key=self._position) if found else [own]
+
+    def _position(self, record: PartRecord) -> int:
+        position = self.body._parts.position_of(str(record.name))
+        return len(self.body) if position is None else position  # removed just now
+
+    def _with_directories(self, path: str, files: list[str]) -> list[str]:
+        """Return files with the directories they imply, and those that were made, below a path."""
         prefix = _with_slash(path)
-        found = [each for each in files if each.startswith(prefix) or each == path]
-        if withdirs:
-            found = _with_directories(found)
-            there = {*found}
-            made = self._made.below(path)
-            found = [each for each in found if each.startswith(prefix) or each == path]
-            found += [each for each in made if each not in there]
-        return found
+        found = [
+            each for each in _with_directories(files) if each.startswith(prefix) or each == path
+        ]
+        there = {*found}
+        return found + [each for each in self._made.below(path) if each not in there]
 
     def glob(
         self, path: str, maxdepth: int | None = None, detail: bool = False, **options: Any
@@ -372,15 +389,16 @@ class BodyView(AbstractFileSystem):  # type: ignore[misc]
         """Open a file for reading; `whole` says that all of it is wanted, and so is verified."""
         path = self._strip_protocol(path)
         part = self._file(path)
+        name = self.unstrip_protocol(path)
         with concerning(path):
             if not part.is_reference and part.local_file is None:
-                return PartReader(path, part.read_bytes())
+                return PartReader(path, name, part.read_bytes())
             if not (whole and part.is_reference):
-                return described_stream(part.open(), path, self._known_size(part))
+                return described_stream(part.open(), path, name, self._known_size(part))
             spool = self._deciding().fetch(
                 str(part.url), size=part.size, digest=part.digest, subject=part.label, budget=budget
             )
-        return described_stream(spool.stream(), path, spool.size)
+        return described_stream(spool.stream(), path, name, spool.size)
 
     def cat_file(
         self, path: str, start: int | None = None, end: int | None = None, **_: Any

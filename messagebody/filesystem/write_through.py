@@ -16,7 +16,7 @@ from messagebody.sniffing import HEAD
 from messagebody.stores import Store, open_store
 
 if TYPE_CHECKING:
-    from messagebody.offloading._transfer import Verify
+    from messagebody.stores.objects import Verify
 
 
 @attrs.frozen
@@ -80,7 +80,7 @@ class WriteThrough:
     def of_stream(self, name: str, stream: BinaryIO, content_type: str | None) -> Offloaded:
         """Return the content of a private file object as a part is to hold it."""
         # `put_content` would keep a second copy of a file object, for it may not be ours.
-        from messagebody.offloading._transfer import ensure
+        from messagebody.stores.objects import ensure
 
         size = stream.seek(0, io.SEEK_END)
         stream.seek(0)

@@ -10,12 +10,14 @@ from messagebody.formats.items import (
     Call,
     Item,
     Media,
+    NotJson,
     Reasoning,
     Result,
     Text,
     arguments_object,
     call_id,
     renamed,
+    value_of,
 )
 from messagebody.media_types import JSON, essence
 from messagebody.wire import strict_json
@@ -251,7 +253,8 @@ def _written(item: Media) -> Any | None:
     if item.kind == "web_search_result":
         return {"type": item.kind, "url": item.url, "title": item.title}
     if item.kind == "json":
-        return {"type": "json", "json": strict_json.loads(item.text or "null", depth=100)}
+        value = value_of(item)
+        return None if value is NotJson else {"type": "json", "json": value}
     if item.kind == "file":
         return {"type": "container_upload", "file_id": unquote((item.url or "").partition(":")[2])}
     source = _source(item)

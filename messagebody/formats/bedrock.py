@@ -10,11 +10,13 @@ from messagebody.formats.items import (
     Call,
     Item,
     Media,
+    NotJson,
     Reasoning,
     Result,
     Text,
     arguments_object,
     call_id,
+    value_of,
 )
 from messagebody.media_types import JSON, essence
 from messagebody.wire import strict_json
@@ -170,7 +172,9 @@ def _media(kind: str, block: Any) -> Media | None:
 
 def _written(item: Media) -> Any:
     if item.kind == "json":
-        value = strict_json.loads(item.text or item.data or "null", depth=100)
+        value = value_of(item)
+        if value is NotJson:
+            return None
         return {"json": value if isinstance(value, dict) else {"output": value}}
     word = _WORD_OF[item.kind].get(essence(item.media_type or ""), "txt")
     if item.url is not None:

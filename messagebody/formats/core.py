@@ -141,7 +141,7 @@ class Format(Dialect):
     ) -> Converted[list[Any]]:
         """Return the messages of a conversation.
 
-        A body that holds more results of tools than a message of the format may hold becomes
+        A body that holds what needs a message of its own, such as the result of a tool, becomes
         several messages.
 
         Arguments:
@@ -158,13 +158,13 @@ class Format(Dialect):
         return _all(pairs, lambda pair, _: self.from_body(pair[0], rest=pair[1], **options))
 
     def _pieces(self, body: MessageBody) -> list[MessageBody]:
-        """Return the bodies to make messages of: one, but for results that need their own."""
-        if not self.one_result:
+        """Return the bodies to make messages of: one, but for what needs its own."""
+        if not self.alone:
             return [body]
         pieces = []
         is_open = False
         for item, parts in items_of(body):
-            if isinstance(item, Result):
+            if isinstance(item, self.alone):
                 pieces.append(parts)
                 is_open = False
             elif is_open:

@@ -10,10 +10,12 @@ from messagebody.formats.items import (
     Code,
     Item,
     Media,
+    NotJson,
     Reasoning,
     Result,
     Text,
     arguments_object,
+    value_of,
 )
 from messagebody.media_types import JSON
 from messagebody.wire import strict_json
@@ -167,7 +169,9 @@ def _code(block: Any) -> Item | None:
 
 def _written(item: Media) -> Any:
     if item.kind == "response":
-        value = strict_json.loads(item.text or item.data or "null", depth=100)
+        value = value_of(item)
+        if value is NotJson:
+            return None
         return {"response": value if isinstance(value, dict) else {"output": value}}
     about = {"mimeType": item.media_type}
     if item.name is not None:

@@ -44,7 +44,7 @@ class Haystack(Format):
     speakers = {  # noqa: RUF012 - nobody changes it
         Call: _ASSISTANT, Reasoning: _ASSISTANT, Refusal: frozenset(),
     }  # fmt: skip
-    one_result = True
+    alone = (Result,)
 
     def split(self, message: Any) -> tuple[list[Any], Any]:
         """Return the blocks of a message, or of its content alone."""
@@ -83,12 +83,12 @@ class Haystack(Format):
         said: str | None = optional(message, "role" if "role" in message else "_role")
         return said
 
-    def slot_of(self, block: Any) -> tuple[str | int, ...]:
+    def slot_of(self, block: Any) -> tuple[str | int, ...] | None:
         """Return the path to what users may put into a block."""
         kind = _kind_of(block)
         member = "meta" if kind == "image" else "extra"
         if kind is None or kind == "tool_call_result":
-            return ()
+            return None
         return (kind, member) if kind in block else (member,)
 
     def read(self, block: Any) -> Item | None:

@@ -12,6 +12,7 @@ from messagebody.formats.items import (
     Call,
     Item,
     Media,
+    NotJson,
     Reasoning,
     Refusal,
     Result,
@@ -21,6 +22,7 @@ from messagebody.formats.items import (
     arguments_text,
     call_id,
     renamed,
+    value_of,
 )
 from messagebody.wire import strict_json
 
@@ -72,7 +74,7 @@ class LangChain(Format):
     slot = "extras"
     roles = {"user": "human", "assistant": "ai"}  # noqa: RUF012 - nobody changes it
     speakers = {Call: _ASSISTANT, Reasoning: _ASSISTANT, Refusal: _ASSISTANT}  # noqa: RUF012
-    one_result = True
+    alone = (Result,)
 
     def split(self, message: Any) -> tuple[list[Any], Any]:
         """Return the blocks of content, then those made of the members beside it."""
@@ -126,8 +128,9 @@ class LangChain(Format):
             said = data.get("role")
         if not isinstance(said, str):
             return None
-        is_chunk = said.endswith(_CHUNK)
-        return _OF_CHUNK.get(said.removesuffix(_CHUNK), said) if is_chunk else said
+        if said.endswith(_CHUNK):
+            said = said.removesuffix(_CHUNK).lower()
+        return {"human": "user", "ai": "assistant"}.get(said, said)
 
     def read(self, block: Any) -> Item | None:
         """Return the item of a block."""
@@ -192,9 +195,6 @@ class LangChain(Format):
             return False
         said = data.get("type", value.get("type"))
         return said in _TYPES or (isinstance(said, str) and said.endswith(_CHUNK))
-
-
-_OF_CHUNK: Final = {"AI": "ai", "Human": "human", "System": "system", "Tool": "tool"}
 
 
 def _data(message: Any) -> dict[str, Any] | None:
@@ -526,7 +526,8 @@ def _name(block: Any) -> str | None:
 
 def _written(item: Media) -> Any:
     if item.kind == "json":
-        return {"type": "json", "json": strict_json.loads(item.text or "null", depth=100)}
+        value = value_of(item)
+        return None if value is NotJson else {"type": "json", "json": value}
     block: dict[str, Any] = {"type": item.kind, "mime_type": item.media_type}
     is_text = item.text is not None
     scheme, _, opaque = (item.url or "").partition(":")

@@ -52,7 +52,7 @@ class LlamaIndex(Format):
         Kind("document", ("*/*",), ("*",), name_slot="path", in_results=True),
     )  # fmt: skip
     speakers = {Call: _ASSISTANT, Reasoning: _ASSISTANT, Refusal: _ASSISTANT}  # noqa: RUF012
-    one_result = True
+    alone = (Result,)
 
     def split(self, message: Any) -> tuple[list[Any], Any]:
         """Return the blocks, then those made of the members beside them."""

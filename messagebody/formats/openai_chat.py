@@ -60,7 +60,7 @@ class OpenAIChat(Format):
         Kind("spoken", ("*/*",), in_messages=False),
     )
     speakers = {Call: _ASSISTANT, Refusal: _ASSISTANT}  # noqa: RUF012 - nobody changes it
-    one_result = True
+    alone = (Result,)
 
     def split(self, message: Any) -> tuple[list[Any], Any]:
         """Return the blocks of content, then those made of the members beside it."""

@@ -125,7 +125,7 @@ class OpenAIResponses(Format):
             return _result(block, _OUTPUTS[kind])
         if kind == "image_generation_call" and isinstance(block.get("result"), str):
             sort = f"image/{optional(block, 'output_format') or 'png'}"
-            return Media("generated", sort, encoded=block["result"], is_generated=True)
+            return Media("generated", sort, encoded=block["result"], place="images")
         if kind == "code_interpreter_call" and isinstance(block.get("code"), str):
             return Code(block["code"], "python", form="call")
         return None

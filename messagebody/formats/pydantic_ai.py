@@ -14,6 +14,7 @@ from messagebody.formats.items import (
     Call,
     Item,
     Media,
+    NotJson,
     Reasoning,
     Refusal,
     Result,
@@ -22,6 +23,7 @@ from messagebody.formats.items import (
     arguments_of,
     arguments_text,
     call_id,
+    value_of,
 )
 from messagebody.media_types import JSON
 from messagebody.wire import base64, strict_json
@@ -117,11 +119,11 @@ class PydanticAI(Format):
                 return role
         return "user"
 
-    def slot_of(self, block: Any) -> tuple[str | int, ...]:
+    def slot_of(self, block: Any) -> tuple[str | int, ...] | None:
         """Return the path to what users may put beside a text of a prompt."""
         thing = block["content"][0] if _is_prompt(block) and block["content"] else None
         is_text = isinstance(thing, dict) and thing.get("kind") == "text-content"
-        return ("content", 0, "metadata") if is_text else ()
+        return ("content", 0, "metadata") if is_text else None
 
     def read(self, block: Any) -> Item | None:
         """Return the item of a part, or of a piece of a prompt."""
@@ -280,7 +282,8 @@ def _name(thing: Any, content: bytes) -> str | None:
 
 def _file(content: Any) -> Media:
     item = _binary(content, "file")
-    item.is_generated = (item.media_type or "").startswith("image/")
+    if (item.media_type or "").startswith("image/"):
+        item.place = "images"
     return item
 
 
@@ -390,7 +393,9 @@ def _source(citation: dict[str, Any]) -> dict[str, Any] | None:
 
 def _written(item: Media) -> Any | None:
     if item.kind in {"json", "structured-content", *_RETRIES}:
-        value = strict_json.loads(item.text or item.data or "null", depth=100)
+        value = value_of(item)
+        if value is NotJson:
+            return None
         if item.kind in _RETRIES:
             return {"content": value, "part_kind": item.kind}
         if item.kind == "json":

@@ -1,6 +1,6 @@
 """Reading: the parts of a message, and what is left of it beside them."""
 
-from typing import Any, Final
+from typing import Any
 
 import attrs
 
@@ -9,7 +9,7 @@ from messagebody.errors import DecodeError, EnvelopeError, MessageBodyError
 from messagebody.findings import Finding
 from messagebody.formats import rest as differences
 from messagebody.formats.base import Loss, LossKind
-from messagebody.formats.dialect import Dialect, Misplaced
+from messagebody.formats.dialect import COPY, Dialect, Misplaced
 from messagebody.formats.items import Collector, Item, Media, Result, Text
 from messagebody.media_types import is_text
 from messagebody.part import Part
@@ -36,10 +36,11 @@ class Reader:
         except Misplaced as error:
             raise _wrong(self.dialect, error.path, error.problem) from error
         self._check_blocks(blocks, f"/{self.dialect.place}")
-        self.role = _our_word(self.dialect, said)
+        self.role = said
         entries = self._entries(blocks, f"/{self.dialect.place}", self.dialect.place)
         left: dict[str, Any] = {"format": self.dialect.name, "role": self.role, "form": form}
-        made = self.dialect.join(blocks, form, said or self.dialect.roles.get("user", "user"))
+        role = self.role or "user"
+        made = self.dialect.join(blocks, form, self.dialect.roles.get(role, role))
         left["frame"] = differences.difference(made, message)
         left["blocks"] = entries if any(entry != {} for entry in entries) else None
         return {key: value for key, value in left.items() if value}
@@ -188,20 +189,10 @@ def own_name(part: Part, directory: str) -> str | None:
     return None if name[1:].isdecimal() else name
 
 
-def _without_copy(target: Dialect, block: Any) -> tuple[Any, Any]:
-    """Return a block without the sender's copy of what a part is, and the copy."""
-    path = target.slot_of(block)
-    held = slot_content(block, path)
-    if not isinstance(held.get("messagebody"), dict):
-        return block, None
-    others = {key: value for key, value in held.items() if key != "messagebody"}
-    return replaced(block, path, others), held["messagebody"]
-
-
-def slot_content(block: Any, path: tuple[str | int, ...]) -> dict[str, Any]:
+def slot_content(block: Any, path: tuple[str | int, ...] | None) -> dict[str, Any]:
     """Return what is in the slot of a block, nothing if it has none."""
-    held = block if path else {}
-    for step in path:
+    held = {} if path is None else block
+    for step in path or ():
         if isinstance(held, dict):
             held = held.get(str(step))
         else:
@@ -211,6 +202,8 @@ def slot_content(block: Any, path: tuple[str | int, ...]) -> dict[str, Any]:
 
 def replaced(block: Any, path: tuple[str | int, ...], content: dict[str, Any]) -> Any:
     """Return a copy of a block whose slot holds something else, or is gone if that is nothing."""
+    if not path:
+        return content
     step, below = path[0], path[1:]
     if isinstance(block, list):
         return [*block[: int(step)], replaced(block[int(step)], below, content)]
@@ -220,17 +213,16 @@ def replaced(block: Any, path: tuple[str | int, ...], content: dict[str, Any]) -
     return {**without, step: content} if content else without
 
 
+def _without_copy(target: Dialect, block: Any) -> tuple[Any, Any]:
+    """Return a block without the sender's copy of what a part is, and the copy."""
+    path = target.slot_of(block)
+    held = slot_content(block, path)
+    if path is None or not isinstance(held.get(COPY), dict):
+        return block, None
+    others = {key: value for key, value in held.items() if key != COPY}
+    return replaced(block, path, others), held[COPY]
+
+
 def _wrong(target: Dialect, path: str, problem: str) -> EnvelopeError:
     text = f"not a message of {target.name}: {path or 'the message'}: {problem}"
     return EnvelopeError(text, (Finding("shape", path, problem),))
-
-
-ROLES: Final = ("user", "assistant", "system", "tool")
-"""The words for who speaks that all formats share."""
-
-
-def _our_word(target: Dialect, said: str | None) -> str | None:
-    """Return the role of a message, in the words that all formats share where they do."""
-    if said is None or said in ROLES:
-        return said
-    return {theirs: ours for ours, theirs in target.roles.items()}.get(said, said)

@@ -14,7 +14,7 @@ from messagebody.errors import DecodeError, EnvelopeError, LossyConversion
 from messagebody.formats import rest as differences
 from messagebody.formats.base import Converted, Loss, LossKind
 from messagebody.formats.capabilities import MIB, Kind
-from messagebody.formats.dialect import TYPES, Dialect
+from messagebody.formats.dialect import COPY, ROLES, TYPES, Dialect
 from messagebody.formats.items import (
     KEEP,
     Call,
@@ -30,7 +30,6 @@ from messagebody.formats.items import (
 )
 from messagebody.formats.losses import Losses, aligned
 from messagebody.formats.reading import (
-    ROLES,
     Reader,
     content_class,
     media_of,
@@ -80,9 +79,10 @@ class Writer:
     body: MessageBody
     losses: Losses = attrs.field(init=False)
     reader: Reader = attrs.field(init=False)
+    kinds: tuple[Kind, ...] = ()
+    is_alone: bool = False
     refused: list[Loss] = attrs.field(factory=list)
     role: str = "user"
-    count: int = 0
 
     def __attrs_post_init__(self) -> None:
         # What is written is read back: that says what was lost, for all formats alike.
@@ -93,14 +93,17 @@ class Writer:
         """Return the message."""
         own = self._own()
         items = [*items_of(self.body)]
-        self.count = len(items)
         word = self._word(role or _member_of(self.rest, "role", str) or _inferred_role(items))
+        self.kinds, self.is_alone = self.dialect.kinds_of(self.role), len(items) == 1
         blocks = self._blocks(items, _entries_of(own, "blocks"), "/")
         message = self.dialect.join(blocks, _member_of(own, "form", str), word)
-        self._check_order(items, blocks, message)
         if self.refused:
             raise LossyConversion(self.refused)
-        return Converted(differences.apply(own.get("frame"), message), self.losses.found)
+        if len(blocks) > 1:
+            self._check_joined(items, blocks, message)
+        message = differences.apply(own.get("frame"), message)
+        # What came without an id goes back without one.
+        return Converted(message if own else self.dialect.complete(message), self.losses.found)
 
     def _own(self) -> dict[str, Any]:
         """Return what is left of the message if it was one of this format."""
@@ -144,26 +147,21 @@ class Writer:
             blocks = self._special(item, parts, entry)
         if blocks:
             blocks[-1] = differences.apply(entry.get("patch"), blocks[-1])
-            if (self.options.carry or entry.get("carry")) and not isinstance(item, Result):
-                blocks[-1] = self._with_copy(blocks[-1], part)
+            path = self.dialect.slot_of(blocks[-1])
+            is_wanted = self.options.carry or entry.get("carry")
+            if is_wanted and path is not None and not isinstance(item, Result):
+                held = {**slot_content(blocks[-1], path), COPY: carried_member(part)}
+                blocks[-1] = replaced(blocks[-1], path, held)
         if directory == "/":
             self._check(parts, blocks)
         return blocks
-
-    def _with_copy(self, block: Any, part: Part) -> Any:
-        """Return a block with a copy of what a part is, if it has a slot for that."""
-        path = self.dialect.slot_of(block)
-        if not path:
-            return block
-        held = slot_content(block, path)
-        return replaced(block, path, {**held, "messagebody": carried_member(part)})
 
     def _is_cited(self, part: Part) -> bool:
         """Return whether a part is a source that a text said already."""
         if part.name is None or not part.name.startswith("/sources/"):
             return False
         said = self.reader.collector.body.get(part.name)
-        if said is None:
+        if said is None or said.url != part.url:
             return False
         self.losses.compare(part, said)
         return True
@@ -172,7 +170,7 @@ class Writer:
 
     def _content(self, part: Part, entry: dict[str, Any], directory: str) -> list[Any]:
         if "kind" not in entry and own_name(part, directory) is None:
-            text = _text_of(part)
+            text = None if not entry and self._has_value(part) else _text_of(part)
             if text is not None:
                 said = Text(text, part.content_type, self._citations(part))
                 said.form = entry.get("form")
@@ -193,11 +191,21 @@ class Writer:
             return self._without_kind(part, inline, directory)
         return [*self._label(part, kind, block, entry, directory), block]
 
+    def _has_value(self, part: Part) -> bool:
+        """Return whether a part is a JSON value that the format has a kind of block for."""
+        return not self.options.carry and any(
+            kind.is_value and kind.in_messages and _fits(part, kind) for kind in self.kinds
+        )
+
+    def _is_more(self, part: Part, kind: Kind) -> bool:
+        """Return whether a value would not say all: the bytes, which are carried, or a name."""
+        return self.options.carry or (part.name is not None and not kind.name_slot)
+
     def _label(
         self, part: Part, kind: Kind, block: Any, entry: dict[str, Any], directory: str
     ) -> list[Any]:
         """Return a text block that says the name of a part whose block has no slot for it."""
-        is_carried = self.options.carry and self.dialect.slot_of(block) != ()
+        is_carried = self.options.carry and self.dialect.slot_of(block) is not None
         if kind.name_slot or part.name is None or entry.get("name") or directory != "/":
             return []
         if is_carried or (kind.is_generated and _GENERATED.fullmatch(part.name)):
@@ -211,9 +219,9 @@ class Writer:
                 return kind
         inside = directory != "/"
         found = (
-            kind for kind in self.dialect.kinds
-            if _fits(part, kind)
-            and (kind.in_results if inside else kind.in_messages and self.role in kind.roles)
+            kind for kind in self.kinds
+            if _fits(part, kind) and (kind.in_results if inside else kind.in_messages)
+            and not (kind.is_value and self._is_more(part, kind))
         )  # fmt: skip
         return next(found, None)
 
@@ -226,7 +234,7 @@ class Writer:
             return Part(
                 data, name=part.name, content_type=part.content_type, metadata=part.metadata
             )
-        if any(kind.opens(part.url) for kind in self.dialect.kinds) or not self.options.resolver:
+        if any(kind.opens(part.url) for kind in self.kinds) or not self.options.resolver:
             return part
         if self.options.urls == "sign":
             signed = self.options.resolver.sign(
@@ -296,7 +304,7 @@ class Writer:
             return True  # it came in this message
         if isinstance(item, Reasoning) and self.dialect.signs_reasoning:
             return False
-        if isinstance(item, Result) and self.dialect.one_result and self.count > 1:
+        if isinstance(item, self.dialect.alone) and not self.is_alone:
             return False
         speakers = self.dialect.speakers.get(type(item))
         return speakers is None or self.role in speakers
@@ -321,18 +329,22 @@ class Writer:
             else:
                 self.losses.compare(part, back, is_said=labels > 0)
 
-    def _check_order(self, items: list[_Found], blocks: list[Any], message: Any) -> None:
-        """Note when calls, refusals and the like come after what they stood before.
+    def _check_joined(self, items: list[_Found], blocks: list[Any], message: Any) -> None:
+        """Note that a message holds fewer blocks than were made for it, or has another order.
 
-        Many formats have members beside the content for them.
+        Some formats have one text; many have members beside the content for calls and refusals.
         """
+        again, _ = self.dialect.split(message)
+        if len(again) < len(blocks):
+            why = f"a message of {self.dialect.name} holds one text: there were {len(blocks)}"
+            self.losses.found.append(Loss(LossKind.CONVERTED, self.dialect.place, why))
+            return
         if self._own() or len({type(item) for item, _ in items}) < 2:
             return
-        again, _ = self.dialect.split(message)
         kinds = [[type(self.reader.item_of(block)) for block in each] for each in (blocks, again)]
         if kinds[0] != kinds[1]:
             why = f"{self.dialect.name} has another order of texts, calls and refusals"
-            self.losses.found.append(Loss(LossKind.CONVERTED, "the order of parts", why))
+            self.losses.found.append(Loss(LossKind.CONVERTED, self.dialect.place, why))
 
     def _says_text(self, blocks: list[Any], part: Part) -> bool:
         item = self.reader.item_of(blocks[0]) if len(blocks) == 1 else None
@@ -374,6 +386,8 @@ def _inferred_role(items: list[_Found]) -> str:
 
 def _fits(part: Part, kind: Kind) -> bool:
     """Return whether a block of a kind may hold a part."""
+    if kind.is_source and not (part.name or "").startswith("/sources/"):
+        return False
     if part.url is not None:
         return kind.opens(part.url, part.content_type)
     if kind.max_bytes is not None and (part.size or 0) > kind.max_bytes:

@@ -20,15 +20,6 @@ import attrs
 
 from messagebody.globs.syntax import Syntax, fold
 
-__all__ = [
-    "NAME_ALPHABET",
-    "TYPE_ALPHABET",
-    "Automaton",
-    "content_type_automaton",
-    "name_automaton",
-    "representatives",
-]
-
 _ALNUM: Final = frozenset(string.ascii_lowercase + string.digits)
 _NAME: Final = frozenset(string.ascii_letters + string.digits + "._-")
 _TYPE: Final = _ALNUM | frozenset("!#$&^_.+-")
@@ -50,6 +41,7 @@ _FULL_BITS: Final = 1 << 25
 """Bits of all groups up to which their sets are not moved down, which saves the shifts."""
 _BITS_OF_A_STEP: Final = 4096
 """States that one comparison takes at once."""
+# Bounded, because sets of states come from the words of strangers.
 _CACHED_BITS: Final = 1 << 22  # of remembered state sets, an automaton: at most 512 KiB
 
 
@@ -90,6 +82,7 @@ class Automaton:
     )  # fmt: skip
 
     def __init__(self, builder: "_Builder", accepting: States) -> None:
+        # Only states from which some word can be completed: an empty set then means "never again".
         live = builder.live(accepting)
         self.alphabet: frozenset[str] = builder.alphabet
         self.size: int = len(builder.labels)
@@ -98,9 +91,11 @@ class Automaton:
         self.labels: tuple[frozenset[str], ...] = tuple(builder.labels)
         self.literals: frozenset[str] = _told_apart(set(builder.labels), self.alphabet)
         self._chained, groups = builder.moves(live)
+        # Sorted by their sources, so that a step over few states looks at few groups.
         self._groups = tuple(sorted(groups, key=_first_source))
         self._firsts = [_first_source(group) for group in self._groups]
         reaches = [_end(group) - _first_source(group) for group in groups]
+        # A bound for all groups, because sorting by the first source says nothing of the last.
         self._reach: int = max(reaches, default=0)
         self._reading = _readers(self.labels, live, self.literals, self.alphabet)
         self._rows = self._empty_rows()
@@ -125,6 +120,7 @@ class Automaton:
         """Return what `step` does, remembering nothing: for callers with a memory of their own."""
         if character not in self.alphabet:
             return 0
+        # "" stands for all the characters that are not told apart.
         symbol = character if character in self.literals else ""
         return self._targets(states) & self._reading[symbol]
 
@@ -208,6 +204,7 @@ class Automaton:
         return {each: {} if each in self.literals else shared for each in self.alphabet}
 
     def _targets(self, states: States) -> States:
+        # One shift moves all states that are entered only from the one before.
         targets = (states << 1) & self._chained
         first, last = self._span(states)
         for shift, sources, entered_shift, entered in self._groups[first:last]:
@@ -228,6 +225,7 @@ class Automaton:
     def _remember(self, row: dict[int, int], states: States, after: int) -> None:
         self._cached_bits += self.size + 2048  # a set of states and its entry in the table
         if self._cached_bits > _CACHED_BITS:
+            # Emptied whole: to choose what to keep would cost more than to follow some sets again.
             for each in self._rows.values():
                 each.clear()
             self._cached_bits = 0
@@ -255,6 +253,7 @@ def _told_apart(labels: set[frozenset[str]], alphabet: frozenset[str]) -> frozen
     """
     told: set[str] = set()
     for label in labels:
+        # A label is small (a literal) or nearly everything (a star), so one side is short.
         told |= label if 2 * len(label) <= len(alphabet) else alphabet - label
     return frozenset(told)
 
@@ -357,6 +356,8 @@ class _Builder:
             else:
                 groups.setdefault((shift, mask), []).append(state)
         size = len(self.labels)
+        # Full sets save two shifts a step, but a long pattern's would take the square of its
+        # length.
         is_compact = len(groups) * size > _FULL_BITS
         entered = tuple(
             [_group(*sources, states, size, is_compact) for sources, states in groups.items()]
@@ -422,9 +423,12 @@ class _NameBuilder(_Builder):
         return _NameFront(free=self._literal(front.free | front.starry, token))
 
     def _slash(self, front: _NameFront) -> _NameFront:
+        # A slash follows a legal segment, or begins the name: bit 0 is the state before any
+        # character.
         sources = ((front.free | front.globbed) & self.inside) | (front.free & 1)
         slash = self.add(_SLASH, sources)
         self.slashes |= slash
+        # A globstar that read no segment brings its own slash: the one before it.
         return _NameFront(free=slash | front.skipped)
 
     def _literal(self, sources: int, token: str) -> int:
@@ -433,17 +437,20 @@ class _NameBuilder(_Builder):
         return sources
 
     def _ordinary(self, sources: int, character: str) -> int:
+        # A name begins with a slash, so nothing else leaves state 0.
         state = self.add(_SINGLE[character], sources & ~1)
         self.inside |= state
         return state
 
     def _dot(self, sources: int) -> int:
         first, second = self._first_dots(sources)
+        # Past two dots, or behind any other character, a dot is a character like others.
         third = self.add(_DOT, sources & (self.two_dots | self.inside))
         self.inside |= third
         return first | second | third
 
     def _first_dots(self, sources: int, *, loop: bool = False) -> tuple[int, int]:
+        # "." and ".." may begin a segment and may not be one, so they have states of their own.
         first = self.add(_DOT, sources & self.slashes)
         second = self.add(_DOT, sources & self.one_dot | (first if loop else 0))
         self.one_dot |= first
@@ -451,6 +458,8 @@ class _NameBuilder(_Builder):
         return first, second
 
     def _double_star(self, front: _NameFront) -> _NameFront:
+        # Only a `**` that is a whole segment is a globstar; what follows it decides, so both are
+        # kept.
         at_start = front.free & self.slashes
         elsewhere = front.free & ~self.slashes
         return _NameFront(
@@ -462,6 +471,7 @@ class _NameBuilder(_Builder):
 
     def _segment(self, sources: int) -> int:
         """Add states that read one or more characters of a segment, from any part of it."""
+        # Inside a segment that is legal already, one state that loops is enough.
         if not sources & (self.slashes | self.one_dot | self.two_dots):
             state = self.add(_NAME, sources)
             self.enter_also(state, state)
@@ -494,6 +504,7 @@ def name_automaton(syntax: Syntax) -> Automaton:
     """Return the automaton of a name pattern: the legal names it matches."""
     builder = _NameBuilder()
     front = fold(syntax.tokens, _NameFront(free=1), builder.step)
+    # A name ends inside a segment: not after a slash, "." or "..".
     return Automaton(builder, (front.free | front.globbed) & builder.inside)
 
 
@@ -536,6 +547,7 @@ class _TypeBuilder(_Builder):
         if token[0] != "*":
             return _TypeFront(free=self._literal(front.free, token))
         starred = front.free | self._star(front.free)
+        # Only `**` alone means `*/*`; beside anything else it acts as `*`.
         alone = token == "**" and front.free & 1
         return _TypeFront(free=starred, whole=self._anything() if alone else 0)
 
@@ -546,6 +558,7 @@ class _TypeBuilder(_Builder):
 
     def _literal(self, sources: int, token: str) -> int:
         for character in token:
+            # RFC 6838: type and subtype begin with a letter or a digit.
             allowed = sources if character in _ALNUM else sources & ~self.empty
             sources = self.add(_SINGLE[character], allowed)
         return sources

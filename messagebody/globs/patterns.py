@@ -1,14 +1,21 @@
-"""Patterns: text that matches part names or content types, exactly and quickly."""
+"""Patterns: text that matches part names or content types, exactly and quickly.
+
+The automaton of a pattern decides what it matches. Most patterns people write have a *shape*, a
+directory and the look of the last segment, which string methods compare; most others are a regular
+expression that cannot backtrack far. Both are faster ways to the same answer.
+"""
 
 import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from itertools import groupby, takewhile
-from typing import Any, Final, Literal, Self
+from itertools import groupby, product, repeat, takewhile
+from math import prod
+from typing import Any, Final, Literal, Self, cast
+
+import attrs
 
 from messagebody.errors import InvalidPattern
 from messagebody.globs.automaton import Automaton, content_type_automaton, name_automaton
-from messagebody.globs.shapes import Shape, branches, shapes_of
 from messagebody.globs.syntax import (
     Lint,
     Syntax,
@@ -19,6 +26,140 @@ from messagebody.limits import DEFAULT_LIMITS, Limits
 from messagebody.media_types import essence
 from messagebody.names import is_name
 
+Names = Sequence[str | None]
+
+# More alternatives are quicker in one automaton than as so many shapes.
+_BRANCHES: Final = 64
+_BRACE = re.compile("[{}]")
+# Alternatives of nested braces multiply.
+_NESTED = re.compile(r"{[^}]*{")
+_SHAPE = re.compile(r"(/(?:[^*]*/)?)(\*\*/)?([^*/]*)(\*)?([^*/]*)")
+
+
+@attrs.frozen
+class Shape:
+    """A directory and what the last segment looks like.
+
+    Arguments:
+        directory: what the name begins with; ends in "/".
+        deep: more segments may stand between the directory and the last segment.
+        first: what the last segment begins with; all of it if `lasts` is None.
+        lasts: what it ends with, one of these, without overlap.
+    """
+
+    directory: str
+    deep: bool
+    first: str
+    lasts: tuple[str, ...] | None
+
+    def select(self, names: Names) -> list[int]:
+        """Return the positions of the names that have the shape."""
+        if self.lasts is None:
+            return self._select_exact(names)
+        if self.first or self.lasts != ("",):
+            return self._select_deep(names) if self.deep else self._select_flat(names)
+        return self._select_below(names)
+
+    def _select_exact(self, names: Names) -> list[int]:
+        directory = self.directory
+        if not self.deep:
+            wanted = directory + self.first
+            return [index for index, name in enumerate(names) if name == wanted]
+        end = "/" + self.first
+        return [
+            index
+            for index, name in enumerate(names)
+            if name and name.endswith(end) and name.startswith(directory)
+        ]
+
+    def _select_below(self, names: Names) -> list[int]:
+        directory = self.directory
+        if not self.deep:
+            return _select_inside(names, directory)
+        if directory == "/":
+            return [index for index, name in enumerate(names) if name]
+        return [index for index, name in enumerate(names) if name and name.startswith(directory)]
+
+    def _select_flat(self, names: Names) -> list[int]:
+        begin, ends = self.directory + self.first, self.lasts or ()
+        last, tail = len(self.directory) - 1, len(begin)
+        return [
+            index
+            for index, name in enumerate(names)
+            if name
+            and name.rfind("/") == last
+            and name.startswith(begin)
+            # Behind the beginning: in `a*a` the two share no character.
+            and name.endswith(ends, tail)
+        ]
+
+    def _select_deep(self, names: Names) -> list[int]:
+        directory, first, ends = self.directory, self.first, self.lasts or ()
+        skip = len(first) + 1
+        if directory == "/" and not first:
+            return [index for index, name in enumerate(names) if name and name.endswith(ends)]
+        return [
+            index
+            for index, name in enumerate(names)
+            if name
+            and name.startswith(directory)
+            and name.endswith(ends)
+            and name.startswith(first, (slash := name.rfind("/")) + 1)
+            and name.endswith(ends, slash + skip)
+        ]
+
+
+def _select_inside(names: Names, directory: str) -> list[int]:
+    """Return the positions of the names right in a directory."""
+    last = len(directory) - 1
+    try:
+        # Unnamed parts are rare: it is dear to ask each name whether it is one.
+        # `map` over `str.rfind` makes no Python call for a name.
+        all_named = cast("Sequence[str]", names)
+        slashes = enumerate(map(str.rfind, all_named, repeat("/")))
+        return [
+            index
+            for index, slash in slashes
+            if slash == last and all_named[index].startswith(directory)
+        ]
+    except TypeError:
+        return _select_inside([name or "" for name in names], directory)
+
+
+def shapes_of(syntax: Syntax) -> tuple[Shape, ...]:
+    """Return shapes whose union is what a name pattern matches, or none if it is richer."""
+    shapes: dict[tuple[str, bool, str, bool], tuple[str, ...]] = {}
+    for text in branches(syntax):
+        # A last `**` reads one segment or more, which is `/**/*`: any depth, then any segment.
+        found = _SHAPE.fullmatch(text + "/*" if text.endswith("/**") else text)
+        if found is None:
+            return ()
+        directory, deep, first, star, last = found.groups()
+        key = directory, deep is not None, first, star is not None
+        shapes[key] = (*shapes.get(key, ()), last)
+    return tuple(
+        Shape(directory, deep, first, lasts if star else None)
+        for (directory, deep, first, star), lasts in shapes.items()
+    )
+
+
+def branches(syntax: Syntax) -> list[str]:
+    """Return the patterns without braces that a name pattern stands for, if they are few.
+
+    The list is empty where braces are nested or there would be more than 64. What a pattern
+    matches never depends on this, only how: a few shapes are quicker than an automaton.
+    """
+    text = "".join(syntax.tokens)
+    if _NESTED.search(text):
+        return []
+    pieces = _BRACE.split(text)
+    choices = [piece.split(",") if index % 2 else [piece] for index, piece in enumerate(pieces)]
+    if prod(map(len, choices)) > _BRANCHES:
+        return []
+    return ["".join(chosen) for chosen in product(*choices)]
+
+
+# A pattern matched once must not cost the compilation of an endless regex.
 _LONGEST: Final = 32_768
 _SEGMENT: Final = "/[^/]+"
 
@@ -48,6 +189,8 @@ def _branch(text: str) -> Iterator[str]:
         elif index == 0:
             yield "".join(map(_segment, block))
         else:
+            # Between two globstars the first place that fits is as good as any later one, so it is
+            # never given up: `(?>…)` keeps the matching linear.
             found = f"(?:{_SEGMENT})*?" + "".join(map(_segment, block))
             yield found if is_last else f"(?>{found})"
 
@@ -55,14 +198,17 @@ def _branch(text: str) -> Iterator[str]:
 def _segment(glob: str) -> str:
     first, *rest = (re.escape(piece) for piece in re.split(r"\*+", glob))
     if not rest:
+        # The end of the segment is looked at, not taken: the next block begins with that slash.
         return f"/{first}(?=/|\\Z)"
     if not first and not any(rest):
         return _SEGMENT
     *middles, last = rest
+    # The first fit of a piece between two stars is as good as any, too.
     steps = "".join(f"(?>[^/]*?{middle})" for middle in middles)
     return f"(?>/{first}{steps}[^/]*{last}(?=/|\\Z))"
 
 
+# Patterns come from schemas and repeat; long ones hardly ever do, and would fill the memory.
 _INTERNED: Final = 4096
 _INTERNED_LENGTH: Final = 256
 
@@ -86,6 +232,7 @@ class _Pattern:
     def __init__(self, text: str, syntax: Syntax) -> None:
         self.text = text
         self.syntax = syntax
+        # Most names are refused by their beginning, without a closer look.
         self.prefix = "".join(takewhile(lambda token: token[0] not in "*{", syntax.tokens))
         self.literal = self._find_literal()
         self.is_universal = self._find_universal()
@@ -143,6 +290,7 @@ class _Pattern:
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.text!r})"
 
+    # Nothing in a pattern changes but what it remembers, so a copy is the pattern itself.
     def __copy__(self) -> Self:
         return self
 
@@ -164,7 +312,7 @@ class NamePattern(_Pattern):
         self._regex: re.Pattern[str] | Literal[False] | None = None
 
     def matches(self, name: str) -> bool:
-        """Tell whether the pattern matches a name; never true of text that is no legal name.
+        """Tell whether the pattern matches a name; never true of text that is not a legal name.
 
         Takes time linear in the name.
 
@@ -172,10 +320,11 @@ class NamePattern(_Pattern):
             >>> name_pattern("/**/*.{png,jpg}").matches("/charts/sales.png")
             True
         """
+        # Shapes and regexes are right for legal names only.
         return is_name(name) and bool(self.select([name]))
 
     def select(self, names: Sequence[str | None]) -> list[int]:
-        """Return the positions of the names that match, in order; None is no name.
+        """Return the positions of the names that match, in order; None is not a name.
 
         Arguments:
             names: legal names, not checked again; None for an unnamed part.
@@ -185,11 +334,13 @@ class NamePattern(_Pattern):
             [0, 3]
         """
         found = [shape.select(names) for shape in self.shapes] or [self._run(names)]
+        # One name can have several of the shapes.
         return found[0] if len(found) == 1 else sorted(set().union(*found))
 
     def _run(self, names: Sequence[str | None]) -> list[int]:
         regex, prefix = self._regex, self.prefix
         if regex is None:
+            # False remembers that a regex would not pay; None means that nobody has asked.
             regex = self._regex = regex_of(self.syntax) or False
         accepts = regex.fullmatch if regex else self.automaton.accepts
         return [
@@ -202,6 +353,7 @@ class NamePattern(_Pattern):
         return name_automaton(self.syntax)
 
     def _find_literal(self) -> str | None:
+        # Text without stars can still be illegal, such as `/.`, and then it matches nothing.
         return self.text if is_name(self.text) else None
 
     def _find_universal(self) -> bool:
@@ -224,7 +376,7 @@ class ContentTypePattern(_Pattern):
         """Tell whether the pattern matches a content type, whatever its case and parameters.
 
         Raises:
-            InvalidContentType: the text is no content type.
+            InvalidContentType: the text is not a content type.
 
         Examples:
             >>> content_type_pattern("text/*").matches("Text/HTML; charset=utf-8")
@@ -245,6 +397,7 @@ class ContentTypePattern(_Pattern):
 
     def _find_literal(self) -> str | None:
         text = self.text.lower()
+        # A type that begins with another character, such as `+a/b`, is a legal pattern of nothing.
         if set("*{") & set(text) or not text[0].isalnum():
             return None
         subtype = text.partition("/")[2]

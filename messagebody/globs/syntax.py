@@ -6,6 +6,7 @@ token to token, alternatives all starting from the set before the brace and join
 takes time linear in the pattern and no recursion, whatever the nesting.
 """
 
+import difflib
 import re
 from collections.abc import Callable, Iterable, Iterator
 from enum import IntFlag, auto
@@ -16,24 +17,20 @@ import attrs
 from messagebody._text import quote
 from messagebody.errors import InvalidPattern
 from messagebody.limits import DEFAULT_LIMITS
-
-__all__ = [
-    "Lint",
-    "Syntax",
-    "fold",
-    "parse_content_type_pattern",
-    "parse_name_pattern",
-]
+from messagebody.media_types import REGISTERED, is_registered
 
 MAX_LENGTH: Final = DEFAULT_LIMITS.pattern_length
 _SHOWN_PROBLEMS: Final = 5
 
+# Rough figures: dots and globstars take extra states. All else takes one a character.
 _STATES: Final = {"*": 3, "**": 7, "{": 0, ",": 0, "}": 0}
 _TOKEN = re.compile(r"\*+|[/{},]|[^*/{},]+")
 _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9._/*{},-]")
 _NOT_IN_TYPES = re.compile(r"[^A-Za-z0-9!#$&^_.+/*{},-]")
+# Shells expand it and this dialect does not: the error says what to write instead.
 _RANGE = re.compile(r"[^.]+\.\.[^.]+(?:\.\..+)?")
 _LONE_SUFFIX = re.compile(r"([^/*{},]+)/\*\+([^/*{},]+)")
+_TOP_LEVEL = re.compile(r"([^/*{},]+)/")
 
 
 @attrs.frozen
@@ -41,7 +38,7 @@ class Lint:
     """Something in a legal pattern that was probably not meant.
 
     Arguments:
-        code: `matches-nothing`, `double-star` or `lone-suffix`.
+        code: `matches-nothing`, `double-star`, `lone-suffix` or `unregistered-type`.
         text: the finding in words, with what to write instead.
     """
 
@@ -133,6 +130,7 @@ def _without_repeated_globstars(tokens: tuple[str, ...]) -> tuple[str, ...]:
     for place, token in enumerate(tokens):
         kept.append(token)
         ends = place + 1 == len(tokens) or tokens[place + 1] == "/"
+        # Only whole segments: in `**/**a` the second is part of a segment.
         if ends and kept[-4:] == ["/", "**", "/", "**"]:
             del kept[-2:]
     return tuple(kept)
@@ -191,6 +189,7 @@ _INSTEAD: Final = {
 def _illegal_in_name(text: str) -> Iterator[str]:
     for found in _NOT_IN_NAMES.finditer(text):
         takes = "a name pattern takes A-Z a-z 0-9 . _ - / * and {a,b}"
+        # Names have no parameters, so the advice about them would mislead.
         yield _illegal(found, _INSTEAD.get(found[0], takes) if found[0] != ";" else takes)
 
 
@@ -198,8 +197,10 @@ def _illegal_in_type(text: str) -> Iterator[str]:
     for found in _NOT_IN_TYPES.finditer(text):
         takes = "a content-type pattern takes letters, digits, ! # $ & ^ _ . + - / * and {a,b}"
         yield _illegal(found, _INSTEAD.get(found[0], takes))
+        # All that follows are parameters: one finding is enough.
         if found[0] == ";":
             return
+    # Shells read a variable there, wcmatch text: refused rather than guessed.
     if "${" in text:
         yield f"character {text.index('${')} is '$' before a brace, which means nothing here"
 
@@ -313,6 +314,7 @@ class _NameJudge(_Judge):
             self.lint("double-star", _ACTS_AS_STAR)
         if len(token) != 2:
             return _In.STAR
+        # Some expansion has other characters before the stars; at a slash the next token decides.
         if here & ~_In.SLASH:
             self.lint("double-star", _BESIDE)
         return (_In.GLOBSTAR if here & _In.SLASH else _In(0)) | (
@@ -325,6 +327,7 @@ class _NameJudge(_Judge):
         after = _In(0)
         if here & _In.SLASH:
             after |= {".": _In.DOT, "..": _In.DOTS}.get(token, _In.INSIDE)
+        # Two dots can come from two tokens: `.{.,a}`.
         if here & _In.DOT:
             after |= _In.DOTS if token == "." else _In.INSIDE
         if here & ~(_In.SLASH | _In.DOT):
@@ -415,6 +418,7 @@ class _TypeJudge(_Judge):
                 "more than two segments, in it or in an expansion of its braces; "
                 "a content type is type/subtype"
             )
+        # Often meant to match both: `*+json` does not match `json`.
         found = _LONE_SUFFIX.fullmatch(self.text)
         if found:
             self.lint(
@@ -422,6 +426,12 @@ class _TypeJudge(_Judge):
                 f"it does not match {quote(f'{found[1]}/{found[2]}')}; "
                 f"say {quote(f'{found[1]}/{{{found[2]},*+{found[2]}}}')} to match both",
             )
+
+        top = _TOP_LEVEL.match(self.text)
+        if top and not is_registered(top[1]):
+            near = difflib.get_close_matches(top[1].lower(), REGISTERED, 1)
+            meant = f"; did you mean {quote(near[0])}?" if near else ""
+            self.lint("unregistered-type", f"{quote(top[1])} is not a registered type{meant}")
 
     def _empty_segment(self) -> None:
         self.lint("matches-nothing", "no content type has an empty type or subtype; say 'text/*'")

@@ -30,6 +30,7 @@ def wide_pattern(pattern: str, *, match_base: bool = False) -> Callable[[str], b
 
     if not isinstance(pattern, str):
         raise InvalidPattern(pattern, "a pattern is a string")
+    # The same answer on every platform: "/" separates, case counts, dot files match.
     flags = glob.GLOBSTAR | glob.BRACE | glob.DOTGLOB | glob.EXTGLOB | glob.FORCEUNIX | glob.CASE
     if match_base:
         flags |= glob.MATCHBASE

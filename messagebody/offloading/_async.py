@@ -31,7 +31,9 @@ async def aoffload(body: MessageBody, store: Any, **options: Any) -> MessageBody
     """
     stop = Stop()
     return await _in_thread(
-        partial(offload, require_body(body).copy(), store, stop=stop, **options), stop
+        # Copied before the thread begins: the caller may edit the body while it waits for its turn.
+        partial(offload, require_body(body).copy(), store, stop=stop, **options),
+        stop,
     )
 
 
@@ -51,6 +53,7 @@ async def _in_thread(work: Callable[[], _T], stop: Stop) -> _T:
     future = _POOL.submit(work)
     waiting = asyncio.wrap_future(future)
     try:
+        # Shielded, because a cancelled future would hide whether the thread is still at work.
         return await asyncio.shield(waiting)
     except asyncio.CancelledError:
         stop.set()
@@ -67,4 +70,5 @@ async def _settled(waiting: "asyncio.Future[Any]") -> None:
         with contextlib.suppress(asyncio.CancelledError):
             await asyncio.wait([waiting], timeout=left)
     if waiting.done() and not waiting.cancelled():
+        # Asked for, or asyncio would report the error as never retrieved.
         waiting.exception()

@@ -89,6 +89,8 @@ def _chooser(names: str, content_types: str, *, take_all: bool) -> Callable[[Par
             return False
         if part.url is None:
             return part.local_file is not None
+        # Without a digest nothing shows that the bytes are the right ones, so those have to be
+        # asked for.
         return take_all or by_pattern or part.digest is not None
 
     return wanted
@@ -116,11 +118,13 @@ def budget_for(
     progress: Callable[[int], None] | None = None,
 ) -> Callable[[Part], tuple[Resolver, Budget]]:
     """Return a function that gives a part's resolver (given, bound or closed) and its budget."""
+    # One for all parts, so that they share its budget.
     closed = Resolver()
     budgets: dict[Resolver, Budget] = {}
 
     def pick(part: Part) -> tuple[Resolver, Budget]:
         chosen = resolver or part._resolver or closed
+        # A budget is for the whole call: many parts must not multiply what a body may cost.
         if chosen not in budgets:
             limits = chosen.limits
             if max_bytes is not None:

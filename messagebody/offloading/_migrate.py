@@ -10,11 +10,12 @@ from messagebody.body import MessageBody
 from messagebody.errors import StoreError
 from messagebody.offloading._inline import budget_for
 from messagebody.offloading._jobs import about, replace_parts, reporter, subject_of
-from messagebody.offloading._transfer import Verify, Watched, ensure
+from messagebody.offloading._transfer import Watched
 from messagebody.part import Part
 from messagebody.references import Budget, Resolver
 from messagebody.references.spool import SpoolBlob
 from messagebody.stores import Store, open_store
+from messagebody.stores.objects import Verify, ensure
 
 
 def migrate(
@@ -64,6 +65,7 @@ def migrate(
     body = body.copy()  # as it is now: the caller may go on editing it
     opened = open_store(store, **(storage_options or {}))
     verify = verify or ("digest" if opened.reads_back else None)
+    # The source is the application's own word, so it is allowed, and nothing but it.
     below = None if source is None else Resolver(allow=source, public_https=False)
     chosen = [(at, part) for at, part in enumerate(body) if _is_to_move(part, opened, below, all)]
     progress = reporter(callback, sum(part.size or 0 for _, part in chosen))
@@ -76,6 +78,7 @@ def migrate(
 
 
 def _is_to_move(part: Part, store: Store, below: Resolver | None, take_all: bool) -> bool:
+    # What is there already need not move: a second run after a failure goes on where it ended.
     if part.reference is None or part.reference.url.startswith(store.url_of("")):
         return False
     if below is not None and not below.allows(part.reference.url):

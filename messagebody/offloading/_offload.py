@@ -19,9 +19,10 @@ from messagebody.errors import LimitExceeded, StoreError
 from messagebody.globs import content_type_pattern, name_pattern
 from messagebody.limits import parse_size
 from messagebody.offloading._jobs import Gate, about, replace_parts, reporter, subject_of
-from messagebody.offloading._transfer import FileBlob, Verify, Watched, ensure
+from messagebody.offloading._transfer import FileBlob, Watched
 from messagebody.part import Part
 from messagebody.stores import Blob, Bytes, Store, open_store
+from messagebody.stores.objects import Verify, ensure
 from messagebody.wire import data_urls
 from messagebody.wire.members import PartRecord, RichRecord
 
@@ -41,6 +42,7 @@ class Selection:
             InvalidPattern: a pattern breaks the rules, or can match nothing.
         """
         names, types = name_pattern(self.names), content_type_pattern(self.content_types)
+        # A pattern that matches nothing would offload nothing, in silence.
         names.require_matches()
         types.require_matches()
         name_matches, type_matches = names.matches, types.matches
@@ -84,6 +86,7 @@ class Policy:
 
     def _eligible(self, body: MessageBody) -> dict[int, int]:
         """Return the size of each part that may be offloaded, by position."""
+        # Columns, because a `Part` for each of a million records would cost more than the choice.
         columns, selects = body._parts.columns(), self.selection.chooser()
         return {
             at: size
@@ -95,6 +98,7 @@ class Policy:
     def _to_fit(
         self, body: MessageBody, sizes: dict[int, int], chosen: set[int], url: str, fit: int
     ) -> set[int]:
+        # The brackets, and a comma between two parts.
         length = 2 + max(0, len(body) - 1)
         gains: dict[int, int] = {}
         for position, part in enumerate(body):
@@ -109,7 +113,9 @@ class Policy:
             if small is not None:
                 gains[position] = mine - small
         more = set()
+        # The largest gain first: the fewest parts go.
         for position in sorted(gains, key=gains.__getitem__, reverse=True):
+            # A short content is smaller than its reference.
             if length <= fit or gains[position] <= 0:
                 break
             length -= gains[position]
@@ -143,6 +149,7 @@ def as_reference(part: Part, url: str, size: int, digest: str) -> Part:
 def _json_length(part: Part) -> int:
     if part.local_file is not None:
         part = part.evolve(content=part.read_bytes())
+    # Without the brackets.
     return len(MessageBody([part]).to_json_bytes()) - 2
 
 
@@ -271,6 +278,7 @@ class _Sender:
         """Send content unless another part with the same is being sent, or was."""
         mine: Future[str] = Future()
         with self.lock:
+            # Whoever comes first sends; equal parts wait for that one.
             first = self.sent.setdefault(digest, mine)
         if first is not mine:
             self.progress(blob.size)
@@ -292,6 +300,7 @@ class _Sender:
             self.progress(count)
 
         key = ensure(self.store, digest, Watched(blob, self.stop, tell), content_type, self.verify)
+        # Bytes that were there already count as sent.
         tell(blob.size)
         return key
 

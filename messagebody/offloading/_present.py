@@ -34,6 +34,7 @@ def present(
     require_resolver(resolver)
     result = body.copy()
     failures: list[tuple[str, Exception]] = []
+    # Over a copy, since parts of the result are replaced on the way.
     for position, part in enumerate(result.copy()):
         if part.url is None:
             continue
@@ -52,7 +53,9 @@ def _presented(part: Part, subject: str, expires: int, resolver: Resolver | None
         return part
     if resolver is None:
         raise UnsafeReference(
-            subject, "is to be signed, and no resolver says which store: present(body, resolver=…)"
+            subject,
+            "is to be signed, and no resolver says which store",
+            "Pass one: present(body, resolver=…)",
         )
     url = resolver.sign(
         reference.url,
@@ -67,4 +70,5 @@ def _presented(part: Part, subject: str, expires: int, resolver: Resolver | None
 def _disposition(part: Part) -> str:
     """Return how a browser is to treat the part: what could run as a page is downloaded."""
     name = f'; filename="{part.path.name}"' if part.path is not None else ""
+    # HTML and SVG would run in the origin of the store.
     return ("inline" if is_shown_inline(part.content_type) else "attachment") + name

@@ -9,9 +9,10 @@ from messagebody.content import LocalFile, Reference
 from messagebody.digests import sha256_of
 from messagebody.errors import InvalidArgument, StoreError
 from messagebody.media_types import OCTET_STREAM
-from messagebody.offloading._transfer import FileBlob, Verify, Watched, ensure
+from messagebody.offloading._transfer import FileBlob, Watched
 from messagebody.references.spool import Spool, SpoolBlob
 from messagebody.stores import CHUNK, Blob, Bytes, Store, open_store
+from messagebody.stores.objects import Verify, ensure
 
 
 def put_content(
@@ -53,6 +54,7 @@ def put_content(
         key = ensure(opened, digest, watched, content_type, verify)
         return Reference(opened.url_of(key), blob.size, digest)
 
+    # A string is not taken for a path: nobody could say whether it is content.
     if isinstance(content, os.PathLike):
         file = LocalFile.at(content)
         digest = file.digest()

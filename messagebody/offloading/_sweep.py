@@ -12,15 +12,17 @@ from typing import Any
 
 import attrs
 
+from messagebody._files import TEMPORARY_PATTERN
 from messagebody._guards import require_iterable
 from messagebody._text import count_of, human_size
 from messagebody.body import MessageBody
 from messagebody.digests import KEY_PREFIX, is_key, key_of, keys_in
 from messagebody.errors import StoreError
-from messagebody.offloading._transfer import GRACE
 from messagebody.stores import Stat, Store, Upload, open_store
+from messagebody.stores.objects import GRACE
 
-_TEMPORARY = re.compile(re.escape(KEY_PREFIX) + r"\.messagebody-[0-9a-f]{16}")
+# Temporaries of killed writers are nobody's, and named so that nothing else is taken for one.
+_TEMPORARY = re.compile(re.escape(KEY_PREFIX) + TEMPORARY_PATTERN)
 
 
 @attrs.frozen
@@ -80,6 +82,7 @@ def sweep(
             "refers to; if no process offloads meanwhile, pass unsafe=True"
         )
     opened = open_store(store, **(storage_options or {}))
+    # All bodies are read before anything is listed: a broken one must cost no object.
     in_use = _keys_in_use(opened, bodies)
     before = time.time() - grace
     objects = tuple(
@@ -102,6 +105,7 @@ def _keys_in_use(store: Store, bodies: Iterable[MessageBody | str | bytes]) -> s
         decoded = body if isinstance(body, MessageBody) else MessageBody.from_json(body)
         for part in decoded:
             keys |= _keys_of(part.url, part.reference.digest if part.reference else None)
+    # An empty list is a mistake far more often than a wish to delete everything.
     if not count:
         raise StoreError("no body was given, so every object would be swept", store.url)
     return keys
@@ -109,6 +113,7 @@ def _keys_in_use(store: Store, bodies: Iterable[MessageBody | str | bytes]) -> s
 
 def _keys_of(url: str | None, digest: str | None) -> set[str]:
     """Return the keys a reference may mean: by its URL, and by its digest, however it is spelt."""
+    # Both: another spelling of the URL must not make an object look unused.
     keys = {key_of(digest)} if digest else set()
     if url is not None:
         keys |= keys_in(url)

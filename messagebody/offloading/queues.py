@@ -16,8 +16,6 @@ from messagebody.offloading._offload import offload
 from messagebody.references import Resolver
 from messagebody.stores import Store
 
-__all__ = ["QUEUE_LIMITS", "from_message", "to_message"]
-
 QUEUE_LIMITS: Final[Mapping[str, int]] = MappingProxyType(
     {
         "sqs": 256 * 1024,  # the default of older queues; newer ones take up to 1 MiB
@@ -60,6 +58,7 @@ def to_message(
     """
     require_body(body)
     fit = QUEUE_LIMITS[queue] - _HEADROOM if limit is None else parse_size(limit)
+    # Parts stay in the message as long as it fits: a consumer then needs no store.
     return offload(body, store, **({"threshold": fit, "fit": fit} | options)).to_json()
 
 

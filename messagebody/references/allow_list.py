@@ -36,12 +36,15 @@ class Entry:
         """
         if url.origin != self.prefix.origin:
             return None
+        # The file system decides what is below a directory, links resolved: see `FileStore.key_of`.
         if isinstance(self.store, FileStore) and not url.is_http:
             return self.store.key_of(os.fsdecode(unquote_to_bytes(url.path)))
+        # Whole segments: `/a` does not allow `/abc`.
         wanted = [segment for segment in self.prefix.segments if segment]
         if url.segments[: len(wanted)] != wanted:
             return None
         rest = "/".join(url.segments[len(wanted) :])
+        # A store has no object at its own root; a web server may.
         return rest if rest or self.store is None else None
 
 
@@ -58,6 +61,7 @@ def make_entries(allowed: "str | os.PathLike[str] | Store") -> list[Entry]:
     except StoreError as error:
         shown = quote(redact_url(allowed)) if isinstance(allowed, str) else quote(allowed)
         raise UnsafeReference(f"allow entry {shown}", str(error)) from error
+    # `memory://` and the like have no path: the slash makes it a URL of the grammar.
     place = store.url if store.url.rpartition("://")[2] else f"{store.url}/"
     urls = [place] if store.public_base is None else [place, store.public_base]
     return [Entry(_prefix(url), store) for url in urls]
@@ -69,6 +73,7 @@ def _prefix(text: str) -> Url:
         check_path(attrs.evolve(prefix, path=prefix.path.rstrip("/")))
     except Malformed as error:
         raise UnsafeReference(f"allow entry {quote(redact_url(text))}", str(error)) from error
+    # Compared by path only, so a query would promise what is not checked.
     if prefix.query:
         raise UnsafeReference(f"allow entry {quote(redact_url(text))}", "has a query")
     return prefix
@@ -80,6 +85,7 @@ def longest_match(entries: tuple[Entry, ...], url: Url) -> tuple[Entry, str] | N
     Raises:
         Malformed: an entry speaks for the URL's host, and the path could be read in two ways.
     """
+    # Only where an entry could speak: elsewhere the path's spelling is nobody's concern.
     near = [entry for entry in entries if entry.prefix.origin == url.origin]
     if not near:
         return None

@@ -7,11 +7,11 @@ import time
 from pathlib import Path
 from typing import BinaryIO, Final
 
-from messagebody._files import READ, open_parent
+from messagebody._files import READ, TEMPORARY, open_parent
 from messagebody.digests import Hasher, hex_digits
 from messagebody.errors import StoreError
 from messagebody.references.spool import Spool, SpoolBlob
-from messagebody.stores.directory import TEMPORARY, FileStore
+from messagebody.stores.directory import FileStore
 
 _BLOCK: Final = 1024 * 1024
 _ABANDONED: Final = 24 * 3600.0
@@ -37,6 +37,7 @@ class Cache:
     """
 
     def __init__(self, directory: str | os.PathLike[str], max_bytes: int) -> None:
+        # The real directory, so that a link changed later leads nowhere else.
         self.directory = Path(os.path.realpath(directory))
         self.max_bytes = max_bytes
         self._store = FileStore(self.directory)
@@ -63,6 +64,7 @@ class Cache:
         name = hex_digits(digest)
         try:
             with open_parent(self.directory, [name]) as handle:
+                # Opened below the directory and without following links: see `messagebody._files`.
                 descriptor = os.open(name, READ, dir_fd=handle)
         except OSError:
             return None
@@ -91,11 +93,13 @@ class Cache:
         os.lseek(descriptor, 0, os.SEEK_SET)
         if hasher.digest != digest:
             return False
+        # An untouched file need not be hashed again; the time of change shows every touch.
         self._prints[digest] = _print_of(status)
         return True
 
     def holds(self, digest: str, size: int | None) -> bool:
         """Return whether content is here, or would be kept once it is read."""
+        # Any content that fits will be kept, so a reader may wait for the whole of it.
         if size is not None:
             return size <= self.max_bytes
         return (self.directory / hex_digits(digest)).exists()
@@ -106,6 +110,7 @@ class Cache:
             return
         name = hex_digits(spool.digest)
         with contextlib.suppress(StoreError):
+            # A cache that can't be written is none, and no reason for a read to fail.
             self._make_room(spool.size)
             self._store.put(name, SpoolBlob(spool), content_type="", if_absent=False)
 
@@ -129,6 +134,7 @@ def _last_used(status: os.stat_result, name: str) -> float:
     """Return when a file was used last; negative for the temporary of a killed process."""
     if name.startswith(TEMPORARY) and time.time() - status.st_mtime > _ABANDONED:
         return -1.0
+    # Many systems are mounted without access times; then the time of writing has to do.
     return max(status.st_atime, status.st_mtime)
 
 

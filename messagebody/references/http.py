@@ -32,6 +32,7 @@ _TRIES = 3
 _CONTENT_RANGE = re.compile(r"bytes ([0-9]{1,19})-([0-9]{1,19})/([0-9]{1,19}|\*)")
 _HEADERS = {
     "Accept": "*/*",
+    # Nothing is decoded, so a small answer can't grow.
     "Accept-Encoding": "identity",
     "Connection": "close",
     "User-Agent": "messagebody",
@@ -71,6 +72,7 @@ class _Response(http.client.HTTPResponse):
         return found
 
     def _read_next_chunk_size(self) -> int:
+        # One byte more than allowed shows that the line goes on.
         line = self.fp.readline(_LONGEST_LINE + 1)
         size = line.partition(b";")[0].strip()
         if len(line) > _LONGEST_LINE or not _CHUNK_SIZE.fullmatch(size):
@@ -79,6 +81,7 @@ class _Response(http.client.HTTPResponse):
         found = int(size, 16)
         self._chunks += 1
         self._chunk_bytes += found
+        # Small answers may come in any chunks; large ones need a fair average.
         if self._chunks > _FEW_CHUNKS + self._chunk_bytes // _SMALLEST_CHUNK:
             raise http.client.HTTPException(
                 f"chunks of under {_SMALLEST_CHUNK} bytes each, {self._chunks:,} of them"
@@ -127,6 +130,7 @@ class Answer:
     def location(self) -> str:
         """Where a redirect leads."""
         found = self._response.headers.getlist("Location")
+        # Two of them: proxies differ in which one counts (RFC 9110, 5.3).
         if len(found) != 1:
             raise StoreError(f"a redirect with {len(found)} Location headers")
         return str(found[0])
@@ -138,6 +142,7 @@ class Answer:
         if not found:
             return None
         text = found.pop()
+        # Equal repetitions are one length (RFC 9110, 8.6); different ones are an attack.
         if found or not re.fullmatch(r"[0-9]{1,19}", text):
             raise StoreError("the server's Content-Length is not a number, or there are two")
         return int(text)
@@ -145,11 +150,13 @@ class Answer:
     def check_framing(self) -> None:
         """Refuse an answer whose bytes are not the content's own, or whose end is ambiguous."""
         encoding = self._response.headers.get("Content-Encoding", "").strip().lower()
+        # Decoding could make any number of bytes of few: nothing but identity was asked for.
         if encoding not in {"", "identity"}:
             raise StoreError(f"the server encoded the content ({escape(encoding, limit=40)})")
         transfer, length = self._transfer_encodings(), self.length
         if transfer and transfer != ["chunked"]:
             raise StoreError("the server used a transfer encoding other than chunked")
+        # Who reads which of the two decides where the content ends: the classic smuggling.
         if transfer and length is not None:
             raise StoreError("the server sent Content-Length and Transfer-Encoding at once")
 
@@ -168,6 +175,7 @@ class Answer:
                 if len(gathered) >= _FLOOR:
                     yield bytes(gathered)
                     gathered.clear()
+        # A socket that was shut down reads like an end of the content.
         if self._watchdog.has_bitten:
             raise self._budget.out_of_time()
         # A connection that is cut within the status line or the headers looks just like this.
@@ -193,6 +201,7 @@ class Answer:
         match = _CONTENT_RANGE.fullmatch(self._response.headers.get("Content-Range", ""))
         if match is None:
             raise StoreError("the server answered a range without saying which")
+        # The header's end is inclusive, Python's is not.
         return int(match[1]), int(match[2]) + 1
 
 
@@ -232,6 +241,7 @@ class Web:
             LimitExceeded: the budget is used up, or the deadline is past.
             StoreError: the server can't be reached or does not speak HTTP.
         """
+        # Counted before the wait, so that a body can't queue more than it may fetch.
         slots = budget.take_fetch(url.host)
         if not slots.acquire(timeout=max(0.0, deadline - time.monotonic())):
             raise budget.out_of_time()
@@ -278,6 +288,7 @@ class Web:
 def _dial(addresses: list[str], port: int, patience: float, deadline: float) -> socket.socket:
     """Connect to the first address that answers."""
     for address in addresses[:_TRIES]:
+        # Zero would mean "without blocking" to the socket.
         left = max(0.001, min(patience, deadline - time.monotonic()))
         try:
             connected = socket.create_connection((address, port), left)
@@ -297,6 +308,7 @@ def _addresses(url: Url, budget: Budget, deadline: float, *, is_trusted: bool) -
         return [url.address]
     patience = min(budget.limits.connect_seconds, deadline - time.monotonic())
     addresses = _look_up(url, patience)
+    # All of them: a name with one private address would reach it on some try.
     if not is_trusted and not all(map(is_public, addresses)):
         raise Closed(url.host, "an address that is not public")
     return addresses
@@ -332,6 +344,7 @@ def _faults(watchdog: Watchdog, budget: Budget) -> Iterator[None]:
     """Raise the toolkit's errors instead of the network's within the block."""
     try:
         yield
+    # `ValueError` is what the standard library raises for malformed numbers in headers.
     except (OSError, http.client.HTTPException, HTTPError, ValueError) as error:
         if isinstance(error, StoreError):
             raise

@@ -70,6 +70,7 @@ class Budget:
         """Count bytes that arrived."""
         with self._lock:
             self._bytes += count
+            # Judged under the lock, raised outside: an error must not hold up other threads.
             over = self._bytes > self.limits.body_bytes
         if over:
             raise LimitExceeded(
@@ -120,6 +121,7 @@ class Watchdog:
 
     def __init__(self, deadline: float) -> None:
         self._timer = threading.Timer(max(0.0, deadline - time.monotonic()), self._bite)
+        # A program that ends need not wait for its deadlines.
         self._timer.daemon = True
         self._lock = threading.Lock()
         self._socket: socket.socket | None = None
@@ -130,6 +132,7 @@ class Watchdog:
         with self._lock:
             self._release()
             self._socket = connection.dup()
+            # The deadline passed while the connection was made.
             if self.has_bitten:
                 self._shut_down()
 

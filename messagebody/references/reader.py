@@ -14,6 +14,7 @@ _SMALL: Final = 256 * 1024
 """Bytes that the first request asks for: a header costs little, and a walk few requests."""
 _LARGE: Final = 8 * 1024 * 1024
 """Bytes that a request asks for in the end, while reading goes on and on."""
+# Larger than the default of `io`, since each refill is a call through several layers.
 _BUFFER: Final = 64 * 1024
 
 
@@ -87,6 +88,7 @@ def open_reference(reference: Reference, *, resolver: Resolver | None, subject: 
             reference.url, size=reference.size, digest=reference.digest, subject=subject
         )
         return cast("BinaryIO", Reader(cast("io.RawIOBase", spool.stream()), verified=True))
+    # The verdict comes at once, and not with the first read.
     resolver.source(reference.url, subject=subject)
     return cast("BinaryIO", Reader(_Window(_Ranges(resolver, reference, subject))))
 
@@ -110,16 +112,10 @@ class Reader(io.BufferedReader):
         return cast("io.RawIOBase", super().raw) if self._window is None else self._window.ranges
 
 
-class _Ranges(io.RawIOBase):
-    """A file object that reads a reference by ranges, and asks for no byte too many."""
+class _Positioned(io.RawIOBase):
+    """A file object that is read from a position, which a seek can move."""
 
-    def __init__(self, resolver: Resolver, reference: Reference, subject: str) -> None:
-        self.reference = reference
-        self.subject = subject
-        self.resolver = resolver
-        self._size = reference.size
-        self._taken = 0
-        self._position = 0
+    _position = 0
 
     def readable(self) -> bool:
         return True
@@ -130,7 +126,19 @@ class _Ranges(io.RawIOBase):
     def tell(self) -> int:
         return self._position
 
+
+class _Ranges(_Positioned):
+    """A file object that reads a reference by ranges, and asks for no byte too many."""
+
+    def __init__(self, resolver: Resolver, reference: Reference, subject: str) -> None:
+        self.reference = reference
+        self.subject = subject
+        self.resolver = resolver
+        self._size = reference.size
+        self._taken = 0
+
     def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        # The only seek that may ask the server.
         if whence == io.SEEK_END:
             offset += self.size()
         elif whence == io.SEEK_CUR:
@@ -165,6 +173,7 @@ class _Ranges(io.RawIOBase):
         self._take(len(data))
         if stated is None:
             return data
+        # A short answer is not the end: the stated size says where that is.
         if start + len(data) < min(end, stated):
             raise DigestMismatch(self.subject, f"{stated:,} bytes", f"{start + len(data):,}")
         if data and start + len(data) > stated:
@@ -187,28 +196,18 @@ class _Ranges(io.RawIOBase):
         return len(data)
 
 
-class _Window(io.RawIOBase):
+class _Window(_Positioned):
     """A file object that reads ahead, more and more while reading goes on, and hashes in order."""
 
     def __init__(self, ranges: _Ranges) -> None:
         self.ranges = ranges
         self.verified = False
-        self._position = 0
         self._start = 0
         self._data = b""
         self._ahead = _SMALL
         self._hasher = Hasher()
         self._hashed = 0
         self._flaw: MessageBodyError | None = None
-
-    def readable(self) -> bool:
-        return True
-
-    def seekable(self) -> bool:
-        return True
-
-    def tell(self) -> int:
-        return self._position
 
     def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
         self.ranges.seek(self._position)
@@ -217,6 +216,7 @@ class _Window(io.RawIOBase):
 
     def readall(self) -> bytes:
         """Return the rest; the whole content is verified before any of it is returned."""
+        # Nothing was handed out yet, so all of it can be verified before any of it is.
         if self._position == 0 and not self._data and self._flaw is None:
             return self._whole()
         pieces = [self.read(_LARGE) or b""]
@@ -248,6 +248,7 @@ class _Window(io.RawIOBase):
         return len(data)
 
     def _fill(self, wanted: int) -> None:
+        # A seek elsewhere begins small again: headers and footers are short.
         goes_on = self._data and self._position == self._start + len(self._data)
         self._ahead = min(2 * self._ahead, _LARGE) if goes_on else _SMALL
         # Without a digest only a byte too many shows that the content is not the one promised.
@@ -256,15 +257,18 @@ class _Window(io.RawIOBase):
             self._position, self._position + max(wanted, self._ahead), past_end=int(past_end)
         )
         self._start = self._position
+        # Bytes after a complete reading are read anew, and not hashed again.
         self.verified = self.verified and not self._data
 
     def _check(self, data: bytes) -> None:
         """Hash bytes that follow those hashed; at the end compare with the stated digest."""
+        # A gap or a second reading: hashing can't go on from elsewhere.
         if self._position != self._hashed:
             return
         self._hasher.update(data)
         self._hashed += len(data)
         stated = self.ranges.reference
+        # The end shows as an empty read where no size is stated.
         if stated.digest is None or (data and self._hashed != stated.size):
             return
         digest = self._hasher.digest

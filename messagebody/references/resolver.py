@@ -74,6 +74,7 @@ class Resolver:
         cache: str | os.PathLike[str] | None = None,
         cache_bytes: int | str = "10 GiB",
     ) -> None:
+        # A string is iterable too, and would allow every letter of itself.
         entries = [allow] if isinstance(allow, str | os.PathLike | Store) else allow
         self.entries: tuple[Entry, ...] = tuple(
             entry
@@ -142,6 +143,7 @@ class Resolver:
         return source.store, source.key
 
     def _judge(self, url: Url, text: str, subject: str) -> Source:
+        # Entries first: what the application owns is never fetched as a stranger's.
         match = longest_match(self.entries, url)
         if match is not None:
             entry, key = match
@@ -150,9 +152,11 @@ class Resolver:
             return self._web_source(url, subject, is_trusted=True)
         if url.scheme == "https" and self.public_https and url.has_default_port:
             return self._web_source(url, subject, is_trusted=False)
-        raise UnsafeReference(subject, f"points to {_advice(url, text)}")
+        raise UnsafeReference(subject, f"points to {_refusal(url, text)}", _advice(url))
 
     def _web_source(self, url: Url, subject: str, *, is_trusted: bool) -> WebSource:
+        # Literal addresses and closed names are refused here, so that `allows` says no without a
+        # look-up.
         if not is_trusted:
             try:
                 check_host(url)
@@ -161,10 +165,12 @@ class Resolver:
                 raise UnsafeReference(subject, problem) from error
 
         def follow(location: str) -> WebSource:
+            # A redirect is a new URL from a stranger: the whole verdict again.
             source = self.source(location, subject=f"{subject}, redirected from {url.host},")
             if not isinstance(source, WebSource):
                 problem = f"is redirected to {redact_url(location)}, which is not a web server"
                 raise UnsafeReference(subject, problem)
+            # Never down to plain text, not even where an entry allows http.
             if url.scheme == "https" and source.url.scheme != "https":
                 problem = f"is redirected from https to {redact_url(location)}"
                 raise UnsafeReference(subject, problem)
@@ -224,6 +230,7 @@ class Resolver:
         with spool.thrown_away_on_error():
             budget.take_bytes(spool.size)
             _check_limit(spool.size, self.limits)
+            # The cache vouches for the digest; a wrong size in the reference is still one.
             _verify(spool, promised.size, digest, subject)
         return spool
 
@@ -256,6 +263,7 @@ class Resolver:
                 budget.check_time(deadline)
                 budget.take_bytes(len(chunk))
                 spool.write(chunk)
+                # At the first byte too many: a server may send without end.
                 if size is not None and spool.size > size:
                     raise DigestMismatch(subject, f"{size:,} bytes", "more")
                 _check_limit(spool.size, self.limits)
@@ -282,8 +290,10 @@ class Resolver:
         """
         source = self.source(url, subject=subject)
         budget = budget or self.budget()
+        # After the verdict: a range of nothing must not tell an allowed URL from a refused one.
         if end <= start:
             return b""
+        # Some stores make a buffer of the asked length at once.
         _check_limit(end - start, self.limits)
         with self._errors(url, subject):
             return source.read_range(budget, budget.part_deadline(), start, end)
@@ -327,6 +337,7 @@ class Resolver:
             problem = f"points to {redact_url(url)}, {_led(url, error)} has {error.problem}"
             raise UnsafeReference(subject, problem) from error
         except StoreError as error:
+            # The cause moves along: our own error below would only repeat the text.
             raise _about(error, url, subject) from error.__cause__
         except DecodeError as error:
             raise StoreError(f"{subject}: {error.problem}", redact_url(url)) from error
@@ -355,20 +366,23 @@ def _about(error: StoreError, url: str, subject: str) -> StoreError:
     return kind(f"{error.problem}, asked for {subject}", store, key)  # type: ignore[no-any-return]
 
 
-def _advice(url: Url, text: str) -> str:
-    shown = redact_url(text)
+def _refusal(url: Url, text: str) -> str:
     if url.scheme == "https" and not url.has_default_port:
-        return f"{shown}, on a port that is not https's own. {_allow(url)}"
+        return f"{redact_url(text)}, on a port that is not https's own"
     if url.scheme == "http":
-        return f"{shown}, which is not encrypted. {_allow(url)}"
+        return f"{redact_url(text)}, which is not encrypted"
     if url.scheme == "https":
-        return f"{shown}, which no resolver allows. {_allow(url)}"
-    hidden = f"{url.scheme}://{url.host}/…"
-    return f"{hidden}, which no resolver allows. If the store is yours: {_allow(url)}"
+        return f"{redact_url(text)}, which no resolver allows"
+    return f"{url.scheme}://{url.host}/…, which no resolver allows"
+
+
+def _advice(url: Url) -> str:
+    return _allow(url) if url.is_http else f"If the store is yours: {_allow(url)}"
 
 
 def _allow(url: Url) -> str:
     """Return the call that would allow a URL and its neighbours: the prefix above the keys."""
+    # The prefix above content-addressed keys is the store's; else the directory has to do.
     above, _, _ = url.path.rpartition(f"/{KEY_PREFIX}" if f"/{KEY_PREFIX}" in url.path else "/")
     return f'Resolver(allow=["{_text(url, above)}/"])'
 

@@ -107,6 +107,7 @@ class WebSource:
     def stream(self, budget: Budget, deadline: float) -> Iterator[bytes]:
         """Yield the body of the answer."""
         with self._request(budget, deadline, "GET", {}) as answer:
+            # A part taken for the whole would be verified only where a digest is stated.
             if answer.status == 206:
                 raise StoreError(
                     "the server sent a part of the file, where the whole was asked for"
@@ -119,11 +120,14 @@ class WebSource:
         """Ask for some bytes; of a server that sends everything, the rest is not read."""
         headers = {"Range": f"bytes={start}-{end - 1}"}
         with self._request(budget, deadline, "GET", headers) as answer:
+            # The range begins past the end, which is an empty read in Python.
             if answer.status == 416:
                 return b""
             answer.raise_for_status()
             answer.check_framing()
             first, stop = answer.content_range()
+            # Some servers answer a range with everything (200), and that is cut; anything else is
+            # wrong bytes.
             if first not in {0, start}:
                 raise StoreError("the server answered another range than asked")
             promised = end if stop is None else min(end, stop)
@@ -140,6 +144,7 @@ class WebSource:
         source = self
         with contextlib.ExitStack() as stack:
             for _ in range(budget.limits.redirects + 1):
+                # The connection of the redirect ends before the next one begins.
                 stack.close()
                 answer = stack.enter_context(
                     source.web.request(
@@ -162,6 +167,7 @@ class WebSource:
         url = self.url
         port = "" if url.has_default_port else f":{url.port}"
         try:
+            # Relative to the checked parts, never to the text of the reference.
             return urljoin(f"{url.scheme}://{url.host}{port}{url.target}", location)
         except ValueError as error:
             raise StoreError("a redirect to an invalid URL") from error

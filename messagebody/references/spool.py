@@ -71,11 +71,14 @@ class Spool:
         elif isinstance(last, bytearray):
             last += data
         else:
+            # Joined in place from here on: an object for each tiny piece takes many times its
+            # memory.
             self._pieces[-1] = bytearray(last) + data
 
     def read(self) -> bytes:
         """Return everything and throw the spool away."""
         if self._file is None:
+            # A small object arrives in one piece, and is handed out without a copy.
             if len(self._pieces) == 1 and isinstance(self._pieces[0], bytes):
                 return self._pieces[0]
             return b"".join(self._pieces)

@@ -56,6 +56,7 @@ def is_public(address: str) -> bool:
     found = ipaddress.ip_address(address)
     if isinstance(found, ipaddress.IPv4Address):
         return _is_public_v4(found)
+    # A zone names an interface of this machine.
     if getattr(found, "scope_id", None):
         return False
     if any(found in network for network in _EMBEDDING):
@@ -107,9 +108,11 @@ _URL = re.compile(
 )
 _LEGAL = re.compile(r"[A-Za-z0-9._~:/?#\[\]@!$&'()*+,;=%-]*")
 _LOOSE_PERCENT = re.compile(r"%(?![0-9A-Fa-f]{2})")
+# A label of DNS (RFC 1035): 63 characters at most, no hyphen at an end.
 _LABEL = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?")
 _NUMBER = re.compile(r"[0-9]+|0x[0-9a-f]*")
 _OCTET = r"(?:25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])"
+# One spelling only: `inet_aton` also reads octal, hexadecimal and short forms.
 _QUAD = re.compile(rf"{_OCTET}(?:\.{_OCTET}){{3}}")
 _PLAIN = re.compile(r"(?:[A-Za-z0-9][A-Za-z0-9._-]*)?")
 # A part name that S3 takes for something other than a bucket never passes: boto3 signs ARNs.
@@ -204,12 +207,14 @@ def parse(text: str) -> Url:
     if match is None:
         raise Malformed("is not scheme://host/path")
     scheme, authority, path, query, fragment = (piece or "" for piece in match.groups())
+    # Clients and servers differ in who resolves them.
     if any(segment in {".", ".."} for segment in path.split("/")):
         raise Malformed("has a '.' or '..' segment")
     scheme = scheme.lower()
     if scheme in _PORTS:
         host, port = _host_and_port(authority, _PORTS[scheme])
         return Url(scheme, host, port, path, query)
+    # Stores would take them for a part of the key, or drop them in silence.
     if query or fragment:
         raise Malformed(f"has a query or fragment, which {scheme} URLs have not")
     return Url(scheme, _place(scheme, authority), None, path, "")
@@ -229,6 +234,7 @@ def check_path(url: Url) -> None:
 
 
 def _hides_from_web_servers(path: str) -> bool:
+    # Some servers decode twice, so what one decoding shows counts too.
     return any(map(_WEB_TRICKS.search, (path, unquote(path, "latin-1"))))
 
 
@@ -242,6 +248,7 @@ def _check_characters(text: str) -> None:
         raise Malformed("holds a character that RFC 3986 does not allow")
     if _LOOSE_PERCENT.search(text):
         raise Malformed("holds a percent sign without two hex digits")
+    # fsspec opens chains such as `simplecache::file:///…`; in brackets it is an IPv6 address.
     if "::" in re.sub(r"\[[^\]]*\]", "", text):
         raise Malformed("chains filesystems by '::'")
 
@@ -268,10 +275,12 @@ def _host(host: str) -> str:
     if "%" in host:
         raise Malformed("has a percent escape in its host")
     labels = host.split(".")
+    # A host whose last label is a number is an address to every resolver (WHATWG URL).
     if _NUMBER.fullmatch(labels[-1]):
         if not _QUAD.fullmatch(host):
             raise Malformed("has a host that is a number, but not a dotted quad in its usual form")
         return host
+    # A name without a dot is looked up in the search domains of the network.
     if len(labels) < 2 or len(host) > 253 or not all(map(_LABEL.fullmatch, labels)):
         raise Malformed("has a host that is not a name of letters, digits, hyphens and a dot")
     return host
@@ -281,12 +290,14 @@ def _ipv6(host: str) -> str:
     if "%" in host:
         raise Malformed("has an address with a zone")
     try:
+        # Written in its one canonical form, so that prefixes compare as text.
         return f"[{ipaddress.IPv6Address(host[1:-1])}]"
     except ValueError as error:
         raise Malformed("has brackets without an IPv6 address in them") from error
 
 
 def _place(scheme: str, authority: str) -> str:
+    # A bucket must not be an ARN or an access point, which boto3 would sign.
     pattern = _BUCKET if scheme == "s3" else _PLAIN
     if "@" in authority:
         raise Malformed("holds user-info")

@@ -5,6 +5,16 @@ parts, so that this package does not depend on the model.
 """
 
 from messagebody.rendering.html import html_table
-from messagebody.rendering.tables import PLAIN, Palette, listing, tree
+from messagebody.rendering.tables import PLAIN, Palette, directory_of, folded, listing, tree
+from messagebody.rendering.verdicts import explanation
 
-__all__ = ["PLAIN", "Palette", "html_table", "listing", "tree"]
+__all__ = [
+    "PLAIN",
+    "Palette",
+    "directory_of",
+    "explanation",
+    "folded",
+    "html_table",
+    "listing",
+    "tree",
+]

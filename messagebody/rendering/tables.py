@@ -1,5 +1,6 @@
 """Tables and trees of parts for a terminal, with colours and aligned columns."""
 
+import textwrap
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple, Union
@@ -90,6 +91,24 @@ def cut(text: str, width: int) -> str:
             break
         kept.append(character)
     return "".join(kept) + "…"
+
+
+def folded(lines: Iterable[str], width: int | None) -> list[str]:
+    """Return sentences folded to `width` columns, what is folded two columns further in.
+
+    Examples:
+        >>> folded(["  part 0: accepted by no schema part"], 24)
+        ['  part 0: accepted by no', '    schema part']
+    """
+    return [each for line in lines for each in _folded(line, width)]
+
+
+def _folded(line: str, width: int | None) -> list[str]:
+    if width is None or len(line) <= width:
+        return [line]
+    indent = " " * (len(line) - len(line.lstrip(" ")) + 2)
+    # Names and types are not cut at their hyphens: they are copied.
+    return textwrap.wrap(line, width, subsequent_indent=indent, break_on_hyphens=False)
 
 
 _GAP = "  "
@@ -251,8 +270,33 @@ def _row(part: "messagebody.Part") -> list[Cell]:
     return [size, kind, Cell(f"{part.name}  → {place}" if place else part.name)]
 
 
-# A directory's entries in message order. A part and a directory may have the same name, `/a`
-# beside `/a/b`, so a key says which of the two it is: "a" or "a/".
+def directory_of(entries: Iterable[tuple[str, Any]]) -> dict[str, Any]:
+    """Return the directories that named values stand in, one in another, in the order given.
+
+    A part and a directory may have the same name, `/a` beside `/a/b`, so a key says which of the
+    two it is: "a" or "a/".
+
+    Arguments:
+        entries: part names, and what stands there.
+
+    Examples:
+        >>> directory_of([("/a", 1), ("/a/b", 2)])
+        {'a': 1, 'a/': {'b': 2}}
+    """
+    root: dict[str, Any] = {}
+    for name, value in entries:
+        _place(root, name, value)
+    return root
+
+
+def _place(root: dict[Any, Any], name: str, value: Any) -> None:
+    *directories, leaf = name[1:].split("/")
+    for directory in directories:
+        root = root.setdefault(directory + "/", {})
+    root[leaf] = value
+
+
+# What `directory_of` returns, and unnamed parts by their positions.
 _Directory = dict[object, Union["messagebody.Part", "_Directory"]]
 
 
@@ -293,12 +337,8 @@ def _grown(parts: "list[messagebody.Part]") -> _Directory:
     for position, part in enumerate(parts):
         if part.name is None:
             root[position] = part
-            continue
-        *directories, leaf = part.name[1:].split("/")
-        below = root
-        for directory in directories:
-            below = below.setdefault(directory + "/", {})  # type: ignore[assignment]
-        below[leaf] = part
+        else:
+            _place(root, part.name, part)
     return root
 
 

@@ -1,8 +1,8 @@
 """Validation part by part, while a message arrives: what is certain already, and what still can be.
 
-A part never makes room again: once a name is taken by a part of one type, whatever was to have
-that name with another type can no longer come. Whether the requirements that are left can all
-still be met is the question that compatibility asks as well, with some names gone.
+Parts are never removed: a name once used with one type can no longer meet a requirement for another
+type. Whether the requirements that are left can all still be met is the question that compatibility
+asks as well, with some names gone.
 """
 
 from typing import Any, Final, Literal, NamedTuple, Self, cast
@@ -14,6 +14,7 @@ from messagebody.solver.languages import PartSet, members
 from messagebody.solver.profile import Profile
 from messagebody.solver.satisfy import Pair, Problem
 
+# A tenth of what `check` may take: it is spent again and again while a message arrives.
 _STEPS: Final = 100_000
 
 Word = Literal["valid", "waiting", "invalid", "hopeless"]
@@ -22,8 +23,8 @@ Word = Literal["valid", "waiting", "invalid", "hopeless"]
 class Status(str):
     """Where a message stands; true only if it is valid as it stands.
 
-    It compares as text: `valid`; `waiting` for required parts; `invalid` for good; `hopeless`,
-    which is nothing wrong yet but no way to become valid either, and is for good too.
+    It compares as text: `valid`; `waiting` for required parts; `invalid` for good; `hopeless`:
+    nothing is wrong yet, but no further part can make it valid, which is for good too.
 
     Attributes:
         exact: False if the budget ended before it was known whether there still is a way.
@@ -101,6 +102,7 @@ class Stream:
         self._seen.append(_Seen(name, part.content_type))
         if name is not None:
             self._names.add(name)
+        # Final: no later part can mend it.
         if self.status in {"invalid", "hopeless"}:
             return self.status
         hits = self._schema.checker.accepting(name, part.content_type)
@@ -114,6 +116,7 @@ class Stream:
         """Update the status after a part that is accepted."""
         is_needed = bool(self._missing & hits)
         self._missing &= ~hits
+        # Only a name that something missing could have needed changes what is still possible.
         takes_a_chance = self._takes_a_chance(name)
         if not is_needed and not takes_a_chance:
             return

@@ -53,6 +53,7 @@ class NearestMiss:
         return self._by_name(name, (1 << len(self._parts)) - 1), "name and type"
 
     def _by_type(self, kind: str, candidates: int) -> int:
+        # The nearest of many hundred is no better help than the nearest of fifty.
         indexes = islice(_members(candidates), _COMPARED)
         return max(
             indexes,
@@ -62,6 +63,7 @@ class NearestMiss:
     def _by_name(self, name: str | None, candidates: int) -> int:
         if name is not None:
             place = bisect_left(self._named, (name, 0))
+            # Outwards from where the name would stand: the first match is the nearest by beginning.
             before, after = reversed(self._named[:place]), self._named[place:]
             for pair in zip_longest(before, after):
                 found = [
@@ -202,6 +204,7 @@ class _TypeSets(dict[str, int]):
         self.index = index
 
     def __missing__(self, content_type: str) -> int:
+        # Content types come from senders, who can invent any number.
         if len(self) >= _KEPT_TYPES:
             self.clear()
         found = self[content_type] = self.index.find(essence(content_type))
@@ -254,6 +257,8 @@ class Checker:
         check = _Rejected(self._rejected(names, types))
         for count, position in enumerate(check):
             name, content_type = names[position], types[position]
+            # The hundredth nearest miss helps nobody, and finding one costs more than the check
+            # itself.
             nearest = self.nearest(name, content_type) if count < _EXPLAINED else None
             yield part_not_accepted(position, name, content_type, nearest)
         for index, part in enumerate(self.parts):
@@ -306,6 +311,7 @@ def _repeated(body: Iterable[Part], columns: Columns) -> Iterator[int]:
 
 def _right_name(part: SchemaPart, columns: Columns) -> tuple[int, str | None, str] | None:
     """Return the first part that a schema part accepts by name, which it then doesn't by type."""
+    # A hint is not worth a walk over a million names for each missing part.
     names, types = columns[0][:_SEARCHED], columns[1]
     if part.name_pattern is None:
         found = [position for position, name in enumerate(names) if name is None]

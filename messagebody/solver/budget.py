@@ -58,6 +58,7 @@ class Budget:
         Arguments:
             steps: the steps the block may take.
         """
+        # Set aside and not copied: whatever the block spends is spent for all.
         kept = max(self.left - steps, 0)
         self.left -= kept
         try:

@@ -24,9 +24,12 @@ Pattern = NamePattern | ContentTypePattern
 
 _CACHED: Final = 16_384
 _PAIRS_CACHED: Final = 131_072
+# Beyond it, comparing texts costs more than the search it would save.
 _ALTERNATIVES: Final = 512
+# Comparisons of texts that cost as much as a step.
 _TEXTS_PER_STEP: Final = 4
 _STARRED: Final = re.compile(r"[^*]*/\*\*?")
+# One pair must not eat the budget of a decision; a harder one is left to the full search.
 _STEPS_OF_A_PAIR: Final = 20_000
 _TYPE: Final = re.compile("[a-z0-9][^*/]*/[a-z0-9][^*/]*")
 _BIT: Final = {known: 1 << i for i, known in enumerate(WELL_KNOWN)}
@@ -49,6 +52,7 @@ def known_types(pattern: ContentTypePattern) -> TypeSet:
         return EVERY_TYPE
     if pattern.literal is not None:
         return _BIT.get(pattern.literal, 0)
+    # `text/*`: all of its known types are counted once, at import.
     if pattern.text.endswith("/*") and len(pattern.prefix) == len(pattern.text) - 1:
         return _OF_TYPE.get(pattern.prefix, 0)
     return _known_of_many(pattern)
@@ -79,6 +83,7 @@ def matches_type(pattern: ContentTypePattern, kind: str) -> bool:
         if last is None:
             if kind == first:
                 return True
+        # The length keeps beginning and end from overlapping.
         elif kind.startswith(first) and kind.endswith(last) and len(kind) >= len(first + last):
             return True
     return False
@@ -106,6 +111,7 @@ def _matching(first: str, last: str) -> TypeSet:
     return sum(
         bit
         for bit, known in _LISTED.get(kind, ())
+        # Behind the beginning, so that the two don't overlap.
         if known.startswith(first) and known.endswith(last, len(first))
     )
 
@@ -130,10 +136,11 @@ def contains(outer: Pattern, inner: Pattern, budget: Budget | None = None) -> bo
     """Tell whether one pattern matches all that another of its kind matches; None: too hard.
 
     What a search cost is taken from the budget each time, though it is remembered: what a caller
-    can afford is no matter of what others asked before.
+    can afford is not a matter of what others asked before.
     """
     if outer.text == inner.text or outer.is_universal:
         return True
+    # One word: asking whether it is accepted is exact, and needs no search.
     if inner.literal is not None:
         return _accepts(outer, inner.literal)
     verdict, cost = _contains_many(outer, inner)
@@ -152,6 +159,7 @@ def _contains_many(outer: Pattern, inner: Pattern) -> tuple[bool | None, int]:
     languages = [(1, language_of(inner)), (2, language_of(outer))]
     budget = Budget(max(_STEPS_OF_A_PAIR - cost, 0))
     try:
+        # A word of the inner pattern that the outer one does not match refutes it.
         words = search(languages, budget, good=1, bad=2, need=(1,))
         return all(signature & 2 for signature, _ in words), _STEPS_OF_A_PAIR - budget.left
     except OutOfBudget:
@@ -164,6 +172,7 @@ def _contains_by_text(outer: Pattern, inner: Pattern) -> bool | None:
     for mine in alternatives(inner):
         if mine in theirs or any(_holds(each, mine) for each in directories):
             continue
+        # A text with stars, or an illegal one, is not a word: the automata decide.
         if "*" in mine or not is_word(inner, mine):
             return None
         if not _accepts(outer, mine):
@@ -186,7 +195,9 @@ def _cost_by_text(outer: Pattern, inner: Pattern) -> int:
 def _holds(directory: str, inner: str) -> bool:
     """Tell whether `/a/**` or `/a/*` (or `text/*`) holds a text without braces; false: unsure."""
     if directory.endswith("/**"):
+        # Everything before the first star lies below the directory, so all that follows does too.
         return inner.partition("*")[0].startswith(directory[:-2])
+    # One segment, not empty and without a globstar: exactly what the star takes.
     below = inner[len(directory) - 1 :]
     return (
         inner.startswith(directory[:-1]) and bool(below) and "/" not in below and "**" not in below
@@ -234,6 +245,7 @@ def _are_disjoint(one: Pattern, other: Pattern) -> tuple[bool | None, int]:
         return not _accepts(other, one.literal), 0
     if other.literal is not None:
         return not _accepts(one, other.literal), 0
+    # Words that begin differently are different: most pairs end here.
     if not Beginnings([one]).near(other):
         return True, 0
     languages = [(1, language_of(one)), (2, language_of(other))]
@@ -253,6 +265,7 @@ def beginnings(pattern: Pattern) -> tuple[tuple[str, bool], ...]:
     if pattern.literal is not None:
         return ((pattern.literal, True),)
     pieces = [each.partition("*") for each in alternatives(pattern)]
+    # Too rich for a list of alternatives: the common beginning of all of them is still true.
     return tuple([(first, not star) for first, star, _ in pieces]) or ((pattern.prefix, False),)
 
 

@@ -32,6 +32,7 @@ def cover(slots: Sequence[Sequence[int]], needs: int, budget: Budget) -> Choice 
     chosen: Choice = [None] * len(slots)
     for members, wanted in _components(slots, needs):
         options = [slots[slot] for slot in members]
+        # Each option meets one need: a matching, which is found in polynomial time.
         single = all(option.bit_count() == 1 for each in options for option in each)
         found = (_match if single else _search)(options, wanted, budget)
         if found is None:
@@ -59,6 +60,7 @@ def _components(slots: Sequence[Sequence[int]], needs: int) -> list[tuple[list[i
     for _, meets in parts:
         met |= meets
     parts = [part for part in parts if part[1]]
+    # First, since it fails at once.
     return [([], needs & ~met), *parts] if needs & ~met else parts
 
 
@@ -78,6 +80,7 @@ def _match(slots: Sequence[Sequence[int]], needs: int, budget: Budget) -> Choice
 def _augment(places: dict[int, list[int]], need: int, chosen: Choice, budget: Budget) -> bool:
     """Find the need a slot, moving needs that hold one to another; breadth first."""
     came: dict[int, tuple[int, int]] = {}  # slot: the need to move in, and the slot it leaves
+    # Breadth first finds the shortest chain of moves.
     queue = [(need, -1)]
     for wanting, left in queue:
         budget.spend(len(places[wanting]))
@@ -120,6 +123,7 @@ def _search(slots: Sequence[Sequence[int]], needs: int, budget: Budget) -> Choic
                 chosen[slot] = option
             return chosen
         if not branch.moves:
+            # Different choices lead to the same rest; it need not fail twice.
             failed.add((branch.needs, branch.free))
             stack.pop()
             del path[-1:]
@@ -139,8 +143,10 @@ def _branch(slots: Sequence[Sequence[int]], needs: int, free: int, budget: Budge
         if free >> slot & 1:
             budget.spend(len(options))
             for option in options:
+                # Only free slots count, so a need that has become impossible has no way left.
                 for need in bits(option & needs):
                     ways[need].append((slot, option))
+    # The need with the fewest ways fails soonest, which cuts the tree near its root.
     rarest = min(ways.values(), key=len, default=[])
     rarest.sort(key=lambda way: (way[1] & needs).bit_count())
     return _Branch(needs, free, rarest)

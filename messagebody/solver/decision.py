@@ -20,6 +20,7 @@ from messagebody.solver.screen import NONE, OPEN, Answer, Screen, Types
 NOTHING: Final = Profile((), (), ())
 """The empty schema, which rejects every part."""
 
+# Two rounds: an eighth of a fair share finds what is easy, the rest goes to what is hard.
 _ROUNDS: Final = 2
 _FIRST_SHARE: Final = 8
 
@@ -60,6 +61,7 @@ class Decision:
         Raises:
             OutOfBudget: none was found before the budget ended.
         """
+        # A counterexample found is certain, even if another question stayed open.
         is_settled = True
         for _, answer in self.settle():
             if answer.is_found:
@@ -75,6 +77,7 @@ class Decision:
         Each search takes a share of the budget at first, so that a hard one does not hide what an
         easy one finds. A position that is not settled within the budget is OPEN.
         """
+        # The cheap answers come first: the verdict often needs no search at all.
         left = []
         for position in self.positions:
             answer = self._first_look(position)
@@ -83,6 +86,7 @@ class Decision:
             else:
                 left.append(position)
         try:
+            # Asked once for all that is left, because each search would have to ask it.
             is_empty = bool(left) and self.valid_body() is None
         except OutOfBudget:
             yield from ((position, OPEN) for position in left)
@@ -140,6 +144,7 @@ class Decision:
             OutOfBudget: the budget ended first.
         """
         pair = self.pair
+        # Unnamed parts are tried first: no names have to be searched.
         unnamed = [group & pair.unnamed for group in (pair.first, pair.second)]
         if all(unnamed):
             for _, kind in pair.type_words(good=unnamed[0] | unnamed[1], need=unnamed):
@@ -176,9 +181,12 @@ class Decision:
         excluded = [name for name in taken if pair.matching_name(name) & bit]
         # Consumer parts that share no name with the part can't accept what it accepts.
         rivals = pair.second & pair.near_names(index)
+        # By types first: they are few, and each leaves only some consumer parts to avoid.
         for types, kind in pair.type_words(good=bit, bad=rivals, need=(bit,)):
             against = types & rivals
             if is_unnamed:
+                # Nothing else can tell unnamed parts apart, so any consumer part of that type
+                # accepts them.
                 if not against:
                     return PartType(None, kind)
                 continue
@@ -200,6 +208,8 @@ class Decision:
     def _search_all(self, left: list[int]) -> Iterator[tuple[int, Answer]]:
         """Search at all positions, in rounds; the last round may take all that is left."""
         for number in range(_ROUNDS):
+            # The last round may use up the budget; until then each question gets an eighth of its
+            # share.
             shares = len(left) * (1 if number == _ROUNDS - 1 else _FIRST_SHARE) or 1
             share, unfinished = self.budget.left // shares, []
             for position in left:
@@ -248,6 +258,7 @@ class Decision:
 
     def _without(self, wanted: int) -> Types | None:
         """Return a valid body that lacks a part the consumer requires."""
+        # A valid body in which nothing satisfies the wanted part.
         avoided = 1 << (len(self.producer) + wanted)
         return self._problem.avoiding(avoided).solve()
 

@@ -39,6 +39,7 @@ def intersection(one: Pattern, other: Pattern) -> list[str] | None:
         >>> intersection(content_type_pattern("te*/*"), content_type_pattern("*xt/plain"))
         ['te*xt/plain']
     """
+    # One inside the other: the answer people expect, in the words they wrote.
     if contains(one, other):
         return [other.text]
     if contains(other, one):
@@ -64,6 +65,7 @@ def _path(text: str) -> Glob:
     segments = [
         segment if segment == "**" else _single_stars(segment) for segment in text[1:].split("/")
     ]
+    # A last `**` takes one segment at least: zero or more, then one.
     return (*segments, "*") if segments[-1] == "**" else tuple(segments)
 
 
@@ -117,6 +119,8 @@ def _both(
                 found = [(each, *rest) for each in meet(a[0], b[0]) for rest in rests]
             else:
                 found = []
+            # Orders of two stars often give the same pattern; equal ones would multiply from here
+            # on.
             known[i, j] = list(dict.fromkeys(found))
             if len(known[i, j]) > _MOST:
                 raise TooRich
@@ -146,6 +150,7 @@ def _without_contained(texts: Sequence[str], like: Pattern) -> list[str]:
         pattern
         for place, pattern in enumerate(patterns)
         if not any(
+            # Of two equal patterns the first is kept.
             contains(other, pattern) and (number < place or not contains(pattern, other))
             for number, other in enumerate(patterns)
             if number != place

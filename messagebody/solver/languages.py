@@ -9,6 +9,7 @@ from typing import Final
 from messagebody.globs.automaton import Automaton, States
 from messagebody.solver.budget import Budget
 
+# Examples are shown to people: letters and digits first, signs last.
 _PLEASANT: Final = string.ascii_lowercase + string.digits + string.ascii_uppercase + "_-.+!#$&^/"
 _ORDER: Final = {character: place for place, character in enumerate(_PLEASANT)}
 # Where characters are alike, as many of them as somebody could want to see used.
@@ -46,6 +47,7 @@ class Language:
         self.is_empty = automaton.is_empty
         self.size = automaton.size
         self._rows: dict[int, Row] = {}
+        # The characters that are not told apart move alike, so the most readable stands for all.
         plain = automaton.alphabet - automaton.literals
         self._ordinary = min(plain, key=pleasant_order) if plain else ""
 
@@ -56,6 +58,7 @@ class Language:
             step = self.automaton.step
             others = step(states, self._ordinary) if self._ordinary else 0
             reached = {c: step(states, c) for c in self.automaton.literals}
+            # Most characters lead where the others do; only the exceptions are kept.
             found = {c: after for c, after in reached.items() if after != others}, others
             if len(self._rows) >= _ROWS_KEPT:
                 self._rows.clear()
@@ -95,6 +98,7 @@ class Language:
         """
         if self.is_empty:
             return
+        # Ordered by length so far plus distance, then longest first: straight to the nearest word.
         queue = [(self._distance(self.start, 0), 0, "", self.start)]
         while queue:
             estimate, _, word, states = heapq.heappop(queue)
@@ -114,6 +118,7 @@ class Language:
         yield from ((c, after) for c, after in reached.items() if after)
         if others:
             plain = [c for c in _PLEASANT if c not in reached and c in self.automaton.alphabet]
+            # More words of the same kind would help nobody and fill the queue.
             yield from ((c, others) for c in plain[:_ALIKE])
 
     def _distance(self, states: States, least: int) -> int:
@@ -135,6 +140,7 @@ class Language:
         found = []
         for distance in range(len(layers)):
             states = layers[distance]
+            # Moved down: states of one distance lie close together in a pattern of any length.
             found.append((states[0], sum(1 << state - states[0] for state in states)))
         return found
 

@@ -46,6 +46,7 @@ class Profile:
     names: tuple[NamePattern | None, ...]
     types: tuple[ContentTypePattern, ...]
     required: tuple[bool, ...]
+    # What follows from the columns is no part of a profile's identity.
     required_parts: list[int] = attrs.field(init=False, eq=False)
     """The positions of the required schema parts."""
     samples: list[str | None] = attrs.field(init=False, eq=False)
@@ -69,6 +70,7 @@ class Profile:
         )
 
     def __attrs_post_init__(self) -> None:
+        # Frozen to everybody else; this is the way attrs documents for derived fields.
         put = object.__setattr__
         kinds = [known_types(pattern) for pattern in self.types]
         put(self, "required_parts", [i for i, required in enumerate(self.required) if required])
@@ -87,6 +89,7 @@ def _sample(pattern: NamePattern | None, place: int) -> str | None:
         return None
     if pattern.literal is not None:
         return pattern.literal
+    # Different letters: samples that clash would make the pre-filter give up.
     name = instance(pattern, chr(ord("a") + place % 26))
     if is_name(name):
         return name

@@ -22,6 +22,7 @@ from messagebody.solver.search import search
 
 _P = TypeVar("_P")
 
+# With more parts needed nearly everything is reachable, and working it out saves nothing.
 _FEW_NEEDED: Final = 8
 _LONG: Final = 256
 _PER_STEP: Final = 16
@@ -59,6 +60,7 @@ class Pair:
         """Return the schema parts a name (None: no name) matches."""
         found = self._of_name.get(name)
         if found is None and name is not None:
+            # Only patterns that begin as the name does are asked: most schemas have few of those.
             near = members(self._name_beginnings.near_word(name))
             self.budget.spend(1)
             found = sum(1 << i for i in near if _matches(self.names[i], name, self.budget))
@@ -120,12 +122,14 @@ class Pair:
             bad: schema parts it is bad to match.
             need: sets of schema parts; the type matches one of each.
         """
+        # Equal patterns are searched once, under the labels of all their parts.
         labels = _labels(_reachable(good | bad, need, self.near_types), self.types)
         languages = [(label, language_of(pattern)) for pattern, label in labels.items()]
         for signature, word in search(languages, self.budget, good=good, bad=bad, need=need):
             known = EVERY_TYPE
             for pattern, label in labels.items():
                 matched = known_types(pattern)
+                # A well-known type with exactly these matches reads better than an invented one.
                 known &= matched if label & signature else ~matched
             yield signature, WELL_KNOWN[members(known)[0]] if known else word
 
@@ -149,6 +153,7 @@ class Pair:
         labels = _labels(chosen, self.names)
         languages = [(label, language_of(pattern)) for pattern, label in labels.items() if pattern]
         taken = 1 << len(self.names)
+        # A name to leave out is one more pattern that it is bad to match.
         languages += [(taken, language_of(name_pattern(name))) for name in without]
         for signature, word in search(
             languages, self.budget, good=good, bad=bad | taken, need=need
@@ -176,6 +181,8 @@ def _matches(pattern: NamePattern | None, name: str, budget: Budget) -> bool:
 def _reachable(parts: PartSet, need: Sequence[PartSet], near: Callable[[int], PartSet]) -> PartSet:
     """Leave out the parts that share no word with any part of a set of which one is needed."""
     for group in need:
+        # A word has to match one of the group, so parts that share nothing with any of it never
+        # match.
         if group.bit_count() <= _FEW_NEEDED:
             reach = 0
             for index in members(group):
@@ -278,10 +285,14 @@ class Problem:
     @cached_property
     def _small(self) -> dict[int, list[str]]:
         """By small required part, the names that can satisfy it."""
+        # A part with more names than there are requirements always finds a free one: it constrains
+        # nothing.
         most = self._required.bit_count()
         small = {}
         for index in members(self._required & ~self._pair.unnamed):
+            # Cheaper than listing names, and true of most patterns with a star.
             if not self._is_surely_large(index):
+                # One name more than `most` proves that the part is large.
                 names = list(islice(self._names(index), most + 1))
                 if len(names) <= most:
                     small[index] = names
@@ -324,6 +335,8 @@ class Problem:
 
         language = pair.name_language(index)
         found = []
+        # Shortest words first find names quickly where most fit; past that, a search for fitting
+        # ones is better.
         limit = 4 * self._required.bit_count() + 16 + len(self._taken)
         if language.is_infinite and self._welcome:
             limit = 0  # too many of its names are none of the other schema's
@@ -344,6 +357,7 @@ class Problem:
             another = next((name for names, name in search if fits(names)), None)
             if another is None:
                 return
+            # One search finds one name; its lengthened forms fill the list without another.
             for name in (another, *self._longer(another, fits)):
                 if name not in found:
                     found.append(name)
@@ -366,9 +380,11 @@ class Problem:
     def _choose(self, body: Sequence[PartType]) -> list[PartType] | None:
         """Return parts at critical names that satisfy all small parts the body does not."""
         taken = {part.name for part in body}
+        # Large parts are left out: a fresh name is added for each afterwards.
         needs = sum(1 << index for index in self._small) & ~self._satisfied(body)
         names = [name for name in self.critical_names if name not in taken] if needs else []
         options = [self._options_at(name) for name in names]
+        # Options that meet no open need only make the search wider.
         slots = [[hits & needs for hits, _ in each if hits & needs] for each in options]
         choice = cover(slots, needs, self._pair.budget)
         if choice is None:

@@ -142,6 +142,8 @@ class _Sorted:
     """Many names in order, so that a pattern looks only at those that begin as it does."""
 
     def __init__(self, names: Sequence[str | None], budget: Budget) -> None:
+        # Names that begin alike lie side by side, so one bisection finds all that a pattern can
+        # match.
         order = sorted((name, place) for place, name in enumerate(names) if name)
         self._names = [name for name, _ in order]
         self._places = [place for _, place in order]
@@ -149,6 +151,7 @@ class _Sorted:
 
     def select(self, pattern: NamePattern) -> list[int]:
         first = bisect_left(self._names, pattern.prefix)
+        # Behind every character of a name.
         last = bisect_left(self._names, pattern.prefix + chr(0x7F), first)
         self._budget.spend(1 + (last - first) * len(pattern.text) // _PER_STEP)
         return [self._places[first + i] for i in pattern.select(self._names[first:last])]
@@ -165,6 +168,7 @@ class Screen:
     def __init__(self, producer: Profile, consumer: Profile) -> None:
         odd = [kind for kind in dict.fromkeys(producer.odd_types + consumer.odd_types) if kind]
         self._odd_types = odd
+        # Its own allowance: a first look must not use up what the searches need.
         self._budget = Budget(DEFAULT_STEPS)
         self._producer = _Side(producer, odd, self._budget)
         self._consumer = _Side(consumer, odd, self._budget)
@@ -231,12 +235,13 @@ class Screen:
         """Return the alternatives of a part that lie in no consumer part, as their texts say.
 
         Most unions that people write are one brace here and several parts there. None: the part
-        is no union, or too rich a one.
+        is not a union, or too rich a one.
         """
         name, kind = self._producer.profile.names[index], self._producer.profile.types[index]
         names: Sequence[str | None] = (None,) if name is None else alternatives(name)
         kinds = alternatives(kind)
         count = len(names) * len(kinds)
+        # One alternative is the part itself, which was looked at already.
         if not 1 < count <= _FEW:
             return None
         profile, near = self._consumer.profile, self._near(name)
@@ -247,6 +252,7 @@ class Screen:
             for text in names
             for one in kinds
             if not any(
+                # Unnamed parts meet unnamed ones only, so there is no name to compare.
                 includes(type_, one) and (name_ is None or text is None or includes(name_, text))
                 for name_, type_ in holding
             )
@@ -254,6 +260,7 @@ class Screen:
 
     def _sample_of(self, name: str | None, kind: str) -> PartType | None:
         """Return a part that fits alternatives of a name and a type, not in the easy body."""
+        # One segment is one of the numbers of segments that a globstar matches.
         name = None if name is None else name.replace("**", "*").replace("*", "a")
         kind = kind.replace("*", "a")
         if not is_type(kind) or (name is not None and (not is_name(name) or name in self._taken)):
@@ -276,6 +283,7 @@ class Screen:
         # A required producer part inside the wanted one is in every valid body.
         if any(_is_inside(mine, index, theirs, wanted) for index in meeting):
             return NONE
+        # The types left to each required part if it must not satisfy the wanted one.
         avoided = {index: mine.kinds[index] & ~theirs.kinds[wanted] for index in meeting}
         if self._has_easy_body and all(avoided.values()):
             return Answer(None, make=lambda: self._body_of(avoided))
@@ -322,6 +330,7 @@ class Screen:
                 if part is None:
                     return NONE if _is_apart(side, index, other) else OPEN
                 key = len(body) if part.name is None else part.name
+                # One name can't have two types: the samples clash, and a search has to find others.
                 if body.setdefault(key, part) != part:
                     return OPEN
         return Answer(list(body.values()))
@@ -331,9 +340,11 @@ class Screen:
         if not self._has_easy_body:
             return OPEN
         side = self._producer
+        # The part is in every valid body, so its own sample gets one of the types.
         if side.profile.required[index]:
             return Answer(None, make=lambda: self._body_of({index: kinds}))
         sample = side.profile.samples[index]
+        # A name occurs once in a body.
         if sample in self._taken:
             return OPEN
         return Answer(None, make=lambda: [self._part(sample, kinds), *self._body_of({})])
@@ -354,6 +365,7 @@ class Screen:
 
     def _part(self, name: str | None, kinds: TypeSet) -> PartType:
         """Return a part with the likeliest of some content types."""
+        # The lowest bit: well-known types are numbered by how common they are.
         number = (kinds & -kinds).bit_length() - 1
         if number < len(WELL_KNOWN):
             return PartType(name, WELL_KNOWN[number])
@@ -373,6 +385,7 @@ class Screen:
         pattern = side.profile.names[index]
         if pattern is None or pattern.literal is not None:
             return None
+        # The other side's samples are the next names to try: they are accepted there.
         for j in other.select_samples(pattern):
             both = side.kinds[index] & other.union(other.accepting_samples[j])
             if both:
@@ -384,6 +397,7 @@ def _is_inside(inner: _Side, i: int, outer: _Side, j: int) -> bool:
     """Tell whether one schema part surely accepts all that another accepts."""
     budget = inner.budget
     budget.spend(1)
+    # A type that one matches and the other does not: refuted without a look at the patterns.
     if inner.kinds[i] & ~outer.kinds[j]:
         return False
     if not contains(outer.profile.types[j], inner.profile.types[i], budget):
@@ -406,6 +420,7 @@ def _are_apart(one: _Side, i: int, other: _Side, j: int) -> bool:
             return True
     elif are_disjoint(mine, theirs, budget):
         return True
+    # A well-known type that both match: not apart.
     if one.kinds[i] & other.kinds[j]:
         return False
     return bool(are_disjoint(one.profile.types[i], other.profile.types[j], budget))

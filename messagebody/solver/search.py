@@ -58,22 +58,27 @@ def search(
     pairs = list(labelled)
     sides = _Sides(pairs, good, bad)
     rows = _Rows(pairs)
+    # With one good language the question is about its states one at a time; see `_split`.
     alone = _only_good(pairs, good, need)
     start = tuple((i, each.start) for i, (_, each) in enumerate(pairs) if each.start)
     if not _meets(_labels(pairs, start), need):
         return
+    # Each node knows its predecessor: words are spelled only when they are yielded.
     nodes: list[tuple[_States, int, str]] = [(start, -1, "")]
     level_end = 0
     for index, (states, _, _) in enumerate(nodes):
         if index == level_end:
             level_end = len(nodes)
             sides.begin_level()
+        # Beaten while it waited, by another word of the same length.
         if states in sides.beaten:
             continue
         signature = _signature(pairs, states)
         if _meets(signature, need):
             yield signature, _spell(nodes, index)
         for character, reached in _moves(pairs, states, rows, budget):
+            # A word that can't reach what is needed any more is dropped with all that would follow
+            # it.
             if _meets(_labels(pairs, reached), need):
                 nodes.extend(
                     (after, index, character)
@@ -131,10 +136,12 @@ def _moves(
 
     The most pleasant come first: of those that lead to the same, the first is kept.
     """
+    # A set of a few states costs a step; of many, in proportion.
     cost = sum([max(1, here.bit_count() - _FEW) for _, here in states])
     budget.spend(cost + costs.of(states))
     rows = [(i, *pairs[i][1].row(here)) for i, here in states]
     told_apart = {character for _, reached, _ in rows for character in reached}
+    # One character stands for all that no language tells apart.
     other = pairs[0][1].another(told_apart)
     for character in sorted(told_apart | set(other), key=pleasant_order):
         # The sets are looked up by now, which is a fraction of following them.
@@ -187,6 +194,7 @@ class _Sides:
         self.beaten: set[_States] = set()
         """Those for which something better came that is not longer."""
         for label, language in pairs:
+            # All states side by side in one int: comparing two words is then two operations.
             span = ((1 << language.size) - 1) << offset
             self._good |= span if label & good else 0
             self._bad |= span if label & bad else 0
@@ -207,6 +215,8 @@ class _Sides:
         for i, here in states:
             joined |= here << self._offsets[i]
         better, worse = joined & self._good, joined & self._bad
+        # Whatever is at least as good holds each of these bits, so the shortest list of rivals is
+        # enough.
         shelves = [self._kept.setdefault(bit, []) for bit in bits(better) or [0]]
         rivals = min(shelves, key=len)
         budget.spend((1 + len(rivals) // _PER_STEP) * self._words)
@@ -216,6 +226,8 @@ class _Sides:
         for shelf in shelves:
             budget.spend(len(shelf) // _PER_STEP * self._words)
             for good, bad, rival, level in shelf:
+                # A shorter word that was beaten has been followed already: only those still waiting
+                # matter.
                 if level == self._level and not good & ~better and not worse & ~bad:
                     self.beaten.add(rival)
             shelf.append((better, worse, states, self._level))

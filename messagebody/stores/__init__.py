@@ -1,5 +1,7 @@
 """Stores of offloaded bytes: directories, memory, S3, and every filesystem of fsspec.
 
+`keep` stores bytes under their digest and `fetch` brings them back.
+
 `open_store` opens a store from a URL or a path. References to its objects are plain URLs, such
 as `s3://bucket/prefix/sha256/…`; nothing but a `Resolver` that allows the store reads them.
 """
@@ -13,7 +15,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from messagebody._text import redact_url
+from messagebody._text import quote, redact_url
 from messagebody.errors import MissingDependency, StoreError
 from messagebody.stores.base import (
     CHUNK,
@@ -25,6 +27,7 @@ from messagebody.stores.base import (
     digest_of,
     harmless_cause,
 )
+from messagebody.stores.objects import fetch, keep
 
 __all__ = [
     "CHUNK",
@@ -34,6 +37,8 @@ __all__ = [
     "Store",
     "Upload",
     "digest_of",
+    "fetch",
+    "keep",
     "open_store",
 ]
 
@@ -46,6 +51,7 @@ _READABLE = re.compile(
     r"(?:/(?:[A-Za-z0-9._~!$&'()*+,;=:@-]|%(?!0|1|2[EeFf]|5[Cc]|7[Ff])[0-9A-Fa-f]{2})++)*+"
 )
 _PUBLIC = re.compile(r"https?://[A-Za-z0-9.-]+(?::[0-9]+)?(?:/[A-Za-z0-9._~!$&'()*+,;=:@-]++)*+/?")
+# A URL of 8,192 characters is read; a key of content takes some seventy.
 _LONGEST = 8_000
 # Stores of our own; packages add theirs as entry points of the group `messagebody.stores`, whose
 # names are schemes and whose functions take a URL and options and return a `Store`.
@@ -130,6 +136,7 @@ def _opener(scheme: str) -> Callable[..., Store] | None:
         module, _, name = _OPENERS[scheme].partition(":")
         found: Callable[..., Store] = getattr(importlib.import_module(module), name)
         return found
+    # Ours come first: a package must not take over `s3://` by being installed.
     for entry in importlib.metadata.entry_points(group="messagebody.stores", name=scheme):
         return entry.load()  # type: ignore[no-any-return]
     return None
@@ -139,11 +146,15 @@ def _parse(url: object) -> tuple[str, str, str]:
     match = _URL.fullmatch(url) if isinstance(url, str) else None
     if match is None:
         shown = redact_url(url) if isinstance(url, str) else type(url).__name__
+        # A directory as text is what people try first; as a path nothing can be mistaken for it.
+        path = quote(url) if isinstance(url, str) and ":" not in url else "…"
         raise StoreError(
-            f"{shown} is not a store: give a URL such as 's3://bucket/prefix' (credentials come "
-            "from the environment or a profile, never from the URL) or a pathlib.Path"
+            f"{shown} is not a store; a directory is pathlib.Path({path}), a bucket is a URL such "
+            "as 's3://bucket/prefix' (credentials come from the environment or a profile, never "
+            "from the URL)"
         )
     scheme, authority, path = match.groups()
+    # Elsewhere the first segment is a bucket or a host, without which there is no store.
     if not authority and scheme.lower() not in {"file", "local", "memory"}:
         raise StoreError(f"{url}: a store needs a bucket after {scheme}://")
     if any(segment in {".", ".."} for segment in path.split("/")) or "//" in path:

@@ -10,17 +10,6 @@ from messagebody._text import redact_url, redact_urls
 from messagebody.digests import Hasher
 from messagebody.errors import StoreError
 
-__all__ = [
-    "CHUNK",
-    "Blob",
-    "Bytes",
-    "Stat",
-    "Store",
-    "Upload",
-    "digest_of",
-    "harmless_cause",
-]
-
 CHUNK = 1024 * 1024
 """Bytes moved at a time where nothing else decides."""
 
@@ -66,6 +55,7 @@ class Bytes:
 
     def buffers(self, length: int) -> Iterator[bytes]:
         """Yield everything, `length` bytes at a time."""
+        # A view, so that slicing copies only what is yielded.
         view = memoryview(self.data)
         for start in range(0, len(view), length):
             yield bytes(view[start : start + length])
@@ -186,4 +176,5 @@ def harmless_cause(error: BaseException) -> BaseException:
     """Return an exception as a cause; a stand-in if its text shows a signature or a password."""
     if redact_urls(str(error)) == str(error):
         return error
+    # A traceback prints causes too: only the class of such an error is safe to show.
     return RuntimeError(type(error).__name__)

@@ -9,18 +9,14 @@ import contextlib
 import errno
 import io
 import os
-import secrets
 import stat as modes
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import unquote_to_bytes, urlsplit
 
-from messagebody._files import CREATE, READ, give_name, open_parent
+from messagebody._files import CREATE, READ, give_name, open_parent, temporary_name
 from messagebody.errors import AccessDenied, MessageBodyError, ObjectNotFound, StoreError
 from messagebody.stores.base import CHUNK, Blob, Stat, Store
-
-TEMPORARY = ".messagebody-"
-"""How the name of a temporary begins."""
 
 
 class FileStore(Store):
@@ -33,6 +29,7 @@ class FileStore(Store):
     reads_back = True
 
     def __init__(self, root: str | os.PathLike[str]) -> None:
+        # Resolved once: what the application names may be a link, what lies below may not.
         self.root = Path(os.path.realpath(os.fspath(root)))
         self.url = "file://" + self.root.as_uri().removeprefix("file://").rstrip("/")
 
@@ -57,7 +54,8 @@ class FileStore(Store):
     def put(self, key: str, blob: Blob, *, content_type: str, if_absent: bool = True) -> bool:  # noqa: ARG002
         """Write through a temporary and a link, so that nothing is ever half there."""
         with self._translated(key), self._directory(key, create=True) as (directory, name):
-            temporary = f"{TEMPORARY}{secrets.token_hex(8)}"
+            # In the final directory, since a link can't cross file systems.
+            temporary = temporary_name()
             try:
                 _write(directory, temporary, blob)
                 return _publish(directory, temporary, name, if_absent=if_absent)
@@ -106,6 +104,7 @@ class FileStore(Store):
         with self._directory(key) as (directory, name):
             handle = os.open(name, READ, dir_fd=directory)
         with io.FileIO(handle, "rb") as stream:
+            # Asked of the open file: a name can change between a question and the opening.
             if not modes.S_ISREG(os.fstat(handle).st_mode):
                 raise ObjectNotFound("not a regular file", self.url, key)
             yield stream
@@ -122,6 +121,7 @@ class FileStore(Store):
     def _error(self, error: OSError, key: str) -> StoreError:
         if error.errno in {errno.ENOENT, errno.ENOTDIR}:
             return ObjectNotFound(store=self.url, key=key)
+        # `O_NOFOLLOW` says so of a link.
         if error.errno == errno.ELOOP:
             return ObjectNotFound("a symbolic link, which is not followed", self.url, key)
         if error.errno in {errno.EACCES, errno.EPERM, errno.EROFS}:
@@ -147,12 +147,15 @@ def _segments(key: str) -> list[str]:
 
 
 def _write(directory: int, name: str, blob: Blob) -> None:
+    # Readable for other users of the machine, as objects of a bucket are for other clients.
     handle = os.open(name, CREATE, 0o644, dir_fd=directory)
     with io.FileIO(handle, "wb") as stream:
         for chunk in blob.buffers(CHUNK):
             rest = memoryview(chunk)
             while rest:
+                # A raw file may write less than it is given.
                 rest = rest[stream.write(rest) :]
+        # Before it gets its name: a name without its content would survive a power failure.
         os.fsync(handle)
 
 
@@ -161,5 +164,6 @@ def _publish(directory: int, temporary: str, name: str, *, if_absent: bool) -> b
         os.rename(temporary, name, src_dir_fd=directory, dst_dir_fd=directory)
     elif not give_name(directory, temporary, name):
         return False
+    # The name itself lies in the directory.
     os.fsync(directory)
     return True

@@ -12,6 +12,7 @@ from messagebody._threads import Interrupted
 from messagebody.errors import AccessDenied, MessageBodyError, ObjectNotFound, StoreError
 from messagebody.stores.base import CHUNK, Blob, Stat, Store, harmless_cause
 
+# Services take parts of 5 MiB or more; larger ones only cost memory.
 _BLOCK = 8 * 1024 * 1024
 
 
@@ -39,6 +40,7 @@ class FilesystemStore(Store):
 
     def put(self, key: str, blob: Blob, *, content_type: str, if_absent: bool = True) -> bool:
         """Write a file and commit it only when all of it was read."""
+        # fsspec has no way to create only; the key is the content, so a race writes equal bytes.
         if if_absent and self.stat(key) is not None:
             return False
         path = self._path(key)
@@ -52,6 +54,7 @@ class FilesystemStore(Store):
         if "memory" in self._protocols():  # which publishes a file when it is opened, not closed
             self.filesystem.pipe_file(path, b"".join(blob.buffers(_BLOCK)))
             return
+        # Nothing appears under the key before `commit`, where the filesystem can do that.
         stream = self.filesystem.open(path, "wb", block_size=_BLOCK, autocommit=False, **options)
         try:
             for chunk in blob.buffers(_BLOCK):
@@ -132,6 +135,7 @@ def _problem(error: Exception) -> str:
 
 def _modified(info: dict[str, Any]) -> float | None:
     """Return when a file changed last, None if the filesystem can't tell."""
+    # Each filesystem has its own word for it.
     for name in ("mtime", "updated", "last_modified", "LastModified", "modified", "created"):
         value = info.get(name)
         if isinstance(value, datetime):

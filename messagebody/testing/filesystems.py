@@ -6,8 +6,6 @@ import errno
 import pytest
 from fsspec import AbstractFileSystem
 
-__all__ = ["FilesystemContract"]
-
 
 class FilesystemContract(abc.ABC):
     """Inherit this and give it a fixture `fs`: an empty, writable filesystem with root "/"."""
@@ -49,7 +47,7 @@ class FilesystemContract(abc.ABC):
             fs.pipe_file("/sources", b"")
 
     def test_nothing_lies_below_a_file(self, fs: AbstractFileSystem) -> None:
-        """A file is no directory."""
+        """A file is not a directory."""
         fs.pipe_file("/a", b"file")
         with pytest.raises(NotADirectoryError) as caught:
             fs.pipe_file("/a/b", b"below")

@@ -32,10 +32,12 @@ def decode(text: str, *, strict: bool = False) -> bytes:
         ValueError: it is not base64; says at which character.
     """
     try:
+        # Nearly every message is standard and padded; one call in C then checks and decodes.
         return pybase64.b64decode(text, validate=True)
     except ValueError:
         pass  # not standard and padded: what else it is decides below
     _check(text, strict)
+    # From here on it is legal, in one of the spellings that several SDKs emit.
     body = text.rstrip("=")
     padded = body + "=" * (-len(body) % 4)
     return pybase64.b64decode(padded.replace("-", "+").replace("_", "/"), validate=True)
@@ -59,8 +61,9 @@ def _check(text: str, strict: bool) -> None:
     url_safe = _STANDARD.fullmatch(body) is None
     if url_safe and _URL_SAFE.fullmatch(body) is None:
         raise ValueError("it mixes the standard and the URL-safe alphabet")
+    # Four characters carry three bytes, so one character more than that carries none.
     if len(body) % 4 == 1:
-        raise ValueError(f"a length of {len(body):,} is no whole number of bytes")
+        raise ValueError(f"a length of {len(body):,} does not make whole bytes")
     if padding not in (0, -len(body) % 4):
         raise ValueError(f"{padding} '=' at the end, expected {-len(body) % 4} or none")
     if strict and url_safe:

@@ -36,6 +36,7 @@ _QUOTE: Final = ord('"')
 
 _FIELDS: Final = PartRecord.__struct_fields__
 # A part whose content still lies in the document.
+# Derived from the record, so that a new member of the table reaches this reading too.
 _LargePart: Final = msgspec.defstruct(
     "_LargePart",
     [
@@ -44,6 +45,7 @@ _LargePart: Final = msgspec.defstruct(
         else (field.name, field.type, msgspec.field(default=field.default, name=field.encode_name))
         for field in msgspec.structs.fields(PartRecord)
     ],
+    # The collector would walk 100,000 records again and again, and they can hold no cycle.
     gc=False,
 )
 # Members with a check of a whole column at once; any other is checked value by value.
@@ -75,6 +77,7 @@ def decode_flawless(
         if _OTHERS:
             _check_others(records)
         _check_contents(records, limits, len(document), strict=strict)
+    # Not an error here: whatever the fast reading refuses, the reference reading decides and words.
     except (msgspec.MsgspecError, MessageBodyError, ValueError, RecursionError, _Hesitation):
         return None
     return records
@@ -99,6 +102,7 @@ def _check_few(records: list[PartRecord], limits: Limits) -> bool:
 @lru_cache(256)
 def _known_type(kind: str) -> str | None:
     """Return a legal content type, None for one that is absent or states a charset."""
+    # A charset restricts what plain content may hold, which only the closer look knows.
     return check_content_type(kind) if kind and "charset" not in kind.lower() else None
 
 
@@ -109,13 +113,16 @@ def convert_flawless(data: list[Any], limits: Limits, *, strict: bool) -> list[P
     """
     try:
         _require(len(data) <= limits.parts)
+        # An array of dicts and nothing else: a subclass could answer differently at each look.
         _require(set(map(type, data)) <= {dict})
         records: list[PartRecord] = msgspec.convert(data, list[PartRecord])
+        # The converter ignores unknown members and takes null for absent; the count shows both.
         _require(sum(map(len, data)) == _count_members(records))
         _check_plain(records)
         _check_types(records, strict=strict)
         _check_names(records, limits)
         _check_others(records)
+        # There is no document to compare with, so every content is measured.
         _check_contents(records, limits, limits.part_bytes + 1, strict=strict)
     except (msgspec.MsgspecError, MessageBodyError, ValueError, RecursionError, _Hesitation):
         return None
@@ -142,6 +149,7 @@ def _require(condition: bool) -> None:
 
 def _read_small(document: bytes) -> list[PartRecord]:
     records = _small_decoder.decode(document)
+    # Written back, a flawless document is the same bytes: cheaper than counting, and plainly right.
     if len(document) <= _FEW and msgspec.json.encode(records) == document:
         return records
     if not _is_written_so(records, document):
@@ -150,6 +158,7 @@ def _read_small(document: bytes) -> list[PartRecord]:
 
 
 def _begins_with_large_part(document: bytes) -> bool:
+    # Only the beginning is looked at. A wrong guess costs time, not correctness.
     return len(document) > _LARGE and document.count(b'"content"', 0, _LARGE) < 2
 
 
@@ -169,11 +178,13 @@ def _read_large(document: bytes) -> list[PartRecord]:
 
 
 def _large_content(part: Any) -> Any:
+    # A view: the text of a large content is never copied before it is decoded.
     written = memoryview(part.content)
     if len(written) == 0:
         return None
     if part.encoding == "base64" and written[0] == _QUOTE:
         return base64.decode_view(written[1:-1])
+    # Escapes have to be resolved, so the parser reads this one.
     return msgspec.json.decode(written, type=str | None)
 
 
@@ -185,7 +196,9 @@ def _without_contents(parts: list[Any], document: bytes) -> bytes:
     kept, position = [], 0
     for part in parts:
         written = memoryview(part.content)
+        # Only base64 is free of quotes and escapes, so only it can be cut out by its length.
         if len(written) > _LARGE and part.encoding == "base64":
+            # A short beginning finds the place; the comparison below makes sure of the rest.
             start = document.index(bytes(written[:_PREFIX]), position)
             end = start + len(written)
             _require(document.startswith(written, start))
@@ -214,8 +227,10 @@ def _check_members(records: list[PartRecord], document: bytes) -> None:
     """
     escaped = 0
     if b"\\" in document:
+        # Behind a backslash `":` is text, unless the backslash is escaped itself.
         escaped = document.count(b'\\":')
         _require(not escaped or b'\\\\":' not in document)
+    # A replacement for `"\s+:"` without a regex: most documents hold no white space at all.
     _require(not any(space in document and space + b":" in document for space in _SPACES))
     below = sum(_members(record.metadata) for record in records if record.metadata is not None)
     _require(_count_members(records) + below == document.count(b'":') - escaped)
@@ -226,6 +241,7 @@ def _count_members(records: list[PartRecord]) -> int:
     present = 0
     for member in _FIELDS:
         column = [getattr(record, member) for record in records]
+        # An absent type is "" in a record, every other absent member None.
         present += len(column) - column.count("" if member == "content_type" else None)
     return present
 
@@ -255,6 +271,7 @@ def _check_types(records: list[PartRecord], *, strict: bool) -> None:
     checked: dict[str, str] = {}
     for kind in {record.content_type for record in records}:
         if kind:
+            # Case by case: a charset may be one that plain text is refused for.
             _require("charset" not in kind.lower())
             checked[kind] = check_content_type(kind)
         else:
@@ -280,22 +297,27 @@ def _check_contents(
         if record.encoding is not None or record.url is not None or record.content is None:
             _check_content(record, strict=strict)
         elif record.size is not None or record.digest is not None:
+            # A stated size or digest of inline text has to be compared, which the reference reading
+            # does.
             raise _Hesitation
         if record.metadata is not None:
             _check_metadata(record, limits)
     if document_size > limits.part_bytes:  # no content is larger than the document it came in
         sizes = (len(record.content) for record in records if record.content is not None)
+        # At most four bytes of UTF-8 a character, so no content is encoded only to be measured.
         _require(max(sizes, default=0) * 4 <= limits.part_bytes)
 
 
 def _check_metadata(record: PartRecord, limits: Limits) -> None:
     """Check metadata, and keep a copy: parsed values belong to the caller, who may change them."""
+    # The array and the part are two of the levels.
     record.metadata = checked_copy(record.metadata, depth=limits.depth - 2)
 
 
 def _check_content(record: PartRecord, *, strict: bool) -> None:
     if record.url is not None:
         _require(record.content is None and record.encoding is None)
+        # Inline content in disguise, with checks of its own.
         _require(record.url[:5].lower() != "data:")
         check_reference(record.url, record.size, record.digest)
         return

@@ -61,6 +61,7 @@ def manifest_of(parts: Iterable[Listed]) -> list[dict[str, Any]]:
 
 def _measures(part: Listed) -> dict[str, Any]:
     """Return size and digest, for a `data:` URL those of the content that it holds."""
+    # What offloading later does to such a part must not change the digest of the body.
     if part.url is not None and part.digest is None and data_urls.is_data_url(part.url):
         content = data_urls.decode(part.url)[1]
         return {"size": len(content), "digest": sha256_of(content)}
@@ -93,6 +94,7 @@ def fingerprint_of(parts: Sequence[Listed]) -> str:
 
 
 def _canonical_digest(manifest: Sequence[dict[str, Any]]) -> str:
+    # Imported here: few bodies are signed, and `messagebody` is to load quickly.
     import rfc8785
 
     return sha256_of(rfc8785.dumps(list(manifest)))

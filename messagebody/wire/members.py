@@ -35,6 +35,7 @@ from messagebody.names import NAME_PATTERN, check_name
 from messagebody.wire import data_urls, strict_json
 
 _URL: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*+:[^\s\x00-\x1f\x7f-\x9f\ud800-\udfff]++")
+# The largest integer that every JSON reader keeps exactly (RFC 8259, 6).
 _MAX_SIZE: Final = 2**53 - 1
 # What plain content can be: its bytes are UTF-8.
 _PLAIN_CHARSETS: Final = frozenset({"utf-8", "utf8", "us-ascii"})
@@ -61,6 +62,7 @@ def check_text(text: str) -> str:
                 f"character {error.start:,} is the lone surrogate U+{ord(text[error.start]):04X}, "
                 "which UTF-8 can't carry; if this is binary, give bytes"
             ) from error
+    # A subclass of `str` may answer differently later; what is kept is plain.
     return plain_text(text)
 
 
@@ -71,6 +73,7 @@ def check_url(url: str) -> str:
         InvalidPart: it is not one.
     """
     if not isinstance(url, str) or _URL.fullmatch(url) is None:
+        # A signed URL is a credential, and messages end up in logs.
         shown = quote(redact_url(url)) if isinstance(url, str) else quote(url)
         raise InvalidPart(f"URL {shown} is not scheme:rest without white space and controls")
     return plain_text(url)
@@ -82,6 +85,7 @@ def check_size(size: int) -> int:
     Raises:
         InvalidPart: it is not an integer that every JSON reader keeps exactly (RFC 8259, 6).
     """
+    # True is an integer to Python, and not a size to anybody.
     if not isinstance(size, int) or isinstance(size, bool) or not 0 <= size <= _MAX_SIZE:
         raise InvalidPart(f"size is an integer from 0 to 2^53-1, got {quote(size)}")
     return int(size)
@@ -127,6 +131,7 @@ def _member(
 
 if TYPE_CHECKING:
     Inline = str | bytes | None
+# Static checkers know of bytes; the parser must not take a JSON string for them.
 else:
     # What JSON can hold; bytes are put there after decoding and are written as base64.
     Inline = str | None
@@ -242,6 +247,7 @@ def _row(field: msgspec.structs.FieldInfo) -> Member:
     annotated: Any = field.type
     meta = annotated.__metadata__[0]
     declared = annotated.__origin__
+    # A union of a type with None: the type comes first.
     first = get_args(declared)[0] if isinstance(declared, UnionType) else declared
     kind = get_origin(first) or first
     schema = {"type": _JSON_TYPES[kind], **meta.extra_json_schema, "description": meta.description}
@@ -319,6 +325,7 @@ def refuse_near_misses(keys: Iterable[str]) -> None:
         InvalidPart: one does; names the member that was probably meant.
     """
     for key in keys:
+        # Far longer than any member: not a misspelling, and comparing would take long.
         meant = _meant(key) if len(key) <= _KEY_LENGTH else None
         if meant is not None:
             raise InvalidPart(f"unknown member {quote(key)}; did you mean {quote(meant)}?")
@@ -330,11 +337,15 @@ _KEY_LENGTH: Final = 2 * max(map(len, KEYS))
 @lru_cache(1024)
 def _meant(key: str) -> str | None:
     """Return the member that an unknown key is a misspelling of, if it is one."""
+    # Other languages' spellings: content_type, content-type, ContentType.
     folded = re.sub(r"[\s_-]++", "", key).lower()
     if folded in _FOLDED:
         return _FOLDED[folded]
     alike = [
-        known for known in _FOLDED if len(known) >= _MISTYPED_LENGTH and known[:1] == folded[:1]
+        # A first letter is hardly ever mistyped: comparing with all would take long.
+        known
+        for known in _FOLDED
+        if len(known) >= _MISTYPED_LENGTH and known[:1] == folded[:1]
     ]
     near = difflib.get_close_matches(folded, alike, 1, _MISTYPED_RATIO)
     return _FOLDED[near[0]] if near else None
@@ -381,6 +392,7 @@ def compare_promise(
 
 def size_of(content: str | bytes) -> int:
     """Return the bytes of content."""
+    # ASCII text has as many bytes as characters: no copy only to count.
     if isinstance(content, bytes) or content.isascii():
         return len(content)
     return len(content.encode())
@@ -403,6 +415,7 @@ def check_reference(
         InvalidPart: they are not.
     """
     check_url(url)
+    # Most references of other systems state neither, and this runs for each of them.
     if size is not None or digest is not None:
         check_promise(size, digest)
     if data_urls.is_data_url(url):
@@ -431,6 +444,7 @@ def as_text(content: bytes, content_type: str) -> str | None:
     if not is_plain(content_type):
         return None
     charset = _charset(content_type)
+    # Bytes in another charset stay base64, with their type: nothing is transcoded.
     if charset not in _PLAIN_CHARSETS:
         return None
     try:
@@ -440,6 +454,7 @@ def as_text(content: bytes, content_type: str) -> str | None:
 
 
 def _charset(content_type: str) -> str:
+    # Only parameters state a charset, and parsing for each part would be slow.
     if ";" not in content_type:
         return "utf-8"
     return parse_content_type(content_type).parameters.get("charset", "utf-8").lower()
@@ -458,6 +473,7 @@ def _check_charset(text: str, content_type: str) -> None:
 
 def make_record(members: Mapping[str, Any], extra: dict[str, Any] | None = None) -> PartRecord:
     """Return the record of checked members, with those that the format does not define."""
+    # A record with room for more is larger, and few parts need it.
     if extra:
         return RichRecord(**members, extra=extra)
     return PartRecord(**members)

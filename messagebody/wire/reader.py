@@ -7,6 +7,7 @@ decides what is accepted, and errors come from one place.
 """
 
 from collections.abc import Mapping, Sequence
+from os import PathLike
 from typing import Any, Final
 
 import msgspec
@@ -30,7 +31,9 @@ from messagebody.wire.members import (
     refuse_near_misses,
 )
 
+# A hostile body can have a flaw in every part; twenty tell a person enough.
 _SHOWN_FLAWS: Final = 20
+_LONGEST_PATH: Final = 256
 # Levels of nesting in an array of parts without metadata.
 _FLAT: Final = 2
 _ENCODINGS: Final = ("plain", "base64")
@@ -49,16 +52,20 @@ def decode(
     """Return the records of the parts of a body in JSON.
 
     Raises:
-        DecodeError: the document is no body.
+        DecodeError: the document is not a body.
     """
     if not isinstance(data, str | bytes | bytearray | memoryview):
-        raise DecodeError(f"JSON is text or bytes, got {quote(data)}; parsed JSON: from_dicts(…)")
+        reader = "a file: load(…)" if isinstance(data, PathLike) else "parsed JSON: from_dicts(…)"
+        raise DecodeError(f"JSON is text or bytes, got {quote(data)}; {reader}")
+    # A lone surrogate is let through here: the reading that refuses it knows its place.
     document = data.encode("utf-8", "surrogatepass") if isinstance(data, str) else data
     size = len(document) if type(document) is bytes else memoryview(document).nbytes
     if size > limits.json_bytes:
         raise DecodeError(
             f"{human_size(size)} of JSON; the limit json_bytes is {human_size(limits.json_bytes)}"
         )
+    # At a depth below that of an empty part everything is refused, in the reference reading's
+    # words.
     if limits.depth >= _FLAT:
         records = decode_flawless(document, limits, strict=strict)
         if records is not None:
@@ -66,7 +73,8 @@ def decode(
     try:
         parsed = strict_json.loads(data, depth=limits.depth)
     except strict_json.InvalidJson as error:
-        raise _placed(error) from error
+        hint = "; load(…) reads a file" if _is_path(data) else ""
+        raise _placed(error, hint) from error
     return _parts(parsed, limits, strict)
 
 
@@ -76,7 +84,7 @@ def decode_parsed(
     """Return the records of the parts of a body in parsed JSON.
 
     Raises:
-        DecodeError: the value is no body.
+        DecodeError: the value is not a body.
     """
     if isinstance(data, str | bytes | bytearray | memoryview):
         raise DecodeError(
@@ -94,11 +102,17 @@ def decode_parsed(
     return _parts(data, limits, strict)
 
 
-def _placed(error: strict_json.InvalidJson) -> DecodeError:
+def _is_path(data: str | bytes | bytearray | memoryview) -> bool:
+    """Tell whether text is what people pass for the file that they want to be read."""
+    return isinstance(data, str) and len(data) < _LONGEST_PATH and data.endswith(".json")
+
+
+def _placed(error: strict_json.InvalidJson, hint: str = "") -> DecodeError:
     """Say in which part a flaw of the JSON lies."""
+    # In an object with `parts`, the step into it names no part.
     path = error.path[1:] if error.path[:1] == ("parts",) else error.path
     if not path or not isinstance(path[0], int):
-        return DecodeError(error.problem)
+        return DecodeError(error.problem + hint)
     member = "/".join(str(step) for step in path[1:])
     problem = f"{escape(member, limit=200)}: {error.problem}" if member else error.problem
     return DecodeError(problem, path[0])
@@ -111,6 +125,7 @@ def _parts(data: Any, limits: Limits, strict: bool) -> list[PartRecord]:
     found: list[PartRecord] = []
     flaws: list[DecodeError] = []
     seen: dict[str, int] = {}
+    # All flaws at once: whoever mends a message wants to see them together.
     for index, value in enumerate(members):
         try:
             record = _record(value, limits, strict)
@@ -129,6 +144,7 @@ def _parts(data: Any, limits: Limits, strict: bool) -> list[PartRecord]:
 def _array_of_parts(data: Any) -> list[Any]:
     if isinstance(data, Mapping):
         others = [key for key in data if key != "parts"]
+        # Another system's envelope would be read as a body, and lose all but its parts.
         if "parts" in data and others:
             names = ", ".join(quote(key, limit=40) for key in others[:5])
             raise DecodeError(
@@ -151,6 +167,7 @@ def _at(error: MessageBodyError, index: int, value: Any) -> DecodeError:
     # The place says which part and, with it, which name.
     problem = error.problem if isinstance(error, DecodeError | InvalidName) else str(error)
     placed = DecodeError(problem, index, name if isinstance(name, str) else None)
+    # The cause is the foreign error below, where there is one, and not our own restatement.
     placed.__cause__ = error if not isinstance(error, DecodeError) else error.__cause__
     return placed
 
@@ -167,11 +184,13 @@ def _record(value: Any, limits: Limits, strict: bool) -> PartRecord:
         raise DecodeError(f"a part is an object, got {_kind(value)}")
     extra = {key: item for key, item in value.items() if key not in KEYS}
     if extra:
+        # Before anything else: a misspelt `content_type` would make other checks complain instead.
         refuse_near_misses(extra)
     if strict:
         _check_strict(value, extra)
     _check_name_length(_string(value, "name"), limits)
     content = _content(value, limits, strict)
+    # The type decides whether bytes are held as text, so it comes before the content.
     about = _about(value, _default_type(content))
     url, size, digest = _string(value, "contentUrl"), value.get("size"), _string(value, "digest")
     if content is None:
@@ -180,6 +199,7 @@ def _record(value: Any, limits: Limits, strict: bool) -> PartRecord:
         size = None if size is None else int(size)
         held: dict[str, Any] = {"url": url, "size": size, "digest": digest}
     else:
+        # Well-formed before compared: `"size": "3"` is a wrong type and not a wrong size.
         check_promise(size, digest)
         keep_promise(content, size, digest)
         held = content_members(content, about["content_type"])
@@ -190,6 +210,7 @@ def _about(value: Mapping[str, Any], default_type: str) -> dict[str, Any]:
     """Return the members that say something about the part, checked one by one."""
     about: dict[str, Any] = {}
     for member in ABOUT:
+        # null for an optional member means absent: several writers emit every member.
         item = value.get(member.key)
         if item is None:
             about[member.argument] = None
@@ -249,6 +270,7 @@ def _content(value: Mapping[str, Any], limits: Limits, strict: bool) -> str | by
     if encoding is not None and encoding not in _ENCODINGS:
         raise DecodeError(f"contentEncoding is 'plain' or 'base64', got {quote(encoding)}")
     if url is not None:
+        # An encoding says how content is written, and a reference has none.
         if encoding is not None:
             raise DecodeError("contentEncoding goes with content, not with contentUrl")
         return None
@@ -279,6 +301,7 @@ def _kind(value: Any) -> str:
     """Name a JSON value's type the way JSON does."""
     if value is None:
         return "null"
+    # In this order: true is an integer to Python.
     kinds: list[tuple[type, str]] = [
         (bool, "true or false"), (str, "a string"), (int, "a number"), (float, "a number"),
         (Mapping, "an object"), (list, "an array"), (tuple, "an array"), (bytes, "bytes"),
@@ -306,6 +329,7 @@ def encode_parsed(records: Sequence[PartRecord]) -> list[dict[str, Any]]:
 
 def _writable(records: Sequence[PartRecord]) -> Sequence[Any]:
     """Return what the JSON library writes: the records themselves, unless one needs more."""
+    # One C call for the whole body; a Python call for each part would take most of the time.
     if set(map(type, records)) <= {PartRecord}:
         return records
     return [
@@ -322,5 +346,6 @@ def _flat(record: RichRecord, index: int) -> dict[str, Any]:
         name = escape(file.path.name, limit=200)
         raise LocalFileNotSent(place, name, human_size(file.size))
     members: dict[str, Any] = msgspec.to_builtins(record)
+    # Flattened by hand: what nobody defined lies beside the members, not below one of them.
     del members["extra"]
     return {**members, **(record.extra or {})}

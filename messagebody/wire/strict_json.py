@@ -25,7 +25,9 @@ from messagebody.wire.walk import (
 Path = tuple[int | str, ...]
 
 _SURROGATE_ESCAPE = re.compile(r"\\u[dD][89a-fA-F]")
+# Exact types: a subclass of `str` or `int` could be anything inside.
 _LEAVES = frozenset({str, int, float, bool, type(None)})
+# Possessive, so that the engine keeps no state for each character of a long string.
 _BRACKET_OR_STRING = re.compile(r'[\[\]{}]|"(?:[^"\\]|\\.)*+"?', re.DOTALL)
 
 
@@ -63,6 +65,7 @@ class _Reader:
         self.decoder = json.JSONDecoder(
             object_pairs_hook=self._object,
             parse_constant=float,
+            # Called for each number, so only the slow reader has it.
             parse_int=self._int,
         )
 
@@ -116,12 +119,14 @@ def loads(data: bytes | bytearray | memoryview | str, *, depth: int) -> Any:
         InvalidJson: the document breaks RFC 8259, or a rule of this module.
     """
     text = data if isinstance(data, str) else _decode(bytes(data))
+    # The parser recurses in C, where too deep a document can end the process.
     _check_depth(text, depth)
     try:
         value = _FAST.decode(text)
     except (_Flawed, ValueError, RecursionError):
         value = _read_slowly(text)
     else:
+        # Escapes are the one way for a lone surrogate into valid UTF-8.
         if not _may_hold_surrogates(text):
             return value
     check_value(value, depth=depth)
@@ -191,9 +196,11 @@ def same(mine: Any, other: Any) -> bool:
     """Compare values of JSON: 1, 1.0 and True, equal to Python, are three of them."""
     if mine is other:
         return True
+    # Values that differ for Python differ in JSON too, which settles most comparisons cheaply.
     if mine != other:
         return False
     first, second = dumps(mine), dumps(other)
+    # Members may come in another order: JSON objects are unordered.
     return first == second or _sorted_text(mine) == _sorted_text(other)
 
 
@@ -205,13 +212,15 @@ def _decode(data: bytes) -> str:
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
-        problem = f"byte {error.start:,} is no UTF-8 (0x{data[error.start]:02x})"
+        problem = f"byte {error.start:,} is not UTF-8 (0x{data[error.start]:02x})"
         raise InvalidJson(problem, offset=error.start) from error
 
 
 def _syntax_error(error: json.JSONDecodeError) -> InvalidJson:
+    # The parser counts characters and people see bytes: most tools place an error by them.
     offset = len(error.doc[: error.pos].encode("utf-8", "surrogatepass"))
     got = quote(error.doc[error.pos : error.pos + 1]) if error.pos < len(error.doc) else "the end"
+    # To the parser it is just an unexpected character; a sender has to be told its name.
     if error.doc.startswith("\ufeff"):
         return InvalidJson("the document begins with a byte order mark", offset=0)
     wanted = error.msg[:1].lower() + error.msg[1:].removesuffix(" at")
@@ -220,8 +229,10 @@ def _syntax_error(error: json.JSONDecodeError) -> InvalidJson:
 
 def _check_depth(text: str, depth: int) -> None:
     """Refuse bottomless nesting before a recursive parser sees it."""
+    # Fewer brackets than levels, in strings too: most documents are done here.
     if text.count("[") + text.count("{") <= depth:
         return
+    # Brackets inside strings do not count, so strings are passed over whole.
     level = 0
     for match in _BRACKET_OR_STRING.finditer(text):
         token = match[0]
@@ -238,8 +249,8 @@ def check_value(value: Any, *, depth: int) -> None:
 
     Raises:
         InvalidJson: it holds NaN or an infinity, a lone surrogate, a repeated member, a key that
-            is no string, an integer of more than 4,300 digits, a foreign type, or it nests deeper
-            than `depth`.
+            is not a string, an integer of more than 4,300 digits or a foreign type, or it nests
+            deeper than `depth`.
     """
     if not _is_flawless(value, depth):
         _find_flaw(value, depth)
@@ -269,14 +280,16 @@ def _nested_in(container: Any) -> list[Any] | None:
     """Return the objects and arrays right below one; None if something there is not JSON."""
     items, below = container, []
     if type(container) is dict:
+        # One search over all names instead of one for each.
         try:
             names = "".join(container)
-        except TypeError:  # one of them is no string
+        except TypeError:  # one of them is not a string
             return None
         if not names.isascii() and SURROGATE.search(names):
             return None
         items = container.values()
     for item in items:
+        # Types are compared by identity, in the order of frequency: this runs for every value.
         kind = type(item)
         if kind is str:
             if not item.isascii() and SURROGATE.search(item):
@@ -311,7 +324,7 @@ def _children(
     if not isinstance(item, dict):
         return (((*path, index), child) for index, child in enumerate(item))
     if isinstance(item, _Repeated):
-        raise InvalidJson(f"member {quote(item.key)} stands twice in one object", path)
+        raise InvalidJson(f"member {quote(item.key)} is repeated in one object", path)
     for key in item:
         if not isinstance(key, str):
             raise InvalidJson(f"an object's member names are strings, got {quote(key)}", path)

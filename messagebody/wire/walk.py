@@ -48,7 +48,7 @@ def leaf_problem(item: Any) -> str | None:
     for kind, check in _LEAVES:
         if isinstance(item, kind):
             return check(item)
-    return None if item is None else f"a {type(item).__name__} is no JSON value"
+    return None if item is None else f"a {type(item).__name__} is not a JSON value"
 
 
 def text_problem(text: str) -> str | None:
@@ -66,7 +66,7 @@ def _integer_problem(number: int) -> str | None:
 
 
 def _float_problem(number: float) -> str | None:
-    return None if math.isfinite(number) else f"{number!r} is no JSON number (or overflows one)"
+    return None if math.isfinite(number) else f"{number!r} is not a JSON number (or overflows one)"
 
 
 # In the order of frequency; true and false are integers to Python.

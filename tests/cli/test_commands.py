@@ -80,6 +80,16 @@ class TestLooking:
             }
         ]  # fmt: skip
 
+    def test_tree_json(self, shell: Shell, message: str) -> None:
+        nested = json.loads(shell("tree", message, "--json").out)
+        listed = json.loads(shell("ls", message, "--json").out)
+        assert nested == {
+            "unnamed": listed[:1],
+            "named": {"sources/": {"1.txt": listed[1]}, "charts/": {"a.png": listed[2]}},
+        }
+        deep = json.dumps([{"name": "/a" * 512, "content": "x"}]).encode()
+        assert shell("tree", "-", "--json", stdin=deep).out.count('"a/": {') == 511
+
     def test_secrets_are_not_shown(self, shell: Shell) -> None:
         body = b'[{"name":"/a","contentUrl":"https://u:pw@example.com/a?X-Amz-Signature=s3cret"}]'
         for arguments in (["ls", "-"], ["tree", "-"], ["ls", "-", "--json"]):
@@ -254,6 +264,15 @@ class TestJudging:
 
     def test_lint(self, shell: Shell) -> None:
         assert shell("lint", "chat.json") == (0, "", "", b"")
+        assert shell("lint", "chat.body.json").code == 0
+        path = Path("a-file.txt")
+        path.touch()
+        body = json.dumps([{"content": path.name}]).encode()
+        done = shell("lint", "-", stdin=body)
+        assert (done.code, done.out.count("\n")) == (1, 1)
+        assert "the path of a file; add without --text takes the file" in done.out
+        as_json = json.loads(shell("lint", "-", "--json", stdin=body).out)
+        assert as_json["findings"][0]["partIndex"] == 0
         bad = b'[{"name":"/a**"}]'
         assert shell("lint", "-", stdin=bad).code == 1
 

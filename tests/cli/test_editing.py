@@ -114,6 +114,10 @@ class TestAnySize:
         assert "--limit SIZE allows more" in shell("ls", "m.json", "--limit", "100 B").err
         assert shell("ls", "m.json", "--limit", "much").code == 2
 
+    @pytest.mark.parametrize("limit", ["8 TiB", "9" * 30])
+    def test_a_limit_beyond_memory_is_no_limit(self, limit: str, shell: Shell) -> None:
+        assert shell("ls", "m.json", "--limit", limit).code == 0
+
 
 class TestRemoveAndMove:
     def test_rm(self, shell: Shell) -> None:

@@ -173,16 +173,17 @@ def signalled(process: "subprocess.Popen[bytes]", number: int) -> int:
     raise AssertionError("the process does not end")
 
 
-def test_ctrl_c_while_the_program_loads(tmp_path: Path) -> None:
-    program = """
+@pytest.mark.parametrize("module", ["messagebody.errors", "click"])
+def test_ctrl_c_while_the_program_loads(module: str) -> None:
+    program = f"""
 import builtins, sys
 load = builtins.__import__
 def interrupted(name, *rest, **options):
-    if name == "click":
+    if name == {module!r}:
         raise KeyboardInterrupt
     return load(name, *rest, **options)
-from messagebody.cli import main
 builtins.__import__ = interrupted
+from messagebody.cli import main
 main()
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=False)

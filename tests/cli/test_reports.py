@@ -303,7 +303,7 @@ class TestPairs:
 
 class TestFindings:
     def test_lint(self) -> None:
-        schema = MessageBodySchema([("/a", "a/b", True), ("/a", "a/c", True), ("/x**",)])
+        schema = MessageBodySchema([("/a", "text/b", True), ("/a", "text/c", True), ("/x**",)])
         report = report_findings(lint(schema), schema, "s.json")
         assert [each.code for each in report.messages] == ["unsatisfiable", "double-star"]
         assert [each.is_error for each in report.messages] == [True, False]

@@ -15,6 +15,8 @@ from messagebody.errors import InvalidSchema, MissingDependency
 from tests.compatibility import generators
 from tests.compatibility.test_inclusion import schema
 
+UNKNOWN = "bad.json: agent 'bad': unknown members"
+KNOWN = "an agent has description, input, interrupts, name, notifications, output"
 TEXT = schema((None, "text/plain", True))
 ANY_TEXT = schema((None, "text/*", True))
 IMAGE = schema((None, "image/png", True))
@@ -197,6 +199,8 @@ class TestFiles:
             ({"name": 3}, "bad.json: an agent's name is text, got 3 (int)"),
             ({"name": "/a"}, "bad.json: agent '/a': an agent has an input, an output or both"),
             ({"inputs": []}, "bad.json: agent 'bad': unknown members"),
+            ([{"contentType": "text/*"}], f"{UNKNOWN} 'contentType'; {KNOWN}; this is a part of a"),
+            ([{"content": "x"}], f"{UNKNOWN} 'content'; {KNOWN}; this is a part of a body"),
             ({"input": [{"name": "x"}]}, "bad.json: agent 'bad': schema part 0: "),
             (
                 {"defaultInputModes": "text/plain"},

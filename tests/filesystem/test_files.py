@@ -147,13 +147,14 @@ class TestOpenedFiles:
         fs = body.filesystem(resolver=Resolver(allow=[tmp_path]))
         for path, size in (("/lines.txt", 14), ("/local", 5), ("/ref", 5)):
             with fs.open(path) as file:
-                assert (file.size, file.name, file.path, file.mode) == (size, path, path, "rb")
+                assert (file.size, file.path, file.mode) == (size, path, "rb")
+                assert file.name == f"messagebody://{path}"  # no local file has that name
                 assert len(file.read()) == size
             with fs.open(path, "r") as text:
-                assert text.name == path
+                assert text.name == f"messagebody://{path}"
         for mode in ("wb", "r+b", "a+b"):
             with fs.open("/d/x", mode) as file:
-                assert (file.name, file.path, file.mode) == ("/d/x", "/d/x", mode)
+                assert (file.name, file.path, file.mode) == ("messagebody:///d/x", "/d/x", mode)
                 file.write(b"four")
                 assert file.size == file.seek(0, io.SEEK_END)
 
@@ -199,6 +200,76 @@ class TestOpenedFiles:
         again.deserialize(body.fs.cat_file("/t.db"))
         assert again.execute("select count(*) from t").fetchone() == (0,)
         again.close()
+
+
+class TestOpenForWriting:
+    def test_it_has_the_size_it_has_now(self, body: MessageBody) -> None:
+        fs = body.filesystem()
+        with fs.open("/log", "wb") as file:
+            assert (fs.size("/log"), fs.isfile("/log"), fs.exists("/log")) == (0, True, True)
+            file.write(b"12345")
+            assert fs.info("messagebody:///log") == {"name": "/log", "size": 5, "type": "file"}
+            assert "/log" not in body
+        with fs.open("/lines.txt", "r+b") as file:
+            file.seek(0, io.SEEK_END)
+            file.write(b"four")
+            info = fs.info("/lines.txt")
+            assert (info["size"], info["ContentType"], info["index"]) == (18, "text/plain", 0)
+            assert fs.cat_file("/lines.txt") == b"one\ntwo\nthree\n"
+        assert (fs.size("/log"), fs.size("/lines.txt")) == (5, 18)
+
+    def test_what_is_removed_never_comes(self, body: MessageBody) -> None:
+        fs = body.filesystem()
+        first = fs.open("/log", "wb")
+        first.write(b"first")
+        fs.rm("/log")
+        assert not fs.exists("/log")
+        with fs.open("/log", "wb") as second:
+            second.write(b"second")
+            first.close()
+            assert fs.size("/log") == 6
+        assert fs.cat_file("/log") == b"second"
+
+    def test_a_failure_leaves_no_trace(self, body: MessageBody) -> None:
+        fs = body.filesystem()
+        with pytest.raises(KeyError), fs.open("/log", "wb"):
+            raise KeyError
+        assert not fs.exists("/log")
+
+    def test_flushing_keeps_what_is_changed_in_place(self, body: MessageBody) -> None:
+        fs = body.filesystem()
+        file = fs.open("/d/x", "r+b")
+        file.write(b"kept")
+        file.flush()
+        assert fs.cat_file("/d/x") == b"kept"
+        file.write(b"lost")
+        file.__exit__(KeyError, KeyError(), None)
+        assert fs.cat_file("/d/x") == b"kept"
+
+    def test_a_file_left_open_undoes_nothing(self, body: MessageBody) -> None:
+        file = body.fs.open("/d/x", "r+b")
+        file.write(b"old")
+        file.flush()
+        body.fs.pipe_file("/d/x", b"new")
+        file.close()
+        assert body.fs.cat_file("/d/x") == b"new"
+
+    @pytest.mark.parametrize("mode", ["w+b", "a+b", "wb", "r+"])
+    def test_flushing_others_keeps_nothing(self, body: MessageBody, mode: str) -> None:
+        file = body.fs.open("/d/x", mode)
+        file.write(b"y" if "b" in mode else "y")
+        file.flush()
+        assert body.fs.cat_file("/d/x") == b"x"
+        file.__exit__(KeyError, KeyError(), None)
+        assert body.fs.cat_file("/d/x") == b"x"
+
+    def test_a_transaction_holds_flushed_bytes_back(self, body: MessageBody) -> None:
+        with body.fs.transaction:
+            with body.fs.open("/d/x", "r+b") as file:
+                file.write(b"y")
+                file.flush()
+            assert body.fs.cat_file("/d/x") == b"x"
+        assert body.fs.cat_file("/d/x") == b"y"
 
 
 class TestSizes:

@@ -171,6 +171,25 @@ class TestDuckDB:
         }  # fmt: skip
         assert body.list("/many/*.parquet")
 
+    def test_a_database_is_attached_and_changed(self, body: MessageBody, tmp_path: Path) -> None:
+        with duckdb.connect(tmp_path / "new.db") as connection:
+            connection.sql("CREATE TABLE rides (n INT)")
+        body.fs.put_file(tmp_path / "new.db", "/rides.db")
+
+        def run(*statements: str) -> Any:
+            with duckdb.connect() as connection:
+                connection.register_filesystem(body.fs)
+                connection.sql("ATTACH 'messagebody:///rides.db' AS d")
+                for statement in statements:
+                    connection.sql(statement)
+                return connection.sql("SELECT count(*), sum(n) FROM d.rides").fetchall()
+
+        assert run("INSERT INTO d.rides VALUES (1), (2)", "CHECKPOINT d") == [(2, 3)]
+        assert run("INSERT INTO d.rides SELECT range FROM range(10000)") == [(10_002, 49_995_003)]
+        assert run("DELETE FROM d.rides WHERE n < 9999") == [(1, 9999)]
+        # Its log of changes was written beside it, and removed.
+        assert body.names() == ["/data/rides.csv", "/charts/rides.png", "/rides.db"]
+
 
 def test_polars_both_ways(body: MessageBody) -> None:
     with body.fs.open("/data/rides.csv") as file:

@@ -1,6 +1,11 @@
 """The contract of adapters, for each message format."""
 
 from messagebody.formats import (
+    a2a,
+    a2a_0_3,
+    acp,
+    ag_ui,
+    agent_client,
     anthropic,
     bedrock,
     gemini,
@@ -11,6 +16,7 @@ from messagebody.formats import (
     openai_chat,
     openai_responses,
     pydantic_ai,
+    vercel_ai,
 )
 from messagebody.testing import AdapterContract
 
@@ -53,3 +59,27 @@ class TestLlamaIndex(AdapterContract):
 
 class TestHaystack(AdapterContract):
     adapter = haystack
+
+
+class TestAgentToAgent(AdapterContract):
+    adapter = a2a
+
+
+class TestAgentToAgent03(AdapterContract):
+    adapter = a2a_0_3
+
+
+class TestAgentCommunication(AdapterContract):
+    adapter = acp
+
+
+class TestAgentUserInteraction(AdapterContract):
+    adapter = ag_ui
+
+
+class TestAgentClient(AdapterContract):
+    adapter = agent_client
+
+
+class TestVercelAI(AdapterContract):
+    adapter = vercel_ai

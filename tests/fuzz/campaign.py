@@ -43,13 +43,22 @@ class Report:
     taken: int = 0
     refused: int = 0
     slowest: float = 0.0
+    """Seconds of processor time of the slowest short input."""
+    large: float = 0.0
+    """The same of large inputs."""
+    memory: int = 0
+    """The most bytes of memory that its processes had."""
     failures: list[str] = attrs.field(factory=list)
 
     def __str__(self) -> str:
         return (
             f"{self.reader:18} {self.inputs:>10,} {self.taken:>10,} {self.refused:>10,} "
-            f"{self.slowest:>8.2f} {len(self.failures):>8,}"
+            f"{self.slowest:>8.2f} {self.large:>8.2f} {self.memory // 1024**2:>8,} "
+            f"{len(self.failures):>8,}"
         )
+
+    def note_memory(self) -> None:
+        self.memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 
 
 def try_input(read: Callable[[], object], report: Report, label: str, seconds: float) -> None:
@@ -90,6 +99,7 @@ def run_small(reader: Reader, start: int, count: int, seconds: float, place: Pat
             note.write(b"%-20d" % seed)  # for the parent, if the system ends this process
             given = reader.input(seed)
             try_input(lambda: reader.read(given, seed), report, f"seed {seed}", SECONDS)  # noqa: B023
+    report.note_memory()
     return report
 
 
@@ -112,6 +122,8 @@ def run_large(reader: Reader, seed: int) -> Report:
         hold_memory()
         # An odd seed: even ones bring the limits and options that would refuse it at once.
         try_input(lambda: reader.read(given, 1), report, label, 60 * SECONDS)  # noqa: B023
+    report.large, report.slowest = report.slowest, 0.0
+    report.note_memory()
     return report
 
 
@@ -136,14 +148,19 @@ def in_process(reader: str, *arguments: object) -> Report:
 
 def campaign(names: Iterable[str], seconds: float, count: int, start: int, large: int) -> int:
     """Run every reader for its share of the time; print the counts and return the exit code."""
-    chosen = [*names]
-    head = ("inputs", "taken", "refused", "slowest", "failures")
-    say("{:18} {:>10} {:>10} {:>10} {:>8} {:>8}".format("reader", *head))
+    chosen, end = [*names], time.monotonic() + seconds
+    head = ("inputs", "taken", "refused", "slowest", "large", "MiB", "failures")
+    say("{:18} {:>10} {:>10} {:>10} {:>8} {:>8} {:>8} {:>8}".format("reader", *head))
     total = Report("together")
-    for name in chosen:
-        share = ["--seconds", seconds / len(chosen), "--count", count, "--start", start]
-        report = in_process(name, *share)
-        merge(report, [in_process(name, "--large-seed", seed) for seed in range(large)])
+    for done, name in enumerate(chosen):
+        merge(
+            report := Report(name),
+            [in_process(name, "--large-seed", seed) for seed in range(large)],
+        )
+        # What a reader that is done early leaves is for those after it.
+        share = max(1.0, (end - time.monotonic()) / (len(chosen) - done))
+        small = ["--seconds", share, "--count", count, "--start", start]
+        merge(report, [in_process(name, *small)])
         merge(total, [report])
         say(str(report))
         for failure in report.failures[:_SHOWN]:
@@ -163,13 +180,15 @@ def merge(report: Report, others: Iterable[Report]) -> None:
         report.taken += other.taken
         report.refused += other.refused
         report.slowest = max(report.slowest, other.slowest)
+        report.large = max(report.large, other.large)
+        report.memory = max(report.memory, other.memory)
         report.failures += other.failures
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seconds", type=float, default=3_600)
-    parser.add_argument("--count", type=int, default=10**9, help="inputs of each reader at most")
+    parser.add_argument("--count", type=int, default=10**6, help="inputs of each reader at most")
     parser.add_argument("--start", type=int, default=0, help="the first seed")
     parser.add_argument("--large", type=int, default=4, help="inputs of 64 MiB for each reader")
     parser.add_argument("--reader", help="only this one, in this process")

@@ -171,6 +171,14 @@ TYPE_LINT = {
     "text/+x": [("matches-nothing", "no legal text matches it")],
     "text/**": [("double-star", "** acts as * in a content type; write *")],
     "**x/a": [("double-star", BESIDE)],
+    "txt/*": [("unregistered-type", "'txt' is not a registered type; did you mean 'text'?")],
+    "Aplication/json": [
+        ("unregistered-type", "'Aplication' is not a registered type; did you mean 'application'?")
+    ],
+    "acme/report": [("unregistered-type", "'acme' is not a registered type")],
+    "x-world/x-vrml": [],
+    "IMAGE/png": [],
+    "t*/plain": [],
     "text/***": [("double-star", MANY)],
     "**": [],
     "{text/*,image/png}": [],

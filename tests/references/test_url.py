@@ -102,7 +102,10 @@ def test_no_operation_on_a_body_opens_it(
 def test_says_why_and_how_to_allow(url: str, problem: str, network: Network) -> None:
     with pytest.raises(UnsafeReference) as caught:
         Resolver().fetch(url, subject="part '/video/talk.mp4'")
-    assert caught.value == UnsafeReference("part '/video/talk.mp4'", problem)
+    assert str(caught.value) == f"part '/video/talk.mp4' {problem}"
+    # A model reads the statement, and must not be told which permission to ask for.
+    assert "Resolver" not in caught.value.statement
+    assert caught.value.statement.startswith("part '/video/talk.mp4' points to ")
     assert "secret" not in str(caught.value)
 
 

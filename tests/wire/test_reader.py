@@ -41,39 +41,39 @@ REFUSALS: list[tuple[str | bytes, str]] = [
     ),
     ('[{"content":"a"}] x', "not JSON: extra data at byte 18, got 'x'"),
     ('["\x1b"]', "not JSON: invalid control character at byte 2, got '\\x1b'"),
-    (b"\xff", "byte 0 is no UTF-8 (0xff)"),
-    (b'[{"content":"\xc3"}]', "byte 13 is no UTF-8 (0xc3)"),
-    (b'[{"content":"\xed\xa0\x80"}]', "byte 13 is no UTF-8 (0xed)"),
+    (b"\xff", "byte 0 is not UTF-8 (0xff)"),
+    (b'[{"content":"\xc3"}]', "byte 13 is not UTF-8 (0xc3)"),
+    (b'[{"content":"\xed\xa0\x80"}]', "byte 13 is not UTF-8 (0xed)"),
     (b"\xef\xbb\xbf[]", "the document begins with a byte order mark"),
     ("\ufeff[]", "the document begins with a byte order mark"),
     # JSON that a relay could read in two ways
-    ('{"parts":[],"parts":[]}', "member 'parts' stands twice in one object"),
+    ('{"parts":[],"parts":[]}', "member 'parts' is repeated in one object"),
     (
         '[{"content":"a","content":"b"}]',
-        "part 0: member 'content' stands twice in one object",
+        "part 0: member 'content' is repeated in one object",
     ),
     (
         '[{"content":"a","content":"a"}]',
-        "part 0: member 'content' stands twice in one object",
+        "part 0: member 'content' is repeated in one object",
     ),
     (
         '[{"content":"a","metadata":{"x":[{"y":1,"y":2}]}}]',
-        "part 0: metadata/x/0: member 'y' stands twice in one object",
+        "part 0: metadata/x/0: member 'y' is repeated in one object",
     ),
-    ('[{"content":"a","x":1,"x":1}]', "part 0: member 'x' stands twice in one object"),
+    ('[{"content":"a","x":1,"x":1}]', "part 0: member 'x' is repeated in one object"),
     (
         '{"parts":[{"content":"a"},{"content":"b","size":NaN}]}',
-        "part 1: size: nan is no JSON number (or overflows one)",
+        "part 1: size: nan is not a JSON number (or overflows one)",
     ),
     (
         '[{"content":"a","metadata":{"x":[1,-Infinity]}}]',
-        "part 0: metadata/x/1: -inf is no JSON number (or overflows one)",
+        "part 0: metadata/x/1: -inf is not a JSON number (or overflows one)",
     ),
     (
         '[{"content":"a","metadata":{"x":1e400}}]',
-        "part 0: metadata/x: inf is no JSON number (or overflows one)",
+        "part 0: metadata/x: inf is not a JSON number (or overflows one)",
     ),
-    ("[NaN]", "part 0: nan is no JSON number (or overflows one)"),
+    ("[NaN]", "part 0: nan is not a JSON number (or overflows one)"),
     (
         '[{"content":"a","metadata":{"x":-' + "1" * 5000 + "}}]",
         "part 0: metadata/x: a number of 5,000 digits is too long",
@@ -223,7 +223,7 @@ REFUSALS: list[tuple[str | bytes, str]] = [
     ),
     (
         base64_part("AAAAA"),
-        "part 0: content is not base64 (a length of 5 is no whole number of bytes)"
+        "part 0: content is not base64 (a length of 5 does not make whole bytes)"
         + ENCODING_SAYS,
     ),
     (
@@ -349,15 +349,15 @@ class TestRefusals:
 
     def test_of_parsed_json(self) -> None:
         for value, text in [
-            ([{"content": b"x"}], "part 0: content: a bytes is no JSON value"),
+            ([{"content": b"x"}], "part 0: content: a bytes is not a JSON value"),
             ([{1: "x"}], "part 0: an object's member names are strings, got 1 (int)"),
             ({"parts": [{"content": "\ud800"}]},
              "part 0: content: character 0 is the lone surrogate U+D800"),
             ("[]", NOT_AN_ARRAY + "a string; MessageBody.from_json(…) reads JSON text"),
             (b"[]", NOT_AN_ARRAY + "bytes; MessageBody.from_json(…) reads JSON text"),
-            (object, "a type is no JSON value"),
+            (object, "a type is not a JSON value"),
             ([{"content": "a", "metadata": {"x": float("nan")}}],
-             "part 0: metadata/x: nan is no JSON number (or overflows one)"),
+             "part 0: metadata/x: nan is not a JSON number (or overflows one)"),
         ]:  # fmt: skip
             with pytest.raises(DecodeError) as caught:
                 MessageBody.from_dicts(value)

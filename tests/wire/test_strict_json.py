@@ -102,10 +102,10 @@ class TestReading:
     @pytest.mark.parametrize(
         ("text", "told"),
         [
-            ('{"a": {"b": 1, "b": 2}}', "member 'b' stands twice in one object"),
-            ('{"\\u0061": 1, "a": 2}', "member 'a' stands twice in one object"),
-            ("[NaN]", "nan is no JSON number (or overflows one)"),
-            ("[1e400]", "inf is no JSON number (or overflows one)"),
+            ('{"a": {"b": 1, "b": 2}}', "member 'b' is repeated in one object"),
+            ('{"\\u0061": 1, "a": 2}', "member 'a' is repeated in one object"),
+            ("[NaN]", "nan is not a JSON number (or overflows one)"),
+            ("[1e400]", "inf is not a JSON number (or overflows one)"),
             ('["a\\uD83D"]', "character 1 is the lone surrogate U+D83D"),
             ('["a\ud83d"]', "character 1 is the lone surrogate U+D83D"),
             ('{"\\udc00": 1}', "member name '\\udc00' holds a lone surrogate"),
@@ -122,8 +122,8 @@ class TestReading:
         assert problem(text) == told
 
     def test_bytes_that_are_no_utf_8(self) -> None:
-        assert problem(b'["\xff"]') == "byte 2 is no UTF-8 (0xff)"
-        assert problem(b'["\xed\xa0\x80"]').startswith("byte 2 is no UTF-8")
+        assert problem(b'["\xff"]') == "byte 2 is not UTF-8 (0xff)"
+        assert problem(b'["\xed\xa0\x80"]').startswith("byte 2 is not UTF-8")
 
     def test_surrogate_pairs_are_one_character(self) -> None:
         assert strict_json.loads('"\\ud83d\\ude00"', depth=0) == "\U0001f600"
@@ -189,8 +189,8 @@ class TestChecking:
             ({"a": [1, {2: 3}]}, ("a", 1), "an object's member names are strings, got 2 (int)"),
             ({"a": {"\ud800": 3}}, ("a",), "member name '\\ud800' holds a lone surrogate"),
             ([10**4300], (0,), "a number of more than 4,300 digits is too long"),
-            ([1, {"x": {1, 2}}], (1, "x"), "a set is no JSON value"),
-            ({"x": math.inf}, ("x",), "inf is no JSON number (or overflows one)"),
+            ([1, {"x": {1, 2}}], (1, "x"), "a set is not a JSON value"),
+            ({"x": math.inf}, ("x",), "inf is not a JSON number (or overflows one)"),
         ],
     )  # fmt: skip
     def test_flaws_have_a_place(self, value: Any, path: tuple[Any, ...], told: str) -> None:

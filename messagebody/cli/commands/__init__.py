@@ -43,7 +43,7 @@ SECTIONS = {
         ),
         "verify-certificate": Entry("schemas", "Check the proof that two schemas always fit."),
         "evolve": Entry("schemas", "Check that a schema can change without breaking anybody."),
-        "lint": Entry("schemas", "Report likely mistakes in a schema."),
+        "lint": Entry("schemas", "Report likely mistakes in a schema or a body."),
         "registry": Entry("schemas", "Compare the schemas of many agents."),
     },
     "Use stores": {
@@ -54,6 +54,9 @@ SECTIONS = {
         "present": Entry("stores", "Make a copy with signed links."),
         "migrate": Entry("stores", "Copy referenced content to another store."),
         "sweep": Entry("stores", "Find and delete stored objects that no message refers to."),
+    },
+    "Use many messages": {
+        "bulk": Entry("bulk", "Do one thing with the messages of many files."),
     },
     "Use other formats": {
         "detect": Entry("messages", "Print the format of a message."),

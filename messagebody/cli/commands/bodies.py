@@ -27,10 +27,9 @@ from messagebody.cli.options import (
 )
 from messagebody.cli.terminal import Terminal, is_terminal, pass_terminal
 from messagebody.globs import content_type_pattern, name_pattern
-from messagebody.media_types import is_text
 from messagebody.part import Part
 from messagebody.references import Resolver
-from messagebody.rendering import listing, tree
+from messagebody.rendering import directory_of, listing, tree
 
 
 @click.command("ls")
@@ -107,13 +106,20 @@ def described(index: int, part: Part) -> dict[str, Any]:
 
 @click.command("tree")
 @body_argument
+@click.option("--json", "as_json", is_flag=True, help=JSON_HELP)
 @pass_terminal
-def tree_command(terminal: Terminal, body: str) -> None:
+def tree_command(terminal: Terminal, body: str, *, as_json: bool) -> None:
     """Every part is shown with its size and content type.
 
     \b
       messagebody tree message.json
     """
+    if as_json:
+        parts = [described(index, part) for index, part in enumerate(read_body(body))]
+        named = directory_of((each["name"], each) for each in parts if each["name"] is not None)
+        unnamed = [each for each in parts if each["name"] is None]
+        terminal.say_json({"unnamed": unnamed, "named": named})
+        return
     title = "" if body == "-" else escape(body, limit=200)
     lines = tree(read_body(body), title=title, palette=terminal.palette, width=terminal.width)
     terminal.say(lines)
@@ -169,7 +175,7 @@ def _write(part: Part, content: bytes, *, force: bool) -> None:
 
 def _decoded(part: Part, content: bytes) -> str | None:
     try:
-        return content.decode() if is_text(part.content_type) else None
+        return content.decode() if part.is_text else None
     except UnicodeDecodeError:
         return None
 

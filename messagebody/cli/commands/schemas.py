@@ -17,12 +17,13 @@ from messagebody.cli.options import (
     complete_file,
     output_option,
     read_body,
+    read_either,
     read_json,
     read_schema,
     write_document,
 )
 from messagebody.cli.reports import Subject, answer, format_option, from_here, report_findings, show
-from messagebody.cli.terminal import Terminal, pass_terminal
+from messagebody.cli.terminal import Terminal, in_shell_words, pass_terminal
 from messagebody.compatibility import (
     DEFAULT_STEPS,
     Agent,
@@ -36,8 +37,12 @@ from messagebody.compatibility import (
     suggest,
 )
 from messagebody.errors import InvalidSchema
+from messagebody.findings import iter_findings
 from messagebody.rendering import graphs
 from messagebody.schema import MessageBodySchema, Violation
+
+# Violations that a person reads; programs get all of them.
+_LISTED = 100
 
 _lenient = click.option("--lenient", is_flag=True, help="Consumers ignore parts they do not know.")
 _json = click.option("--json", "as_json", is_flag=True, help=JSON_HELP)
@@ -85,7 +90,9 @@ def _say_violations(terminal: Terminal, path: str, violations: list[Violation], 
         terminal.say(f"{title}{paint('valid', 'yes')}: {count_of(parts, 'part')}")
         return
     terminal.say(f"{title}{paint('invalid', 'no')}: {count_of(len(violations), 'violation')}")
-    terminal.say_wrapped(f"  {violation}" for violation in violations)
+    terminal.say_wrapped(f"  {violation}" for violation in violations[:_LISTED])
+    if len(violations) > _LISTED:
+        terminal.say(f"  and {count_of(len(violations) - _LISTED, 'more violation')} (--json)")
 
 
 def _as_json(violations: list[Violation]) -> dict[str, Any]:
@@ -244,22 +251,26 @@ def evolve_command(
 
 
 @click.command("lint")
-@click.argument("schema", default="-", metavar="[SCHEMA]", shell_complete=complete_file)
+@click.argument("path", default="-", metavar="[SCHEMA|BODY]", shell_complete=complete_file)
 @format_option
 @pass_terminal
-def lint_command(terminal: Terminal, schema: str, form: str) -> int:
-    """Every mistake that is reported is proved. Exit code 1 if there are any.
+def lint_command(terminal: Terminal, path: str, form: str) -> int:
+    """Every mistake of a schema that is reported is proved. Exit code 1 if there are any.
+
+    In a body, it finds parts whose bytes are of another type than they state, texts that are the
+    path of a file, and messages of chat APIs.
 
     \b
       messagebody lint researcher.schema.json
       messagebody lint researcher.schema.json --format github
+      messagebody lint message.json
     """
-    read = read_schema(schema)
-    findings = lint(read)
+    read = read_either(path)
+    findings = lint(read) if isinstance(read, MessageBodySchema) else [*iter_findings(read)]
     if form == "text":
-        terminal.say_wrapped(str(finding) for finding in findings)
+        terminal.say_wrapped(in_shell_words(str(finding)) for finding in findings)
     else:
-        show(report_findings(findings, read, from_here(schema)), form)
+        show(report_findings(findings, read, from_here(path)), form)
     return ExitCode.NO if findings else ExitCode.YES
 
 

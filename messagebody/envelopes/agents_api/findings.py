@@ -17,7 +17,7 @@ from messagebody.errors import EnvelopeError
 from messagebody.findings import Finding, Severity, pointer, validator_of, verdict_of
 from messagebody.formats import Loss
 
-_NOT_AN_ARRAY = "it is no array or object, which is all the reference takes"
+_NOT_AN_ARRAY = "it is not an array or object, which is all the reference takes"
 
 
 def iter_findings(row: Any) -> Iterator[Finding]:
@@ -60,6 +60,7 @@ def iter_drops(message: dict[str, Any]) -> Iterator[Loss]:
     typed = is_envelope(message)
     kept = kept_text_fields(message)
     for key, value in message.items():
+        # `data` is read in place of an empty payload, so it is not lost for being unknown.
         if key not in MESSAGE_KEYS and key != "data":
             yield Loss("omitted", php.text_of(key), "an envelope has no such member")
         elif value is not None and key not in kept:
@@ -75,8 +76,8 @@ def _drops_of(key: str, value: Any, message: dict[str, Any], *, typed: bool) -> 
         if key == "type":
             yield Loss("omitted", key, "a plain message takes its type from metadata.type")
         elif key in ("payload", "data", "schema", "version"):
-            yield Loss("omitted", key, "the row is no envelope, which has version, type and one "
-                       "of schema, payload and data")  # fmt: skip
+            yield Loss("omitted", key, "the row is not an envelope, which has version, type and "
+                       "one of schema, payload and data")  # fmt: skip
     elif key in ("payload", "data") and not php.is_array(value):
         yield Loss("omitted", key, _NOT_AN_ARRAY)
     elif key == "data":

@@ -50,6 +50,7 @@ def _block_part(block: Any) -> tuple[Part, Any]:
         return Part(block, content_type=TEXT_PLAIN), "string"
     kind = block.get("type") if isinstance(block, dict) else None
     if kind == "text" and isinstance(block.get("text"), str):
+        # Two members are all that the note needs; what else the block says is kept in it.
         note = "text" if len(block) == 2 else {**block, "text": None}
         return Part(block["text"], content_type=TEXT_PLAIN), note
     if kind == "image_url":
@@ -62,6 +63,7 @@ def _block_part(block: Any) -> tuple[Part, Any]:
 
 
 def _reference(url: str) -> Part:
+    # The block says "image" and no type: none is invented.
     return Part(url=url, content_type=OCTET_STREAM)
 
 
@@ -74,6 +76,7 @@ def rebuilt_content(note: Any, parts: list[Part], read_json: Callable[[Part], An
     if note == "":
         return ""
     if isinstance(note, list):
+        # `strict` is the check: as many parts as there were blocks.
         pairs = zip(parts, note, strict=True)
         return [_rebuilt_block(part, each, read_json) for part, each in pairs]
     (part,) = parts
@@ -93,6 +96,7 @@ def _rebuilt_block(part: Part, note: Any, read_json: Callable[[Part], Any]) -> A
     return {**note, "image_url": part.url if image is None else {**image, "url": part.url}}
 
 
+# What the parts can't say of an envelope, so that it comes back exactly.
 SIDECAR = "/meta/agents-api.json"
 
 _JSON = "application/json"
@@ -129,7 +133,7 @@ def to_body(message: Any) -> Converted[MessageBody]:
         message: parsed JSON, or JSON as text or bytes.
 
     Raises:
-        EnvelopeError: it is no message; repeated members, NaN and nesting past 512 levels
+        EnvelopeError: it is not a message; repeated members, NaN and nesting past 512 levels
             are refused too.
 
     Examples:
@@ -183,6 +187,7 @@ def from_body(body: MessageBody, *, role: str = "assistant") -> Converted[Envelo
 def _resumed(body: MessageBody, sidecar: dict[str, Any]) -> Envelope:
     """Return the envelope of a body with a sidecar: taken apart before, or travelling whole."""
     envelope = None if _EMBEDDED in sidecar else _rebuilt(body, sidecar)
+    # Taken apart again as the proof: only what comes out the same was put together rightly.
     if envelope is not None and is_same(_decomposed(envelope), body, SIDECAR):
         return envelope
     rest = MessageBody([part for part in body if part.name != SIDECAR])
@@ -195,6 +200,7 @@ def _resumed(body: MessageBody, sidecar: dict[str, Any]) -> Envelope:
 def _spelled(envelope: Envelope, row: dict[str, Any]) -> Envelope:
     """Keep how an envelope in PHP's form writes what is empty."""
     for key in ("payload", "metadata"):
+        # PHP writes an empty map as `[]`; a message should come back as it was spelled.
         if not envelope[key] and isinstance(row.get(key), list):
             envelope[key] = []
     return envelope
@@ -292,6 +298,7 @@ def _embedding(body: MessageBody, said: dict[str, Any]) -> Envelope:
     attachments = [*(metadata.pop("attachments", None) or ()), *embedded.attachments]
     if attachments:
         metadata["attachments"] = attachments
+    # As text, because PHP would turn its empty objects into arrays.
     metadata[_EMBEDDED] = embedded.manifest
     payload = _payload(body, said)
     row: dict[str, Any] = {
@@ -319,9 +326,11 @@ def _brought(envelope: Envelope) -> MessageBody | None:
     body, own = extracted
     # PHP writes the empty payload as []: a body that went through it is the same body.
     plain = {**envelope, "payload": envelope["payload"] or {}}
+    # The body says all that the envelope says: no sidecar is needed.
     if strict_json.same(_embedding(body, {"role": "assistant"}), plain):
         return body
     body.append(_json_content_part(_said(envelope, body, own), SIDECAR))
+    # The way back is tried: a body that gives another envelope is not the one that came.
     return body if strict_json.same(from_body(body).value, envelope) else None
 
 
@@ -335,6 +344,7 @@ def _said(envelope: Envelope, body: MessageBody, own: int) -> dict[str, Any]:
     """Return what an envelope says besides the body it carries."""
     said = {key: value for key, value in envelope.items() if key != "content"}
     metadata = {key: value for key, value in envelope["metadata"].items() if key != _EMBEDDED}
+    # The body's own attachments are the last; the rest belong to the message.
     kept = metadata.pop("attachments", [])[: -own or None]
     if kept:
         metadata["attachments"] = kept

@@ -53,7 +53,7 @@ def normalize(row: Any, *, php_compatible: bool = False) -> Envelope:
             past 64 bits as floats, as PHP does; texts that are no Unicode pass.
 
     Raises:
-        EnvelopeError: the row is no message, with the reference's text.
+        EnvelopeError: the row is not a message, with the reference's text.
 
     Examples:
         >>> normalize({"role": "user", "content": "Hello!"})["type"]
@@ -79,7 +79,7 @@ def normalize_many(rows: Any, *, php_compatible: bool = False) -> list[Envelope]
         php_compatible: see `normalize`; the errors then name no row, as the reference's do.
 
     Raises:
-        EnvelopeError: an element is no message.
+        EnvelopeError: an element is not a message.
     """
     return normalize_each(rows, "normalize_many", normalize, php_compatible=php_compatible)
 
@@ -106,7 +106,7 @@ def message_type(row: Any) -> str:
     """Return which of the nine types a message row has.
 
     Raises:
-        EnvelopeError: the row is no message.
+        EnvelopeError: the row is not a message.
 
     Examples:
         >>> message_type({"content": "boom", "metadata": {"error": "timeout"}})
@@ -133,6 +133,7 @@ def is_envelope(message: dict[str, Any]) -> bool:
     """Tell whether a row is a typed envelope; anything else is a plain message."""
     if message.get("version") is None or message.get("type") is None:
         return False
+    # That a schema is stated counts; its value is never checked, as in the reference.
     return message.get("schema") is not None or "payload" in message or "data" in message
 
 
@@ -146,6 +147,7 @@ def is_supported_version(version: Any) -> bool:
     if isinstance(version, bytes):
         version = version.decode("latin-1")
     if isinstance(version, str):
+        # PHP casts "1abc" and "1.9" to 1, so they pass there and here.
         number = _NUMBER.match(version)
         return number is not None and 1 <= float(number[1]) < 2
     return isinstance(version, int) and not isinstance(version, bool) and version == VERSION

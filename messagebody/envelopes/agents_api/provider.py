@@ -113,7 +113,7 @@ def to_provider_message(row: Any, *, php_compatible: bool = False) -> dict[str, 
         php_compatible: see `normalize`.
 
     Raises:
-        EnvelopeError: the row is no message.
+        EnvelopeError: the row is not a message.
 
     Examples:
         >>> to_provider_message({"version": 1, "type": "delta", "content": "Hel", "payload": {}})
@@ -130,9 +130,11 @@ def to_provider_message(row: Any, *, php_compatible: bool = False) -> dict[str, 
 def _folded(envelope: Envelope) -> dict[str, Any]:
     payload, type_ = envelope["payload"], envelope["type"]
     metadata = dict(php.as_map(envelope["metadata"]))
+    # As in the reference: plain text alone stays without metadata.
     if type_ != "text" or payload or metadata:
         metadata["type"] = type_
     for key, value in php.as_map(payload).items():
+        # A member of metadata beats one of the payload.
         metadata.setdefault(key, value)
     return metadata
 
@@ -141,7 +143,7 @@ def to_provider_messages(rows: Any, *, php_compatible: bool = False) -> list[dic
     """Project a list of message rows; see `to_provider_message`.
 
     Raises:
-        EnvelopeError: an element is no message.
+        EnvelopeError: an element is not a message.
     """
     return normalize_each(
         rows, "to_provider_messages", to_provider_message, php_compatible=php_compatible
@@ -160,7 +162,7 @@ def coalesce_consecutive_same_role(rows: Any, *, php_compatible: bool = False) -
         php_compatible: see `normalize`.
 
     Raises:
-        EnvelopeError: an element is no message.
+        EnvelopeError: an element is not a message.
 
     Examples:
         >>> merged = coalesce_consecutive_same_role([{"content": "Hello"}, {"content": "again"}])

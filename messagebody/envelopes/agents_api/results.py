@@ -8,8 +8,6 @@ from messagebody.envelopes import php
 from messagebody.envelopes.agents_api.normalize import as_message, normalize
 from messagebody.errors import EnvelopeError
 
-__all__ = ["normalize_conversation_result"]
-
 Array = dict[str, Any]
 Rule = tuple[str, Callable[[Any], bool], str]
 
@@ -19,6 +17,7 @@ _STATUSES = frozenset({
     "completed", "failed", "runtime_tool_pending", "approval_required", "budget_exceeded",
     "stalled", "cancelled", "interrupted", "incomplete",
 })  # fmt: skip
+# The others follow from `completed` and `failure` and say nothing new.
 _TELLING_STATUSES = _STATUSES - {"completed", "failed", "incomplete"}
 _WAITING_STATUSES = frozenset(
     {"runtime_tool_pending", "approval_required", "cancelled", "interrupted"}
@@ -56,6 +55,7 @@ def normalize_conversation_result(result: Any, *, php_compatible: bool = False) 
     done = dict(php.as_map(php.to_array(given)) if php_compatible else given)
     done.setdefault("schema", _SCHEMA)
     done.setdefault("version", 1)
+    # In this order, since the first complaint is the one that the reference raises.
     _check_members(done, "", _HEAD)
     done["messages"] = _messages(done["messages"], php_compatible=php_compatible)
     for key in ("tool_execution_results", "tool_audit_events", "tool_events"):
@@ -64,6 +64,7 @@ def normalize_conversation_result(result: Any, *, php_compatible: bool = False) 
     for key, rules in _ELEMENTS.items():
         _check_elements(done[key], key, rules)
     _check_members(done, "", _TAIL)
+    # Always computed, so that nobody can state what tools did not do.
     done["tool_observability"] = _observability(
         [*php.as_map(done["tool_events"]).values()],
         [*php.as_map(done["tool_execution_results"]).values()],
@@ -159,6 +160,7 @@ def _check_members(array: Any, place: str, rules: tuple[Rule, ...]) -> None:
             continue
         if key not in members or not test(members[key]):
             raise _invalid(f"{place}{key} {complaint}")
+        # The one nested object, complained about at this place in the order.
         if key == "failure":
             _check_members(members[key], "failure.", _FAILURE)
 
@@ -224,6 +226,7 @@ def _call(event: Array, metadata: Array, sequence: int) -> Array:
         "tool_call_id": event["tool_call_id"],
         "tool_name": event["tool_name"],
         "status": "pending",
+        # Names only: values may be secret.
         "arguments": {"keys": keys, "count": len(keys), "redacted": True},
     }
 

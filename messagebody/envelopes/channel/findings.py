@@ -36,6 +36,7 @@ def iter_findings(chat: Any) -> Iterator[Finding]:
     problem = php.find_unencodable(value)
     if problem is not None:
         yield Finding("json", "", f"a chat is JSON: {problem}")
+    # Input may carry a `reply` of an earlier turn; only input has a message.
     is_output = "message" not in value and not {"reply", "messages", "response"}.isdisjoint(value)
     yield from _output_findings(value) if is_output else _input_findings(value)
 

@@ -7,8 +7,6 @@ from messagebody.envelopes import php
 from messagebody.envelopes.channel.channel import Refusal
 from messagebody.errors import EnvelopeError
 
-__all__ = ["jsonrpc_input", "jsonrpc_task"]
-
 Map = dict[str, Any]
 
 _ROLES = {"user": "user", "agent": "assistant"}
@@ -113,6 +111,7 @@ def _context(parts: list[Map], metadata: Any) -> Map:
         context.update(php.string_keyed(data.get("clientContext")))
     for name in _TOOL_DECLARATIONS:
         context.pop(name, None)
+    # Last, so that a client can't pretend to be another source.
     context.update(source="jsonrpc", client_name="jsonrpc-chat")
     if php.is_array(metadata):
         context["metadata"] = metadata
@@ -136,6 +135,7 @@ def _tool_messages(parts: list[Map]) -> list[Map]:
         if call_id:
             found[kind][call_id] = data
     calls, results = found["call"], found["result"]
+    # A call without a result would make most providers refuse the whole history.
     if calls.keys() != results.keys():
         complaint = "Every inbound tool call must have one matching result."
         raise _refused("tool_call_mismatch", complaint)

@@ -22,8 +22,6 @@ from messagebody.media_types import TEXT_PLAIN
 from messagebody.part import Part
 from messagebody.wire import strict_json
 
-__all__ = ["SIDECAR", "detect", "from_body", "to_body"]
-
 Chat = dict[str, Any]
 Kind = Literal["input", "output"]
 
@@ -56,6 +54,7 @@ def detect(value: Any) -> bool:
         >>> detect({"agent": "demo", "message": "Hello!"}), detect({"role": "user", "content": ""})
         (True, False)
     """
+    # A message of agents-api has `content`, a request of JSON-RPC says so itself.
     if not isinstance(value, dict) or "content" in value or "jsonrpc" in value:
         return False
     if isinstance(value.get("message"), str):
@@ -207,6 +206,7 @@ def _said_parts(rest: Chat, kind: str) -> tuple[list[Part], list[Any]]:
 
 
 def _left_of(value: Any) -> Any:
+    # A number stays: the text that it was read as would not say that it was one.
     return None if isinstance(value, str) else value
 
 
@@ -246,6 +246,7 @@ def _sidecar(body: MessageBody) -> dict[str, Any] | None:
     if part is None or part.is_reference or part.local_file:
         return None
     try:
+        # The chat lies one level deeper in its sidecar.
         value = strict_json.loads(part.read_bytes(), depth=php.JSON_DEPTH + 1)
     except strict_json.InvalidJson:
         return None
@@ -260,6 +261,7 @@ def _rebuilt(body: MessageBody, sidecar: dict[str, Any]) -> Chat | None:
     try:
         if isinstance(chat.get("messages"), list):
             chat["messages"] = list(chat["messages"])
+        # `strict` is the check: as many texts as were taken out.
         for part, place in zip(body.unnamed(), sidecar["said"], strict=True):
             _say(chat, place, inline_text(part))
         if sidecar["attachments"]:

@@ -45,6 +45,7 @@ def session_key(connector_id: str, conversation_id: str, agent: str = "") -> str
 
 
 def _md5(text: str) -> str:
+    # The reference's keys: not a secret, and both must find each other's notes.
     return hashlib.md5(text.encode("utf-8", "surrogatepass"), usedforsecurity=False).hexdigest()
 
 
@@ -163,10 +164,12 @@ class Deduplicator:
 
     def _note(self, key: Hashable, reservation: "Reservation") -> None:
         self._notes[key] = (self._clock(), reservation)
+        # The oldest first: they are the least likely to be sent again.
         while len(self._notes) > self._max_count:
             self._notes.popitem(last=False)
 
     def _forget_old(self) -> None:
+        # In order of time, so only the beginning has to be looked at.
         oldest = self._clock() - self._max_age
         while self._notes and next(iter(self._notes.values()))[0] <= oldest:
             self._notes.popitem(last=False)

@@ -25,7 +25,7 @@ def iter_upstream_violations(
     """Yield the violations the public code reports, in its order.
 
     Raises:
-        EnvelopeError: the envelope is no strict JSON object.
+        EnvelopeError: the envelope is not a strict JSON object.
     """
     value = read_object(envelope, "an envelope")
     agents = [text_of(value, "envelope", f"{role}_agent") for role in ("source", "target")]
@@ -57,11 +57,12 @@ def upstream_stripped(envelope: Message, policy: Policy = PUBLISHED) -> list[str
     """Return the attachments the public code strips, as it lists them: "type:path".
 
     Raises:
-        EnvelopeError: the envelope is no strict JSON object.
+        EnvelopeError: the envelope is not a strict JSON object.
     """
     value = read_object(envelope, "an envelope")
     boundary = policy.boundaries.get(text_of(value, "envelope", "target_agent"))
     attachments = value.get("context_attachments")
+    # Here the public code fails open; `strip` below does not.
     if boundary is None or not isinstance(attachments, list):
         return []
     return [
@@ -101,7 +102,7 @@ def iter_boundary_findings(
             warning.
 
     Raises:
-        EnvelopeError: the envelope is no strict JSON object.
+        EnvelopeError: the envelope is not a strict JSON object.
     """
     value = read_object(envelope, "an envelope")
     for check, path, problem in (
@@ -120,13 +121,14 @@ def strip(envelope: Message, policy: Policy = PUBLISHED) -> Stripped:
     If anything goes, the envelope's signature goes with it.
 
     Raises:
-        EnvelopeError: the envelope is no strict JSON object.
+        EnvelopeError: the envelope is not a strict JSON object.
     """
     value = read_object(envelope, "an envelope")
     boundary = policy.boundaries.get(text_of(value, "envelope", "target_agent"))
     kept: list[Any] = []
     removed: list[Any] = []
     for attachment in _listed(value):
+        # One reason is enough to leave an attachment out.
         refused = next(_attachment(attachment, boundary), None)
         (removed if refused else kept).append(attachment)
     if not removed:
@@ -135,6 +137,7 @@ def strip(envelope: Message, policy: Policy = PUBLISHED) -> Stripped:
     rest = {**value, "context_attachments": kept}
     if not isinstance(claims, dict) or "signature" not in claims:
         return Stripped(rest, tuple(removed))
+    # A signature over something else would only look like one.
     rest["authentication"] = {k: v for k, v in claims.items() if k != "signature"}
     return Stripped(rest, tuple(removed))
 
@@ -196,6 +199,7 @@ def _attachment(attachment: Any, boundary: Boundary | None) -> Iterator[tuple[st
     """Yield why an agent may not have an attachment: check, place within it, problem."""
     kind, path = member(attachment, "type"), member(attachment, "path")
     scope = boundary.attachments.get(kind) if boundary and isinstance(kind, str) else None
+    # An agent that is not listed gets nothing, and no type passes unless its boundary names it.
     if scope is None:
         yield "attachment-type", "", f"the receiver may not have a {shown(kind)}"
     elif not isinstance(path, str) or not is_repository_path(path):

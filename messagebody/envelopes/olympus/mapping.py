@@ -20,7 +20,6 @@ from messagebody.envelopes.sidecar import (
     Slot,
     member,
     merged,
-    missing,
     numbered_name,
     read_object,
     text_of,
@@ -102,7 +101,7 @@ def to_body(message: Message, /, *, files: Files | None = None) -> Converted[Mes
         files: contents of attachments by path.
 
     Raises:
-        EnvelopeError: the envelope is no strict JSON object.
+        EnvelopeError: the envelope is not a strict JSON object.
         DigestMismatch: a file has another hash than its attachment declares.
 
     Examples:
@@ -260,8 +259,7 @@ def _built(
     if not envelope["persona"] and boundary is not None:
         envelope["persona"] = boundary.persona
     envelope = _CARRIER.carrying(envelope, body)
-    lost = [*_CARRIER.unseen(body, envelope), *missing(_iter_findings(envelope))]
-    return Converted(envelope, lost)
+    return _CARRIER.converted(body, envelope, _iter_findings(envelope))
 
 
 def _attachments(envelope: dict[str, Any]) -> list[dict[str, Any]]:
@@ -316,6 +314,7 @@ def _given(envelope: dict[str, Any], files: Files) -> Iterator[Part]:
             continue
         content: Any = files[path]
         part = Part(content, name=slot.name, metadata=_about(attachment))
+        # A signed envelope vouches for this hash; other bytes are not its attachment.
         if slot.digest is not None and part.digest != slot.digest:
             raise DigestMismatch(f"attachment {quote(path)}", slot.digest, str(part.digest))
         yield part

@@ -9,8 +9,6 @@ from threading import Lock
 
 from messagebody.envelopes.olympus.signature import Verification
 
-__all__ = ["Admission", "ReplayGuard"]
-
 _NEEDED = {"/envelope/message_id", "/envelope/session_id", "/envelope/timestamp"}
 
 
@@ -80,6 +78,7 @@ class ReplayGuard:
         message_id, session_id = verification.message_id, verification.session_id
         dated = _seconds(verification.timestamp)
         if (
+            # What is not signed could be changed by a replayer.
             not {*verification.covered} >= _NEEDED
             or message_id is None
             or session_id is None
@@ -92,14 +91,17 @@ class ReplayGuard:
     def _admit(self, key: tuple[str, str], dated: float) -> Admission:
         # A clock set back must not revive what was forgotten.
         self._latest = now = max(self._latest, self._clock())
+        # Past the window a replay is stale anyway, so it need not be remembered.
         while self._dated and self._dated[0][0] < now - self._past:
             self._seen.discard(heapq.heappop(self._dated)[1])
+        # First: a replay is called one even when it is stale as well.
         if key in self._seen:
             return Admission.REPLAYED
         if dated < now - self._past:
             return Admission.STALE
         if dated > now + self._ahead:
             return Admission.EARLY
+        # Forgetting a fresh one would let its replay in.
         if len(self._seen) >= self._capacity:
             return Admission.FULL
         self._seen.add(key)

@@ -21,7 +21,9 @@ from messagebody.envelopes.sidecar import DEPTH, Message, check_depth, member, r
 from messagebody.errors import EnvelopeError
 from messagebody.wire import strict_json
 
+# As long as the digest: a shorter secret is the weakest part (RFC 5869, 2.2; RFC 2104, 3).
 _SHORTEST_SECRET = 32
+# Names use and version, so that no other protocol derives the same key (RFC 5869, 3.2).
 _INFO = b"olympus/agent-envelope/1.0/"
 _SIGNATURE = "/authentication/signature"
 
@@ -169,6 +171,7 @@ def verify(
     value, chosen = _read(envelope), _profile(profile)
     raw = _check_secret(secret, chosen, allow_short_secret)
     given = member(value, "authentication", "signature") if signature is None else signature
+    # Missing and wrong are two answers: the first may be a peer that does not sign.
     if given is None or given == "":
         _check_json(value)
         return Verification(False, True, chosen, "there is no signature")
@@ -179,6 +182,7 @@ def verify(
         return Verification(False, False, chosen, error.problem)
     if not isinstance(given, str):
         return Verification(False, False, chosen, f"a signature is text, got {shown(given)}")
+    # In constant time: the place of the first difference must not show.
     if not hmac.compare_digest(expected.encode(), given.encode("utf-8", "surrogatepass")):
         return Verification(False, False, chosen)
     header = value["envelope"]  # it is there: the key is made of it
@@ -190,7 +194,7 @@ def canonical(envelope: Message, *, profile: str = Profile.JCS_FULL_HKDF) -> byt
     """Return the bytes that are signed.
 
     Raises:
-        EnvelopeError: the envelope is no strict JSON, or holds what the profile can't express,
+        EnvelopeError: the envelope is not strict JSON, or holds what the profile can't express,
             such as an integer beyond 2^53 in RFC 8785.
     """
     return _canonical(_read(envelope), _profile(profile))
@@ -243,6 +247,7 @@ def _five_fields(value: dict[str, Any]) -> bytes:
     _check_json(value)
     chosen = {name: _present(value, *path) for name, path in _SIGNED_BY_UPSTREAM.items()}
     try:
+        # As the public code writes it, letter by letter.
         return json.dumps(chosen, sort_keys=True, separators=(",", ":")).encode("ascii")
     except ValueError as error:  # an integer too long to print
         raise EnvelopeError(f"the envelope can't be signed: {error}") from error

@@ -8,22 +8,31 @@ import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, date, datetime, timedelta
+from io import FileIO
 from pathlib import Path
 from threading import Lock
-from typing import Any, BinaryIO
+from typing import Any
 
 import attrs
 
+from messagebody._files import APPEND, all_or_nothing, open_regular
 from messagebody._text import escape, quote
 from messagebody.digests import NO_DIGEST, sha256_of
 from messagebody.envelopes.sentient.forward import evidence, read_leniently
 from messagebody.envelopes.sentient.rules import LISTS, moment
 from messagebody.envelopes.sidecar import Message, member
 
+# What could end a line, hide text or turn its direction: an entry must not be forged.
 _UNSAFE = re.compile(
     r"[\\\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
 )
 _SHORT = {"\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
+# A table, not a substitution: that would keep each piece of a text until its end.
+_SAFE = {
+    code: _SHORT.get(chr(code)) or escape(chr(code))
+    for code in range(0xE000)
+    if _UNSAFE.match(chr(code))
+}
 _SECOND = {"source_refs": "url", "storage_refs": "status", "derived_refs": "asset_type"}
 
 
@@ -78,7 +87,8 @@ def _shown(value: Any) -> str:
             value = json.dumps(value, ensure_ascii=False)
         except (TypeError, ValueError):  # no JSON, or an integer too long to print
             value = "(unprintable)"
-    return _UNSAFE.sub(lambda match: _SHORT.get(match[0]) or escape(match[0]), value)
+    text: str = value
+    return text.translate(_SAFE) if _UNSAFE.search(text) else text
 
 
 def _error(value: dict[str, Any]) -> str:
@@ -181,17 +191,25 @@ class AuditLog:
 
         Raises:
             EnvelopeError: the message is a Python value that is no JSON.
-            OSError: the file can't be written.
+            OSError: the file can't be written, because the disk is full, for example. Then nothing
+                of the message is in the log, and it can be appended again.
         """
         received = evidence(message)
         day, remark = self._day(received)
         entry = _entry(received, remark, **self._options).encode()
         path = self._path(day, "log")
         self._directory.mkdir(parents=True, exist_ok=True)
-        with self._lock, _locked(path.with_suffix(".jsonl")) as record:
+        # Threads by the lock, processes by the file: `flock` is shared between threads.
+        with (
+            self._lock,
+            _locked(path.with_suffix(".jsonl")) as record,
+            open_regular(path, APPEND) as log,
+            all_or_nothing(record, log),
+        ):
+            # The chained record first: if the entry is lost, `flaws` shows that it is.
             _append_linked(record, received, remark)
-            with _opened(path) as log:
-                _write(log, entry)
+            _end_line(log, _last_line(log))
+            _write(log, entry)
         return path
 
     def head(self, day: date | str) -> str:
@@ -200,11 +218,11 @@ class AuditLog:
         Arguments:
             day: a date, or its ISO 8601 text.
         """
-        path = self._path(_date(day), "jsonl")
-        if not path.exists():
+        try:
+            with open_regular(self._path(_date(day), "jsonl")) as record:
+                return _digest(_last_line(record))
+        except FileNotFoundError:
             return NO_DIGEST
-        with path.open("rb") as record:
-            return _digest(_last_line(record))
 
     def flaws(self, day: date | str, *, head: str | None = None) -> list[Flaw]:
         """Check a day's files against each other, and against a digest kept elsewhere.
@@ -215,12 +233,13 @@ class AuditLog:
         """
         record = self._path(_date(day), "jsonl")
         log = self._path(_date(day), "log")
-        lines = record.read_bytes().splitlines(keepends=True) if record.exists() else []
+        lines = _content(record).splitlines(keepends=True)
         found = [*_broken_links(lines)]
         if head is not None and head != (_digest(lines[-1]) if lines else NO_DIGEST):
             found.append(Flaw(None, f"the last line is not the one of {quote(head)}"))
+        # The readable log follows from the record, so it can be compared byte by byte.
         expected = b"".join(self._entries(lines))
-        if expected != (log.read_bytes() if log.exists() else b""):
+        if expected != _content(log):
             found.append(Flaw(None, f"{log.name} doesn't say what {record.name} does"))
         return found
 
@@ -245,6 +264,7 @@ class AuditLog:
         return when.date(), None
 
     def _path(self, day: date, suffix: str) -> Path:
+        # The date parsed, never its text: it names a file.
         return self._directory / f"{day.isoformat().replace('-', '')}.{suffix}"
 
 
@@ -271,11 +291,8 @@ def _message_in(line: bytes) -> str | bytes | None:
         return None
 
 
-def _append_linked(record: BinaryIO, received: bytes, remark: str | None) -> None:
-    last = _last_line(record)
-    if last and not last.endswith(b"\n"):  # a writer died; its line stays, and is told
-        _write(record, b"\n")
-        last += b"\n"
+def _append_linked(record: FileIO, received: bytes, remark: str | None) -> None:
+    last = _end_line(record, _last_line(record))
     entry = {"previous": _digest(last), **_kept(received)}
     if remark is not None:
         entry["remark"] = remark
@@ -289,7 +306,7 @@ def _broken_links(lines: list[bytes]) -> Iterator[Flaw]:
         try:
             stated = json.loads(line)["previous"]
         except (ValueError, KeyError, TypeError, RecursionError):
-            yield Flaw(number, "it is no entry")
+            yield Flaw(number, "it is not an entry")
         else:
             if stated != previous:
                 yield Flaw(number, "it doesn't follow the line before")
@@ -302,7 +319,7 @@ def _digest(line: bytes) -> str:
     return sha256_of(line) if line else NO_DIGEST
 
 
-def _last_line(record: BinaryIO) -> bytes:
+def _last_line(record: FileIO) -> bytes:
     """Read a file's last line from its end; the file's position is its end afterwards."""
     end = record.seek(0, os.SEEK_END)
     tail = b""
@@ -315,20 +332,33 @@ def _last_line(record: BinaryIO) -> bytes:
     return tail[tail.rfind(b"\n", 0, -1) + 1 :]
 
 
+def _end_line(stream: FileIO, last: bytes) -> bytes:
+    """Return a file's last line with its end, which it lacks where a writer was killed.
+
+    The line stays, and `flaws` tells of it; what follows must not be taken for a part of it.
+    """
+    if not last or last.endswith(b"\n"):
+        return last
+    _write(stream, b"\n")
+    return last + b"\n"
+
+
+def _content(path: Path) -> bytes:
+    try:
+        with open_regular(path) as stream:
+            return stream.readall()
+    except FileNotFoundError:
+        return b""
+
+
 @contextmanager
-def _locked(path: Path) -> Iterator[BinaryIO]:
-    with _opened(path) as stream:
+def _locked(path: Path) -> Iterator[FileIO]:
+    with open_regular(path, APPEND) as stream:
         fcntl.flock(stream, fcntl.LOCK_EX)  # let go when the file is closed
         yield stream
 
 
-def _write(stream: BinaryIO, data: bytes) -> None:
+def _write(stream: FileIO, data: bytes) -> None:
     """Write all of `data`: one call does, unless the disk fills up or a signal comes."""
     while data:
         data = data[stream.write(data) :]
-
-
-def _opened(path: Path) -> BinaryIO:
-    # Unbuffered, so that an entry is one write; never through a link somebody put there.
-    flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
-    return os.fdopen(os.open(path, flags, 0o640), "r+b", buffering=0)

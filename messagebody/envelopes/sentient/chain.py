@@ -77,7 +77,7 @@ CHECKS: dict[str, Check] = {
     "C006": Check(_WARNING, _INFERRED, "the input's content is the parent's output"),
     "E001": Check(_ERROR, _INFERRED, "no code and no message without an error"),
     "E002": Check(_ERROR, _INFERRED, "an error has a code and a message"),
-    "E003": Check(_ERROR, _INFERRED, "an error is no success"),
+    "E003": Check(_ERROR, _INFERRED, "an error is not a success"),
     "E004": Check(_WARNING, _INFERRED, "what failed has an error"),
     "O001": Check(_WARNING, _STATED, "the goals counted are the goals stated"),
     "O002": Check(_ERROR, _STATED, "no reference of the parent is dropped or renamed"),
@@ -130,6 +130,7 @@ def iter_findings(
         if not isinstance(value, dict):
             yield _finding(index, "S000", "", f"an object is expected, got {shown(value)}")
             continue
+        # "\0" is the id of nothing: an absent parent finds none.
         parent = earlier.get(text_of(value, "metadata", "parent_message_id") or "\0")
         # A session that was copied wrongly is the parent's: M002 says so.
         session = text_of(parent or value, "metadata", "session_id")
@@ -139,7 +140,9 @@ def iter_findings(
             *iter_audit_problems(value, known_files, rule_names),
             *iter_resource_problems(value, parent, registered),
         }
+        # A set, since two rules can find the same; sorted, so that the order never changes.
         yield from (_finding(index, *problem) for problem in sorted(problems))
+        # The first one counts; a second of the same id is C004.
         earlier.setdefault(text_of(value, "message_id"), value)
         for kind in LISTS:
             for reference in references(value, kind):

@@ -56,6 +56,7 @@ def _text(message: str | bytes | bytearray | memoryview) -> str:
     try:
         return bytes(message).decode("utf-8", "surrogatepass")
     except UnicodeDecodeError:
+        # Evidence is kept elsewhere; this text is only read.
         return bytes(message).decode("utf-8", "replace")
 
 
@@ -113,7 +114,7 @@ def forward(message: Message, parent: Message | None = None) -> Forwarded:
         parent: the message it answers, None for the first of a chain.
 
     Raises:
-        EnvelopeError: the parent is no strict JSON object, or the message a Python value that
+        EnvelopeError: the parent is not a strict JSON object, or the message a Python value that
             has no JSON.
 
     Examples:
@@ -155,6 +156,7 @@ def forward_chain(messages: Iterable[Message]) -> list[Forwarded]:
     earlier: dict[str, dict[str, Any]] = {}
     for message in messages:
         value, _ = read_leniently(message)
+        # The parent as it was forwarded, so that an id that was put right stays right.
         parent = earlier.get(text_of(value, "metadata", "parent_message_id"))
         done = forward(message, parent)
         forwarded.append(done)

@@ -9,8 +9,6 @@ from messagebody._text import escape
 from messagebody.envelopes.sentient.rules import LISTS, references
 from messagebody.envelopes.sidecar import member, read_object, text_of
 
-__all__ = ["Edge", "Graph", "Node", "chain_graph"]
-
 _ORIGIN = {"storage_refs": "source_ref_id", "derived_refs": "parent_ref_id"}
 
 
@@ -82,7 +80,7 @@ def chain_graph(messages: Iterable[Any]) -> Graph:
         messages: parsed JSON, or JSON text.
 
     Raises:
-        EnvelopeError: a message is no strict JSON object.
+        EnvelopeError: a message is not a strict JSON object.
     """
     chain = [read_object(message, "a message") for message in messages]
     resources = {
@@ -133,5 +131,6 @@ def _registrations(chain: list[dict[str, Any]]) -> Iterator[Edge]:
 
 
 def _quoted(text: str) -> str:
+    # Names come from messages, and DOT has strings of its own.
     plain = escape(text, limit=200).replace("\\", "\\\\").replace('"', '\\"')
     return f'"{plain}"'

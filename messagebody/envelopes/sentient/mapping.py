@@ -20,7 +20,6 @@ from messagebody.envelopes.sidecar import (
     Message,
     member,
     merged,
-    missing,
     numbered_name,
     read_object,
     text_of,
@@ -68,7 +67,7 @@ def to_body(message: Message, /) -> Converted[MessageBody]:
         message: JSON text, kept byte for byte; or parsed JSON, taken apart.
 
     Raises:
-        EnvelopeError: the message is no strict JSON object.
+        EnvelopeError: the message is not a strict JSON object.
 
     Examples:
         >>> body = to_body('{"output": {"content": "Done."}}').or_raise()
@@ -250,8 +249,7 @@ def _built(
         },
     }
     message = _CARRIER.carrying(merged(defaults, header or {}), body)
-    lost = missing(_findings_of_last([*before, message]))
-    return Converted(message, [*_CARRIER.unseen(body, message), *lost])
+    return _CARRIER.converted(body, message, _findings_of_last([*before, message]))
 
 
 def _links(message: dict[str, Any]) -> Iterator[Part]:
@@ -275,6 +273,7 @@ def _listed(message: dict[str, Any], parts: list[Part]) -> dict[str, Any]:
     resources: dict[str, Any] = dict(held) if isinstance(held, dict) else {}
     listed = resources.get("source_refs")
     before = list(listed) if isinstance(listed, list) else []
+    # The next free number: `src_N` is counted over the whole session.
     number = max([0, *(_number(each) for each in references(message, "source_refs"))])
     resources["source_refs"] = before + [
         {

@@ -22,6 +22,7 @@ def moment(text: object) -> datetime | None:
         >>> moment("2026-01-27T14:30:52+08:00").hour, moment("yesterday")
         (14, None)
     """
+    # Python also takes a space or nothing in place of the "T"; the format does not.
     if not isinstance(text, str) or "T" not in text.upper():
         return None
     try:
@@ -126,6 +127,7 @@ def _succession(message: dict[str, Any], parent: dict[str, Any]) -> Iterator[Pro
 
 def _time(message: dict[str, Any], parent: dict[str, Any]) -> Iterator[Problem]:
     mine, theirs = (moment(member(each, "timestamp", "executed_at")) for each in (message, parent))
+    # A time without an offset can't be compared with one that has it.
     if mine is None or theirs is None or (mine.tzinfo is None) is not (theirs.tzinfo is None):
         return
     if mine < theirs:
@@ -142,6 +144,7 @@ def _handover(message: dict[str, Any], parent: dict[str, Any]) -> Iterator[Probl
         return
     if "content" not in received or "content" not in sent:
         return
+    # 1 and true are equal in Python, and two values in a message.
     if not strict_json.same(received["content"], sent["content"]):
         yield "C006", "/input/content", "it is not what the parent put out"
 
@@ -151,6 +154,7 @@ _MENTION = re.compile(
     r"(?P<stated>[`*]*\s*\(acquired\s+from\s+(?P<source>[^()]*)\))?"
 )
 _ASIDE = re.compile(r"\([^()]*\)")
+# "3 goals", "3 new sub-goals", "goals: 3"; up to three words may stand between.
 _COUNTED = re.compile(
     r"(?<![0-9])([0-9]++)(?:(?:\s++[^\W\d]\S*+){0,3}?\s++|-?)(?:sub-?)?goals?\b"
     r"|\bgoals?\W{1,3}([0-9]++)",
@@ -196,6 +200,7 @@ def _count(message: dict[str, Any], goals: int) -> Iterator[Problem]:
     numbers = [first or second for first, second in _COUNTED.findall(stated)]
     if not numbers:
         yield "O001", "/status/message", f"it states no number of goals; there are {goals}"
+    # Any of the numbers may be the count: texts count other things too.
     elif all(number.lstrip("0") != str(goals or "") for number in numbers):
         yield "O001", "/status/message", f"it states {numbers[0]} goals; there are {goals}"
 
@@ -217,6 +222,7 @@ def _scope(
     mentioned: set[str] = set()
     for path, text in texts:
         yield from _undeclared(path, text, declared)
+        # Named outside of parentheses, a source is where the text itself fetches from.
         bare = {match["id"] for match in _MENTION.finditer(_ASIDE.sub("", text))}
         for match in _MENTION.finditer(text):
             store = match["id"]

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import attrs
 import boto3
-from boto3.session import Session
 from botocore.client import BaseClient
 from botocore.config import Config
 
@@ -17,11 +16,13 @@ from messagebody.errors import StoreError
 from messagebody.stores.s3.faults import translated
 
 if TYPE_CHECKING:
-    from mypy_boto3_s3 import S3Client
+    import mypy_boto3_s3
+
+    S3Client = mypy_boto3_s3.S3Client
 else:
     S3Client = BaseClient
 
-__all__ = ["Clients", "S3Client", "Session", "Settings", "sends_checksums"]
+Session = boto3.session.Session
 
 Checksums = Literal["when_supported", "when_required"]
 
@@ -113,6 +114,7 @@ class Clients:
 
     def get(self) -> "S3Client":
         """Return this process's client."""
+        # By process: connections and locks must not be shared with a child.
         state = self._states.setdefault(os.getpid(), _State())
         if state.client is None:
             with state.lock:
@@ -132,6 +134,7 @@ class Clients:
     def _make(self) -> "S3Client":
         arguments: dict[str, Any] = {"config": self.settings.config()}
         if self.settings.endpoint_url is not None:
+            # Passed on only when given, so that the environment's own setting counts otherwise.
             arguments["endpoint_url"] = self.settings.endpoint_url
         if self.settings.region is not None:
             arguments["region_name"] = self.settings.region
@@ -168,6 +171,7 @@ class _Redacting(logging.Filter):
 
     def filter(self, record: logging.LogRecord) -> bool:
         """Let every record pass, its text without secrets."""
+        # The whole line at once: a secret can stand in the arguments as well.
         record.msg, record.args = self._SECRET.sub(r"\1…", record.getMessage()), ()
         return True
 

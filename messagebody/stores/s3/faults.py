@@ -10,9 +10,8 @@ from messagebody._text import escape, redact_urls
 from messagebody.errors import AccessDenied, MessageBodyError, ObjectNotFound, StoreError
 from messagebody.stores.base import harmless_cause
 
-__all__ = ["NativeFailure", "code_of", "status_of", "translate", "translated"]
-
 _NOT_FOUND = frozenset({"NoSuchKey", "NotFound", "404"})
+# The codes that people see, with what they mean in plain words.
 _DENIED = {
     "AccessDenied": "access denied",
     "AllAccessDisabled": "access denied",
@@ -124,6 +123,7 @@ def translated(store: str, key: str = "") -> Iterator[None]:
         raise translate(error, store, key) from harmless_cause(error)
     except (ConnectionError, TimeoutError) as error:
         raise translate(error, store, key) from harmless_cause(error)
+    # botocore takes answers apart without looking whether all is there.
     except KeyError as error:
         if isinstance(error, MessageBodyError):
             raise

@@ -33,6 +33,8 @@ class S3File(AbstractBufferedFile):  # type: ignore[misc]
         self._parts: list[dict[str, Any]] = []
         self._content_type = content_type
         super().__init__(*args, **kwargs)
+        # Reading the object to write it again would not be atomic, nor would anybody expect its
+        # cost.
         if self.mode == "ab":
             raise NotImplementedError("S3 can't append to an object")
 
@@ -42,6 +44,7 @@ class S3File(AbstractBufferedFile):  # type: ignore[misc]
 
     def _upload_chunk(self, final: bool = False) -> bool:
         data = self.buffer.getvalue()
+        # Small enough for one request, which is atomic by itself.
         if final and self._upload is None and self.autocommit:
             self._publish_small(data)
             return True
@@ -50,6 +53,7 @@ class S3File(AbstractBufferedFile):  # type: ignore[misc]
                 self._upload = self.fs.client.create_multipart_upload(**self._target.described)[
                     "UploadId"
                 ]
+            # An upload has one part at least, even an empty one.
             if data or not self._parts:
                 self._send(data)
         if final and self.autocommit:
@@ -303,6 +307,7 @@ class S3FileSystem(AbstractFileSystem):  # type: ignore[misc]
         self, path: str, mode: str = "rb", block_size: int | None = None, autocommit: bool = True,
         cache_options: dict[str, Any] | None = None, **kwargs: Any,
     ) -> "S3File":  # fmt: skip
+        # Early, for the error's sake; the condition of the request decides.
         if mode == "xb" and self.exists(path):
             raise FileExistsError(path)
         return S3File(
@@ -361,6 +366,7 @@ class S3FileSystem(AbstractFileSystem):  # type: ignore[misc]
         found = self._head(bucket, key)
         if found is not None:
             return found
+        # A directory is there if one key lies below it.
         if next(self._list(bucket, f"{key}/", limit=1), None) is None:
             raise ObjectNotFound(store=f"s3://{bucket}", key=key)
         return directory_info(path)
@@ -396,6 +402,7 @@ class S3FileSystem(AbstractFileSystem):  # type: ignore[misc]
             entries = self._buckets()
         else:
             prefix = f"{key}/" if key else ""
+            # Consoles make an empty object for a directory; it is not in itself.
             entries = [e for e in self._list(bucket, prefix, "/") if e["name"] != f"{path}/"]
             if not entries and key:
                 entries = [self.info(path)]
@@ -439,6 +446,7 @@ class S3FileSystem(AbstractFileSystem):  # type: ignore[misc]
     ) -> bytes:
         """Return an object's bytes, or some of them."""
         bucket, key = split_path(self._strip_protocol(path))
+        # Counted from the end, as slices are: the size has to be asked.
         if (start or 0) < 0 or (end is not None and end < 0):
             size = self.info(path)["size"]
             start, end = slice(start, end).indices(size)[:2]
@@ -468,6 +476,8 @@ class S3FileSystem(AbstractFileSystem):  # type: ignore[misc]
         if native is not None:
             chunks = native.stream(bucket, key)
             try:
+                # The first chunk shows whether the fast way works, while boto3 still can begin
+                # anew.
                 first = next(chunks, b"")
             except NativeFailure:
                 pass  # boto3 tries, and explains

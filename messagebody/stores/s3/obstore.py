@@ -24,6 +24,7 @@ except ImportError as error:
 
 
 _FAILURES = (BaseError, OSError, ValueError)
+# Smaller objects come in one piece; a stream costs more calls.
 _STREAM = 4 * 1024 * 1024
 # obstore's threads don't survive a fork: the process that loaded it is the one that may use it.
 _HOME = os.getpid()
@@ -86,12 +87,14 @@ class Native:
         options: dict[str, Any] = {"endpoint": endpoint} if endpoint else {}
         return NativeStore(
             bucket,
+            # Servers that are not AWS have no region, and signatures need some.
             region=settings.region or session.region_name or "us-east-1",
             credential_provider=Boto3CredentialProvider(session),
             virtual_hosted_style_request=settings.addressing_style == "virtual",
             client_options={
                 "allow_http": endpoint.startswith("http://"),
                 "connect_timeout": f"{settings.connect_timeout:.0f}s",
+                # obstore takes whole seconds.
                 "timeout": f"{max(1, settings.read_timeout):.0f}s",
             },
             retry_config={"max_retries": settings.attempts - 1},

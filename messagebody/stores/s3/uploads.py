@@ -25,10 +25,11 @@ from messagebody.stores.s3.faults import code_of, status_of
 if TYPE_CHECKING:
     from concurrent.futures import Future
 
-__all__ = ["Target", "put", "send_part", "split_path"]
-
+# A limit of the service.
 _MOST_PARTS = 10_000
+# Parts held at a time: more would cost memory and gain little over one connection pool.
 _WINDOW = 4
+# Two writers of one key at once get 409; the service asks to try again.
 _CONFLICTS = 5
 _PAUSE = 0.05
 
@@ -89,6 +90,7 @@ def put(
             else:
                 _put_parts(client, target, blob, condition, part_size)
         except ClientError as error:
+            # Somebody else was faster, with the same bytes where the key is a digest.
             if if_absent and status_of(error) == 412:
                 return False
             if not _is_conflict(error) or attempt == _CONFLICTS - 1:
@@ -183,6 +185,7 @@ def _complete(
             **condition,
         )
     except (BotoCoreError, ClientError) as error:
+        # These answers are certain; after any other the upload may have been completed.
         if status_of(error) in {409, 412, 501} or not _is_there(client, target, parts, size):
             raise
 

@@ -1,11 +1,15 @@
 """The audit log: entries nobody can forge, files that many may write, a record that tells."""
 
+import contextlib
 import copy
 import inspect
 import json
+import os
+import resource
 import subprocess
 import sys
 import threading
+from collections.abc import Iterator
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -96,9 +100,7 @@ class TestEntry:
     def test_flaws_of_the_json_are_noted(self) -> None:
         entry = sentient.audit_entry('{"message_id": "a", "message_id": "b\\ud800"}')
         assert "[MESSAGE_ID: b\\ud800]" in entry
-        assert (
-            "[COMPLIANCE NOTES]: (compliance violation: member 'message_id' stands twice" in entry
-        )
+        assert "[COMPLIANCE NOTES]: (compliance violation: member 'message_id' is repeated" in entry
 
     def test_odd_values_are_shown_as_json(self) -> None:
         message = copy.deepcopy(EXAMPLES[0])
@@ -178,6 +180,43 @@ class TestFiles:
         assert path.read_text() == sentient.audit_entry(EXAMPLES[2], error_line=True)
         assert log.flaws(DAY) == []
 
+    @pytest.mark.parametrize("suffix", [".log", ".jsonl"])
+    def test_only_files_are_written_and_read(self, log: sentient.AuditLog, suffix: str) -> None:
+        """Who can write to the directory can't make a program wait, or read another file."""
+        path = log.append(EXAMPLES[0]).with_suffix(suffix)
+        path.unlink()
+        os.mkfifo(path)
+        for use in (log.append, lambda _: log.flaws(DAY)):
+            with pytest.raises(OSError, match=r".") as caught:
+                use(EXAMPLES[0])
+            assert path.name in str(caught.value)
+        path.unlink()
+        path.symlink_to("/etc/passwd")
+        with pytest.raises(OSError, match="symbolic link"):
+            log.flaws(DAY)
+
+    def test_what_is_not_written_whole_is_not_written(self, log: sentient.AuditLog) -> None:
+        """Wherever the disk is full: no half entry stays, and the next message is logged."""
+        path = log.append(EXAMPLES[0])
+        before = [path.read_bytes(), path.with_suffix(".jsonl").read_bytes()]
+        log.append(EXAMPLES[0])
+        sizes = [path.stat().st_size, path.with_suffix(".jsonl").stat().st_size]
+        for size in range(max(map(len, before)) + 1, max(sizes), 97):
+            path.write_bytes(before[0])
+            path.with_suffix(".jsonl").write_bytes(before[1])
+            with files_of_at_most(size), pytest.raises(OSError, match="File too large"):
+                log.append(EXAMPLES[0])
+            assert [path.read_bytes(), path.with_suffix(".jsonl").read_bytes()] == before
+        log.append(EXAMPLES[0])
+        assert log.flaws(DAY, head=log.head(DAY)) == []
+
+    def test_a_half_entry_of_a_writer_that_died(self, log: sentient.AuditLog) -> None:
+        path = log.append(EXAMPLES[0])
+        path.write_bytes(path.read_bytes()[:-30])
+        log.append(EXAMPLES[0])
+        assert path.read_text().endswith("\n" + sentient.audit_entry(EXAMPLES[0]))
+        assert log.flaws(DAY) != []
+
     def test_threads_and_processes_never_mix_lines(self, log: sentient.AuditLog) -> None:
         path = log.append(EXAMPLES[0])
         command = [sys.executable, "-c", WRITER, str(path.parent)]
@@ -210,6 +249,17 @@ DAY = {DAY!r}
 {inspect.getsource(write_many)}
 write_many(sentient.AuditLog(sys.argv[1], within=None), int(sys.argv[2]))
 """
+
+
+@contextlib.contextmanager
+def files_of_at_most(size: int) -> Iterator[None]:
+    """Let the system write files up to a size: what a full disk does, to one file."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
 
 
 class TestRecord:
@@ -270,7 +320,7 @@ class TestRecord:
         record.with_suffix(".log").write_text(entries)
         log.append(EXAMPLES[2])
         flaws = log.flaws(DAY, head=log.head(DAY))
-        assert [(flaw.line, flaw.problem) for flaw in flaws] == [(3, "it is no entry")]
+        assert [(flaw.line, flaw.problem) for flaw in flaws] == [(3, "it is not an entry")]
         assert len(record.read_bytes().splitlines()) == 4
 
     @pytest.mark.parametrize(

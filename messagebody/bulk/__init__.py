@@ -1,0 +1,224 @@
+"""Bulk jobs: one thing done with the bodies of many files, on one machine or a cluster.
+
+Each job reads JSON Lines, Parquet of parts or directories of messages, writes a result for each
+shard, and returns a report. It can be killed at any moment and run again: what is done is not
+done twice, and the results are the same bytes.
+"""
+
+from collections.abc import Iterable
+from pathlib import PurePath
+from typing import Any
+
+from messagebody._guards import require_resolver, require_schema
+from messagebody.bulk import jobs
+from messagebody.bulk.jobs import BODY, Job, Mapped, store_of
+from messagebody.bulk.run import Failure, Options, Progress, Report, run
+from messagebody.errors import InvalidArgument
+from messagebody.formats import adapter
+from messagebody.references import Resolver
+from messagebody.schema import MessageBodySchema
+
+__all__ = [
+    "Failure",
+    "Job",
+    "Options",
+    "Progress",
+    "Report",
+    "convert",
+    "digest",
+    "infer",
+    "inline",
+    "map",
+    "offload",
+    "run",
+    "stats",
+    "table",
+    "validate",
+    "verify",
+]
+
+Sources = str | PurePath | Iterable[str | PurePath]
+"""A URL, a path or a glob of messages, or several of them."""
+
+
+def validate(
+    sources: Sources, schema: MessageBodySchema, *, out: Any, member: str | None = None, **how: Any
+) -> Report:
+    r"""Validate messages against a schema; the results are rows of those that are not valid.
+
+    Arguments:
+        sources: a URL, path or glob of messages, or several.
+        schema: the schema.
+        out: the directory or URL of the results.
+        member: the member of a line's object that holds the body; `body` or `parts` if None.
+        **how: the arguments of `Options`.
+
+    Raises:
+        InvalidArgument: the results of another job are there.
+        StoreError: a source or the results can't be reached.
+
+    Examples:
+        >>> import pathlib
+        >>> _ = pathlib.Path("log.jsonl").write_text('[{"content":"Hello!"}]\n[]\n')
+        >>> schema = MessageBodySchema([(None, "text/*", True)])
+        >>> report = validate("log.jsonl", schema, out="checked", engine="serial")
+        >>> report.counts["valid"], report.counts["invalid"], bool(report)
+        (1, 1, False)
+    """
+    return run(jobs.Validate(require_schema(schema), member=member), sources, out, Options(**how))
+
+
+def digest(sources: Sources, *, out: Any, member: str | None = None, **how: Any) -> Report:
+    """Write the digest of each message; see `validate` for the arguments."""
+    return run(jobs.Digest(member=member), sources, out, Options(**how))
+
+
+def offload(
+    sources: Sources,
+    store: Any,
+    *,
+    out: Any,
+    member: str | None = None,
+    offload_options: dict[str, Any] | None = None,
+    **how: Any,
+) -> Report:
+    """Move the large parts of messages to a store; the results are the messages with references.
+
+    Arguments:
+        sources: a URL, path or glob of messages, or several.
+        store: the store's URL, or a directory.
+        out: the directory or URL of the results.
+        member: the member of a line's object that holds the body; `body` or `parts` if None.
+        offload_options: arguments of `offloading.offload`, such as `{"threshold": "64 KiB"}`.
+        **how: the arguments of `Options`.
+    """
+    options = Options(**how)
+    opened = store_of(store, options.storage_options)
+    job = jobs.Offload(opened, dict(offload_options or {}), member=member)
+    return run(job, sources, out, options)
+
+
+def inline(
+    sources: Sources,
+    *,
+    resolver: Resolver,
+    out: Any,
+    member: str | None = None,
+    inline_options: dict[str, Any] | None = None,
+    **how: Any,
+) -> Report:
+    """Read the references of messages in, verified; the results are the messages with contents.
+
+    Arguments:
+        sources: a URL, path or glob of messages, or several.
+        resolver: decides which references are read.
+        out: the directory or URL of the results.
+        member: the member of a line's object that holds the body; `body` or `parts` if None.
+        inline_options: arguments of `offloading.inline`, such as `{"all": True}`.
+        **how: the arguments of `Options`.
+    """
+    job = jobs.Inline(_resolver(resolver), dict(inline_options or {}), member=member)
+    return run(job, sources, out, Options(**how))
+
+
+def verify(
+    sources: Sources,
+    *,
+    resolver: Resolver,
+    out: Any,
+    member: str | None = None,
+    by_digest: bool = True,
+    **how: Any,
+) -> Report:
+    """Verify the references of messages; the results are rows of those that are wrong.
+
+    Arguments:
+        sources: a URL, path or glob of messages, or several.
+        resolver: decides which references are read.
+        out: the directory or URL of the results.
+        member: the member of a line's object that holds the body; `body` or `parts` if None.
+        by_digest: read every reference to its end; otherwise only its size is asked.
+        **how: the arguments of `Options`.
+    """
+    job = jobs.Verify(_resolver(resolver), {"digest": by_digest}, member=member)
+    return run(job, sources, out, Options(**how))
+
+
+def _resolver(resolver: Resolver) -> Resolver:
+    if resolver is None:
+        hint = "Resolver(allow=[…]) takes URLs, paths and stores"
+        raise InvalidArgument("a Resolver", resolver, hint)
+    return require_resolver(resolver)
+
+
+def convert(
+    sources: Sources,
+    *,
+    out: Any,
+    source: str = BODY,
+    target: str = BODY,
+    strict: bool = False,
+    member: str | None = None,
+    adapter_options: dict[str, Any] | None = None,
+    **how: Any,
+) -> Report:
+    """Convert messages between formats; the results are the messages of the other format.
+
+    Arguments:
+        sources: a URL, path or glob of messages, or several.
+        out: the directory or URL of the results.
+        source: the format of the messages: "body" or the name of an adapter.
+        target: the format to write.
+        strict: a message that would lose something is a bad line.
+        member: the member of a line's object that holds the message; if None, a message of
+            another format is all of the line.
+        adapter_options: arguments of the writing adapter.
+        **how: the arguments of `Options`.
+
+    Raises:
+        MessageBodyError: there is no such format.
+    """
+    for name in {source, target} - {BODY}:
+        adapter(name)
+    options = dict(adapter_options or {})
+    return run(
+        jobs.Convert(source, target, strict, options, member=member), sources, out, Options(**how)
+    )
+
+
+def infer(sources: Sources, *, out: Any, member: str | None = None, **how: Any) -> Report:
+    """Infer one schema of all messages, in `schema.json`; see `validate` for the arguments."""
+    return run(jobs.Infer(member=member), sources, out, Options(**how))
+
+
+def stats(sources: Sources, *, out: Any, member: str | None = None, **how: Any) -> Report:
+    """Count parts and bytes by content type, in `stats.json`; see `validate` for the arguments."""
+    return run(jobs.Stats(member=member), sources, out, Options(**how))
+
+
+def table(sources: Sources, *, out: Any, member: str | None = None, **how: Any) -> Report:
+    """Write Parquet files with one row a part; see `validate` for the arguments.
+
+    Raises:
+        MissingDependency: pyarrow is not installed (extra `tables`).
+    """
+    return run(jobs.Table(member=member), sources, out, Options(**how))
+
+
+def map(  # noqa: A001 - what it is called everywhere
+    sources: Sources, function: Mapped, *, out: Any, member: str | None = None, **how: Any
+) -> Report:
+    """Call a function with each body; the results are the bodies or rows that it returns.
+
+    Arguments:
+        sources: a URL, path or glob of messages, or several.
+        function: a function of a module; what it returns replaces the body, is written as a row,
+            or is left out if it is None. What it raises makes a bad line.
+        out: the directory or URL of the results.
+        member: the member of a line's object that holds the body; `body` or `parts` if None.
+        **how: the arguments of `Options`.
+
+    Raises:
+        InvalidArgument: other processes can't find the function.
+    """
+    return run(jobs.Map(function, member=member), sources, out, Options(**how))

@@ -1,0 +1,89 @@
+"""The engine of clusters: tasks of a job on the workers of Dask."""
+
+import contextlib
+from collections import deque
+from collections.abc import Iterator
+from typing import Any, Final
+
+from messagebody._text import escape
+from messagebody.bulk.engines import Outcomes, Task
+from messagebody.bulk.work import Outcome
+from messagebody.errors import InvalidArgument, MessageBodyError, MissingDependency
+
+_IN_WORK: Final = 2
+"""Tasks a thread of the cluster that are handed out at a time: one in work and one that waits."""
+_CONNECT: Final = "10s"
+
+
+def run_on_dask(queue: deque[Task], client: Any, workers: int) -> Outcomes:
+    """Run tasks on the workers of a cluster.
+
+    Arguments:
+        queue: the tasks.
+        client: a `distributed.Client`, the address of a scheduler, or None for a cluster here.
+        workers: processes of a cluster here.
+
+    Raises:
+        MissingDependency: Dask is not installed (extra `dask`).
+        MessageBodyError: the scheduler does not answer.
+    """
+    distributed = _distributed()
+    with _client(distributed, client, workers) as connected:
+        running = distributed.as_completed()
+        tasks: dict[Any, Task] = {}
+        while queue or tasks:
+            most = _IN_WORK * max(1, sum(connected.nthreads().values()))
+            while queue and len(tasks) < most:
+                task = queue.popleft()
+                future = connected.submit(_call, task, pure=False)
+                tasks[future] = task
+                running.add(future)
+            future = next(running)
+            outcome = _outcome(distributed, future)
+            yield tasks.pop(future), outcome
+
+
+def _call(task: Task) -> Outcome:
+    return task()
+
+
+def _outcome(distributed: Any, future: Any) -> Outcome:
+    error = future.exception()
+    if error is None:
+        found: Outcome = future.result()
+        return found
+    if isinstance(error, distributed.KilledWorker):
+        # The scheduler has tried it on other workers already.
+        return Outcome(None, "it killed several workers of the cluster", is_final=True)
+    return Outcome(None, escape(f"{type(error).__name__}: {error}", limit=2000))
+
+
+@contextlib.contextmanager
+def _client(distributed: Any, client: Any, workers: int) -> Iterator[Any]:
+    if isinstance(client, distributed.Client):
+        yield client
+    elif client is None:
+        with (
+            distributed.LocalCluster(
+                n_workers=workers, threads_per_worker=1, dashboard_address=None
+            ) as cluster,
+            distributed.Client(cluster) as connected,
+        ):
+            yield connected
+    elif isinstance(client, str):
+        try:
+            connected = distributed.Client(client, timeout=_CONNECT)
+        except (OSError, ValueError) as error:
+            raise MessageBodyError(f"no scheduler answers at {escape(client)}") from error
+        with connected:
+            yield connected
+    else:
+        raise InvalidArgument("a distributed.Client, the address of a scheduler or None", client)
+
+
+def _distributed() -> Any:
+    try:
+        import distributed
+    except ImportError as error:
+        raise MissingDependency("the engine dask", "dask") from error
+    return distributed

@@ -1,0 +1,385 @@
+"""Runs of jobs: shards found, those that are done left out, the rest done, results put together."""
+
+import contextlib
+import json
+import os
+import signal
+import threading
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Iterator
+from itertools import pairwise
+from types import FrameType
+from typing import Any, Final, Self
+
+import attrs
+
+from messagebody._guards import require_iterable, require_limits
+from messagebody._text import count_of, quote, redact_url
+from messagebody.bulk.engines import Outcomes, Task, run_on_processes, run_serially
+from messagebody.bulk.jobs import Job, store_of
+from messagebody.bulk.sources import SHARD_BYTES, Kind, Shard, find_shards
+from messagebody.bulk.work import (
+    FIRST,
+    RECORDS,
+    RESULTS,
+    Count,
+    Outcome,
+    Record,
+    errors_key,
+    put,
+    record_key,
+    result_key,
+)
+from messagebody.bulk.work import Task as ShardTask
+from messagebody.errors import InvalidArgument, MessageBodyError
+from messagebody.limits import DEFAULT_LIMITS, Limits, parse_size
+from messagebody.references.spool import Spool, SpoolBlob
+from messagebody.stores import Store
+
+_ATTEMPTS: Final = 3
+_JOB: Final = "job.json"
+_BAD: Final = ("bad lines", "invalid")
+
+
+@attrs.frozen
+class Failure:
+    """A shard that was left out.
+
+    Arguments:
+        shard: its name.
+        file: the file it is of, or the first of its files.
+        problem: why.
+    """
+
+    shard: str
+    file: str
+    problem: str
+
+
+@attrs.frozen
+class Report:
+    """What a job did; true only if all of it was done and nothing is bad.
+
+    Arguments:
+        job: the name of the job.
+        out: the URL of its results.
+        shards: shards that are done.
+        counts: messages, bytes, bad lines, and what the job counts.
+        findings: the first ones, with id, file, line and text.
+        failed: shards that were left out; a second run tries them again.
+    """
+
+    job: str
+    out: str
+    shards: int
+    counts: dict[str, int]
+    findings: tuple[dict[str, Any], ...]
+    failed: tuple[Failure, ...]
+
+    def __bool__(self) -> bool:
+        return not self.failed and not any(self.counts.get(name) for name in _BAD)
+
+    def __str__(self) -> str:
+        numbers = (f"{number:,} {name}" for name, number in self.counts.items() if number)
+        lost = f"; {count_of(len(self.failed), 'shard')} failed" if self.failed else ""
+        return f"{self.job}: {', '.join(numbers)} in {count_of(self.shards, 'shard')}{lost}"
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the report as a JSON value, the same for the same results."""
+        members = attrs.asdict(self)
+        del members["out"]
+        return members
+
+
+@attrs.frozen
+class Progress:
+    """How far a job is.
+
+    Arguments:
+        done: shards that are done.
+        shards: shards in all.
+        read: bytes of the shards that are done.
+        bytes: bytes in all.
+        messages: messages that were done in this run.
+        bad: bad lines among them.
+    """
+
+    done: int
+    shards: int
+    read: int
+    bytes: int
+    messages: int = 0
+    bad: int = 0
+
+    def after(self, shard: Shard, counts: dict[str, int]) -> Self:
+        """Return how far it is after one more shard."""
+        return attrs.evolve(
+            self,
+            done=self.done + 1,
+            read=self.read + shard.size,
+            messages=self.messages + counts.get("messages", 0),
+            bad=self.bad + counts.get("bad lines", 0),
+        )
+
+
+@attrs.frozen(kw_only=True)
+class Options:
+    """The options of all jobs.
+
+    Arguments:
+        engine: "processes" runs workers here, "serial" none, "dask" those of a cluster.
+        workers: how many; the number of cores if None.
+        client: for dask: a `distributed.Client`, the address of a scheduler, or None for a cluster
+            of this machine.
+        limits: what to take of a message.
+        shard_bytes: where large plain files are cut, as a number or text such as "64 MiB".
+        fail_fast: end at the first bad line.
+        storage_options: of `stores.open_store`, for sources and results.
+        progress: called with a `Progress` after each shard.
+    """
+
+    engine: str = "processes"
+    workers: int | None = None
+    client: Any = None
+    limits: Limits = attrs.field(default=DEFAULT_LIMITS, converter=require_limits)
+    shard_bytes: int = attrs.field(default=SHARD_BYTES, converter=parse_size)
+    fail_fast: bool = False
+    storage_options: dict[str, Any] | None = None
+    progress: Callable[[Progress], None] = lambda _: None
+
+    def start(self, queue: deque[Task]) -> Outcomes:
+        """Begin to run tasks.
+
+        Raises:
+            InvalidArgument: there is no such engine.
+            MissingDependency: the engine's extra is not installed.
+        """
+        workers = self.workers or _cores()
+        if self.engine == "serial":
+            return run_serially(queue)
+        if self.engine == "processes":
+            return run_on_processes(queue, workers)
+        if self.engine == "dask":
+            from messagebody.bulk.cluster import run_on_dask
+
+            return run_on_dask(queue, self.client, workers)
+        raise InvalidArgument("an engine: processes, serial or dask", got=quote(self.engine))
+
+
+def _cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def run(
+    job: Job, sources: str | os.PathLike[str] | Iterable[Any], out: Any, options: Options
+) -> Report:
+    """Do a job on all messages of some sources, or what is left of it.
+
+    Arguments:
+        job: the job.
+        sources: URLs, paths or globs of messages.
+        out: the directory or URL of the results.
+        options: how to run it.
+
+    Raises:
+        BadInput: the first bad line, if that ends the job.
+        InvalidArgument: the results of another job are there.
+        KeyboardInterrupt: Ctrl-C; the shards in work were finished, and a second run goes on.
+        StoreError: a source or the results can't be reached.
+    """
+    listed = [sources] if isinstance(sources, str | os.PathLike) else sources
+    store = store_of(out, options.storage_options)
+    shards = find_shards(
+        require_iterable(listed, "URLs, paths or globs of messages", hint=""),
+        shard_bytes=max(1, options.shard_bytes),
+        storage_options=options.storage_options,
+    )
+    _claim(store, job)
+    return _Run(job, store, shards, options).all()
+
+
+def _claim(store: Store, job: Job) -> None:
+    """Leave the job's name with its results, unless those of another job are there."""
+    said = {"job": job.name, "digest": job.digest}
+    if store.stat(_JOB) is None:
+        put(store, _JOB, _json(said), "application/json")
+    elif json.loads(b"".join(store.stream(_JOB))) != said:
+        raise InvalidArgument(
+            "a place without results, or with those of the same job",
+            got=f"{redact_url(store.url)} with those of another job, or of other settings",
+        )
+
+
+class _Run:
+    """One run of a job."""
+
+    def __init__(self, job: Job, store: Store, shards: list[Shard], options: Options) -> None:
+        self.job, self.store, self.options = job, store, options
+        self.shards = shards
+        self.there = {stat.key: stat.size for stat in store.iter_objects()}
+        self.lines: dict[str, int] = {}  # in shards, by name
+        self.failed: dict[str, str] = {}  # why, by shard
+        self.stop: BaseException | None = None
+
+    def all(self) -> Report:
+        """Do what is left, and put the results together."""
+        done = {shard.name for shard in self.shards if self._is_done(shard)}
+        left = [shard for shard in self.shards if shard.name not in done]
+        size = sum(shard.size for shard in self.shards)
+        read = size - sum(shard.size for shard in left)
+        self.progress = Progress(len(done), len(self.shards), read, size)
+        self._count_lines(left)
+        self._do([shard for shard in self._numbered() if shard.name not in done])
+        if self.stop is not None:
+            raise self.stop
+        return self._report()
+
+    def _is_done(self, shard: Shard) -> bool:
+        if record_key(shard) not in self.there:
+            return False
+        record = Record.read(self.store, shard)
+        self.lines[shard.name] = record.lines
+        if not record.is_of(self.job, shard):
+            del self.lines[shard.name]
+            return False
+        return (
+            record.result is None
+            or self.there.get(result_key(shard, self.job)) == record.result[0]
+        )  # fmt: skip
+
+    # Numbers of lines
+
+    def _count_lines(self, left: list[Shard]) -> None:
+        """Count the lines of the shards that others come after, unless their records say it."""
+        later = {shard.inputs[0].url for shard in left if shard.start > 0}
+        counted = [
+            shard
+            for shard, after in pairwise(self.shards)
+            if shard.kind is Kind.LINES
+            and after.inputs[0].url == shard.inputs[0].url
+            and shard.inputs[0].url in later
+            and shard.name not in self.lines
+        ]
+        for task, outcome in self._outcomes([Count(shard) for shard in counted]):
+            assert isinstance(task, Count)  # noqa: S101 - what was put in
+            if outcome.counts is None:
+                raise MessageBodyError(f"{task.shard.inputs[0].url}: {outcome.problem}")
+            self.lines[task.shard.name] = outcome.counts["lines"]
+
+    def _numbered(self) -> Iterator[Shard]:
+        """Yield the shards with the numbers of their first lines."""
+        number, url = 1, ""
+        for shard in self.shards:
+            if shard.inputs[0].url != url:
+                number, url = 1, shard.inputs[0].url
+            yield attrs.evolve(shard, first_line=number) if number > 1 else shard
+            number += self.lines.get(shard.name, 0)
+
+    # The work
+
+    def _do(self, left: list[Shard]) -> None:
+        if self.stop is not None:
+            return
+        options = self.options
+        tasks = [
+            ShardTask(shard, self.job, self.store, options.limits, options.fail_fast)
+            for shard in left
+        ]
+        for task, outcome in self._outcomes(tasks):
+            assert isinstance(task, ShardTask)  # noqa: S101 - what was put in
+            if outcome.counts is None:
+                self.failed[task.shard.name] = outcome.problem
+            else:
+                self.progress = self.progress.after(task.shard, outcome.counts)
+                options.progress(self.progress)
+
+    def _outcomes(self, tasks: list[Any]) -> Outcomes:
+        """Run tasks, and yield each with its last outcome: one that failed is tried three times."""
+        queue: deque[Task] = deque(tasks)
+        attempts: Counter[int] = Counter()
+        # Closed at once where a second Ctrl-C ends this: workers are not to go on.
+        with self._stoppable(queue), contextlib.closing(self.options.start(queue)) as running:
+            for task, outcome in running:
+                attempts[id(task)] += 1
+                if outcome.stopped_by is not None:
+                    self.stop = self.stop or outcome.stopped_by
+                    queue.clear()
+                elif outcome.counts is None and not outcome.is_final:
+                    if attempts[id(task)] < _ATTEMPTS:
+                        if self.stop is None:
+                            queue.append(task)
+                        continue
+                    outcome = _tried(outcome)  # noqa: PLW2901 - the same, with how often
+                yield task, outcome
+
+    @contextlib.contextmanager
+    def _stoppable(self, queue: deque[Task]) -> Iterator[None]:
+        """Let Ctrl-C end the work after the tasks in work; a second one ends it at once."""
+        here = threading.current_thread() is threading.main_thread()
+        if not here or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+            yield
+            return
+
+        def stop(number: int, frame: FrameType | None) -> None:  # noqa: ARG001 - as signals call it
+            self.stop = KeyboardInterrupt()
+            queue.clear()
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+
+        signal.signal(signal.SIGINT, stop)
+        try:
+            yield
+        finally:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+
+    # The results
+
+    def _report(self) -> Report:
+        """Put the records together, in the order of the shards."""
+        done = [shard for shard in self.shards if shard.name not in self.failed]
+        counts: Counter[str] = Counter({"messages": 0, "bad lines": 0, "bytes": 0})
+        findings: list[Any] = []
+        kept: set[str] = set()
+        errors = Spool()
+        with contextlib.closing(errors):
+            for shard in done:
+                record = Record.read(self.store, shard)
+                counts.update(record.counts)
+                findings += record.findings[: FIRST - len(findings)]
+                kept |= {record_key(shard), result_key(shard, self.job)}
+                if record.counts["bad lines"]:
+                    kept.add(errors_key(shard))
+                    for chunk in self.store.stream(errors_key(shard)):
+                        errors.write(chunk)
+            blob = SpoolBlob(errors)
+            self.store.put("errors.jsonl", blob, content_type="application/jsonl", if_absent=False)
+        summaries = (Record.read(self.store, shard).summary for shard in done)
+        for name, data in self.job.results(summaries):
+            put(self.store, name, data, "application/json")
+        self._remove_others(kept)
+        report = Report(
+            self.job.name, self.store.url, len(done), dict(counts), tuple(findings),
+            tuple(self._failures()),
+        )  # fmt: skip
+        put(self.store, "report.json", _json(report.to_json()), "application/json")
+        return report
+
+    def _failures(self) -> Iterator[Failure]:
+        for shard in self.shards:
+            if shard.name in self.failed:
+                yield Failure(shard.name, shard.inputs[0].url, self.failed[shard.name])
+
+    def _remove_others(self, kept: set[str]) -> None:
+        """Delete results of inputs that are not there any more, and what killed workers left."""
+        for key in self.there.keys() - kept:
+            if key.startswith((f"{RESULTS}/", f"{RECORDS}/")):
+                self.store.delete(key)
+
+
+def _tried(outcome: Outcome) -> Outcome:
+    return attrs.evolve(
+        outcome, problem=f"failed {_ATTEMPTS} times, the last time: {outcome.problem}"
+    )
+
+
+def _json(value: Any) -> bytes:
+    return json.dumps(value, indent=2, ensure_ascii=False).encode() + b"\n"

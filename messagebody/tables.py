@@ -1,0 +1,381 @@
+"""Tables of bodies: one row a part, in Arrow and Parquet, without loss.
+
+A table is for those who have only DuckDB, Polars, pandas or Spark. Its rows stand in the order of
+the bodies and of their parts. A body without parts is one row without an index. Text is in the
+column `text`, bytes are in `data`, and a reference has neither; size and digest are those of the
+content, or those that a reference states.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, BinaryIO, Final, NamedTuple
+
+import attrs
+
+from messagebody._guards import require_body, require_iterable
+from messagebody._text import count_of, quote
+from messagebody.body import MessageBody
+from messagebody.content import Reference, hold, keep_promise, record_of
+from messagebody.errors import InvalidArgument, InvalidPart, MessageBodyError, MissingDependency
+from messagebody.limits import DEFAULT_LIMITS
+from messagebody.part import Part
+from messagebody.wire import strict_json
+from messagebody.wire.members import check_about, check_extra
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+COLUMNS: Final = (
+    "body_id", "index", "name", "content_type", "encoding", "text", "data", "url", "size",
+    "digest", "metadata", "extra",
+)  # fmt: skip
+"""The columns of a table."""
+
+_GROUP_BYTES: Final = 32 * 1024 * 1024
+"""Bytes from which on a row group is written: one part more keeps it far below 64 MiB."""
+_GROUP_ROWS: Final = 100_000
+_READ_BYTES: Final = 16 * 1024 * 1024
+"""Bytes of rows that reading holds at a time."""
+_ROW_BYTES: Final = 256
+# Columns in which few values come again and again.
+_REPEATED: Final = ["body_id", "name", "content_type", "encoding"]
+
+Bodies = Mapping[str, MessageBody] | Iterable[MessageBody | tuple[str, MessageBody]]
+"""Bodies by id, pairs of an id and a body, or bodies whose ids are their positions."""
+
+
+class Row(NamedTuple):
+    """A body in a table, or what is wrong with it.
+
+    Arguments:
+        body_id: the id of the body.
+        number: the number of its first row, from 1.
+        body: the body; None if its rows make none.
+        error: what is wrong with them.
+    """
+
+    body_id: str
+    number: int
+    body: MessageBody | None
+    error: MessageBodyError | None = None
+
+
+def to_table(bodies: Bodies) -> "pa.Table":
+    r"""Return an Arrow table with one row a part.
+
+    Arguments:
+        bodies: bodies by id, pairs of an id and a body, or bodies; these are numbered from 0.
+
+    Raises:
+        MissingDependency: pyarrow is not installed (extra `tables`).
+        LocalFileNotSent: a part is still a local file.
+
+    Examples:
+        >>> table = to_table({"a7": MessageBody([Part("Hello!"), Part(b"\x00", name="/raw.bin")])})
+        >>> table.column("text").to_pylist(), table.column("data").to_pylist()
+        (['Hello!', None], [None, b'\x00'])
+    """
+    arrow = _arrow()
+    pending = _Pending()
+    for body_id, body in _pairs(bodies):
+        pending.add(body_id, body)
+    return arrow.table(pending.take(), schema=_schema(arrow))
+
+
+def from_table(table: "pa.Table") -> Iterator[tuple[str, MessageBody]]:
+    r"""Yield the bodies of a table and their ids, in its order.
+
+    The rows of a body stand together, and `index` counts them from 0. Columns that are missing
+    are taken as empty, but for `body_id` and `index`.
+
+    Raises:
+        MissingDependency: pyarrow is not installed (extra `tables`).
+        InvalidPart: the rows make no body, or size or digest are not those of the content.
+
+    Examples:
+        >>> body = MessageBody([Part("Hello!"), Part(b"\x00", name="/raw.bin")])
+        >>> dict(from_table(to_table([body]))) == {"0": body}
+        True
+    """
+    arrow = _arrow()
+    if not isinstance(table, arrow.Table):
+        raise InvalidArgument(
+            "a pyarrow.Table", table, "read_table(…) of pyarrow.parquet makes one"
+        )
+    for row in _bodies(table.to_batches(max_chunksize=1000), 1, 0):
+        if row.error is not None:
+            raise row.error
+        assert row.body is not None  # noqa: S101 - there is a body or an error
+        yield row.body_id, row.body
+
+
+class TableWriter:
+    """A Parquet file in the making; it holds one row group.
+
+    Arguments:
+        file: where the bytes go, opened for writing.
+
+    Raises:
+        MissingDependency: pyarrow is not installed (extra `tables`).
+    """
+
+    def __init__(self, file: BinaryIO) -> None:
+        arrow = _arrow()
+        from pyarrow import parquet
+
+        self._arrow, self._schema = arrow, _schema(arrow)
+        self._writer = parquet.ParquetWriter(
+            file, self._schema, compression="zstd", use_dictionary=_REPEATED
+        )
+        self._pending = _Pending()
+
+    def add(self, body_id: str, body: MessageBody) -> None:
+        """Write a body after the others."""
+        for row in _rows(body_id, body):
+            self._pending.append(row)
+            if self._pending.is_full:
+                self._flush()
+
+    def close(self) -> None:
+        """Write what is left, and the end of the file."""
+        self._flush()
+        self._writer.close()
+
+    def _flush(self) -> None:
+        if self._pending.rows:
+            table = self._arrow.table(self._pending.take(), schema=self._schema)
+            self._writer.write_table(table)
+
+
+class TableReader:
+    """A Parquet file of parts, read a few rows at a time.
+
+    Arguments:
+        file: the file, opened for reading; it can seek.
+
+    Raises:
+        MissingDependency: pyarrow is not installed (extra `tables`).
+        InvalidArgument: it is no Parquet file, or has no rows of parts.
+    """
+
+    def __init__(self, file: BinaryIO) -> None:
+        arrow = _arrow()
+        from pyarrow import parquet
+
+        try:
+            self._file = parquet.ParquetFile(file, buffer_size=1 << 20, pre_buffer=False)
+        except arrow.ArrowException as error:
+            raise InvalidArgument("a Parquet file", got="another file") from error
+        missing = {"body_id", "index"} - set(self._file.schema_arrow.names)
+        if missing:
+            got = f"one without {' and '.join(sorted(missing))}"
+            raise InvalidArgument("a Parquet file with one row a part", got=got)
+
+    def groups(self) -> list[tuple[int, int]]:
+        """Return rows and bytes of each row group."""
+        found = self._file.metadata
+        each = (found.row_group(at) for at in range(found.num_row_groups))
+        return [(group.num_rows, group.total_byte_size) for group in each]
+
+    def bodies(self, start: int, end: int) -> Iterator[Row]:
+        """Yield the bodies whose first row is in the row groups from `start` up to `end`.
+
+        The last of them is read to its end, also where that is in a later group.
+        """
+        groups = self.groups()
+        first = sum(rows for rows, _ in groups[:start])
+        last = first + sum(rows for rows, _ in groups[start:end])
+        yield from _bodies(self._batches(groups, start), first + 1, start, last)
+
+    def _batches(self, groups: list[tuple[int, int]], start: int) -> "Iterator[pa.RecordBatch]":
+        columns = [name for name in COLUMNS if name in self._file.schema_arrow.names]
+        for at in range(start, len(groups)):
+            rows, size = groups[at]
+            a_row = size // max(rows, 1) + 1
+            yield from self._file.iter_batches(
+                batch_size=max(1, min(10_000, _READ_BYTES // a_row)), row_groups=[at],
+                columns=columns, use_threads=False,
+            )  # fmt: skip
+
+
+class _Pending:
+    """Rows that are not written yet, and about how many bytes they hold."""
+
+    def __init__(self) -> None:
+        self.rows: list[tuple[Any, ...]] = []
+        self._size = 0
+
+    @property
+    def is_full(self) -> bool:
+        """Whether they make a row group."""
+        return self._size >= _GROUP_BYTES or len(self.rows) >= _GROUP_ROWS
+
+    def add(self, body_id: str, body: MessageBody) -> None:
+        """Take the rows of a body."""
+        for row in _rows(body_id, body):
+            self.append(row)
+
+    def append(self, row: tuple[Any, ...]) -> None:
+        """Take a row."""
+        self.rows.append(row)
+        self._size += _ROW_BYTES + sum(len(each) for each in row if isinstance(each, str | bytes))
+
+    def take(self) -> list[list[Any]]:
+        """Return the rows as columns, and forget them."""
+        columns = [list(column) for column in zip(*self.rows, strict=True)]
+        self.__init__()  # type: ignore[misc]
+        return columns or [[] for _ in COLUMNS]
+
+
+def _rows(body_id: str, body: MessageBody) -> Iterator[tuple[Any, ...]]:
+    """Yield the rows of a body, in the order of the columns."""
+    if not body:
+        yield (body_id, *[None] * (len(COLUMNS) - 1))
+    for index, part in enumerate(body):
+        content = None if part.is_reference else part._inline_or_local()
+        if not isinstance(content, str | bytes | None):
+            # The writer of JSON says it best: a table can't carry a local file either.
+            MessageBody([part]).to_json_bytes()
+        text = content if isinstance(content, str) else None
+        data = content if isinstance(content, bytes) else None
+        encoding = None if part.is_reference else "base64" if text is None else "plain"
+        metadata = None if part.metadata is None else strict_json.dumps(part.metadata)
+        extra = strict_json.dumps(part.extra) if part.extra else None
+        yield (
+            body_id, index, part.name, part.content_type, encoding, text, data, part.url,
+            part.size, part.digest, metadata, extra,
+        )  # fmt: skip
+
+
+def _bodies(
+    batches: "Iterable[pa.RecordBatch]", number: int, group: int, last: int | None = None
+) -> Iterator[Row]:
+    """Yield the bodies of batches of rows.
+
+    Arguments:
+        batches: the rows.
+        number: the number of the first row.
+        group: the row group of the first row; a body that began in one before is left out.
+        last: the number of the last row in which a body may begin; None for any.
+    """
+    gathered = _Gathered(number, [])
+    is_passed_over = group > 0
+    for batch in batches:
+        for row in batch.to_pylist():
+            if not row["index"]:
+                yield from gathered.body()
+                if last is not None and number > last:
+                    return
+                gathered, is_passed_over = _Gathered(number, [row]), False
+            elif not is_passed_over:
+                problem = gathered.refuses(row)
+                if problem:
+                    yield Row(
+                        gathered.body_id or str(row["body_id"]), gathered.first, None, problem
+                    )
+                    gathered, is_passed_over = _Gathered(number, []), True
+            number += 1
+    yield from gathered.body()
+
+
+@attrs.define
+class _Gathered:
+    """The rows of one body so far."""
+
+    first: int
+    rows: list[dict[str, Any]]
+    size: int = 0
+
+    @property
+    def body_id(self) -> str:
+        """The id of the body; empty while there are no rows."""
+        return str(self.rows[0]["body_id"]) if self.rows else ""
+
+    def refuses(self, row: dict[str, Any]) -> InvalidPart | None:
+        """Take one more row, or say why it is not the next one of this body."""
+        wanted = len(self.rows)
+        if row["index"] != wanted or not wanted or row["body_id"] != self.rows[0]["body_id"]:
+            return InvalidPart(
+                f"after {count_of(wanted, 'row')} of a body comes index {quote(row['index'])} of "
+                f"body {quote(row['body_id'])}; the rows of a body stand together, counted from 0"
+            )
+        self.size += sum(len(each) for each in row.values() if isinstance(each, str | bytes))
+        if self.size > DEFAULT_LIMITS.json_bytes or wanted >= DEFAULT_LIMITS.parts:
+            return InvalidPart("the body is larger than readers take by default")
+        self.rows.append(row)
+        return None
+
+    def body(self) -> Iterator[Row]:
+        """Yield the body, if there are rows."""
+        if not self.rows:
+            return
+        try:
+            if not isinstance(self.rows[0]["body_id"], str):
+                raise InvalidPart(f"body_id is text, got {quote(self.rows[0]['body_id'])}")
+            is_empty = len(self.rows) == 1 and self.rows[0]["index"] is None
+            parts = [] if is_empty else map(_part, self.rows)
+            yield Row(self.body_id, self.first, MessageBody(parts))
+        except MessageBodyError as error:
+            yield Row(self.body_id, self.first, None, error)
+
+
+def _part(row: dict[str, Any]) -> Part:
+    said = check_about(
+        {
+            "name": row.get("name"),
+            "content_type": row.get("content_type"),
+            "metadata": _json(row, "metadata"),
+        }
+    )
+    if said["content_type"] is None:
+        raise InvalidPart("a part has a content type, and the row states none")
+    text, data = row.get("text"), row.get("data")
+    if text is not None and data is not None:
+        raise InvalidPart("a row has text or data, not both")
+    size, digest = row.get("size"), row.get("digest")
+    held = hold(data if text is None else text, row.get("url"), size, digest)
+    record = record_of(held, said, check_extra(_json(row, "extra") or {}))
+    if not isinstance(held, Reference):
+        keep_promise(held, size, digest)
+    return Part._of(record)
+
+
+def _json(row: dict[str, Any], column: str) -> dict[str, Any] | None:
+    text = row.get(column)
+    if text is None:
+        return None
+    if not isinstance(text, str):
+        raise InvalidPart(f"{column} is JSON text, got {quote(text)}")
+    try:
+        value = strict_json.loads(text, depth=DEFAULT_LIMITS.depth)
+    except strict_json.InvalidJson as error:
+        raise InvalidPart(f"{column} is JSON: {error}") from error
+    if not isinstance(value, dict):
+        raise InvalidPart(f"{column} is an object of JSON values, got {quote(value)}")
+    return value
+
+
+def _pairs(bodies: Bodies) -> Iterator[tuple[str, MessageBody]]:
+    if isinstance(bodies, Mapping):
+        yield from ((body_id, require_body(body)) for body_id, body in bodies.items())
+        return
+    if isinstance(bodies, MessageBody):
+        raise InvalidArgument("bodies", bodies, "put a single body into a list")
+    for position, each in enumerate(require_iterable(bodies, "bodies", hint="")):
+        body_id, body = each if isinstance(each, tuple) else (str(position), each)
+        yield body_id, require_body(body)
+
+
+def _schema(arrow: Any) -> "pa.Schema":
+    kinds = {
+        "index": arrow.int32(), "text": arrow.large_string(), "data": arrow.large_binary(),
+        "size": arrow.int64(),
+    }  # fmt: skip
+    return arrow.schema([(name, kinds.get(name, arrow.string())) for name in COLUMNS])
+
+
+def _arrow() -> Any:
+    try:
+        import pyarrow as pa
+    except ImportError as error:
+        raise MissingDependency("a table of parts", "tables") from error
+    return pa

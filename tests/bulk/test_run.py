@@ -1,0 +1,530 @@
+"""Runs of jobs: the same bytes whatever the engine, the order and the kills; bad lines by place."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from messagebody import MessageBody, Part, Resolver, bulk
+from messagebody.bulk import Options, Progress, jobs
+from messagebody.errors import BadInput, InvalidArgument, StoreError
+from messagebody.stores import Bytes
+from messagebody.stores.directory import FileStore
+from messagebody.stores.s3 import S3Store
+from tests.bulk import functions
+from tests.bulk.helpers import SCHEMA, bodies, errors, lines, results, tree, write_log
+
+SMALL = 8000
+"""Bytes of a shard, so that there are several."""
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> Path:
+    write_log(tmp_path / "logs/a.jsonl", bodies(120))
+    write_log(tmp_path / "logs/b.jsonl", bodies(7))
+    return tmp_path / "logs"
+
+
+def job_on(name: str, log: Path, out: Path, **how: Any) -> bulk.Report:
+    """Do one of the jobs; each has other arguments."""
+    how = {"shard_bytes": SMALL, "engine": "serial", "out": out, **how}
+    match name:
+        case "validate":
+            return bulk.validate(log, SCHEMA, **how)
+        case "offload":
+            store = log.parent / "store"
+            return bulk.offload(log, store, offload_options={"threshold": 300}, **how)
+        case "map":
+            return bulk.map(log, functions.first_part, **how)
+        case "convert":
+            return bulk.convert(log, target="openai-chat", **how)
+        case _:
+            return getattr(bulk, name)(log, **how)  # type: ignore[no-any-return]
+
+
+JOBS = ["validate", "digest", "offload", "convert", "infer", "stats", "table", "map"]
+
+
+@pytest.mark.parametrize("name", JOBS)
+def test_shards_make_no_difference_to_what_is_found(name: str, log: Path, tmp_path: Path) -> None:
+    whole = job_on(name, log, tmp_path / "whole", shard_bytes="64 MiB")
+    cut = job_on(name, log, tmp_path / "cut")
+    assert (whole.counts, whole.findings) == (cut.counts, cut.findings)
+    assert whole.shards == 2
+    assert cut.shards > 5
+    assert results(tmp_path / "whole") == results(tmp_path / "cut")
+    for path in ("errors.jsonl", "schema.json", "stats.json"):
+        if (tmp_path / "whole" / path).exists():
+            assert (tmp_path / "whole" / path).read_text() == (tmp_path / "cut" / path).read_text()
+
+
+@pytest.mark.parametrize(
+    ("engine", "workers"),
+    [("processes", 2), pytest.param("processes", 1, marks=pytest.mark.slow),
+     pytest.param("processes", 4, marks=pytest.mark.slow),
+     pytest.param("dask", 2, marks=pytest.mark.slow)],
+)  # fmt: skip
+@pytest.mark.parametrize("name", ["validate", pytest.param("table", marks=pytest.mark.slow)])
+def test_engines_give_the_same_bytes(
+    name: str, engine: str, workers: int, log: Path, tmp_path: Path
+) -> None:
+    job_on(name, log, tmp_path / "serial")
+    job_on(name, log, tmp_path / "other", engine=engine, workers=workers)
+    assert tree(tmp_path / "other") == tree(tmp_path / "serial")
+
+
+class TestJobs:
+    def test_validate(self, log: Path, tmp_path: Path) -> None:
+        report = job_on("validate", log, tmp_path / "out")
+        invalid = [n for n in range(120) if not SCHEMA.is_valid(bodies(120)[n])]
+        assert report.counts["invalid"] == len(invalid) + 1  # number 0 is in the second file
+        found = results(tmp_path / "out")
+        assert [row["line"] for row in found] == [*(n + 1 for n in invalid), 1]
+        url = (log / "a.jsonl").as_uri()
+        ids = [f"m{n}" if n % 3 == 2 else f"{url}:{n + 1}" for n in invalid]
+        assert [row["id"] for row in found[:-1]] == ids
+        assert found[0]["violations"][0]["code"] == "required-part-missing"
+        assert not report
+        assert len(report.findings) == min(20, len(found))
+        written = json.loads((tmp_path / "out/report.json").read_text())
+        assert json.loads(json.dumps(report.to_json())) == written
+
+    def test_digest(self, log: Path, tmp_path: Path) -> None:
+        assert job_on("digest", log, tmp_path / "out")
+        digests = [body.digest for body in [*bodies(120), *bodies(7)]]
+        assert [row["digest"] for row in results(tmp_path / "out")] == digests
+
+    def test_offload_verify_and_inline(self, log: Path, tmp_path: Path) -> None:
+        report = job_on("offload", log, tmp_path / "small")
+        assert report.counts["offloaded parts"] > 50
+        small = tmp_path / "small/shards"
+        resolver = Resolver(allow=tmp_path / "store")
+        verified = bulk.verify(small, resolver=resolver, out=tmp_path / "checked", engine="serial")
+        assert verified
+        assert verified.counts["references"] == report.counts["offloaded parts"]
+        bulk.inline(small, resolver=resolver, out=tmp_path / "whole", engine="serial")
+        written = [json.loads(line) for line in [*lines(bodies(120)), *lines(bodies(7))]]
+        assert results(tmp_path / "whole") == written
+        shutil.rmtree(tmp_path / "store")
+        lost = bulk.verify(small, resolver=resolver, out=tmp_path / "again", engine="serial")
+        assert not lost
+        assert {row["error"] for row in results(tmp_path / "again")} == {"ObjectNotFound"}
+
+    def test_inline_names_the_lines_that_lack_something(self, log: Path, tmp_path: Path) -> None:
+        job_on("offload", log, tmp_path / "small")
+        report = bulk.inline(
+            tmp_path / "small/shards", resolver=Resolver(), out=tmp_path / "x", engine="serial"
+        )
+        assert report.counts["bad lines"] > 20
+        found = errors(tmp_path / "x")
+        assert {row["error"] for row in found} <= {"UnsafeReference", "PartsFailed"}
+        # The text says how to go on.
+        assert "Resolver(allow=" in found[0]["problem"]
+
+    def test_convert_there_and_back(self, tmp_path: Path) -> None:
+        found = [MessageBody([Part(f"Message {n}")]) for n in range(5)]
+        write_log(tmp_path / "a.jsonl", found)
+        out = tmp_path / "chat"
+        assert bulk.convert(tmp_path / "a.jsonl", target="anthropic", out=out, engine="serial")
+        rows = results(out)
+        assert rows[2]["id"] == "m2"
+        assert {"role", "content"} <= rows[0].keys()
+        back = tmp_path / "back"
+        bulk.convert(out / "shards", source="anthropic", out=back, engine="serial")
+        assert MessageBody.from_dicts(results(back)[0]).read_text() == "Message 0"
+        inside = tmp_path / "inside"
+        bulk.convert(out / "shards", source="anthropic", member="body", out=inside, engine="serial")
+        assert MessageBody.from_dicts(results(inside)[0]["body"]).read_text() == "Message 2"
+
+    def test_strict_conversions_refuse_losses(self, tmp_path: Path) -> None:
+        write_log(tmp_path / "a.jsonl", [MessageBody([Part(b"\x00", name="/a.bin")])])
+        how: dict[str, Any] = {"target": "openai-chat", "engine": "serial"}
+        free = bulk.convert(tmp_path / "a.jsonl", out=tmp_path / "free", **how)
+        assert (free.counts["messages with losses"], len(free.findings)) == (1, 1)
+        bulk.convert(tmp_path / "a.jsonl", out=tmp_path / "strict", strict=True, **how)
+        assert [row["error"] for row in errors(tmp_path / "strict")] == ["LossyConversion"]
+
+    def test_infer(self, log: Path, tmp_path: Path) -> None:
+        from messagebody import MessageBodySchema
+
+        job_on("infer", log, tmp_path / "out")
+        schema = MessageBodySchema.from_json((tmp_path / "out/schema.json").read_text())
+        assert schema == MessageBodySchema.infer(*bodies(120), *bodies(7))
+
+    def test_stats(self, log: Path, tmp_path: Path) -> None:
+        job_on("stats", log, tmp_path / "out")
+        found = json.loads((tmp_path / "out/stats.json").read_text())
+        parts = [part for body in [*bodies(120), *bodies(7)] for part in body]
+        assert found["total"]["parts"] == len(parts)
+        assert found["total"]["bytes"] == sum(part.size or 0 for part in parts)
+        assert found["largest part"] == max(part.size or 0 for part in parts)
+        assert set(found["types"]) == {"text/plain", "image/png"}
+
+    def test_table(self, log: Path, tmp_path: Path) -> None:
+        from pyarrow import parquet
+
+        from messagebody.tables import from_table
+
+        job_on("table", log, tmp_path / "out")
+        files = sorted((tmp_path / "out/shards").glob("*.parquet"))
+        read = [pair for path in files for pair in from_table(parquet.read_table(path))]
+        assert [body for _, body in read] == [*bodies(120), *bodies(7)]
+        assert [read[n][0] for n in (1, 2)] == [f"{(log / 'a.jsonl').as_uri()}:2", "m2"]
+        # And a table is a source like any other.
+        assert job_on("digest", tmp_path / "out/shards", tmp_path / "a")
+        job_on("digest", log, tmp_path / "b")
+        ours, theirs = results(tmp_path / "a"), results(tmp_path / "b")
+        assert ours == theirs
+
+    def test_map(self, log: Path, tmp_path: Path) -> None:
+        assert job_on("map", log, tmp_path / "out")
+        whole = [body for body in [*bodies(120), *bodies(7)] if body]
+        assert len(results(tmp_path / "out")) == len(whole)
+        report = bulk.map(log, functions.picky, out=tmp_path / "p", engine="serial")
+        assert report.counts["messages"] == 127
+        found = errors(tmp_path / "p")
+        assert {row["error"] for row in found} == {"ValueError", "InvalidArgument"}
+        assert {row["problem"] for row in found if row["error"] == "ValueError"} == {"no ä"}
+
+    def test_a_function_that_others_can_not_find_is_refused(
+        self, log: Path, tmp_path: Path
+    ) -> None:
+        with pytest.raises(InvalidArgument, match="a function of a module"):
+            bulk.map(log, lambda body: None, out=tmp_path / "out")
+
+    def test_another_member(self, tmp_path: Path) -> None:
+        body = MessageBody([Part("Hello!")])
+        line = {"id": 7, "body": "not this", "message": {"parts": body.to_dicts()}}
+        (tmp_path / "a.jsonl").write_text(json.dumps(line) + "\n[]\n{}\n")
+        report = bulk.digest(
+            tmp_path / "a.jsonl", member="message", out=tmp_path / "out", engine="serial"
+        )
+        assert results(tmp_path / "out") == [{"id": "7", "digest": body.digest}]
+        assert report.counts["bad lines"] == 2
+        assert "member 'message'" in errors(tmp_path / "out")[1]["problem"]
+
+
+BAD_LINES = {
+    b"{bad": "not JSON",
+    b"[{]": "not JSON",
+    b'"text"': "array of parts",
+    b"7": "array of parts",
+    b'{"id":"x"}': "no member 'body'",
+    b'{"body":7}': "array of parts",
+    b'{"body":[],"body":[]}': "twice|repeated|more than once",
+    b'[{"content":1}]': "content",
+    b'[{"contentUrl":"no url"}]': "URL",
+    b'[{"name":"/a","content":""},{"name":"/a","content":""}]': "'/a'",
+    b"\xff\xfe": "UTF-8",
+    b'[{"content":"\\ud800"}]': "surrogate",
+    b"[" * 300: "deep|nest",
+    b'[{"content":"' + b"x" * 3000 + b'"}]': "larger than the limit",
+    b'[{"contentType":"image/png","contentEncoding":"base64","content":"%%%"}]': "base64",
+}
+
+
+@pytest.mark.parametrize("engine", ["serial", pytest.param("processes", marks=pytest.mark.slow)])
+def test_every_bad_line_is_named(engine: str, tmp_path: Path) -> None:
+    from messagebody import Limits
+
+    good = b'[{"content":"good"}]'
+    data, wanted = b"", []
+    for number, (line, problem) in enumerate(BAD_LINES.items()):
+        data += good + b"\n\n"
+        wanted.append((3 * number + 3, len(data), problem))
+        data += line + b"\n"
+    (tmp_path / "a.jsonl").write_bytes(data + good)
+    report = bulk.digest(
+        tmp_path / "a.jsonl", out=tmp_path / "out", engine=engine, workers=2, shard_bytes=500,
+        limits=Limits(json_bytes=2000),
+    )  # fmt: skip
+    found = errors(tmp_path / "out")
+    assert [(row["line"], row["offset"]) for row in found] == [each[:2] for each in wanted]
+    for row, (_, _, problem) in zip(found, wanted, strict=True):
+        import re
+
+        assert re.search(problem, row["problem"]), row
+        assert row["file"] == (tmp_path / "a.jsonl").as_uri()
+    assert report.counts["messages"] == 2 * len(BAD_LINES) + 1
+    assert report.counts["bad lines"] == len(BAD_LINES)
+    assert len(results(tmp_path / "out")) == len(BAD_LINES) + 1
+
+
+def test_no_secret_is_in_a_report(tmp_path: Path) -> None:
+    url = "https://user:hunter2@example.com/a?X-Amz-Signature=hunter2"
+    line = [{"contentUrl": url, "name": "/a", "digest": "sha256:" + "0" * 64, "size": 1}]
+    (tmp_path / "a.jsonl").write_text(json.dumps(line) + "\n")
+    resolver = Resolver(public_https=False)
+    bulk.verify(tmp_path / "a.jsonl", resolver=resolver, out=tmp_path / "v", engine="serial")
+    bulk.inline(tmp_path / "a.jsonl", resolver=resolver, out=tmp_path / "i", engine="serial")
+    for out in ("v", "i"):
+        assert "example.com" in str(tree(tmp_path / out))
+        assert "hunter2" not in str(tree(tmp_path / out))
+
+
+class TestOnce:
+    def test_what_is_done_is_not_done_again(
+        self, log: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        first = job_on("validate", log, tmp_path / "out")
+        before = tree(tmp_path / "out")
+
+        def fail(self: Any, sink: Any) -> Any:
+            raise AssertionError("a shard was done again")
+
+        monkeypatch.setattr(jobs.Validate, "start", fail)
+        seen: list[Progress] = []
+        again = job_on("validate", log, tmp_path / "out", progress=seen.append)
+        assert (again, seen) == (first, [])
+        assert tree(tmp_path / "out") == before
+
+    @pytest.mark.parametrize("lost", ["records/a.jsonl.00001.json", "shards/a.jsonl.00001.jsonl",
+                                      "report.json", "errors.jsonl"])  # fmt: skip
+    def test_what_is_lost_is_made_again(self, lost: str, log: Path, tmp_path: Path) -> None:
+        job_on("validate", log, tmp_path / "out")
+        before = tree(tmp_path / "out")
+        (tmp_path / "out" / lost).unlink()
+        job_on("validate", log, tmp_path / "out")
+        assert tree(tmp_path / "out") == before
+
+    def test_a_changed_file_is_done_again(self, log: Path, tmp_path: Path) -> None:
+        job_on("validate", log, tmp_path / "out")
+        text = (log / "a.jsonl").read_text("utf-8")
+        (log / "a.jsonl").write_text("{bad\n" + text, "utf-8")
+        again = job_on("validate", log, tmp_path / "out")
+        assert again.counts["bad lines"] == 1
+        (log / "a.jsonl").write_text(text[: len(text) // 2].rpartition("\n")[0] + "\n", "utf-8")
+        (log / "b.jsonl").unlink()
+        job_on("validate", log, tmp_path / "out")
+        job_on("validate", log, tmp_path / "anew")
+        assert tree(tmp_path / "out") == tree(tmp_path / "anew")
+
+    def test_results_of_another_job_are_left_alone(self, log: Path, tmp_path: Path) -> None:
+        job_on("validate", log, tmp_path / "out")
+        before = tree(tmp_path / "out")
+        with pytest.raises(InvalidArgument, match="those of another job"):
+            job_on("digest", log, tmp_path / "out")
+        with pytest.raises(InvalidArgument, match="those of another job"):
+            job_on("validate", log, tmp_path / "out", member="message")
+        assert tree(tmp_path / "out") == before
+
+    def test_a_file_that_changes_while_it_is_read_is_no_result(
+        self, log: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        real = FileStore.read_range
+
+        def read_range(self: FileStore, key: str, start: int, end: int) -> bytes:
+            data = real(self, key, start, end)
+            if key == "b.jsonl":
+                os.utime(log / key, (time.time() + 9, time.time() + 9))
+            return data
+
+        monkeypatch.setattr(FileStore, "read_range", read_range)
+        report = job_on("validate", log, tmp_path / "out")
+        [failure] = report.failed
+        assert failure.shard == "b.jsonl.00000"
+        assert "changed while it was read" in failure.problem
+
+
+class TestFailures:
+    def test_a_store_that_fails_now_and_then(
+        self, log: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Nothing is lost and nothing is doubled."""
+        job_on("table", log, tmp_path / "calm")
+        real, calls = FileStore.put, [0]
+
+        def put(self: FileStore, *args: Any, **kwargs: Any) -> bool:
+            calls[0] += 1
+            written = real(self, *args, **kwargs)
+            if calls[0] % 4 == 2:
+                raise StoreError("spoilt on purpose", self.url)
+            return written
+
+        monkeypatch.setattr(FileStore, "put", put)
+        # The shards are tried three times; the report, which is written once, ends a run.
+        outcomes: list[bool] = []
+        for _ in range(9):
+            calls[0] = len(outcomes)
+            try:
+                outcomes.append(bool(job_on("table", log, tmp_path / "storm").failed))
+            except StoreError:
+                outcomes.append(True)
+        assert True in outcomes
+        monkeypatch.undo()
+        assert job_on("table", log, tmp_path / "storm")
+        assert tree(tmp_path / "storm") == tree(tmp_path / "calm")
+
+    def test_a_store_that_always_fails(
+        self, log: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        real = FileStore.put
+
+        def put(self: FileStore, key: str, *args: Any, **kwargs: Any) -> bool:
+            if key == "shards/a.jsonl.00001.jsonl":
+                raise StoreError("No space left on device", self.url, key)
+            return real(self, key, *args, **kwargs)
+
+        monkeypatch.setattr(FileStore, "put", put)
+        report = job_on("digest", log, tmp_path / "out")
+        [failure] = report.failed
+        assert failure.shard == "a.jsonl.00001"
+        assert failure.problem.startswith("failed 3 times, the last time: file:")
+        assert "No space left" in failure.problem
+        monkeypatch.undo()
+        assert job_on("digest", log, tmp_path / "out")
+        job_on("digest", log, tmp_path / "anew")
+        assert tree(tmp_path / "out") == tree(tmp_path / "anew")
+
+    @pytest.mark.parametrize(
+        "engine", ["serial", pytest.param("processes", marks=pytest.mark.slow)]
+    )
+    def test_the_first_bad_line_can_end_it(self, engine: str, log: Path, tmp_path: Path) -> None:
+        text = (log / "a.jsonl").read_text("utf-8")
+        (log / "a.jsonl").write_text(text + "{bad\n", "utf-8")
+        out = tmp_path / "out"
+        with pytest.raises(BadInput, match=r"a\.jsonl, line 121: not JSON") as caught:
+            job_on("digest", log, out, fail_fast=True, engine=engine)
+        assert caught.value.line == 121
+        assert not (out / "report.json").exists()
+        assert job_on("digest", log, out).counts["bad lines"] == 1
+
+    def test_unknown_engines_are_refused(self, log: Path, tmp_path: Path) -> None:
+        with pytest.raises(InvalidArgument, match="processes, serial or dask"):
+            job_on("digest", log, tmp_path / "out", engine="ray")
+
+
+class TestWorkers:
+    @pytest.mark.slow
+    def test_a_worker_that_dies_is_replaced(self, tmp_path: Path) -> None:
+        found = bodies(60)
+        found[30] = MessageBody([Part(f"{functions.MARK} {tmp_path / 'once'}")])
+        write_log(tmp_path / "a.jsonl", found)
+        calm = bulk.map(tmp_path / "a.jsonl", functions.deadly_once, out=tmp_path / "out",
+                        workers=2, shard_bytes=SMALL)  # fmt: skip
+        assert (tmp_path / "once").exists()
+        assert calm
+        assert len(results(tmp_path / "out")) == 60
+
+    def test_a_shard_that_kills_three_workers_is_left_out(self, tmp_path: Path) -> None:
+        found = bodies(60)
+        found[30] = MessageBody([Part(functions.MARK)])
+        write_log(tmp_path / "a.jsonl", found)
+        report = bulk.map(tmp_path / "a.jsonl", functions.deadly, out=tmp_path / "out",
+                          workers=2, shard_bytes=SMALL)  # fmt: skip
+        [failure] = report.failed
+        assert "failed 3 times" in failure.problem
+        assert "exit code -9" in failure.problem
+        assert not report
+        shards = len(list((tmp_path / "out/records").iterdir()))
+        assert report.shards == shards > 1
+        kept = json.loads((tmp_path / "out/report.json").read_text())
+        assert kept["failed"][0]["shard"] == failure.shard
+
+    @pytest.mark.slow
+    def test_progress(self, log: Path, tmp_path: Path) -> None:
+        seen: list[Progress] = []
+        job_on("digest", log, tmp_path / "out", engine="processes", progress=seen.append)
+        last = seen[-1]
+        assert [each.done for each in seen] == list(range(1, last.shards + 1))
+        assert (last.read, last.messages, last.bad) == (last.bytes, 127, 0)
+        assert last.bytes == sum(path.stat().st_size for path in log.iterdir())
+
+    @pytest.mark.slow
+    def test_a_script_without_its_guard_is_told(self, log: Path, tmp_path: Path) -> None:
+        script = tmp_path / "script.py"
+        script.write_text(
+            "from messagebody import bulk\n"
+            f"bulk.digest({str(log)!r}, out={str(tmp_path / 'out')!r}, workers=1)\n"
+        )
+        done = subprocess.run(
+            [sys.executable, str(script)], capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 1
+        assert "below `if __name__ ==" in done.stderr
+
+
+@pytest.mark.parametrize("server", ["moto", pytest.param("rclone", marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "engine", ["serial", *(pytest.param(each, marks=pytest.mark.slow) for each in
+                           ("processes", "dask"))]
+)  # fmt: skip
+def test_on_s3(
+    server: str, engine: str, log: Path, tmp_path: Path, request: pytest.FixtureRequest,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    """Sources and results on S3 give what those on disk give."""
+    store: S3Store = request.getfixturevalue(f"{server}_store")
+    found = request.getfixturevalue(f"{server}_server")
+    for name, value in found.environment().items():
+        monkeypatch.setenv(name, value)
+    settings = store.filesystem.clients.settings
+    options = {
+        "endpoint_url": settings.endpoint_url,
+        "addressing_style": settings.addressing_style,
+        "response_checksum_validation": settings.response_checksum_validation,
+    }
+    for path in log.iterdir():
+        key = f"logs/{path.name}"
+        store.put(key, Bytes(path.read_bytes()), content_type="application/jsonl")
+    how: dict[str, Any] = {"shard_bytes": 40_000, "storage_options": options}
+    source, out = f"{store.url}/logs/*.jsonl", f"{store.url}/out"
+    assert bulk.digest(source, out=out, engine=engine, workers=2, **how)
+    bulk.digest(log, out=tmp_path / "here", engine="serial", shard_bytes=40_000)
+    there = {each.key for each in store.iter_objects()}
+    for key, data in tree(tmp_path / "here").items():
+        assert f"out/{key}" in there
+        if key.startswith("shards/"):
+            written = b"".join(store.stream(f"out/{key}"))
+            assert written.replace(f"{store.url}/logs".encode(), log.as_uri().encode()) == data
+
+
+def test_a_store_that_others_can_not_open_is_refused(log: Path, moto_store: S3Store) -> None:
+    with pytest.raises(InvalidArgument, match="other processes can open"):
+        bulk.digest(log, out=moto_store)
+
+
+def test_options_are_checked() -> None:
+    with pytest.raises(InvalidArgument, match="Limits"):
+        Options(limits=7)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="256 KiB"):
+        Options(shard_bytes="much")
+
+
+def test_ctrl_c_finishes_what_is_in_work(tmp_path: Path) -> None:
+    begun, go_on = tmp_path / "begun", tmp_path / "go-on"
+    found = [MessageBody([Part(f"wait {begun} {go_on}")]), *bodies(60)]
+    write_log(tmp_path / "a.jsonl", found)
+    program = (
+        "from messagebody import bulk\n"
+        "from tests.bulk import functions\n"
+        "if __name__ == '__main__':\n"
+        f"    bulk.map({str(tmp_path / 'a.jsonl')!r}, functions.waiting, workers=1,\n"
+        f"             out={str(tmp_path / 'out')!r}, shard_bytes={SMALL})\n"
+    )
+    (tmp_path / "program.py").write_text(program)
+    child = subprocess.Popen(
+        [sys.executable, str(tmp_path / "program.py")], stderr=subprocess.PIPE, text=True,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}, start_new_session=True,
+    )  # fmt: skip
+    while not begun.exists():
+        assert child.poll() is None
+        time.sleep(0.01)
+    os.killpg(child.pid, signal.SIGINT)
+    time.sleep(0.1)
+    go_on.touch()
+    _, said = child.communicate(timeout=60)
+    assert "KeyboardInterrupt" in said
+    assert sorted(path.name for path in (tmp_path / "out/records").iterdir()) == [
+        "a.jsonl.00000.json"
+    ]
+    report = bulk.map(tmp_path / "a.jsonl", functions.waiting, out=tmp_path / "out",
+                      engine="serial", shard_bytes=SMALL)  # fmt: skip
+    assert report.counts["messages"] == 61

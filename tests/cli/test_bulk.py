@@ -1,0 +1,125 @@
+"""Commands on the messages of many files: their results, exit codes, progress."""
+
+import json
+import os
+import signal
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from messagebody import MessageBody, Part
+from tests.bulk.helpers import SCHEMA, bodies, errors, results, tree, write_log
+from tests.cli.test_commands import Shell
+from tests.cli.test_processes import COMMAND, on_a_terminal
+
+
+@pytest.fixture
+def shell(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Shell:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "schema.json").write_text(SCHEMA.to_json())
+    write_log(tmp_path / "logs/a.jsonl", bodies(20))
+    return Shell(monkeypatch)
+
+
+ONE = ["--workers", "1"]
+
+
+def test_validate(shell: Shell, tmp_path: Path) -> None:
+    done = shell("bulk", "validate", "logs", "--schema", "schema.json", "--out", "out", *ONE)
+    assert (done.code, done.err) == (1, "")
+    assert "20 messages, " in done.out
+    assert "3 invalid, 17 valid in 1 shard" in done.out
+    assert "a.jsonl, line 10: required schema part 0 text/*: no part matches" in done.out
+    assert len(results(tmp_path / "out")) == 3
+
+
+def test_lines_of_json(shell: Shell) -> None:
+    done = shell("bulk", "digest", "logs/*.jsonl", "--out", "out", "--json", *ONE)
+    progress, report = map(json.loads, done.out.splitlines())
+    assert progress["event"] == "progress"
+    assert (progress["done"], progress["messages"]) == (1, 20)
+    assert (report["event"], report["counts"]["messages"]) == ("report", 20)
+    assert done.code == 0
+    # Nothing is left to do, so there is no progress.
+    again = shell("bulk", "digest", "logs/*.jsonl", "--out", "out", "--json", *ONE)
+    assert list(map(json.loads, again.out.splitlines())) == [report]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("job", ["infer", "stats", "table", "convert"])
+def test_other_jobs(shell: Shell, tmp_path: Path, job: str) -> None:
+    assert shell("bulk", job, "logs", "--out", "out", *ONE).code == 0
+    assert json.loads((tmp_path / "out/report.json").read_text())["job"] == job
+
+
+@pytest.mark.slow
+def test_offload_verify_and_inline(shell: Shell, tmp_path: Path) -> None:
+    offload = ["offload", "logs", "--to", "store", "--threshold", "300 B", "--out", "small"]
+    assert shell("bulk", *offload, *ONE).code == 0
+    allow = ["--allow", "store", *ONE]
+    assert shell("bulk", "verify", "small/shards", "--out", "checked", *allow).code == 0
+    assert shell("bulk", "inline", "small/shards", "--out", "whole", *allow).code == 0
+    assert len(results(tmp_path / "whole")) == 20
+    refused = shell("bulk", "inline", "small/shards", "--out", "refused", *ONE)
+    assert refused.code == 1
+    assert errors(tmp_path / "refused")
+
+
+@pytest.mark.slow
+def test_map(shell: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "mine_of_bulk.py").write_text("def parts(body):\n    return {'parts': len(body)}\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    mapping = ["bulk", "map", "logs", "--call", "mine_of_bulk:parts", "--out", "out", *ONE]
+    assert shell(*mapping).code == 0
+    assert [row["parts"] for row in results(tmp_path / "out")] == [len(b) for b in bodies(20)]
+
+
+def test_misuse(shell: Shell, tmp_path: Path) -> None:
+    assert shell("bulk", "digest", "--out", "out").code == 2
+    assert shell("bulk", "digest", "logs").code == 2
+    assert "is not a URL" in shell("bulk", "digest", "logs", "--out", "s3:/x").err
+    missing = shell("bulk", "digest", "nowhere/*.jsonl", "--out", "out")
+    assert (missing.code, "no file of messages" in missing.err) == (4, True)
+    assert "no function" in shell("bulk", "map", "logs", "--call", "no:pe", "--out", "o").err
+    shell("bulk", "digest", "logs", "--out", "out", *ONE)
+    other = shell("bulk", "stats", "logs", "--out", "out")
+    assert (other.code, "those of another job" in other.err) == (2, True)
+
+
+def test_a_bad_line_can_stop_it(shell: Shell, tmp_path: Path) -> None:
+    (tmp_path / "bad.jsonl").write_text("[]\n{bad\n")
+    done = shell("bulk", "digest", "bad.jsonl", "--out", "out", "--fail-fast", *ONE)
+    assert done.code == 2
+    assert "bad.jsonl, line 2: not JSON" in done.err
+
+
+@pytest.mark.slow
+def test_progress_on_a_terminal(shell: Shell) -> None:
+    code, shown = on_a_terminal("bulk", "digest", "logs", "--out", "out", *ONE)
+    assert code == 0
+    assert "20 messages" in shown
+
+
+@pytest.mark.slow
+def test_ctrl_c_says_how_to_go_on(shell: Shell, tmp_path: Path) -> None:
+    body = MessageBody([Part(f"wait {tmp_path / 'begun'} {tmp_path / 'go-on'}")])
+    write_log(tmp_path / "logs/a.jsonl", [body, *bodies(60)])
+    mapping = ["bulk", "map", "logs", "--call", "tests.bulk.functions:waiting", "--out", "out",
+               "--shard-size", "8000", *ONE]  # fmt: skip
+    root = str(Path(__file__).parents[2])
+    child = subprocess.Popen(
+        [*COMMAND, *mapping], stderr=subprocess.PIPE, text=True, start_new_session=True,
+        env={**os.environ, "PYTHONPATH": root},
+    )  # fmt: skip
+    while not (tmp_path / "begun").exists():
+        assert child.poll() is None
+    os.killpg(child.pid, signal.SIGINT)
+    (tmp_path / "go-on").touch()
+    _, said = child.communicate(timeout=60)
+    assert child.returncode == 130
+    assert "the same command goes on where it was" in said
+    assert not (tmp_path / "out/report.json").exists()
+    subprocess.run([*COMMAND, *mapping], check=True, env={**os.environ, "PYTHONPATH": root})
+    assert len(results(tmp_path / "out")) == 61
+    assert "report.json" in tree(tmp_path / "out")
