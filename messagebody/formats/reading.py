@@ -39,6 +39,7 @@ class Reader:
         self.role = said
         entries = self._entries(blocks, f"/{self.dialect.place}", self.dialect.place)
         left: dict[str, Any] = {"format": self.dialect.name, "role": self.role, "form": form}
+        # Written again at once: the difference is all that `rest` has to keep.
         role = self.role or "user"
         made = self.dialect.join(blocks, form, self.dialect.roles.get(role, role))
         left["frame"] = differences.difference(made, message)
@@ -97,6 +98,7 @@ class Reader:
         try:
             return self.collector.add(item, where, directory)
         except MessageBodyError as error:
+            # A limit is about the whole message, not about this block.
             if isinstance(error, DecodeError) and "more than" in error.problem:
                 raise
             raise _wrong(self.dialect, path, str(error)) from error
@@ -113,6 +115,7 @@ class Reader:
             place = f"{where}[{index}]"
             inner.append(self.entry(each, f"{path}/{index}", place, directory))
             self.collector.mark_result(item, start)
+        # A call that was answered with nothing was answered all the same.
         if not any("block" not in entry for entry in inner):
             self.collector.end_result(item)
         made = self.dialect.write(item, item.blocks)
@@ -126,6 +129,7 @@ class Reader:
             return _entry_of(item, differences.difference(self.dialect.write(item, []), block))
         # What is written later is made of the part: so is what the block is compared with.
         made = media_of(self.dialect, part, item.kind, item.form, directory)
+        # The sender's own spelling, so that the same bytes go back.
         made.encoded = item.known_base64()
         entry = _entry_of(item, differences.difference(self.dialect.write(made, []), block))
         entry["kind"] = item.kind
@@ -186,6 +190,7 @@ def own_name(part: Part, directory: str) -> str | None:
     if name is None or directory == "/":
         return name
     name = name.removeprefix(directory)
+    # Numbers are given here, where a block has no name.
     return None if name[1:].isdecimal() else name
 
 
