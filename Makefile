@@ -37,7 +37,7 @@ demo: $(VENV)/.core ## Build, query, validate, check and offload a real message
 test: $(VENV)/.test $(VENV)/.integrations ## Run the tests
 	$(PYTEST) -m "not slow"
 
-faults: $(VENV)/.test ## Spoil thousands of requests to S3 servers, kill writers, and print the counts
+faults: $(VENV)/.test ## Spoil requests to servers, kill writers, fill disks, swap links; print the counts
 	MESSAGEBODY_FAULTS=3000 $(BIN)/python -m pytest -q -n 0 tests/faults
 
 FUZZ_SECONDS ?= 3600
