@@ -35,6 +35,7 @@ class Reader:
             said = self.dialect.role_of(message)
         except Misplaced as error:
             raise _wrong(self.dialect, error.path, error.problem) from error
+        self._check_role(message)
         self._check_blocks(blocks, f"/{self.dialect.place}")
         self.role = said
         entries = self._entries(blocks, f"/{self.dialect.place}", self.dialect.place)
@@ -45,6 +46,12 @@ class Reader:
         left["frame"] = differences.difference(made, message)
         left["blocks"] = entries if any(entry != {} for entry in entries) else None
         return {key: value for key, value in left.items() if value}
+
+    def _check_role(self, message: Any) -> None:
+        # A body can't hold another kind of role, so it would be lost on the way back.
+        said = message.get("role") if isinstance(message, dict) else None
+        if said is not None and not isinstance(said, str):
+            raise _wrong(self.dialect, "/role", f"expected text, got {quote(said, limit=40)}")
 
     def _check_blocks(self, blocks: list[Any], path: str) -> None:
         for index, block in enumerate(blocks):
