@@ -29,7 +29,7 @@ FLOORS = [
     {"part", "references"},
     {"body", "findings"},
     {"formats", "samples", "schema", "tables"},
-    {"compatibility", "envelopes", "interop", "offloading"},
+    {"compatibility", "envelopes", "interop", "offloading", "streaming"},
     {"bulk", "filesystem", "testing"},
     {"cli"},
     {"__main__"},

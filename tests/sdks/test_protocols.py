@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from messagebody import MessageBody, Part
-from messagebody.formats import adapter
 from tests.formats.messages import MESSAGES
+from tests.formats.test_messages import adapter
 from tests.sdks.test_message_formats import parts, spoken
 
 
