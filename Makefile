@@ -4,12 +4,12 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 SOURCES := messagebody tests benchmarks conftest.py docs/tooling
-GROUPS := test integrations borders cloud lint bench docs setup
+GROUPS := test integrations borders libraries cloud lint bench docs setup
 AZURITE := $(VENV)/azurite/node_modules/.bin/azurite-blob
 # One worker for each core; conftest.py says how they share the tests.
 PYTEST := $(BIN)/python -m pytest -n auto -q
 
-.PHONY: help demo test test-slow faults fuzz test-newest test-cloud test-borders borders run-borders lint format bench docs constraints pictures figures mutants clean
+.PHONY: help demo test test-slow faults fuzz test-newest test-cloud test-borders borders run-borders test-libraries libraries run-libraries lint format bench docs constraints pictures figures mutants clean
 
 help: ## Show the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -37,7 +37,7 @@ demo: $(VENV)/.core ## Build, query, validate, check and offload a real message
 test: $(VENV)/.test $(VENV)/.integrations ## Run the tests
 	$(PYTEST) -m "not slow"
 
-faults: $(VENV)/.test ## Spoil thousands of requests to S3 servers, kill writers, and print the counts
+faults: $(VENV)/.test ## Spoil requests to servers, kill writers, fill disks, swap links; print the counts
 	MESSAGEBODY_FAULTS=3000 $(BIN)/python -m pytest -q -n 0 tests/faults
 
 FUZZ_SECONDS ?= 3600
@@ -65,6 +65,15 @@ borders: ## Write the table of frameworks into the documentation
 
 run-borders: $(VENV)/.test $(VENV)/.borders
 	$(BIN)/python -m pytest -q -n 0 --borders=$(BORDERS) tests/borders docs/how-to/borders.md
+
+test-libraries: ## Run the tests of libraries that read and write parts, and their page
+	$(MAKE) run-libraries VENV=.venv-libraries LIBRARIES=check
+
+libraries: ## Write the table of libraries into the documentation
+	$(MAKE) run-libraries VENV=.venv-libraries LIBRARIES=write
+
+run-libraries: $(VENV)/.test $(VENV)/.integrations $(VENV)/.libraries
+	$(BIN)/python -m pytest -q -n 0 --libraries=$(LIBRARIES) tests/libraries docs/how-to/libraries.md
 
 # Azure's emulator comes from npm's registry; no other target needs node.
 $(AZURITE):
@@ -104,4 +113,4 @@ figures: $(VENV)/.test ## Print figures of the code and of what calls run throug
 	$(BIN)/python docs/tooling/figures.py messagebody journeys
 
 clean: ## Remove the environment and everything generated
-	rm -rf $(VENV) .venv-newest .venv-borders site .coverage* .pytest_cache .mypy_cache .ruff_cache .hypothesis dist
+	rm -rf $(VENV) .venv-newest .venv-borders .venv-libraries site .coverage* .pytest_cache .mypy_cache .ruff_cache .hypothesis dist

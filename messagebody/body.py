@@ -12,6 +12,7 @@ import messagebody  # annotations name what is above; they are evaluated by thos
 from messagebody._files import read_at_most, replace_file
 from messagebody._guards import (
     require_iterable,
+    require_limits,
     require_path,
     require_resolver,
 )
@@ -20,7 +21,7 @@ from messagebody._leaves import LazySerializer, PydanticHook, leaf
 from messagebody._text import count_of, escape, human_size, quote, redact_url
 from messagebody.content import Reference
 from messagebody.errors import InvalidArgument, InvalidPart, PartNotFound
-from messagebody.limits import DEFAULT_LIMITS, Limits, require_limits
+from messagebody.limits import DEFAULT_LIMITS, Limits
 from messagebody.names import is_name
 from messagebody.part import NOT_GIVEN, Part, build_part, rewrite_part
 from messagebody.wire import manifest, reader

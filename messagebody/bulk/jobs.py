@@ -427,7 +427,7 @@ class _File:
         """Do nothing, for the same reason."""
 
 
-Mapped = Callable[[MessageBody], "MessageBody | Mapping[str, Any] | None"]
+Mapped = Callable[[MessageBody], MessageBody | Mapping[str, Any] | None]
 
 
 @attrs.frozen

@@ -13,7 +13,7 @@ from typing import Any, Final, Self
 
 import attrs
 
-from messagebody._guards import require_iterable
+from messagebody._guards import require_iterable, require_limits
 from messagebody._text import count_of, quote, redact_url
 from messagebody.bulk.engines import Outcomes, Task, run_on_processes, run_serially
 from messagebody.bulk.jobs import Job, store_of
@@ -32,7 +32,7 @@ from messagebody.bulk.work import (
 )
 from messagebody.bulk.work import Task as ShardTask
 from messagebody.errors import InvalidArgument, MessageBodyError
-from messagebody.limits import DEFAULT_LIMITS, Limits, parse_size, require_limits
+from messagebody.limits import DEFAULT_LIMITS, Limits, parse_size
 from messagebody.references.spool import Spool, SpoolBlob
 from messagebody.stores import Store
 

@@ -44,7 +44,9 @@ class Anthropic(Format):
         Kind("web_search_result", (), ("*",), in_messages=False),
         Kind("json", (JSON,), in_messages=False),
     )  # fmt: skip
+    # Thoughts carry a signature that only Anthropic can make; others are refused.
     signs_reasoning = True
+    # Results of tools come from the user.
     roles = {"tool": "user"}  # noqa: RUF012 - nobody changes it
 
     def split(self, message: Any) -> tuple[list[Any], Any]:
@@ -87,6 +89,7 @@ class Anthropic(Format):
                 need(block, "id"), need(block, "name"), need(block, "input", dict),
                 None if kind == "tool_use" else kind,
             )  # fmt: skip
+        # Each server tool has a result type of its own, and new ones come.
         if isinstance(kind, str) and kind.endswith("tool_result"):
             return _result(block, kind)
         if kind == "web_search_result":
@@ -129,6 +132,7 @@ class Anthropic(Format):
         if not isinstance(value, dict) or value.get("role") not in ("user", "assistant"):
             return False
         is_response = value.get("type") == "message"
+        # A response has many members, a request two: more of them mean another format.
         allowed = {"role", "content", *(value.keys() if is_response else ())}
         content = value.get("content")
         if not value.keys() <= allowed:
@@ -144,6 +148,7 @@ def _is_block(block: Any) -> bool:
         return False
     if kind in {"image", "document"}:
         source = block.get("source")
+        # AG-UI's blocks look alike, but for a member `value`.
         return isinstance(source, dict) and source.get("type") in _SOURCES and "value" not in source
     if kind == "text":
         return "text" in block and not {"annotations", "_meta", "id", "extras"} & block.keys()
@@ -154,6 +159,7 @@ _SOURCES: Final = ("base64", "url", "file", "text", "content")
 
 
 def _file_url(file_id: str) -> str:
+    # A scheme of its own: the id means something to Anthropic's Files API only.
     return f"{_FILES}:{quote(file_id)}"
 
 
@@ -259,6 +265,7 @@ def _source(item: Media) -> dict[str, Any] | None:
             return {"type": "file", "file_id": unquote(opaque)}
         return {"type": "url", "url": item.url}
     kind = essence(item.media_type or "")
+    # Text documents are sent as text; the API takes no other bytes.
     if item.kind == "image" or kind == _PDF:
         return {"type": "base64", "media_type": kind, "data": item.base64()}
     if item.text is None:

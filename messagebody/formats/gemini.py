@@ -52,6 +52,7 @@ class Gemini(Format):
     def read(self, block: Any) -> Item | None:
         """Return the item of a part."""
         if isinstance(block.get("text"), str):
+            # A thought is text with a flag, in Gemini's words.
             is_thought = block.get("thought") is True
             return Reasoning(block["text"]) if is_thought else Text(block["text"])
         if "inlineData" in block:

@@ -131,6 +131,7 @@ def _is_canonical(encoded: str) -> bool:
     """Tell whether valid base64 is standard and padded, without decoding more than its end."""
     if len(encoded) % 4 or "-" in encoded or "_" in encoded or "%" in encoded:
         return False
+    # Only the last group can hold padding or bits that mean nothing.
     tail = encoded[-4:]
     try:
         return base64.encode(base64.decode(tail, strict=True)) == tail
@@ -214,6 +215,7 @@ def arguments_of(text: str) -> Any:
         value = strict_json.loads(text, depth=DEFAULT_LIMITS.depth - 2)
     except strict_json.InvalidJson:
         return text
+    # A JSON string would come back as the text that it was read from.
     return text if isinstance(value, str) else value
 
 
@@ -225,6 +227,7 @@ def arguments_text(arguments: Any) -> str:
 def arguments_object(arguments: Any) -> dict[str, Any]:
     """Return arguments as an object: one member holds them where they are something else."""
     value = arguments_of(arguments) if isinstance(arguments, str) else arguments
+    # Some formats take nothing but an object.
     return value if isinstance(value, dict) else {"arguments": value}
 
 
@@ -262,6 +265,7 @@ def states_text(stated: str | None) -> bool:
 
 # Into a body
 
+# Places with a meaning of their own: a file of such a name would be read as a call or a thought.
 _RESERVED: Final = re.compile(
     r"/(?:tool/(?:calls/\d+\.json|results/\d+/.+)|(?:reasoning|refusals|code)/\d+|meta/[^/]+\.json)"
 )
@@ -296,6 +300,7 @@ class Collector:
         Returns:
             whether it made any part: what is not to be kept does not, nor a source said before.
         """
+        # Before the part is made: blocks are cheap to send and parts are not.
         if len(self.body) >= self._limits.parts:
             raise DecodeError(f"the message has more than {self._limits.parts:,} parts")
         if type(item) is Text:
@@ -311,6 +316,8 @@ class Collector:
     def _next(self, pattern: str) -> str:
         """Return the next free name of a pattern with one {}."""
         while True:
+            # The number goes on from the last one; looking from 1 again each time would be
+            # quadratic.
             self._counts[pattern] = number = self._counts.get(pattern, 0) + 1
             if (name := pattern.format(number)) not in self.body:
                 return name
@@ -336,6 +343,7 @@ class Collector:
         url = citation.get("url")
         if not isinstance(url, str):
             return citation
+        # Many sentences cite one page: it becomes one part.
         if url not in self._sources:
             title = citation.get("title")
             try:
@@ -385,6 +393,8 @@ class Collector:
             known = self._known(item.encoded)
             if known is not None:
                 return known, item.media_type
+            # Judged by the length, before anything is decoded; padding stands for two bytes at
+            # most.
             if len(item.encoded) // 4 * 3 > self._limits.part_bytes + 2:
                 raise DecodeError(f"a part has more than {self._limits.part_bytes:,} bytes")
             try:
@@ -398,6 +408,7 @@ class Collector:
         known = self.known
         if known is None or known.data is None or not known.encoded:
             return None
+        # `is` first: the very text that was written is most often read back.
         is_it = spelled is known.encoded or spelled.endswith(f";base64,{known.encoded}")
         return known.data if is_it else None
 
@@ -411,6 +422,7 @@ class Collector:
                 return OCTET_STREAM
         guess = sniffing.from_name(name) if name else None
         if item.url is not None and guess is None:
+            # Nothing is fetched: the end of the path is all there is to go by.
             guess = sniffing.from_name("/" + re.split(r"[?#]", item.url)[0].rpartition("/")[2])
         if item.text is not None:
             return guess or TEXT_PLAIN
@@ -425,8 +437,10 @@ class Collector:
         base = "" if directory == "/" else directory
         if not stated:
             return (self._next(base + "/{}") if base else None), {}
+        # Formats with a slot for a URI get names as one.
         path = unquote(stated.removeprefix("messagebody:").removeprefix("file://"))
         name = base + (path if path.startswith("/") else f"/{path}")
+        # An escape in it was part of the name after all.
         if path != stated and not is_name(name):
             path = stated
         if is_name(name) and name not in self.body and (base or not _RESERVED.fullmatch(name)):
@@ -468,6 +482,7 @@ class Collector:
         for index in range(start, len(self.body)):
             part = self.body[index]
             if part.name and part.name.startswith(f"{item.key}/"):
+                # What the part says itself wins.
                 metadata = {"tool_result": _said_of(item), **(part.metadata or {})}
                 self.body[index] = part.evolve(metadata=metadata)
 
@@ -516,11 +531,13 @@ def _as_carried(part: Part, member: Any, body: MessageBody) -> Part:
     size = member.get("size")
     # Some formats respell whole numbers.
     claims = (int(size) if isinstance(size, float) else size, member.get("digest"))
+    # The content was replaced on its way: then the copy speaks of something else.
     if not part.is_reference and claims != (part.size, part.digest):
         return part
     name = member.get("name")
     if name is not None and not (isinstance(name, str) and is_name(name)):
         return part
+    # A copy must not take the name of another part, nor a place with a meaning.
     if name not in {None, part.name} and (name in body or _RESERVED.fullmatch(str(name))):
         return part
     changes = {"name": name, "metadata": member.get("metadata")}

@@ -46,6 +46,7 @@ class ModelContextProtocol(Format):
             return message, "list"
         if not isinstance(message, dict):
             raise Misplaced("", "expected an object or a list of blocks")
+        # A single block, where a list of one is meant.
         if "type" in message and "content" not in message:
             return [message], "block"
         if "contents" in message:
@@ -77,6 +78,7 @@ class ModelContextProtocol(Format):
         match block.get("type"):
             case "structured":
                 value = block["value"]
+                # The server's own spelling, where there is one.
                 text = block.get("text") or strict_json.dumps(value)
                 form = "with text" if "text" in block else None
                 return Media("structured", JSON, text=text, form=form)
@@ -145,6 +147,7 @@ def _is_block(block: Any) -> bool:
     wanted = {
         **WANTED, "tool_use": {"id", "name", "input"}, "tool_result": {"toolUseId"},
     }.get(kind if isinstance(kind, str) else "")  # fmt: skip
+    # Members of other formats' text blocks.
     is_text = kind == "text" and {"citations", "cache_control", "id", "extras"} & block.keys()
     return wanted is not None and wanted <= block.keys() and not is_text
 
@@ -163,6 +166,7 @@ def _with_structure(blocks: list[Any], message: dict[str, Any]) -> list[Any]:
     if not isinstance(value, dict):
         return blocks
     for index, block in enumerate(blocks):
+        # Servers send the text beside the value for old clients: one part is enough for both.
         if _says(block, value):
             structured = {**block, "type": "structured", "value": value}
             return [*blocks[:index], structured, *blocks[index + 1 :]]

@@ -33,14 +33,22 @@ class Reader:
             blocks, form = self.dialect.split(message)
         except Misplaced as error:
             raise _wrong(self.dialect, error.path, error.problem) from error
+        self._check_role(message)
         self._check_blocks(blocks, f"/{self.dialect.place}")
         entries = self._entries(blocks, f"/{self.dialect.place}", self.dialect.place)
         role = self.dialect.role_of(message)
         left: dict[str, Any] = {"format": self.dialect.name, "role": role, "form": form}
+        # Written again at once: the difference is all that `rest` has to keep.
         made = self.dialect.join(blocks, form, self.dialect.roles.get(role or "", role or "user"))
         left["frame"] = differences.difference(made, message)
         left["blocks"] = entries if any(entry != {} for entry in entries) else None
         return {key: value for key, value in left.items() if value}
+
+    def _check_role(self, message: Any) -> None:
+        # A body can't hold another kind of role, so it would be lost on the way back.
+        said = message.get("role") if isinstance(message, dict) else None
+        if said is not None and not isinstance(said, str):
+            raise _wrong(self.dialect, "/role", f"expected text, got {quote(said, limit=40)}")
 
     def _check_blocks(self, blocks: list[Any], path: str) -> None:
         for index, block in enumerate(blocks):
@@ -85,6 +93,7 @@ class Reader:
         try:
             return self.collector.add(item, where, directory)
         except MessageBodyError as error:
+            # A limit is about the whole message, not about this block.
             if isinstance(error, DecodeError) and "more than" in error.problem:
                 raise
             raise _wrong(self.dialect, path, str(error)) from error
@@ -101,6 +110,7 @@ class Reader:
             place = f"{where}[{index}]"
             inner.append(self.entry(each, f"{path}/{index}", place, directory))
             self.collector.mark_result(item, start)
+        # A call that was answered with nothing was answered all the same.
         if not any("block" not in entry for entry in inner):
             self.collector.end_result(item)
         made = self.dialect.write(item, item.blocks)
@@ -114,6 +124,7 @@ class Reader:
             return _entry_of(item, differences.difference(self.dialect.write(item, []), block))
         # What is written later is made of the part: so is what the block is compared with.
         made = media_of(self.dialect, part, item.kind, item.form, directory)
+        # The sender's own spelling, so that the same bytes go back.
         made.encoded = item.known_base64()
         entry = _entry_of(item, differences.difference(self.dialect.write(made, []), block))
         entry["kind"] = item.kind
@@ -174,6 +185,7 @@ def own_name(part: Part, directory: str) -> str | None:
     if name is None or directory == "/":
         return name
     name = name.removeprefix(directory)
+    # Numbers are given here, where a block has no name.
     return None if name[1:].isdecimal() else name
 
 

@@ -82,6 +82,7 @@ class Writer:
 
     def write(self, role: str | None) -> Converted[Any]:
         """Return the message."""
+        # What is left of another format's message would make no sense in this one.
         own = self.rest if self.rest.get("format") == self.dialect.name else {}
         items = [*items_of(self.body)]
         role = role or _member_of(self.rest, "role", str) or _inferred_role(items)
@@ -112,6 +113,7 @@ class Writer:
         matched = _matched(items, entries)
         opaque = deque(index for index, entry in enumerate(entries) if "block" in entry)
         for (item, parts), index in zip(items, matched, strict=True):
+            # Blocks that made no part go back where they stood.
             while index is not None and opaque and opaque[0] < index:
                 blocks.append(entries[opaque.popleft()]["block"])
             entry = {} if index is None else entries[index]
@@ -155,6 +157,7 @@ class Writer:
 
     def _content(self, part: Part, entry: dict[str, Any], directory: str) -> list[Any]:
         if "kind" not in entry and own_name(part, directory) is None:
+            # A format that takes JSON values gets the value rather than its text.
             text = None if not entry and self._has_value(part) else _text_of(part)
             if text is not None:
                 said = Text(text, part.content_type, self._citations(part))
@@ -165,6 +168,7 @@ class Writer:
         if kind is None:
             return self._without_kind(part, inline, directory)
         item = media_of(self.dialect, inline, kind.name, entry.get("form"), directory)
+        # Read back below: base64 that was just made need not be decoded again.
         self.reader.collector.known = item
         block = self.dialect.write(item, [])
         if block is None:
@@ -184,6 +188,7 @@ class Writer:
     def _label(self, part: Part, kind: Kind, entry: dict[str, Any], directory: str) -> list[Any]:
         """Return a text block that says the name of a part whose block has no slot for it."""
         is_carried = self.dialect.slot is not None and self.options.carry
+        # The receiver knows the name already, or the sender's format said it elsewhere.
         if kind.name_slot or part.name is None or entry.get("name") or directory != "/":
             return []
         if is_carried:
@@ -225,6 +230,7 @@ class Writer:
 
     def _read_in(self, part: Part) -> Part:
         data = part.read_bytes(self.options.resolver)
+        # No size was stated, so only reading could tell.
         if len(data) > self.options.max_bytes:
             return part
         return Part(data, name=part.name, content_type=part.content_type, metadata=part.metadata)
@@ -239,6 +245,7 @@ class Writer:
 
     def _unsupported(self, part: Part, note: str) -> list[Any]:
         where = self.losses.where(part)
+        # Collected and raised once, so that the caller sees all of them.
         if self.options.unsupported == "error":
             why = f"{self.dialect.name} has no block for {part.content_type}"
             self.refused.append(Loss(LossKind.OMITTED, where, why))
@@ -267,6 +274,7 @@ class Writer:
             contents = [part for part in parts if not _is_empty_result(part)]
             inner = _entries_of(entry, "inner")
             blocks = self._blocks([(None, [part]) for part in contents], inner, str(item.key))
+        # A thought without the provider's signature is refused by its API.
         is_foreign = isinstance(item, Reasoning) and self.dialect.signs_reasoning and not entry
         is_crowded = isinstance(item, self.dialect.alone) and not self.is_alone
         if not is_foreign and not is_crowded:
@@ -279,6 +287,7 @@ class Writer:
 
     def _check(self, parts: list[Part], blocks: list[Any]) -> None:
         """Read blocks back, and note each thing that a part said and they do not."""
+        # Most parts are plain text, for which reading back would only cost time.
         if len(parts) == 1 and _is_plain(parts[0]) and self._says_text(blocks, parts[0]):
             return
         collector = self.reader.collector
@@ -287,6 +296,7 @@ class Writer:
             self.reader.entry(block, "", "", "/")
         found = collector.body[start:]
         collector.known = None
+        # A label before a block is read as a text of its own, and is no part of the body.
         labels = max(len(blocks) - 1, 0) if len(parts) == 1 else 0
         for part, back in zip(parts, found[labels:], strict=False):
             self.losses.compare(part, back, is_said=labels > 0)
@@ -313,6 +323,7 @@ def _matched(items: list[_Found], entries: list[dict[str, Any]]) -> list[int | N
     found: list[int | None] = []
     for item, parts in items:
         name = parts[0].name if item is None else item.key
+        # Unnamed parts are told by order, texts and files apart: one may have been edited away.
         queue = unnamed[content_class(parts[0])]
         found.append((queue.popleft() if queue else None) if name is None else named.get(name))
     return found

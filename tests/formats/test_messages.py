@@ -195,6 +195,12 @@ class TestHostile:
                     continue
                 assert done.value == json.loads(json.dumps(done.value))
 
+    @every
+    def test_a_role_is_text(self, name: str, message: Any) -> None:
+        if isinstance(message, dict) and "role" in message:
+            with pytest.raises(EnvelopeError, match=r"/role: expected text, got '?-?1"):
+                adapter(name).to_body(message | {"role": -1})
+
     @formats
     def test_mutated_rests(self, name: str) -> None:
         chance = random.Random(7)
