@@ -3,13 +3,14 @@
 from collections.abc import Callable
 from typing import Any, Final
 
+from messagebody._guards import require_limits
 from messagebody._text import quote
 from messagebody.body import MessageBody
 from messagebody.errors import EnvelopeError, InvalidArgument, MessageBodyError
 from messagebody.findings import Finding
 from messagebody.formats.base import Converted, Loss, LossKind, adapter
 from messagebody.formats.values import json_value
-from messagebody.limits import DEFAULT_LIMITS, Limits, require_limits
+from messagebody.limits import DEFAULT_LIMITS, Limits
 from messagebody.schema import MessageBodySchema, Violation
 from messagebody.schema.stream import Status
 from messagebody.streaming.a2a import ArtifactUpdates
