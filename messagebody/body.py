@@ -43,20 +43,21 @@ class PartSequence(MutableSequence[Part]):
     """Parts in order, the named ones also found by name; names are unique.
 
     Arguments:
-        parts: the parts, in order.
+        parts: the parts, in order; a dict is a part as JSON has it.
 
     Raises:
         DuplicateName: two parts have one name.
+        DecodeError: a dict is no part.
     """
 
     __slots__ = ("__weakref__", "_parts", "_resolver")
 
     __hash__ = None  # type: ignore[assignment]
 
-    def __init__(self, parts: Iterable[Part] = ()) -> None:
+    def __init__(self, parts: "Iterable[Part | dict[str, Any]]" = ()) -> None:
         self._parts = PartList()
         self._resolver: messagebody.Resolver | None = None
-        self.extend(parts)
+        self._parts.extend(_records(require_iterable(parts)))
 
     @classmethod
     def _of(
@@ -274,6 +275,14 @@ def _key(key: Any) -> Any:
     return key.as_posix() if isinstance(key, PurePath) else key
 
 
+def _records(parts: "Iterable[Part | dict[str, Any]]") -> list[PartRecord]:
+    """Return the records of parts, some of which may still be JSON."""
+    parts = [*parts]
+    unread = [part for part in parts if isinstance(part, dict)]
+    read = iter(reader.decode_parsed(unread) if unread else ())
+    return [next(read) if isinstance(part, dict) else _record(part) for part in parts]
+
+
 def _record(part: Part) -> PartRecord:
     if not isinstance(part, Part):
         takes = "MessageBody.from_dicts([…]) reads dicts, body.add(…) makes a part of content"
@@ -308,10 +317,11 @@ class MessageBody(PartSequence):
     repeat.
 
     Arguments:
-        parts: the parts, in order.
+        parts: the parts, in order; a dict is a part as JSON has it.
 
     Raises:
         DuplicateName: two parts have one name.
+        DecodeError: a dict is no part.
 
     Examples:
         >>> body = MessageBody()
@@ -379,6 +389,13 @@ class MessageBody(PartSequence):
     def to_dicts(self) -> builtins.list[dict[str, Any]]:
         """Return what `to_json` writes, parsed: for whatever holds JSON values."""
         return reader.encode_parsed(self._parts.records())
+
+    def _asdict(self) -> dict[str, Any]:
+        """Return the arguments that make this body: encoders of named tuples ask for them.
+
+        LangGraph's is one, so a body can be in the state of a graph.
+        """
+        return {"parts": self.to_dicts()}
 
     # Files
 

@@ -403,7 +403,7 @@ class TestConverting:
         assert json.loads(shell("detect", "-", "--json", stdin=b"{}").out) == []
         none = shell("detect", "-", stdin=b"{}")
         assert (none.code, none.out) == (1, "")
-        assert "none of the formats body, agents-api, " in none.err
+        assert "none of the formats body, " in none.err
         assert shell("detect", "-", stdin=b"{").code == 2
 
 
