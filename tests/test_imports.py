@@ -29,7 +29,7 @@ FLOORS = [
     {"part", "references"},
     {"body", "findings"},
     {"formats", "samples", "schema", "tables"},
-    {"compatibility", "envelopes", "offloading"},
+    {"compatibility", "envelopes", "offloading", "streaming"},
     {"payloads"},
     {"interop"},
     {"bulk", "filesystem", "testing"},
