@@ -30,7 +30,7 @@ FLOORS = [
     {"_sequence"},
     {"body", "findings"},
     {"formats", "samples", "schema", "tables"},
-    {"compatibility", "envelopes", "offloading"},
+    {"compatibility", "envelopes", "offloading", "streaming"},
     {"payloads"},
     {"interop"},
     {"bulk", "filesystem", "testing"},
