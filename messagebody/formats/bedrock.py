@@ -10,11 +10,13 @@ from messagebody.formats.items import (
     Call,
     Item,
     Media,
+    NotJson,
     Reasoning,
     Result,
     Text,
     arguments_object,
     call_id,
+    value_of,
 )
 from messagebody.media_types import JSON, essence
 from messagebody.wire import strict_json
@@ -56,6 +58,9 @@ def _kind(name: str, **about: Any) -> Kind:
     return Kind(name, tuple(_WORD_OF[name]), ("s3",), in_results=True, **about)
 
 
+_ASSISTANT: Final = frozenset({"assistant"})
+
+
 class Bedrock(Format):
     """Bedrock Converse: blocks have one member, which says what they are."""
 
@@ -73,6 +78,9 @@ class Bedrock(Format):
     )  # fmt: skip
     # Converse has two roles; results of tools come from the user.
     roles = {"tool": "user"}  # noqa: RUF012 - nobody changes it
+    speakers = {  # noqa: RUF012 - nobody changes it
+        Call: _ASSISTANT, Reasoning: _ASSISTANT, Result: frozenset({"user", "tool"}),
+    }  # fmt: skip
 
     def split(self, message: Any) -> tuple[list[Any], Any]:
         """Return the blocks of a message, or of a list of them."""
@@ -170,7 +178,9 @@ def _media(kind: str, block: Any) -> Media | None:
 
 def _written(item: Media) -> Any:
     if item.kind == "json":
-        value = strict_json.loads(item.text or item.data or "null", depth=100)
+        value = value_of(item)
+        if value is NotJson:
+            return None
         # Converse takes objects only.
         return {"json": value if isinstance(value, dict) else {"output": value}}
     word = _WORD_OF[item.kind].get(essence(item.media_type or ""), "txt")

@@ -2,18 +2,13 @@
 
 # ruff: noqa: E501 - a block a line shows what a message is
 
-import base64
 from typing import Any
 
-from tests.formats.vectors import payload
-
-PNG = base64.b64encode(payload("png")).decode()
-PDF = base64.b64encode(payload("pdf")).decode()
-WAV = base64.b64encode(payload("wav")).decode()
-BINARY = base64.urlsafe_b64encode(payload("bin256")).decode()
-URL = "https://example.com/cats/a.png"
+from tests.formats import framework_messages
+from tests.formats.payloads import BINARY, PDF, PNG, URL, WAV
 
 MESSAGES: dict[str, list[Any]] = {
+    **framework_messages.MESSAGES,
     "openai-chat": [
         "Hello!",
         {"role": "user", "content": "Hello!", "name": "ann"},
