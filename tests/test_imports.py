@@ -27,6 +27,7 @@ FLOORS = [
     {"_index", "content", "solver"},
     {"stores"},
     {"part", "references"},
+    {"_sequence"},
     {"body", "findings"},
     {"formats", "samples", "schema", "tables"},
     {"compatibility", "envelopes", "offloading", "streaming"},
