@@ -4,12 +4,12 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 SOURCES := messagebody tests benchmarks conftest.py docs/tooling
-GROUPS := test integrations borders cloud lint bench docs setup
+GROUPS := test integrations borders libraries sdks cloud lint bench docs setup
 AZURITE := $(VENV)/azurite/node_modules/.bin/azurite-blob
 # One worker for each core; conftest.py says how they share the tests.
 PYTEST := $(BIN)/python -m pytest -n auto -q
 
-.PHONY: help demo test test-slow faults fuzz test-newest test-cloud test-borders borders run-borders lint format bench docs constraints pictures figures mutants clean
+.PHONY: help demo test test-slow faults fuzz test-newest test-cloud test-borders borders run-borders test-sdks run-sdks test-libraries libraries run-libraries lint format bench docs constraints pictures figures mutants clean
 
 help: ## Show the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -37,7 +37,7 @@ demo: $(VENV)/.core ## Build, query, validate, check and offload a real message
 test: $(VENV)/.test $(VENV)/.integrations ## Run the tests
 	$(PYTEST) -m "not slow"
 
-faults: $(VENV)/.test ## Spoil thousands of requests to S3 servers, kill writers, and print the counts
+faults: $(VENV)/.test ## Spoil requests to servers, kill writers, fill disks, swap links; print the counts
 	MESSAGEBODY_FAULTS=3000 $(BIN)/python -m pytest -q -n 0 tests/faults
 
 FUZZ_SECONDS ?= 3600
@@ -63,8 +63,33 @@ test-borders: ## Run the tests of frameworks that bodies pass through, and their
 borders: ## Write the table of frameworks into the documentation
 	$(MAKE) run-borders VENV=.venv-borders BORDERS=write
 
-run-borders: $(VENV)/.test $(VENV)/.borders
-	$(BIN)/python -m pytest -q -n 0 --borders=$(BORDERS) tests/borders docs/how-to/borders.md
+# The plugin that LangGraph's own tests need would look for coroutines among ours, too.
+run-borders: $(VENV)/.test $(VENV)/.borders $(VENV)/.upstream
+	$(BIN)/python -m pytest -q -n 0 -p no:asyncio --borders=$(BORDERS) tests/borders \
+		docs/how-to/borders.md docs/how-to/checkpoints.md
+
+# LangGraph's own tests, which pass with our serializer in the place of its own.
+$(VENV)/.upstream: $(VENV)/.borders
+	mkdir -p $(VENV)/upstream
+	$(PIP) download --no-deps --no-binary :all: --dest $(VENV)/upstream langgraph-checkpoint
+	tar -xzf $(VENV)/upstream/langgraph_checkpoint-*.tar.gz -C $(VENV)/upstream
+	@touch $@
+
+test-libraries: ## Run the tests of libraries that read and write parts, and their page
+	$(MAKE) run-libraries VENV=.venv-libraries LIBRARIES=check
+
+libraries: ## Write the table of libraries into the documentation
+	$(MAKE) run-libraries VENV=.venv-libraries LIBRARIES=write
+
+run-libraries: $(VENV)/.test $(VENV)/.integrations $(VENV)/.libraries
+	$(BIN)/python -m pytest -q -n 0 --libraries=$(LIBRARIES) tests/libraries docs/how-to/libraries.md
+
+# The SDKs of models, protocols and frameworks; nothing of the package imports them.
+test-sdks: ## Run the tests of message formats against the SDKs' own types
+	$(MAKE) run-sdks VENV=.venv-sdks
+
+run-sdks: $(VENV)/.test $(VENV)/.sdks
+	$(BIN)/python -m pytest -q -n 0 tests/sdks
 
 # Azure's emulator comes from npm's registry; no other target needs node.
 $(AZURITE):
@@ -104,4 +129,4 @@ figures: $(VENV)/.test ## Print figures of the code and of what calls run throug
 	$(BIN)/python docs/tooling/figures.py messagebody journeys
 
 clean: ## Remove the environment and everything generated
-	rm -rf $(VENV) .venv-newest .venv-borders site .coverage* .pytest_cache .mypy_cache .ruff_cache .hypothesis dist
+	rm -rf $(VENV) .venv-newest .venv-borders .venv-libraries .venv-sdks site .coverage* .pytest_cache .mypy_cache .ruff_cache .hypothesis dist

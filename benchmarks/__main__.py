@@ -6,8 +6,9 @@ import sys
 
 import benchmarks
 
-# What the others share, and what needs a second checkout.
-_NOT_MEASUREMENTS = {"__main__", "harness", "envelope_samples", "versions"}
+# What the others share, what needs a second checkout, and what needs the frameworks of
+# `make test-borders`.
+_NOT_MEASUREMENTS = {"__main__", "checkpoints", "harness", "envelope_samples", "versions"}
 
 
 def main() -> None:

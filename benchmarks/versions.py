@@ -22,7 +22,7 @@ from benchmarks.envelope_samples import envelope, step
 from benchmarks.harness import print_table, show_ratio, show_time
 
 _HERE = Path(__file__).resolve().parent.parent
-_ROUNDS = 9
+_ROUNDS = 11
 _SECONDS_A_ROUND = 0.05
 
 

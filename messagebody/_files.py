@@ -4,6 +4,8 @@ import contextlib
 import errno
 import io
 import os
+import re
+import secrets
 import stat
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -19,8 +21,13 @@ CREATE: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOE
 APPEND: Final = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
 """Flags that open a file to read it and to write at its end, and make it if it is missing."""
 
+TEMPORARY: Final = ".messagebody-"
+"""How the name of a temporary file begins, which a killed process may leave behind."""
+TEMPORARY_PATTERN: Final = re.escape(TEMPORARY) + "[0-9a-f]{16}"
+"""The names of temporary files, as a regular expression."""
+
 # What file systems without hard links answer: vfat and exFAT, several network and FUSE mounts.
-_NO_LINKS = frozenset({errno.EPERM, errno.EOPNOTSUPP, errno.ENOTSUP, errno.ENOSYS, errno.EMLINK})
+NO_LINKS: Final = {errno.EPERM, errno.EOPNOTSUPP, errno.ENOTSUP, errno.ENOSYS, errno.EMLINK}
 
 
 def replace_file(path: str | os.PathLike[str], data: bytes | Iterable[bytes]) -> None:
@@ -139,6 +146,11 @@ def open_below(root: str | os.PathLike[str], relative: str | os.PathLike[str]) -
         return os.open(segments[-1], READ, dir_fd=parent)
 
 
+def temporary_name() -> str:
+    """Return a name for a temporary file that no other file has."""
+    return TEMPORARY + secrets.token_hex(8)
+
+
 def give_name(directory: int, temporary: str, name: str) -> bool:
     """Give a file its name unless the name is taken; return whether it was given.
 
@@ -157,7 +169,7 @@ def give_name(directory: int, temporary: str, name: str) -> bool:
     except FileExistsError:
         return False
     except OSError as error:
-        if error.errno not in _NO_LINKS:
+        if error.errno not in NO_LINKS:
             raise
     else:
         return True

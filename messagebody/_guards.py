@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 from messagebody._leaves import leaf
 from messagebody.errors import InvalidArgument
+from messagebody.limits import Limits
 
 _T = TypeVar("_T")
 _JSON_TEXT = (str, bytes, bytearray, memoryview)
@@ -127,6 +128,17 @@ def require_resolver(value: _T) -> _T:
     if value is None or isinstance(value, leaf("Resolver")):
         return value
     raise InvalidArgument("a Resolver", value, "Resolver(allow=[…]) takes URLs, paths and stores")
+
+
+def require_limits(value: Limits) -> Limits:
+    """Return the limits of a reader.
+
+    Raises:
+        InvalidArgument: it is something else; says how limits are made.
+    """
+    if isinstance(value, Limits):
+        return value
+    raise InvalidArgument("Limits", value, "Limits(json_bytes=…) changes one, Limits() none")
 
 
 def _body_hint(value: object) -> str:

@@ -48,8 +48,6 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
-__all__ = ["DEFAULT_STEPS", "RULES", "schema_digest", "verify"]
-
 RULES: Final = 1
 """The version of the rules above."""
 DEFAULT_STEPS: Final = 2_000_000
@@ -117,6 +115,7 @@ def schema_digest(schema: Any) -> str:
 
 
 def boxes_of(schema: Any) -> list[tuple[Box, bool]]:
+    """Return the box of each schema part, and whether it is required."""
     value = schema.to_dicts() if hasattr(schema, "to_dicts") else schema
     parts = value["parts"] if isinstance(value, Mapping) else value
     return [

@@ -25,6 +25,7 @@
     ├── LocalFileChanged (OSError)          a local file changed while it was read
     ├── UnsafeReference (PermissionError, ValueError)   a reference no resolver allows
     ├── RefusedPaths (ValueError)           what a directory can't give or take; holds it all
+    ├── BadInput (ValueError)               a line of a log that ends a job; names file and line
     ├── EnvelopeError (ValueError)          a foreign envelope that breaks its own rules
     ├── LossyConversion (ValueError)        a conversion that lost something; holds the losses
     └── MissingDependency (ImportError)     names the extra to install
@@ -45,36 +46,6 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, ClassVar, Final
 
 from messagebody._text import count_of, escape, quote
-
-__all__ = [
-    "AccessDenied",
-    "DecodeError",
-    "DigestMismatch",
-    "DigestUnknown",
-    "DuplicateName",
-    "EnvelopeError",
-    "InvalidArgument",
-    "InvalidBody",
-    "InvalidContentType",
-    "InvalidName",
-    "InvalidPart",
-    "InvalidPattern",
-    "InvalidSchema",
-    "InvalidSize",
-    "LimitExceeded",
-    "LocalFileChanged",
-    "LocalFileNotSent",
-    "LossyConversion",
-    "MessageBodyError",
-    "MissingDependency",
-    "ObjectNotFound",
-    "PartNotFound",
-    "PartsFailed",
-    "RefusedPaths",
-    "StoreError",
-    "UnsafeReference",
-]
-
 
 _SHOWN: Final = 20
 """Findings spelled out in one text; the error holds all of them."""
@@ -458,8 +429,18 @@ class PartsFailed(StoreError):
         return self._told(str)
 
     def _told(self, text_of: Callable[[Exception], str]) -> str:
-        shown = [_named(part, text_of(error)) for part, error in self.failures[:_SHOWN]]
-        rest = len(self.failures) - len(shown)
+        causes: dict[str, list[tuple[str, str]]] = {}
+        for part, error in self.failures[:_SHOWN]:
+            text = text_of(error)
+            causes.setdefault(_cause_of(part, error, text), []).append((part, text))
+        # What several have in common, such as a bucket that is not there, is told once.
+        shown = [
+            _named(*same[0])
+            if len(same) == 1
+            else f"{', '.join(part for part, _ in same)}: {cause}"
+            for cause, same in causes.items()
+        ]
+        rest = max(len(self.failures) - _SHOWN, 0)
         more = f"; and {rest:,} more" if rest else ""
         return f"{len(self.failures):,} parts were not {self.action}. {'; '.join(shown)}{more}"
 
@@ -487,6 +468,13 @@ class _PartsOverLimit(PartsFailed, LimitExceeded): ...
 
 def _statement_of(error: Exception) -> str:
     return error.statement if isinstance(error, MessageBodyError) else str(error)
+
+
+def _cause_of(part: str, error: Exception, text: str) -> str:
+    """Return the text of an error without the part and the key that it is about."""
+    if isinstance(error, StoreError) and error.key:
+        text = text.replace(f"/{error.key}", "")
+    return text.replace(f", storing {part}", "").removeprefix(part).lstrip(": ")
 
 
 def _named(part: str, text: str) -> str:

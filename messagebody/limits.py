@@ -5,7 +5,7 @@ import re
 import attrs
 
 from messagebody._text import quote
-from messagebody.errors import InvalidArgument, InvalidSize
+from messagebody.errors import InvalidSize
 
 _MIB = 1024 * 1024
 
@@ -56,17 +56,6 @@ _UNITS = {
 }  # fmt: skip
 # Far more than any size, and far less than what makes a float infinite.
 _MOST = 2.0**64
-
-
-def require_limits(value: Limits) -> Limits:
-    """Return the limits of a reader.
-
-    Raises:
-        InvalidArgument: it is something else; says how limits are made.
-    """
-    if isinstance(value, Limits):
-        return value
-    raise InvalidArgument("Limits", value, "Limits(json_bytes=…) changes one, Limits() none")
 
 
 def parse_size(size: int | str) -> int:

@@ -23,7 +23,7 @@ from messagebody.content import (
     reference_to,
     size_of,
 )
-from messagebody.errors import DecodeError, InvalidPart
+from messagebody.errors import DecodeError, InvalidPart, LocalFileNotSent
 from messagebody.limits import DEFAULT_LIMITS
 from messagebody.media_types import JSON, essence, is_text, parse_content_type
 from messagebody.wire import strict_json
@@ -63,6 +63,7 @@ class Part:
         size: bytes of the content; checked if the content is here.
         digest: `"sha256:"` and 64 hex digits; checked if the content is here.
         metadata: an object of JSON values.
+        extra: members nobody defined, kept for whoever knows them.
 
     Raises:
         InvalidName, InvalidContentType, InvalidPart: an argument breaks the format's rules.
@@ -90,12 +91,13 @@ class Part:
         size: int | None = None,
         digest: str | None = None,
         metadata: Mapping[str, Any] | None = None,
+        extra: Mapping[str, Any] | None = None,
     ) -> None:
         said = check_about({"name": name, "content_type": content_type, "metadata": metadata})
         held = hold(content, url, size, digest)
         if content_type is None:
             said["content_type"] = guess_type(held, said["name"])
-        _set_record(self, record_of(held, said))
+        _set_record(self, record_of(held, said, check_extra(extra or {})))
         _set_resolver(self, None)
         if not isinstance(held, Reference):
             keep_promise(held, size, digest)
@@ -218,6 +220,21 @@ class Part:
             return reference_to(record.url, size, digest)
         check_promise(changes.get("size"), changes.get("digest"))
         return self._inline_or_local()
+
+    def _asdict(self) -> dict[str, Any]:
+        """Return the arguments that make this part: encoders of named tuples ask for them."""
+        file, record = self.local_file, self._record
+        if file is not None:
+            raise LocalFileNotSent(self.label, file.path.name, human_size(file.size))
+        arguments = {
+            "content": record.content,
+            "url": record.url,
+            **about(record),
+            "extra": self.extra or None,
+        }
+        if self.is_reference:
+            arguments |= {"size": record.size, "digest": record.digest}
+        return {key: value for key, value in arguments.items() if value is not None}
 
     def with_resolver(self, resolver: "messagebody.Resolver | None") -> Self:
         """Return the same part, read through `resolver` where no other is given."""

@@ -4,9 +4,11 @@ import contextlib
 import functools
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -106,3 +108,44 @@ def rclone(directory: Path, port: int | None = None) -> Iterator[Server]:
     ]  # fmt: skip
     with running(command, port):
         yield Server(f"http://127.0.0.1:{port}", *keys, directory)
+
+
+def postgres_binaries() -> Path | None:
+    """Return the directory of PostgreSQL's programs, as Debian installs them; None if absent."""
+    found = shutil.which("postgres")
+    newest = sorted(Path("/usr/lib/postgresql").glob("*/bin/postgres"))
+    return Path(found).parent if found else newest[-1].parent if newest else None
+
+
+@contextlib.contextmanager
+def postgres(binaries: Path) -> Iterator[str]:
+    """Run a PostgreSQL that listens on a socket file only; yield what its clients connect to."""
+    # It refuses to run as root, and has to reach its directory as the user that it runs as.
+    user = "postgres" if os.geteuid() == 0 else None
+    directory = Path(tempfile.mkdtemp(prefix="messagebody-postgres-"))
+    try:
+        if user is not None:
+            shutil.chown(directory, user)
+        data = directory / "data"
+        initialize = [str(binaries / "initdb"), "-D", str(data), "-U", "test", "-A", "trust", "-N"]
+        subprocess.run(initialize, check=True, stdout=subprocess.DEVNULL, user=user, cwd="/")
+        options = ["-D", str(data), "-k", str(directory), "-c", "listen_addresses=", "-F"]
+        command = [str(binaries / "postgres"), *options]
+        with subprocess.Popen(command, stderr=subprocess.DEVNULL, user=user, cwd="/") as process:
+            try:
+                _wait_for_file(directory / ".s.PGSQL.5432", process)
+                yield f"host={directory} user=test dbname=postgres"
+            finally:
+                process.send_signal(signal.SIGINT)  # its fast shutdown, which ends its children
+    finally:
+        shutil.rmtree(directory)
+
+
+def _wait_for_file(path: Path, process: "subprocess.Popen[bytes]") -> None:
+    for _ in range(300):
+        if process.poll() is not None:
+            raise RuntimeError(f"the server ended with code {process.returncode}")
+        if path.exists():
+            return
+        time.sleep(0.05)
+    raise RuntimeError("the server does not listen")

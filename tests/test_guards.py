@@ -279,6 +279,8 @@ class TestAsText:
         path: Any = Path("message.json")
         with pytest.raises(DecodeError, match=r"a file: load\(…\)"):
             MessageBody.from_json(path)
+        with pytest.raises(DecodeError, match=r"load\(…\) reads a file"):
+            MessageBody.from_json("messages/message.json")
 
     def test_a_directory_as_text_in_place_of_a_store(self) -> None:
         with pytest.raises(StoreError, match=r"pathlib.Path\('/srv/store'\)"):

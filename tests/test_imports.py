@@ -27,9 +27,12 @@ FLOORS = [
     {"_index", "content", "solver"},
     {"stores"},
     {"part", "references"},
+    {"_sequence"},
     {"body", "findings"},
     {"formats", "samples", "schema", "tables"},
-    {"compatibility", "envelopes", "interop", "offloading"},
+    {"compatibility", "envelopes", "offloading", "streaming"},
+    {"payloads"},
+    {"interop"},
     {"bulk", "filesystem", "testing"},
     {"cli"},
     {"__main__"},
@@ -40,12 +43,14 @@ TYPES_FROM_ABOVE = {("body", "filesystem")}
 SHARED = {
     "envelopes": {"attachments", "embedding", "json_schema", "php", "sidecar"},
     "formats": {
+        "a2a",
         "base",
         "capabilities",
         "core",
         "dialect",
         "items",
         "losses",
+        "mcp_blocks",
         "openai",
         "reading",
         "rest",
@@ -72,12 +77,14 @@ DOORS = {
     "google": {"formats/values.py"},
     "hypothesis": {"testing/adapters.py", "testing/strategies.py"},
     "kombu": {"interop/celery.py"},
+    "langgraph": {"interop/langgraph.py"},
     "magic": {"sniffing.py"},
     "msgspec": {"wire/"},
     "mypy_boto3_s3": {"stores/s3/client.py"},
     "networkx": {"compatibility/questions.py"},
     "obspec": {"interop/obspec.py"},
     "obstore": {"stores/s3/obstore.py"},
+    "ormsgpack": {"interop/langgraph.py"},
     "pyarrow": {"bulk/messages.py", "tables.py"},
     "pybase64": {"wire/base64.py"},
     "pydantic_core": {"interop/pydantic.py"},
@@ -276,6 +283,11 @@ def test_importing_the_package_loads_nothing_heavy() -> None:
         [sys.executable, "-c", program], check=True, capture_output=True, text=True
     )
     assert HEAVY & {name.split(".")[0] for name in done.stdout.split()} == set()
+
+
+def test_only_faces_of_packages_list_their_names() -> None:
+    listing = [path.name for path in ROOT.rglob("*.py") if "\n__all__" in path.read_text("utf-8")]
+    assert set(listing) == {"__init__.py"}
 
 
 def test_public_names_are_sorted_and_there() -> None:

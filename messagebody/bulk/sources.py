@@ -26,6 +26,7 @@ SHARD_BYTES: Final = 64 * 1024 * 1024
 
 _MESSAGES: Final = 1000
 """Files of one message each that make a shard."""
+# A store answers in requests: larger ones are fewer.
 _READ_AT_ONCE: Final = 4 * CHUNK
 _MAGIC: Final = re.compile(r"[*?\[{]|[!@+]\(")
 
@@ -85,6 +86,7 @@ class Input:
     def is_unchanged(self) -> bool:
         """Ask the store whether the file is still the one that was found."""
         now = self.store.stat(self.stat.key)
+        # A file that changed would give results of two versions.
         return (
             now is not None
             and now.size == self.stat.size

@@ -71,6 +71,7 @@ def code_of(error: Exception) -> ExitCode:
         return ExitCode.FAILED
     if isinstance(error, MessageBodyError):
         return ExitCode.USAGE
+    # A file that can't be read is the world's fault; anything else unforeseen is ours.
     return ExitCode.FAILED if isinstance(error, OSError) else ExitCode.INTERNAL
 
 
@@ -104,6 +105,7 @@ def run(arguments: Sequence[str]) -> int:
         return _report(None, "standard output is closed", ExitCode.FAILED, terminal)
     try:
         code = _invoke(arguments, terminal)
+        # Here, where a closed pipe or a full disk still can become an exit code.
         sys.stdout.flush()
     except BrokenPipeError:
         return _closed_pipe()

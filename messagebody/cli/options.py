@@ -139,6 +139,7 @@ def complete_name(context: click.Context, parameter: click.Parameter, incomplete
     if not path or path == "-":
         return []
     names = read_body(path).names()
+    # The first slash may be left out, so it is neither asked for nor completed.
     without = "" if incomplete.startswith("/") else "/"
     return [name.removeprefix(without) for name in names if name.startswith(without + incomplete)]
 
@@ -173,6 +174,7 @@ def read_file_of_directory(path: str) -> bytes:
 
 def _all_of(stream: Any) -> bytes:
     """Read a stream to its end, or to just over the limit."""
+    # One byte more shows that there is more.
     chunks, missing = [], limits().json_bytes + 1
     # In steps: Ctrl-C is not noticed inside of one long read that is busy when it comes.
     while missing > 0 and (chunk := stream.read1(min(missing, _CHUNK))):
@@ -310,6 +312,7 @@ def write_body(
             )
         output = source
     data = body.to_json_bytes() + b"\n"
+    # A message that no command could read again would be lost.
     if len(data) > limits().json_bytes:
         raise click.UsageError(
             f"the message would have {human_size(len(data))}, and commands read at most "
@@ -331,6 +334,7 @@ def write_out(data: bytes) -> None:
     """Write to standard output, all of it: unbuffered streams may take a part at a time."""
     rest = memoryview(data)
     while rest:
+        # A pipe may take less than it is given.
         rest = rest[sys.stdout.buffer.write(rest) :]
     sys.stdout.buffer.flush()
 
@@ -338,6 +342,7 @@ def write_out(data: bytes) -> None:
 @contextlib.contextmanager
 def progress(terminal: Terminal, label: str) -> Iterator[Any]:
     """Yield an fsspec callback that draws a bar of bytes; None if nobody can see it."""
+    # Progress is for somebody who watches, and not for a log.
     if terminal.quiet or not is_terminal(sys.stderr):
         yield None
         return

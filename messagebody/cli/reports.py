@@ -3,8 +3,10 @@
 import hashlib
 import json
 import os
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar
 from urllib.parse import quote
 
@@ -27,6 +29,8 @@ Outcome = Literal["passed", "failed", "undecided"]
 
 _TOOL: Final = "messagebody"
 _INFORMATION: Final = "https://messagebody.readthedocs.io"
+_SPACE: Final = re.compile(r"[ \t\r\n]*")
+_DECODER: Final = json.JSONDecoder()
 _SARIF_ESCAPES: Final = str.maketrans({"{": "{{", "}": "}}", "\\": "\\\\", "[": "\\[", "]": "\\]"})
 
 
@@ -41,6 +45,7 @@ class Message:
         path: the file.
         is_error: whether it decides the outcome; else it is a remark.
         identity: values that stay the same when only the wording changes.
+        line: the line of the file, from 1.
     """
 
     code: str
@@ -49,6 +54,7 @@ class Message:
     path: str
     is_error: bool
     identity: tuple[str, ...]
+    line: int = 1
 
 
 @attrs.frozen
@@ -100,7 +106,8 @@ def _trouble(report: Report) -> str:
 def _github(report: Report) -> str:
     return "\n".join(
         f"::{'error' if each.is_error else 'warning'} file={_github_property(each.path)},"
-        f"title={_github_property(f'{_TOOL} {each.code}')}::{_github_text(each.text)}"
+        f"line={each.line},title={_github_property(f'{_TOOL} {each.code}')}"
+        f"::{_github_text(each.text)}"
         for each in report.messages
     )
 
@@ -120,7 +127,7 @@ def _gitlab(report: Report) -> str:
             "check_name": each.code,
             "fingerprint": fingerprint,
             "severity": "major" if each.is_error else "minor",
-            "location": {"path": each.path, "lines": {"begin": 1}},
+            "location": {"path": each.path, "lines": {"begin": each.line}},
         }
         for each, fingerprint in _fingerprinted(report)
     ]
@@ -128,6 +135,7 @@ def _gitlab(report: Report) -> str:
 
 
 def _sarif(report: Report) -> str:
+    # Only rules that are met: the list of all would say nothing more.
     rules = {each.code: each.rule for each in report.messages}
     driver = {
         "name": _TOOL,
@@ -147,7 +155,8 @@ def _sarif(report: Report) -> str:
 
 
 def _sarif_result(message: Message, rule: int, fingerprint: str) -> dict[str, Any]:
-    place = {"artifactLocation": {"uri": _uri(message.path)}, "region": {"startLine": 1}}
+    region = {"startLine": message.line}
+    place = {"artifactLocation": {"uri": _uri(message.path)}, "region": region}
     return {
         "ruleId": message.code,
         "ruleIndex": rule,
@@ -169,6 +178,7 @@ def _fingerprinted(report: Report) -> Iterator[tuple[Message, str]]:
     times = Counter[tuple[str, ...]]()
     for message in report.messages:
         identity = (message.code, message.path, *message.identity)
+        # Two equal problems in one file are two issues: the count tells them apart.
         times[identity] += 1
         text = "\0".join((*identity, str(times[identity])))
         yield message, hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
@@ -222,17 +232,20 @@ class Subject:
         changed: path of the file whose change is judged. All findings are shown there, since the
             other file may be anywhere; without it, they are shown at the file of the schema part
             they are about.
+        lines: where the schema parts of a file begin, by its path; see `lines_of`.
     """
 
     producer: str
     consumer: str
     changed: str | None = None
+    lines: Mapping[str, Sequence[int]] = attrs.field(factory=dict, kw_only=True)
 
     @property
     def sides(self) -> tuple[str, str]:
         """The names of the two: their paths, or the old and the new schema of a change."""
         if self.changed is None:
             return self.producer, self.consumer
+        # Both versions are one file, so its path would not tell them apart.
         sides = "the new schema", "the old schema"
         return sides if self.changed == self.producer else sides[::-1]
 
@@ -242,11 +255,49 @@ class Subject:
         asked = " fits ".join(self.sides)
         return asked if self.changed is None else f"{self.changed}: {asked}"
 
-    def path_of(self, producer_index: int | None) -> str:
-        """Return the file at which a finding about this producer part, or none, is shown."""
+    def place_of(self, producer_index: int | None, consumer_index: int | None) -> tuple[str, int]:
+        """Return the file and the line at which a finding about these parts is shown."""
+        path = self.consumer if producer_index is None else self.producer
         if self.changed is not None:
-            return self.changed
-        return self.consumer if producer_index is None else self.producer
+            path = self.changed
+        index = producer_index if path == self.producer else consumer_index
+        return path, line_at(self.lines.get(path, ()), index)
+
+
+def lines_of(path: str) -> list[int]:
+    """Return the lines, from 1, on which the elements of a JSON array begin.
+
+    Arguments:
+        path: a file that was read as JSON. A pipe can be read only once, so that it has no lines
+            to show; neither has a value that is not an array.
+    """
+    if path == "-" or not Path(path).is_file():
+        return []
+    text, lines = Path(path).read_text(encoding="utf-8"), []
+    at, line = _after_space(text, 0), 1
+    if text[at] != "[":
+        return []
+    begin = 0
+    at = _after_space(text, at + 1)
+    while text[at] != "]":
+        line += text.count("\n", begin, at)
+        begin = at
+        lines.append(line)
+        at = _after_space(text, _DECODER.raw_decode(text, at)[1])
+        if text[at] == ",":
+            at = _after_space(text, at + 1)
+    return lines
+
+
+def _after_space(text: str, at: int) -> int:
+    found = _SPACE.match(text, at)
+    assert found is not None  # noqa: S101 - it matches nothing, too
+    return found.end()
+
+
+def line_at(lines: Sequence[int], index: int | None) -> int:
+    """Return the line of an element; the first where it is not known."""
+    return lines[index] if index is not None and index < len(lines) else 1
 
 
 def report_pair(
@@ -275,7 +326,10 @@ def report_pair(
 
 
 def report_findings(
-    findings: "Sequence[Finding]", checked: "MessageBodySchema | MessageBody", path: str
+    findings: "Sequence[Finding]",
+    checked: "MessageBodySchema | MessageBody",
+    path: str,
+    lines: Sequence[int] = (),
 ) -> Report:
     """Return the findings of `lint` in a schema or a body as a report.
 
@@ -283,6 +337,7 @@ def report_findings(
         findings: the findings.
         checked: the schema or the body.
         path: the file it is in.
+        lines: where its parts begin; see `lines_of`.
     """
     is_body = isinstance(checked, MessageBody)
     kind, index = ("body", "partIndex") if is_body else ("schema", "schemaIndex")
@@ -290,7 +345,7 @@ def report_findings(
         "lint",
         f"{path} means what it says",
         "failed" if findings else "passed",
-        tuple(_on_finding(each, checked, path) for each in findings),
+        tuple(_on_finding(each, checked, path, lines) for each in findings),
         {
             kind: path,
             "findings": [
@@ -302,20 +357,22 @@ def report_findings(
 
 def _on_pair(reason: "Reason", result: "Compatibility", subject: Subject) -> Message:
     sender, taker = subject.sides
+    path, line = subject.place_of(reason.producer_index, reason.consumer_index)
     sent = _label(result.producer, reason.producer_index)
     taken = _label(result.consumer, reason.consumer_index)
     return Message(
         reason.code,
         _RULES[reason.code],
         escape(f"{sender} {_FITS[result.verdict]} {taker}: {reason}", limit=_LONGEST),
-        subject.path_of(reason.producer_index),
+        path,
         is_error=result.compatible is False and reason.code not in _REMARKS,
         identity=(sender, taker, sent, taken),
+        line=line,
     )
 
 
 def _on_finding(
-    finding: "Finding", checked: "MessageBodySchema | MessageBody", path: str
+    finding: "Finding", checked: "MessageBodySchema | MessageBody", path: str, lines: Sequence[int]
 ) -> Message:
     place = f"{finding.place}: " if finding.place else ""
     return Message(
@@ -325,6 +382,7 @@ def _on_finding(
         path,
         is_error=finding.severity == "ERROR",
         identity=(_label(checked, finding.index),),
+        line=line_at(lines, finding.index),
     )
 
 

@@ -22,8 +22,6 @@ from messagebody.solver.decision import NOTHING, Decision
 from messagebody.solver.intersection import intersection
 from messagebody.solver.profile import Profile
 
-__all__ = ["join", "meet", "simplify"]
-
 _IMPOSSIBLE = SchemaPart("/.", required=True)
 """Required, and no name matches it: a schema with it accepts nothing."""
 

@@ -14,18 +14,6 @@ from messagebody.solver.budget import DEFAULT_STEPS, Budget, OutOfBudget
 from messagebody.solver.decision import NOTHING, Decision
 from messagebody.solver.profile import PartType, Profile
 
-__all__ = [
-    "Evolution",
-    "Relation",
-    "Upgrade",
-    "dead_parts",
-    "disjoint",
-    "equivalent",
-    "evolution",
-    "satisfiable",
-    "upgrade",
-]
-
 
 @attrs.frozen(eq=False)
 class Relation:

@@ -17,16 +17,6 @@ from messagebody.part import Part
 from messagebody.references.url import Malformed, parse
 from messagebody.wire import base64
 
-__all__ = [
-    "Taken",
-    "content_type_of",
-    "is_absolute_url",
-    "not_taken",
-    "put_parts",
-    "take_part",
-    "take_parts",
-]
-
 _CACHED_LENGTH = 256
 
 ALIASES = {

@@ -18,8 +18,6 @@ from messagebody.part import Part
 from messagebody.wire import base64, data_urls, strict_json
 from messagebody.wire.manifest import UNLISTED, unlisted
 
-__all__ = ["Embedded", "embed", "extract", "inline_text", "is_same"]
-
 _SEPARATOR = "\n\n"
 
 

@@ -304,7 +304,13 @@ class Carrier:
                 f"to whom; give a header, {self.what} without its content, or use build or reply"
             )
         value = self.carrying(dict(header), body)
-        return Converted(value, [*self.unseen(body, value), *missing(self.iter_findings(value))])
+        return self.converted(body, value, self.iter_findings(value))
+
+    def converted(
+        self, body: MessageBody, message: dict[str, Any], findings: Iterable[Finding]
+    ) -> Converted[Any]:
+        """Return the message made of a body, with what it does not show and still lacks."""
+        return Converted(message, [*self.unseen(body, message), *missing(findings)])
 
     def carrying(self, message: dict[str, Any], body: MessageBody) -> dict[str, Any]:
         """Return a message with a body as its content, and its references listed."""

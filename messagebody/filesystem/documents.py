@@ -13,8 +13,6 @@ from messagebody.body import MessageBody
 from messagebody.digests import sha256_of
 from messagebody.errors import DecodeError, MessageBodyError
 
-__all__ = ["Document"]
-
 
 class Document:
     """A JSON document that holds a body, anywhere fsspec reaches.

@@ -12,13 +12,13 @@ if TYPE_CHECKING:
 
 
 class PartReader(io.BytesIO):
-    """A file open for reading whose content is in the message."""
+    """A file open for reading whose content is in the message; see `described_stream`."""
 
     mode = "rb"
 
-    def __init__(self, path: str, content: bytes) -> None:
+    def __init__(self, path: str, name: str, content: bytes) -> None:
         super().__init__(content)
-        self.path = self.name = path
+        self.path, self.name = path, name
         self.size = len(content)
 
 
@@ -26,17 +26,24 @@ class PartReader(io.BytesIO):
 _buffered: Callable[[Any], Any] = vars(io.BufferedReader)["raw"].__get__
 
 
-def described_stream(stream: BinaryIO, path: str, size: int | None) -> Any:
+def described_stream(stream: BinaryIO, path: str, name: str, size: int | None) -> Any:
     """Return a stream that has the size, the path and the name that fsspec's own files have.
 
-    Libraries find a format by `name`, and blocks and progress by `size`; None is an unknown size.
+    Libraries find a format by `name`, and some read or write the local file of that name instead of
+    the stream. A message must not choose that file, so `name` is a URL.
+
+    Arguments:
+        stream: what is read.
+        path: the path of the part.
+        name: the URL of the part.
+        size: bytes, for blocks and progress; None if nobody knows.
     """
     described: Any = stream
     described.size, described.path = size, path
     named: Any = stream if isinstance(stream, io.BytesIO) else described.raw
     if isinstance(stream, io.BufferedReader):
         named = _buffered(stream)
-    named.name = path
+    named.name = name
     if not hasattr(named, "mode"):
         named.mode = "rb"
     return described
@@ -93,8 +100,8 @@ class Writing:
 
     @property
     def name(self) -> str:
-        """The name of the part; libraries find a format by it."""
-        return self._path
+        """The URL of the part; libraries find a format by it. See `described_stream`."""
+        return str(self._filesystem.unstrip_protocol(self._path))
 
     @property
     def mode(self) -> str:
@@ -243,7 +250,7 @@ class CompressingWriter(io.BufferedIOBase):
         self, target: PartWriter | OffloadingWriter, compressor: Callable[..., Any]
     ) -> None:
         self._target = target
-        self.path = self.name = target.path
+        self.path, self.name = target.path, target.name
         self._compressor = compressor(target, mode="w")
         self.closers = target.closers
         self.closers.append(self.close)

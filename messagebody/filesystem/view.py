@@ -389,15 +389,16 @@ class BodyView(AbstractFileSystem):  # type: ignore[misc]
         """Open a file for reading; `whole` says that all of it is wanted, and so is verified."""
         path = self._strip_protocol(path)
         part = self._file(path)
+        name = self.unstrip_protocol(path)
         with concerning(path):
             if not part.is_reference and part.local_file is None:
-                return PartReader(path, part.read_bytes())
+                return PartReader(path, name, part.read_bytes())
             if not (whole and part.is_reference):
-                return described_stream(part.open(), path, self._known_size(part))
+                return described_stream(part.open(), path, name, self._known_size(part))
             spool = self._deciding().fetch(
                 str(part.url), size=part.size, digest=part.digest, subject=part.label, budget=budget
             )
-        return described_stream(spool.stream(), path, spool.size)
+        return described_stream(spool.stream(), path, name, spool.size)
 
     def cat_file(
         self, path: str, start: int | None = None, end: int | None = None, **_: Any

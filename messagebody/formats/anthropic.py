@@ -10,12 +10,14 @@ from messagebody.formats.items import (
     Call,
     Item,
     Media,
+    NotJson,
     Reasoning,
     Result,
     Text,
     arguments_object,
     call_id,
     renamed,
+    value_of,
 )
 from messagebody.media_types import JSON, essence
 from messagebody.wire import strict_json
@@ -28,6 +30,10 @@ _BLOCKS: Final = (
 )  # fmt: skip
 _CALLS: Final = ("tool_use", "server_tool_use", "mcp_tool_use")
 
+_ASSISTANT: Final = frozenset({"assistant"})
+_SEEN: Final = frozenset({"user", "assistant", "tool"})
+"""Whose messages may hold more than text."""
+
 
 class Anthropic(Format):
     """Anthropic Messages: all content is a list of typed blocks."""
@@ -35,17 +41,24 @@ class Anthropic(Format):
     name = "anthropic"
     title = "Anthropic Messages (anthropic 2.12)"
     kinds = (
-        Kind("image", IMAGES, ("https", _FILES), max_bytes=5 * MIB, in_results=True),
+        Kind(
+            "image", IMAGES, ("https", _FILES), max_bytes=5 * MIB, in_results=True, roles=_SEEN,
+        ),
         Kind(
             "document", (_PDF, "text/*", JSON), ("https", _FILES), (_PDF,), max_bytes=32 * MIB,
-            name_slot="path", in_results=True,
+            name_slot="path", in_results=True, roles=_SEEN,
         ),
-        Kind("file", (), (_FILES,), ("*/*",)),
+        Kind("file", (), (_FILES,), ("*/*",), roles=_SEEN),
         Kind("web_search_result", (), ("*",), in_messages=False),
         Kind("json", (JSON,), in_messages=False),
     )  # fmt: skip
+    # Thoughts carry a signature that only Anthropic can make; others are refused.
     signs_reasoning = True
+    # Results of tools come from the user.
     roles = {"tool": "user"}  # noqa: RUF012 - nobody changes it
+    speakers = {  # noqa: RUF012 - nobody changes it
+        Call: _ASSISTANT, Reasoning: _ASSISTANT, Result: frozenset({"user", "tool"}),
+    }  # fmt: skip
 
     def split(self, message: Any) -> tuple[list[Any], Any]:
         """Return the blocks of a message, or of its content alone."""
@@ -87,6 +100,7 @@ class Anthropic(Format):
                 need(block, "id"), need(block, "name"), need(block, "input", dict),
                 None if kind == "tool_use" else kind,
             )  # fmt: skip
+        # Each server tool has a result type of its own, and new ones come.
         if isinstance(kind, str) and kind.endswith("tool_result"):
             return _result(block, kind)
         if kind == "web_search_result":
@@ -129,6 +143,7 @@ class Anthropic(Format):
         if not isinstance(value, dict) or value.get("role") not in ("user", "assistant"):
             return False
         is_response = value.get("type") == "message"
+        # A response has many members, a request two: more of them mean another format.
         allowed = {"role", "content", *(value.keys() if is_response else ())}
         content = value.get("content")
         if not value.keys() <= allowed:
@@ -144,6 +159,7 @@ def _is_block(block: Any) -> bool:
         return False
     if kind in {"image", "document"}:
         source = block.get("source")
+        # AG-UI's blocks look alike, but for a member `value`.
         return isinstance(source, dict) and source.get("type") in _SOURCES and "value" not in source
     if kind == "text":
         return "text" in block and not {"annotations", "_meta", "id", "extras"} & block.keys()
@@ -154,6 +170,7 @@ _SOURCES: Final = ("base64", "url", "file", "text", "content")
 
 
 def _file_url(file_id: str) -> str:
+    # A scheme of its own: the id means something to Anthropic's Files API only.
     return f"{_FILES}:{quote(file_id)}"
 
 
@@ -242,7 +259,8 @@ def _written(item: Media) -> Any | None:
     if item.kind == "web_search_result":
         return {"type": item.kind, "url": item.url, "title": item.title}
     if item.kind == "json":
-        return {"type": "json", "json": strict_json.loads(item.text or "null", depth=100)}
+        value = value_of(item)
+        return None if value is NotJson else {"type": "json", "json": value}
     if item.kind == "file":
         return {"type": "container_upload", "file_id": unquote((item.url or "").partition(":")[2])}
     source = _source(item)
@@ -259,6 +277,7 @@ def _source(item: Media) -> dict[str, Any] | None:
             return {"type": "file", "file_id": unquote(opaque)}
         return {"type": "url", "url": item.url}
     kind = essence(item.media_type or "")
+    # Text documents are sent as text; the API takes no other bytes.
     if item.kind == "image" or kind == _PDF:
         return {"type": "base64", "media_type": kind, "data": item.base64()}
     if item.text is None:

@@ -123,16 +123,26 @@ class Adapter(Protocol):
 # A new format is one new module and one line here; that of another package is an entry point.
 # Modules are imported on first use: most programs speak one format.
 _adapters: dict[str, str | Adapter] = {
+    "a2a": "messagebody.formats.a2a",
+    "a2a-0.3": "messagebody.formats.a2a_0_3",
+    "acp": "messagebody.formats.acp",
+    "ag-ui": "messagebody.formats.ag_ui",
+    "agent-client": "messagebody.formats.agent_client",
     "agents-api": "messagebody.envelopes.agents_api",
     "anthropic": "messagebody.formats.anthropic",
     "bedrock": "messagebody.formats.bedrock",
     "channel": "messagebody.envelopes.channel",
     "gemini": "messagebody.formats.gemini",
+    "haystack": "messagebody.formats.haystack",
+    "langchain": "messagebody.formats.langchain",
+    "llamaindex": "messagebody.formats.llamaindex",
     "mcp": "messagebody.formats.mcp",
     "olympus": "messagebody.envelopes.olympus",
     "openai-chat": "messagebody.formats.openai_chat",
     "openai-responses": "messagebody.formats.openai_responses",
+    "pydantic-ai": "messagebody.formats.pydantic_ai",
     "sentient": "messagebody.envelopes.sentient",
+    "vercel-ai": "messagebody.formats.vercel_ai",
 }
 
 GROUP: Final = "messagebody.formats"
@@ -210,13 +220,15 @@ def detect(value: Any) -> tuple[str, ...]:
         ('openai-chat',)
     """
     found = tuple(name for name in adapter_names() if adapter(name).detect(value))
-    if len(found) > 1 and found[0] == "agents-api" and not _is_bare(value):
-        return found[1:]
+    if len(found) > 1 and not _is_bare(value):
+        return tuple(name for name in found if name != "agents-api")
     return found
 
 
 def _is_bare(value: Any) -> bool:
-    return value.keys() == {"role", "content"} and isinstance(value["content"], str)
+    if not isinstance(value, dict) or value.keys() != {"role", "content"}:
+        return False
+    return isinstance(value["content"], str)
 
 
 def _unknown(name: str) -> str:

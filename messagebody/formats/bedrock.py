@@ -10,11 +10,13 @@ from messagebody.formats.items import (
     Call,
     Item,
     Media,
+    NotJson,
     Reasoning,
     Result,
     Text,
     arguments_object,
     call_id,
+    value_of,
 )
 from messagebody.media_types import JSON, essence
 from messagebody.wire import strict_json
@@ -45,13 +47,18 @@ _FORMATS: Final = {
 """What Converse calls the types of each kind of block."""
 _WORD_OF: Final = {
     kind: {media_type: word for word, media_type in reversed(words.items())}
+    # Reversed, so that of several words for a type the first one is written.
     for kind, words in _FORMATS.items()
 }
+# A document must have a name, and a part need not.
 _UNNAMED: Final = "unnamed"
 
 
 def _kind(name: str, **about: Any) -> Kind:
     return Kind(name, tuple(_WORD_OF[name]), ("s3",), in_results=True, **about)
+
+
+_ASSISTANT: Final = frozenset({"assistant"})
 
 
 class Bedrock(Format):
@@ -69,7 +76,11 @@ class Bedrock(Format):
             tuple(_WORD_OF["document"]), max_bytes=4_500_000, name_slot="file", in_results=True,
         ),
     )  # fmt: skip
+    # Converse has two roles; results of tools come from the user.
     roles = {"tool": "user"}  # noqa: RUF012 - nobody changes it
+    speakers = {  # noqa: RUF012 - nobody changes it
+        Call: _ASSISTANT, Reasoning: _ASSISTANT, Result: frozenset({"user", "tool"}),
+    }  # fmt: skip
 
     def split(self, message: Any) -> tuple[list[Any], Any]:
         """Return the blocks of a message, or of a list of them."""
@@ -82,6 +93,7 @@ class Bedrock(Format):
 
     def read(self, block: Any) -> Item | None:
         """Return the item of a block."""
+        # The first member that is known says what the block is; others may stand beside it.
         for kind, value in block.items():
             if kind == "text":
                 return Text(need(block, "text"))
@@ -145,6 +157,7 @@ _MEMBERS: Final = {
 
 
 def _is_block(block: Any) -> bool:
+    # One member: other formats' blocks have a type beside.
     return isinstance(block, dict) and len(block) == 1 and block.keys() <= _MEMBERS
 
 
@@ -152,6 +165,7 @@ def _media(kind: str, block: Any) -> Media | None:
     source = need(block, "source", dict)
     media_type = _FORMATS[kind].get(optional(block, "format") or "txt")
     name = optional(block, "name")
+    # It was given here, so that part has none.
     name = None if name == _UNNAMED else name
     if "bytes" in source:
         return Media(kind, media_type, name, encoded=need(source, "bytes"))
@@ -164,7 +178,10 @@ def _media(kind: str, block: Any) -> Media | None:
 
 def _written(item: Media) -> Any:
     if item.kind == "json":
-        value = strict_json.loads(item.text or item.data or "null", depth=100)
+        value = value_of(item)
+        if value is NotJson:
+            return None
+        # Converse takes objects only.
         return {"json": value if isinstance(value, dict) else {"output": value}}
     word = _WORD_OF[item.kind].get(essence(item.media_type or ""), "txt")
     if item.url is not None:

@@ -14,7 +14,7 @@ from messagebody.errors import EnvelopeError, MessageBodyError
 from messagebody.findings import Finding
 from messagebody.formats.base import Converted
 from messagebody.formats.capabilities import MIB
-from messagebody.formats.dialect import Dialect
+from messagebody.formats.dialect import Dialect, Misplaced
 from messagebody.formats.items import KEEP, Call, Collector, Result, items_of
 from messagebody.formats.reading import Reader
 from messagebody.formats.values import json_value
@@ -99,7 +99,11 @@ class Format(Dialect):
         """
         options = Options(carry, urls, unsupported, max_bytes, resolver)
         body, rest = self._with_rest(body, rest)
-        return Writer(self, options, rest, body).write(role)
+        try:
+            return Writer(self, options, rest, body).write(role)
+        except Misplaced as error:
+            # What the parts make is right: only what was laid over it can be wrong.
+            raise EnvelopeError(f"rest is not what to_body returned: {error.problem}") from error
 
     def _with_rest(self, body: MessageBody, rest: Any) -> tuple[MessageBody, Any]:
         """Return a body without the part that holds the rest, and the rest."""
@@ -137,7 +141,7 @@ class Format(Dialect):
     ) -> Converted[list[Any]]:
         """Return the messages of a conversation.
 
-        A body that holds more results of tools than a message of the format may hold becomes
+        A body that holds what needs a message of its own, such as the result of a tool, becomes
         several messages.
 
         Arguments:
@@ -154,13 +158,13 @@ class Format(Dialect):
         return _all(pairs, lambda pair, _: self.from_body(pair[0], rest=pair[1], **options))
 
     def _pieces(self, body: MessageBody) -> list[MessageBody]:
-        """Return the bodies to make messages of: one, but for results that need their own."""
-        if not self.one_result:
+        """Return the bodies to make messages of: one, but for what needs its own."""
+        if not self.alone:
             return [body]
         pieces = []
         is_open = False
         for item, parts in items_of(body):
-            if isinstance(item, Result):
+            if isinstance(item, self.alone):
                 pieces.append(parts)
                 is_open = False
             elif is_open:

@@ -44,7 +44,15 @@ def optional(block: Any, key: str, kind: type = str) -> Any:
     Raises:
         Misplaced: it is of another type.
     """
+    if not isinstance(block, dict):
+        raise Misplaced("", f"expected an object, got {quote(block, limit=40)}")
     return None if block.get(key) is None else need(block, key, kind)
+
+
+ROLES: Final = ("user", "assistant", "system", "tool")
+
+COPY: Final = "messagebody"
+"""The member that holds the copy."""
 
 
 def split_texts(message: Any, member: str) -> tuple[list[Any], Any]:
@@ -85,11 +93,13 @@ class Dialect:
     kinds: ClassVar[tuple[Kind, ...]] = ()
     """The kinds of block for files, the ones to prefer first."""
     slot: ClassVar[str | None] = None
-    """The member of a block that users may put anything into."""
+    """The member of a block that users may put anything into; "" if that is the block itself."""
     roles: ClassVar[Mapping[str, str]] = {}
     """The format's own words for "user", "assistant", "system" and "tool", where they differ."""
-    one_result: ClassVar[bool] = False
-    """Whether a message holds the result of one call, and nothing else beside it."""
+    speakers: ClassVar[Mapping[type[Item], frozenset[str]]] = {}
+    """Whose messages may hold an item, in our words; all where the item is not named."""
+    alone: ClassVar[tuple[type[Item], ...]] = ()
+    """What has a message of its own: such a message holds one of these, and nothing beside it."""
     signs_reasoning: ClassVar[bool] = False
     """Whether the target takes reasoning only with the signature or id that it gave to it."""
 
@@ -117,6 +127,30 @@ class Dialect:
     def detect(self, value: Any, /) -> bool:
         """Return whether a parsed JSON value looks like a message of the format."""
         raise NotImplementedError
+
+    # What most have alike
+
+    def role_of(self, message: Any) -> str | None:
+        """Return the role of a message, in the words that all formats share where they do."""
+        said: str | None = optional(message, "role") if isinstance(message, dict) else None
+        if said is None or said in ROLES:
+            return said
+        return {theirs: ours for ours, theirs in self.roles.items()}.get(said, said)
+
+    def kinds_of(self, role: str) -> tuple[Kind, ...]:
+        """Return the kinds of block that a message of some role may have."""
+        return tuple(kind for kind in self.kinds if role in kind.roles)
+
+    def complete(self, message: Any) -> Any:
+        """Return a message with the members that its SDK requires and that nobody gave."""
+        return message
+
+    def slot_of(self, block: Any) -> tuple[str | int, ...] | None:  # noqa: ARG002 - some have many
+        """Return the path to what users may put anything into, None if a block has no such place.
+
+        The empty path is the block itself.
+        """
+        return None if self.slot is None else (self.slot,) if self.slot else ()
 
     def name_slot(self, kind: str) -> str:
         """Return what a kind of block has for the name of a file; see `Kind`."""

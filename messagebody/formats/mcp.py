@@ -1,7 +1,6 @@
 """The content of the Model Context Protocol: tool results, prompts, resources, sampling."""
 
 from typing import Any, Final
-from urllib.parse import quote
 
 from messagebody.formats.capabilities import Kind
 from messagebody.formats.core import Format
@@ -14,13 +13,14 @@ from messagebody.formats.items import (
     Text,
     arguments_object,
     call_id,
+    value_of,
 )
-from messagebody.media_types import JSON, is_text
+from messagebody.formats.mcp_blocks import WANTED, read_content, write_content
+from messagebody.media_types import JSON
 from messagebody.wire import strict_json
 
 _BLOCKS: Final = {"text", "image", "audio", "resource", "resource_link", "tool_use", "tool_result"}
 _RESULT: Final = {"content", "structuredContent", "isError", "_meta"}
-_UNNAMED: Final = "messagebody:unnamed"
 
 
 class ModelContextProtocol(Format):
@@ -32,11 +32,11 @@ class ModelContextProtocol(Format):
         Kind("image", ("image/*",), in_results=True),
         Kind("audio", ("audio/*",), in_results=True),
         Kind("resource", ("*/*",), name_slot="path", in_results=True),
-        Kind("structured", (JSON,), in_messages=False),
+        Kind("structured", (JSON,), in_messages=False, is_value=True),
         Kind("resource_link", (), ("*",), ("*/*",), name_slot="path", in_results=True),
     )
     slot = "_meta"
-    roles = {"tool": "user"}  # noqa: RUF012 - nobody changes it
+    roles = {"tool": "user", "system": "user"}  # noqa: RUF012 - nobody changes it
 
     def split(self, message: Any) -> tuple[list[Any], Any]:
         """Return the blocks of a result, a prompt's message, a resource, or of content alone."""
@@ -46,6 +46,7 @@ class ModelContextProtocol(Format):
             return message, "list"
         if not isinstance(message, dict):
             raise Misplaced("", "expected an object or a list of blocks")
+        # A single block, where a list of one is meant.
         if "type" in message and "content" not in message:
             return [message], "block"
         if "contents" in message:
@@ -75,20 +76,9 @@ class ModelContextProtocol(Format):
     def read(self, block: Any) -> Item | None:
         """Return the item of a block."""
         match block.get("type"):
-            case "text":
-                return Text(need(block, "text"))
-            case "image" | "audio" as kind:
-                return Media(kind, need(block, "mimeType"), encoded=need(block, "data"))
-            case "resource":
-                return _resource(need(block, "resource", dict))
-            case "resource_link":
-                return Media(
-                    "resource_link", optional(block, "mimeType"), optional(block, "name"),
-                    url=need(block, "uri"), size=optional(block, "size", int),
-                    title=optional(block, "title"),
-                )  # fmt: skip
             case "structured":
                 value = block["value"]
+                # The server's own spelling, where there is one.
                 text = block.get("text") or strict_json.dumps(value)
                 form = "with text" if "text" in block else None
                 return Media("structured", JSON, text=text, form=form)
@@ -102,12 +92,12 @@ class ModelContextProtocol(Format):
                     blocks=_with_structure(_list(block.get("content")), block),
                     form="sampling",
                 )  # fmt: skip
-        return None
+        return read_content(block)
 
     def write(self, item: Item, blocks: list[Any]) -> Any | None:
         """Return the block of an item."""
         if isinstance(item, Text):
-            return {"type": "text", "text": item.text}
+            return write_content(item)
         if isinstance(item, Media):
             return _written(item)
         if item.form != "sampling":
@@ -155,10 +145,9 @@ def _is_block(block: Any) -> bool:
         return False
     kind = block.get("type")
     wanted = {
-        "text": {"text"}, "image": {"data", "mimeType"}, "audio": {"data", "mimeType"},
-        "resource": {"resource"}, "resource_link": {"uri", "name"},
-        "tool_use": {"id", "name", "input"}, "tool_result": {"toolUseId"},
+        **WANTED, "tool_use": {"id", "name", "input"}, "tool_result": {"toolUseId"},
     }.get(kind if isinstance(kind, str) else "")  # fmt: skip
+    # Members of other formats' text blocks.
     is_text = kind == "text" and {"citations", "cache_control", "id", "extras"} & block.keys()
     return wanted is not None and wanted <= block.keys() and not is_text
 
@@ -177,6 +166,7 @@ def _with_structure(blocks: list[Any], message: dict[str, Any]) -> list[Any]:
     if not isinstance(value, dict):
         return blocks
     for index, block in enumerate(blocks):
+        # Servers send the text beside the value for old clients: one part is enough for both.
         if _says(block, value):
             structured = {**block, "type": "structured", "value": value}
             return [*blocks[:index], structured, *blocks[index + 1 :]]
@@ -206,39 +196,14 @@ def _tool_result(blocks: list[Any]) -> dict[str, Any]:
     return {"content": content, **structured}
 
 
-def _resource(resource: Any) -> Media:
-    uri = need(resource, "uri")
-    name = None if uri == _UNNAMED else uri
-    text, blob = optional(resource, "text"), optional(resource, "blob")
-    if text is None and blob is None:
-        raise Misplaced("/resource", "expected text or blob")
-    return Media("resource", optional(resource, "mimeType"), name, text=text, encoded=blob)
-
-
-def _uri(name: str | None) -> str:
-    if name is None:
-        return _UNNAMED
-    if "://" in name or name.startswith("messagebody:"):
-        return name
-    return "messagebody:/" + quote(name.removeprefix("/"))
-
-
 def _written(item: Media) -> Any | None:
     if item.kind == "structured":
-        value = strict_json.loads(item.text or "{}", depth=100)
+        value = value_of(item)
+        if not isinstance(value, dict):
+            return None
         made = {"type": "structured", "value": value}
         return {**made, "text": item.text} if item.form == "with text" else made
-    if item.kind in {"image", "audio"}:
-        return {"type": item.kind, "data": item.base64(), "mimeType": item.media_type}
-    if item.url is None:
-        about = {"uri": _uri(item.name), "mimeType": item.media_type}
-        is_plain = item.text is not None and is_text(item.media_type or "")
-        content = {"text": item.text} if is_plain else {"blob": item.base64()}
-        return {"type": "resource", "resource": {**about, **content}}
-    name = item.name or item.url.rstrip("/").rpartition("/")[2][:100] or "link"
-    link = {"type": "resource_link", "uri": item.url, "name": name, "mimeType": item.media_type}
-    stated = {"title": item.title, "size": item.size}
-    return {**link, **{key: value for key, value in stated.items() if value is not None}}
+    return write_content(item)
 
 
 FORMAT: Final = ModelContextProtocol()

@@ -28,6 +28,7 @@ from messagebody.formats.openai import (
     stated_name,
 )
 
+_ASKED: Final = frozenset({"user", "system", "tool"})
 _CITATION_OUT: Final = {ours: theirs for theirs, ours in CITATION.items()}
 _CONTENT: Final = ("input_text", "output_text", "refusal", "input_image", "input_file")
 _OUTPUTS: Final = {
@@ -49,15 +50,16 @@ class OpenAIResponses(Format):
     title = "OpenAI Responses (openai 3.54)"
     place = "output"
     kinds = (
-        Kind("image", IMAGES, ("https", "http", "openai-file"), in_results=True),
+        Kind("image", IMAGES, ("https", "http", "openai-file"), in_results=True, roles=_ASKED),
         Kind(
             "file", DOCUMENTS, ("https", "http", "openai-file"), max_bytes=50 * MIB,
-            name_slot="file", in_results=True,
+            name_slot="file", in_results=True, roles=_ASKED,
         ),
-        Kind("generated", IMAGES, in_messages=False),
+        Kind("generated", IMAGES, roles=frozenset({"assistant"}), is_generated=True),
     )  # fmt: skip
 
     signs_reasoning = True
+    speakers = {Refusal: frozenset({"assistant"})}  # noqa: RUF012 - nobody changes it
     roles = {"tool": "user"}  # noqa: RUF012 - nobody changes it
 
     def split(self, message: Any) -> tuple[list[Any], Any]:
@@ -123,7 +125,7 @@ class OpenAIResponses(Format):
             return _result(block, _OUTPUTS[kind])
         if kind == "image_generation_call" and isinstance(block.get("result"), str):
             sort = f"image/{optional(block, 'output_format') or 'png'}"
-            return Media("generated", sort, encoded=block["result"], is_generated=True)
+            return Media("generated", sort, encoded=block["result"], place="images")
         if kind == "code_interpreter_call" and isinstance(block.get("code"), str):
             return Code(block["code"], "python", form="call")
         return None
@@ -211,7 +213,8 @@ def _opened(piece: Any, role: str, number: int) -> Any:
         message = {"role": role, **piece}
         is_list = isinstance(content, list)
         return {**message, "content": _contents(piece, message)} if is_list else message
-    if isinstance(content, list) and [each.keys() for each in content] == [{"type", "text"}]:
+    is_list = isinstance(content, list) and len(content) == 1
+    if is_list and isinstance(content[0], dict) and content[0].keys() == {"type", "text"}:
         # The API takes what an assistant said as plain text without an id.
         content = content[0]["text"]
     if isinstance(content, str):
@@ -343,7 +346,8 @@ def _is_ours(citation: dict[str, Any]) -> bool:
 
 def _written(item: Media) -> Any:
     if item.kind == "generated":
-        return {"type": "image_generation_call", "result": item.base64()}
+        about = {"id": "ig_1", "status": "completed", "result": item.base64()}
+        return {"type": "image_generation_call", **about}
     known = None if item.url is None else file_id(item.url)
     if item.kind == "image":
         url = {"image_url": item.url or item.data_url()} if known is None else {"file_id": known}

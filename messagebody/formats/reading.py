@@ -1,6 +1,6 @@
 """Reading: the parts of a message, and what is left of it beside them."""
 
-from typing import Any, Final
+from typing import Any
 
 import attrs
 
@@ -9,7 +9,7 @@ from messagebody.errors import DecodeError, EnvelopeError, MessageBodyError
 from messagebody.findings import Finding
 from messagebody.formats import rest as differences
 from messagebody.formats.base import Loss, LossKind
-from messagebody.formats.dialect import Dialect, Misplaced
+from messagebody.formats.dialect import COPY, Dialect, Misplaced
 from messagebody.formats.items import Collector, Item, Media, Result, Text
 from messagebody.media_types import is_text
 from messagebody.part import Part
@@ -26,21 +26,32 @@ class Reader:
 
     dialect: Dialect
     collector: Collector
+    role: str | None = None
 
     def read(self, message: Any) -> dict[str, Any]:
         """Collect the parts of a message, and return what is left of it."""
         try:
             blocks, form = self.dialect.split(message)
+            said = self.dialect.role_of(message)
         except Misplaced as error:
             raise _wrong(self.dialect, error.path, error.problem) from error
+        self._check_role(message)
         self._check_blocks(blocks, f"/{self.dialect.place}")
+        self.role = said
         entries = self._entries(blocks, f"/{self.dialect.place}", self.dialect.place)
-        role = _role_of(self.dialect, message)
-        left: dict[str, Any] = {"format": self.dialect.name, "role": role, "form": form}
-        made = self.dialect.join(blocks, form, role or "user")
+        left: dict[str, Any] = {"format": self.dialect.name, "role": self.role, "form": form}
+        # Written again at once: the difference is all that `rest` has to keep.
+        role = self.role or "user"
+        made = self.dialect.join(blocks, form, self.dialect.roles.get(role, role))
         left["frame"] = differences.difference(made, message)
         left["blocks"] = entries if any(entry != {} for entry in entries) else None
         return {key: value for key, value in left.items() if value}
+
+    def _check_role(self, message: Any) -> None:
+        # A body can't hold another kind of role, so it would be lost on the way back.
+        said = message.get("role") if isinstance(message, dict) else None
+        if said is not None and not isinstance(said, str):
+            raise _wrong(self.dialect, "/role", f"expected text, got {quote(said, limit=40)}")
 
     def _check_blocks(self, blocks: list[Any], path: str) -> None:
         for index, block in enumerate(blocks):
@@ -63,11 +74,9 @@ class Reader:
             where: its place for a person, for losses.
             directory: where its part goes: "/", or the directory of a result.
         """
-        try:
-            is_typed = isinstance(block, dict) and isinstance(block.get("type", ""), str)
-            item = self.dialect.read(block) if is_typed else None
-        except Misplaced as error:
-            raise _wrong(self.dialect, path + error.path, error.problem) from error
+        item = self.item_of(block, path)
+        if directory != "/" and not isinstance(item, Text | Media):
+            item = None  # a tool returns text and files
         if item is None:
             self._lose(where, "this kind of block has no place in a body; it stays in rest")
             return {"block": block}
@@ -79,12 +88,24 @@ class Reader:
             return {"block": block}
         return self._left(item, self.collector.body[start], block, directory)
 
+    def item_of(self, block: Any, path: str = "") -> Item | None:
+        """Return the item of a block, None if it is unknown."""
+        is_typed = isinstance(block, dict) and isinstance(block.get("type", ""), str)
+        try:
+            return self.dialect.read(block) if is_typed else None
+        except Misplaced as error:
+            raise _wrong(self.dialect, path + error.path, error.problem) from error
+        except DecodeError as error:
+            raise _wrong(self.dialect, path, str(error)) from error
+
     def _add(self, item: Item, path: str, where: str, directory: str) -> bool:
-        if isinstance(item, Text) and "citations" not in self.collector.keep:
-            item.citations = []
+        if isinstance(item, Text):
+            item.citations = item.citations if "citations" in self.collector.keep else []
+            item.role = None if item.role == self.role else item.role
         try:
             return self.collector.add(item, where, directory)
         except MessageBodyError as error:
+            # A limit is about the whole message, not about this block.
             if isinstance(error, DecodeError) and "more than" in error.problem:
                 raise
             raise _wrong(self.dialect, path, str(error)) from error
@@ -101,6 +122,7 @@ class Reader:
             place = f"{where}[{index}]"
             inner.append(self.entry(each, f"{path}/{index}", place, directory))
             self.collector.mark_result(item, start)
+        # A call that was answered with nothing was answered all the same.
         if not any("block" not in entry for entry in inner):
             self.collector.end_result(item)
         made = self.dialect.write(item, item.blocks)
@@ -114,6 +136,7 @@ class Reader:
             return _entry_of(item, differences.difference(self.dialect.write(item, []), block))
         # What is written later is made of the part: so is what the block is compared with.
         made = media_of(self.dialect, part, item.kind, item.form, directory)
+        # The sender's own spelling, so that the same bytes go back.
         made.encoded = item.known_base64()
         entry = _entry_of(item, differences.difference(self.dialect.write(made, []), block))
         entry["kind"] = item.kind
@@ -174,30 +197,44 @@ def own_name(part: Part, directory: str) -> str | None:
     if name is None or directory == "/":
         return name
     name = name.removeprefix(directory)
+    # Numbers are given here, where a block has no name.
     return None if name[1:].isdecimal() else name
+
+
+def slot_content(block: Any, path: tuple[str | int, ...] | None) -> dict[str, Any]:
+    """Return what is in the slot of a block, nothing if it has none."""
+    held = {} if path is None else block
+    for step in path or ():
+        if isinstance(held, dict):
+            held = held.get(str(step))
+        else:
+            held = held[int(step)] if isinstance(held, list) and held else None
+    return held if isinstance(held, dict) else {}
+
+
+def replaced(block: Any, path: tuple[str | int, ...], content: dict[str, Any]) -> Any:
+    """Return a copy of a block whose slot holds something else, or is gone if that is nothing."""
+    if not path:
+        return content
+    step, below = path[0], path[1:]
+    if isinstance(block, list):
+        return [*block[: int(step)], replaced(block[int(step)], below, content)]
+    if below:
+        return {**block, step: replaced(block.get(step) or {}, below, content)}
+    without = {key: value for key, value in block.items() if key != step}
+    return {**without, step: content} if content else without
 
 
 def _without_copy(target: Dialect, block: Any) -> tuple[Any, Any]:
     """Return a block without the sender's copy of what a part is, and the copy."""
-    holder = block.get(target.slot) if target.slot else None
-    if not isinstance(holder, dict) or not isinstance(holder.get("messagebody"), dict):
+    path = target.slot_of(block)
+    held = slot_content(block, path)
+    if path is None or not isinstance(held.get(COPY), dict):
         return block, None
-    others = {key: value for key, value in holder.items() if key != "messagebody"}
-    without = {key: value for key, value in block.items() if key != target.slot}
-    return ({**without, target.slot: others} if others else without), holder["messagebody"]
+    others = {key: value for key, value in held.items() if key != COPY}
+    return replaced(block, path, others), held[COPY]
 
 
 def _wrong(target: Dialect, path: str, problem: str) -> EnvelopeError:
     text = f"not a message of {target.name}: {path or 'the message'}: {problem}"
     return EnvelopeError(text, (Finding("shape", path, problem),))
-
-
-_ROLES: Final = ("user", "assistant", "system", "tool")
-
-
-def _role_of(target: Dialect, message: Any) -> str | None:
-    """Return the role of a message, in the words that all formats share where they do."""
-    said = message.get("role") if isinstance(message, dict) else None
-    if not isinstance(said, str) or said in _ROLES:
-        return said if isinstance(said, str) else None
-    return {theirs: ours for ours, theirs in target.roles.items()}.get(said, said)

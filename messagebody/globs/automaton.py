@@ -20,15 +20,6 @@ import attrs
 
 from messagebody.globs.syntax import Syntax, fold
 
-__all__ = [
-    "NAME_ALPHABET",
-    "TYPE_ALPHABET",
-    "Automaton",
-    "content_type_automaton",
-    "name_automaton",
-    "representatives",
-]
-
 _ALNUM: Final = frozenset(string.ascii_lowercase + string.digits)
 _NAME: Final = frozenset(string.ascii_letters + string.digits + "._-")
 _TYPE: Final = _ALNUM | frozenset("!#$&^_.+-")

@@ -19,14 +19,6 @@ from messagebody.errors import InvalidPattern
 from messagebody.limits import DEFAULT_LIMITS
 from messagebody.media_types import REGISTERED, is_registered
 
-__all__ = [
-    "Lint",
-    "Syntax",
-    "fold",
-    "parse_content_type_pattern",
-    "parse_name_pattern",
-]
-
 MAX_LENGTH: Final = DEFAULT_LIMITS.pattern_length
 _SHOWN_PROBLEMS: Final = 5
 

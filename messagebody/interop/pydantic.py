@@ -100,17 +100,11 @@ def _read_body(cls: type[MessageBody], value: Any) -> MessageBody:
         return value
     try:
         if isinstance(value, list | tuple) and any(isinstance(item, Part) for item in value):
-            return _of_mixed(cls, value)
+            return cls(value)
         return cls.from_dicts(value)
     except MessageBodyError as error:
         lines = [_placed(each) for each in (error, *getattr(error, "others", ()))]
         raise ValidationError.from_exception_data(cls.__name__, lines) from error
-
-
-def _of_mixed(cls: type[MessageBody], items: list[Any] | tuple[Any, ...]) -> MessageBody:
-    """Return the body of a list in which some parts are made and others are still JSON."""
-    plain = iter(cls.from_dicts([item for item in items if not isinstance(item, Part)]))
-    return cls(item if isinstance(item, Part) else next(plain) for item in items)
 
 
 def _read_schema(cls: type[MessageBodySchema], value: Any) -> MessageBodySchema:

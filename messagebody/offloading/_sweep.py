@@ -12,6 +12,7 @@ from typing import Any
 
 import attrs
 
+from messagebody._files import TEMPORARY_PATTERN
 from messagebody._guards import require_iterable
 from messagebody._text import count_of, human_size
 from messagebody.body import MessageBody
@@ -21,7 +22,7 @@ from messagebody.stores import Stat, Store, Upload, open_store
 from messagebody.stores.objects import GRACE
 
 # Temporaries of killed writers are nobody's, and named so that nothing else is taken for one.
-_TEMPORARY = re.compile(re.escape(KEY_PREFIX) + r"\.messagebody-[0-9a-f]{16}")
+_TEMPORARY = re.compile(re.escape(KEY_PREFIX) + TEMPORARY_PATTERN)
 
 
 @attrs.frozen

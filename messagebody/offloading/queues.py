@@ -16,8 +16,6 @@ from messagebody.offloading._offload import offload
 from messagebody.references import Resolver
 from messagebody.stores import Store
 
-__all__ = ["QUEUE_LIMITS", "from_message", "to_message"]
-
 QUEUE_LIMITS: Final[Mapping[str, int]] = MappingProxyType(
     {
         "sqs": 256 * 1024,  # the default of older queues; newer ones take up to 1 MiB

@@ -7,11 +7,11 @@ import time
 from pathlib import Path
 from typing import BinaryIO, Final
 
-from messagebody._files import READ, open_parent
+from messagebody._files import READ, TEMPORARY, open_parent
 from messagebody.digests import Hasher, hex_digits
 from messagebody.errors import StoreError
 from messagebody.references.spool import Spool, SpoolBlob
-from messagebody.stores.directory import TEMPORARY, FileStore
+from messagebody.stores.directory import FileStore
 
 _BLOCK: Final = 1024 * 1024
 _ABANDONED: Final = 24 * 3600.0

@@ -112,16 +112,10 @@ class Reader(io.BufferedReader):
         return cast("io.RawIOBase", super().raw) if self._window is None else self._window.ranges
 
 
-class _Ranges(io.RawIOBase):
-    """A file object that reads a reference by ranges, and asks for no byte too many."""
+class _Positioned(io.RawIOBase):
+    """A file object that is read from a position, which a seek can move."""
 
-    def __init__(self, resolver: Resolver, reference: Reference, subject: str) -> None:
-        self.reference = reference
-        self.subject = subject
-        self.resolver = resolver
-        self._size = reference.size
-        self._taken = 0
-        self._position = 0
+    _position = 0
 
     def readable(self) -> bool:
         return True
@@ -131,6 +125,17 @@ class _Ranges(io.RawIOBase):
 
     def tell(self) -> int:
         return self._position
+
+
+class _Ranges(_Positioned):
+    """A file object that reads a reference by ranges, and asks for no byte too many."""
+
+    def __init__(self, resolver: Resolver, reference: Reference, subject: str) -> None:
+        self.reference = reference
+        self.subject = subject
+        self.resolver = resolver
+        self._size = reference.size
+        self._taken = 0
 
     def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
         # The only seek that may ask the server.
@@ -191,28 +196,18 @@ class _Ranges(io.RawIOBase):
         return len(data)
 
 
-class _Window(io.RawIOBase):
+class _Window(_Positioned):
     """A file object that reads ahead, more and more while reading goes on, and hashes in order."""
 
     def __init__(self, ranges: _Ranges) -> None:
         self.ranges = ranges
         self.verified = False
-        self._position = 0
         self._start = 0
         self._data = b""
         self._ahead = _SMALL
         self._hasher = Hasher()
         self._hashed = 0
         self._flaw: MessageBodyError | None = None
-
-    def readable(self) -> bool:
-        return True
-
-    def seekable(self) -> bool:
-        return True
-
-    def tell(self) -> int:
-        return self._position
 
     def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
         self.ranges.seek(self._position)

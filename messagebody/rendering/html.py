@@ -7,8 +7,6 @@ import messagebody  # noqa: TC001 - annotations are evaluated by those who ask
 from messagebody._text import count_of
 from messagebody.rendering.tables import place_of, preview, size_of, total_size, type_of
 
-__all__ = ["html_table"]
-
 _MOST = 100
 
 

@@ -37,8 +37,9 @@ def explanation(
           part '/a' image/png, allowed by producer part 0 '/a' image/*, is
             accepted by no consumer part:
             0  '/b' */*  other name
+          the empty body is all that is valid for both
         a message the producer may send and the consumer refuses:
-          7 B  image/png  /a
+          67 B  image/png  /a
     """
     return [
         palette(str(result.verdict), _ROLES.get(result.verdict, "no")),

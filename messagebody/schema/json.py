@@ -86,41 +86,41 @@ def read_parts(items: Sequence[Any], limits: Limits) -> tuple[SchemaPart, ...]:
     Raises:
         InvalidSchema: tells the flaws of every part, placed at the first.
     """
-    # Each pattern may be long, but thousands of long ones would take gigabytes as automata.
-    total = sum(_pattern_length(item) for item in items)
-    if total > limits.pattern_total:
-        raise InvalidSchema(
-            f"the patterns have {total:,} characters together, more than "
-            f"{limits.pattern_total:,} (limit pattern_total)"
-        )
     parts: list[SchemaPart] = []
     errors: list[InvalidSchema] = []
+    total = 0
     for index, item in enumerate(items):
         try:
-            parts.append(read_part(item, limits))
+            part = read_part(item, limits)
+            parts.append(part)
         except (InvalidSchema, InvalidPattern) as error:
             problem = error.problem if isinstance(error, InvalidSchema) else str(error)
             errors.append(InvalidSchema(problem, index))
             errors[-1].__cause__ = error
+            continue
+        # Each pattern may be long, but thousands of long ones would take gigabytes as automata.
+        # A schema part that is given as such was made by this program, not by a stranger.
+        total += 0 if part is item else len(part.name or "") + len(part.content_type)
+        if total > limits.pattern_total:
+            raise InvalidSchema(
+                f"the patterns up to part {index} have {total:,} characters together, more than "
+                f"{limits.pattern_total:,} (limit pattern_total)"
+            )
     if errors:
         raise _joined(errors) from errors[0].__cause__
     return tuple(parts)
 
 
-def _pattern_length(item: Any) -> int:
-    if not isinstance(item, Mapping):
-        return 0  # made by this program
-    return sum(len(item[key]) for key in _PATTERNS if isinstance(item.get(key), str))
-
-
 def _check_states(parts: Sequence[SchemaPart], limits: Limits) -> None:
+    # Three for each character is the most, so that the patterns of most schemas are not counted.
+    if 3 * sum(len(part.name or "") + len(part.content_type) for part in parts) <= (
+        limits.schema_states
+    ):
+        return
     patterns = {
         pattern for part in parts for pattern in (part.name_pattern, part.content_type_pattern)
     }
     rich = [pattern for pattern in patterns if pattern is not None and pattern.literal is None]
-    # Three for each character is the most, so that the patterns of most schemas are not counted.
-    if 3 * sum(len(pattern.text) for pattern in rich) <= limits.schema_states:
-        return
     states = sum(pattern.syntax.states for pattern in rich)
     if states > limits.schema_states:
         raise InvalidSchema(

@@ -8,11 +8,11 @@ from typing import Any, Self, overload
 import attrs
 
 import messagebody  # noqa: TC001 - annotations are evaluated by those who ask
-from messagebody._guards import require_iterable, require_parts
+from messagebody._guards import require_iterable, require_limits, require_parts
 from messagebody._leaves import LazySerializer, PydanticHook, leaf
 from messagebody._text import count_of, escape
 from messagebody.errors import InvalidBody
-from messagebody.limits import DEFAULT_LIMITS, Limits, require_limits
+from messagebody.limits import DEFAULT_LIMITS, Limits
 from messagebody.part import Part
 from messagebody.schema import json as schema_json
 from messagebody.schema.inference import Inference

@@ -270,6 +270,7 @@ class Checker:
     ) -> Generator[int, None, int]:
         """Yield the positions no schema part accepts; return the schema parts that matched."""
         matched = 0
+        # Local names: this loop runs for every part of every body.
         unnamed, find, by_type = self.unnamed, self._names.find, self._types
         for position, (name, content_type) in enumerate(zip(names, types, strict=True)):
             found = (unnamed if name is None else find(name)) & by_type[content_type]

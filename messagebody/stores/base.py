@@ -10,17 +10,6 @@ from messagebody._text import redact_url, redact_urls
 from messagebody.digests import Hasher
 from messagebody.errors import StoreError
 
-__all__ = [
-    "CHUNK",
-    "Blob",
-    "Bytes",
-    "Stat",
-    "Store",
-    "Upload",
-    "digest_of",
-    "harmless_cause",
-]
-
 CHUNK = 1024 * 1024
 """Bytes moved at a time where nothing else decides."""
 

@@ -9,18 +9,14 @@ import contextlib
 import errno
 import io
 import os
-import secrets
 import stat as modes
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import unquote_to_bytes, urlsplit
 
-from messagebody._files import CREATE, READ, give_name, open_parent
+from messagebody._files import CREATE, READ, give_name, open_parent, temporary_name
 from messagebody.errors import AccessDenied, MessageBodyError, ObjectNotFound, StoreError
 from messagebody.stores.base import CHUNK, Blob, Stat, Store
-
-TEMPORARY = ".messagebody-"
-"""How the name of a temporary begins."""
 
 
 class FileStore(Store):
@@ -59,7 +55,7 @@ class FileStore(Store):
         """Write through a temporary and a link, so that nothing is ever half there."""
         with self._translated(key), self._directory(key, create=True) as (directory, name):
             # In the final directory, since a link can't cross file systems.
-            temporary = f"{TEMPORARY}{secrets.token_hex(8)}"
+            temporary = temporary_name()
             try:
                 _write(directory, temporary, blob)
                 return _publish(directory, temporary, name, if_absent=if_absent)

@@ -6,8 +6,6 @@ import errno
 import pytest
 from fsspec import AbstractFileSystem
 
-__all__ = ["FilesystemContract"]
-
 
 class FilesystemContract(abc.ABC):
     """Inherit this and give it a fixture `fs`: an empty, writable filesystem with root "/"."""

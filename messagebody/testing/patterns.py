@@ -2,8 +2,6 @@
 
 from wcmatch import glob
 
-__all__ = ["wcmatch_matches"]
-
 _FLAGS = glob.GLOBSTAR | glob.BRACE | glob.DOTGLOB | glob.FORCEUNIX | glob.CASE
 
 

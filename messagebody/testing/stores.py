@@ -8,8 +8,6 @@ from messagebody import MessageBody, Part, Resolver, inline, offload, verify
 from messagebody.errors import ObjectNotFound
 from messagebody.stores import Bytes, Store
 
-__all__ = ["StoreContract"]
-
 
 class StoreContract(abc.ABC):
     """Inherit this and give it a fixture `store`: an empty `Store`."""

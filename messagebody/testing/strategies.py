@@ -14,8 +14,6 @@ from messagebody.errors import InvalidPart
 from messagebody.wire.manifest import UNLISTED
 from messagebody.wire.members import check_extra
 
-__all__ = ["bodies", "content_types", "digests", "json_values", "names", "parts", "texts"]
-
 _NAME_CHARACTERS = "ab.1_-Z"
 
 

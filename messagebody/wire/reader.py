@@ -33,6 +33,7 @@ from messagebody.wire.members import (
 
 # A hostile body can have a flaw in every part; twenty tell a person enough.
 _SHOWN_FLAWS: Final = 20
+_LONGEST_PATH: Final = 256
 # Levels of nesting in an array of parts without metadata.
 _FLAT: Final = 2
 _ENCODINGS: Final = ("plain", "base64")
@@ -72,7 +73,8 @@ def decode(
     try:
         parsed = strict_json.loads(data, depth=limits.depth)
     except strict_json.InvalidJson as error:
-        raise _placed(error) from error
+        hint = "; load(…) reads a file" if _is_path(data) else ""
+        raise _placed(error, hint) from error
     return _parts(parsed, limits, strict)
 
 
@@ -100,12 +102,17 @@ def decode_parsed(
     return _parts(data, limits, strict)
 
 
-def _placed(error: strict_json.InvalidJson) -> DecodeError:
+def _is_path(data: str | bytes | bytearray | memoryview) -> bool:
+    """Tell whether text is what people pass for the file that they want to be read."""
+    return isinstance(data, str) and len(data) < _LONGEST_PATH and data.endswith(".json")
+
+
+def _placed(error: strict_json.InvalidJson, hint: str = "") -> DecodeError:
     """Say in which part a flaw of the JSON lies."""
     # In an object with `parts`, the step into it names no part.
     path = error.path[1:] if error.path[:1] == ("parts",) else error.path
     if not path or not isinstance(path[0], int):
-        return DecodeError(error.problem)
+        return DecodeError(error.problem + hint)
     member = "/".join(str(step) for step in path[1:])
     problem = f"{escape(member, limit=200)}: {error.problem}" if member else error.problem
     return DecodeError(problem, path[0])

@@ -7,7 +7,6 @@ the table, `--borders=check` fails where the page has another one.
 import importlib.metadata
 import importlib.util
 import inspect
-import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -16,9 +15,9 @@ import attrs
 import pytest
 
 from messagebody import MessageBody, MessageBodySchema, Part
+from tests.tables import Table
 
 PAGE = Path(__file__).parents[2] / "docs/how-to/borders.md"
-BEGIN, END = "<!-- table: begin -->\n", "<!-- table: end -->\n"
 
 # The group `borders` is large, so only `make test-borders` installs it.
 if importlib.util.find_spec("temporalio") is None:
@@ -34,12 +33,12 @@ class Row:
     write: str
     back: str
 
-    def __str__(self) -> str:
+    def cells(self) -> list[str]:
         version = self.library
         if version != "the standard library":
             version += f" {importlib.metadata.version(self.library)}"
         write = f"`{self.write}`" if self.write else "nothing"
-        return f"| {self.border} | {version} | {write} | {self.back} |\n"
+        return [self.border, version, write, self.back]
 
 
 @attrs.define
@@ -103,41 +102,10 @@ def _row(request: pytest.FixtureRequest, record_property: Any) -> Iterator[None]
     trip = request.getfixturevalue("trip") if "trip" in request.fixturenames else None
     yield
     back = trip.back if trip is not None else "one way"
-    record_property("border", [*marker.args, write, back])
-
-
-class Table:
-    """The rows of a run, in the order of the tests."""
-
-    def __init__(self, config: pytest.Config) -> None:
-        self.mode = config.getoption("--borders", None)
-        self.rows: list[Row] = []
-        self.problem = ""
-
-    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        if report.when == "teardown" and report.passed:
-            self.rows += [
-                Row(*map(str, row)) for name, row in report.user_properties
-                if name == "border" and isinstance(row, list)
-            ]  # fmt: skip
-
-    def pytest_sessionfinish(self, session: pytest.Session) -> None:
-        if self.mode is None or session.testsfailed:
-            return
-        page = PAGE.read_text(encoding="utf-8")
-        head = "| border | tested with | what you write | the body arrives |\n|---|---|---|---|\n"
-        table = f"{BEGIN}\n{head}{''.join(map(str, self.rows))}\n{END}"
-        new = re.sub(f"{BEGIN}.*{END}", lambda _: table, page, flags=re.DOTALL)
-        if self.mode == "write":
-            PAGE.write_text(new, encoding="utf-8")
-        elif new != page:
-            self.problem = f"the table in {PAGE.name} is another one; run `make borders`"
-            session.exitstatus = pytest.ExitCode.TESTS_FAILED
-
-    def pytest_terminal_summary(self, terminalreporter: Any) -> None:
-        if self.problem:
-            terminalreporter.write_line(self.problem, red=True)
+    record_property("borders", Row(*map(str, [*marker.args, write, back])).cells())
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    config.pluginmanager.register(Table(config))
+    columns = ("border", "tested with", "what you write", "the body arrives")
+    mode = config.getoption("--borders", None)
+    config.pluginmanager.register(Table("borders", PAGE, columns, mode), "table-of-borders")

@@ -292,3 +292,38 @@ def test_llama_index_message(trip: Trip) -> None:
     body = trip.body
     assert "Cats are *cute*." in (ChatMessage(content=str(body)).content or "")
     trip.arrived_as("text")
+
+
+@pytest.mark.border("agno, tool", "agno")
+def test_agno_tool(trip: Trip) -> None:
+    from agno.tools.function import Function, FunctionCall
+
+    def echo(body: MessageBody) -> MessageBody:
+        """Return a report."""
+        return body
+
+    function = Function.from_callable(echo)
+    function.process_entrypoint()
+    call = FunctionCall(function=function, arguments={"body": trip.body.to_dicts()})
+    answer = call.execute()
+    assert answer.status == "success"
+    # What the model reads.
+    assert "Cats are *cute*." in str(answer.result)
+    trip.came_back(answer.result)
+
+
+@pytest.mark.border("smolagents, tool", "smolagents")
+def test_smolagents_tool(trip: Trip) -> None:
+    from smolagents import tool
+
+    @tool
+    def echo(body: MessageBody) -> MessageBody:
+        """Return a report.
+
+        Args:
+            body: The report.
+        """
+        return body
+
+    assert echo.inputs.keys() == {"body"}
+    trip.came_back(echo(body=trip.body))

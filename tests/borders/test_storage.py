@@ -165,6 +165,31 @@ def test_sqlalchemy(trip: Trip, session: Any) -> None:
     trip.came_back(pickle.loads(pickle.dumps(message.body)))
 
 
+@pytest.mark.border("SQLModel", "sqlmodel", write="Field(sa_type=column_type())")
+def test_sqlmodel(trip: Trip) -> None:
+    from sqlmodel import Field, Session, SQLModel, create_engine
+
+    from messagebody.interop.sqlalchemy import column_type
+
+    class Report(SQLModel, table=True):  # type: ignore[call-arg]
+        id: int | None = Field(default=None, primary_key=True)
+        body: MessageBody = Field(sa_type=column_type())
+
+    engine = create_engine("sqlite://")
+    SQLModel.metadata.create_all(engine, tables=[SQLModel.metadata.tables["report"]])
+    with Session(engine) as session:
+        session.add(Report(id=1, body=trip.body))
+        session.commit()
+        session.expire_all()
+        report = session.get_one(Report, 1)
+        trip.came_back(MessageBody(report.body))
+        report.body.add("more")
+        session.commit()
+        session.expire_all()
+        assert len(report.body) == len(trip.body) + 1
+    engine.dispose()
+
+
 CHANGES: dict[str, Callable[[MessageBody], Any]] = {
     "add": lambda body: body.add("more"),
     "append": lambda body: body.append(Part("more")),

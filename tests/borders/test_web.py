@@ -152,6 +152,21 @@ def django() -> None:
     django.setup()
 
 
+@pytest.mark.border("Flask", "flask", write="jsonify(body.to_dicts())")
+def test_flask(trip: Trip) -> None:
+    from flask import Flask, Response, jsonify, request
+
+    application = Flask(__name__)
+
+    @application.post("/")
+    def echo() -> Response:
+        body = MessageBody.from_json(request.get_data())
+        return jsonify(body.to_dicts())
+
+    answer = application.test_client().post("/", json=trip.body.to_dicts())
+    trip.came_back(MessageBody.from_json(answer.get_data()))
+
+
 @pytest.mark.border("Django view", "django", write="JsonResponse(body.to_dicts(), safe=False)")
 @pytest.mark.usefixtures("django")
 def test_django(trip: Trip) -> None:

@@ -58,6 +58,21 @@ def test_dask(trip: Trip) -> None:
     trip.came_back(deserialize(*serialize(trip.body)))
 
 
+@pytest.mark.border("Ray", "ray")
+def test_ray(trip: Trip, monkeypatch: pytest.MonkeyPatch) -> None:
+    # Otherwise it writes a token into the home directory.
+    monkeypatch.setenv("RAY_AUTH_MODE", "disabled")
+    import ray
+
+    ray.init(num_cpus=1, include_dashboard=False, log_to_driver=False, logging_level="ERROR")
+    try:
+        remote = ray.remote(with_note)
+        assert ray.get(remote.remote(trip.body)) == with_note(trip.body)
+        trip.came_back(ray.get(ray.put(trip.body)))
+    finally:
+        ray.shutdown()
+
+
 WORKFLOW = """
 from temporalio import workflow
 from messagebody import MessageBody, Part

@@ -12,6 +12,7 @@ import pytest
 
 from messagebody import MessageBody
 from messagebody.cli.application import run
+from messagebody.cli.reports import lines_of
 from messagebody.digests import sha256_of
 from messagebody.samples import example_body, example_schema_json
 
@@ -79,6 +80,26 @@ class TestLooking:
                 "url": None, "digest": sha256_of(b"meow"), "metadata": None,
             }
         ]  # fmt: skip
+
+    @pytest.mark.parametrize("text", ["[]", "{\n}", " [\n\n]"])
+    def test_lines_of_nothing(self, text: str, tmp_path: Path) -> None:
+        (tmp_path / "x.json").write_text(text)
+        assert lines_of(str(tmp_path / "x.json")) == []
+        assert lines_of("-") == lines_of(str(tmp_path)) == []
+
+    def test_problems_are_shown_at_their_lines(self, shell: Shell) -> None:
+        Path("out.json").write_text('[\n{"name":"/a"},\n\n {"name": "/c",\n"contentType":"a/*"}]')
+        Path("in.json").write_text('[{"name":"/a"},\n{"name":"/b","required":true}]')
+        assert lines_of("out.json") == [2, 4]
+        said = shell("check", "out.json", "in.json", "--format", "github").out.splitlines()
+        assert [each.partition(",title")[0] for each in said] == [
+            "::error file=out.json,line=4", "::error file=in.json,line=2",
+        ]  # fmt: skip
+        sarif = json.loads(shell("lint", "out.json", "--format", "sarif").out)
+        [result] = sarif["runs"][0]["results"]
+        assert result["locations"][0]["physicalLocation"]["region"] == {"startLine": 4}
+        changed = shell("evolve", "in.json", "out.json", "--format", "gitlab").out
+        assert {each["location"]["path"] for each in json.loads(changed)} == {"out.json"}
 
     def test_tree_json(self, shell: Shell, message: str) -> None:
         nested = json.loads(shell("tree", message, "--json").out)
@@ -382,7 +403,7 @@ class TestConverting:
         assert json.loads(shell("detect", "-", "--json", stdin=b"{}").out) == []
         none = shell("detect", "-", stdin=b"{}")
         assert (none.code, none.out) == (1, "")
-        assert "none of the formats body, agents-api, " in none.err
+        assert "none of the formats body, " in none.err
         assert shell("detect", "-", stdin=b"{").code == 2
 
 

@@ -98,7 +98,7 @@ class TestGitHub:
         assert len(commands) == len(report.messages)
         for (name, properties, _), each in zip(commands, report.messages, strict=True):
             assert name == ("error" if each.is_error else "warning")
-            assert properties.keys() == {"file", "title"}
+            assert properties.keys() == {"file", "line", "title"}
 
     @given(st.text(string.printable.replace("\r", "").replace("\x0b", "").replace("\x0c", "")))
     def test_what_is_printable_comes_back(self, text: str) -> None:

@@ -182,6 +182,6 @@ def test_it_is_there_whole_or_not_at_all(
         count["failed retries"] += not work(body, small, source, at)
         for left in at.iterdir():
             shutil.rmtree(left) if left.is_dir() and chance.random() < 0.5 else None
-    ledger.update(count)
+    ledger.update({f"full disk: {name}": number for name, number in count.items()})
     assert {name: count[name] for name in HARM} == dict.fromkeys(HARM, 0)
     assert bool(count["errors of a full disk"]) is (work is not _cache)

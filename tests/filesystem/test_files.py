@@ -147,13 +147,14 @@ class TestOpenedFiles:
         fs = body.filesystem(resolver=Resolver(allow=[tmp_path]))
         for path, size in (("/lines.txt", 14), ("/local", 5), ("/ref", 5)):
             with fs.open(path) as file:
-                assert (file.size, file.name, file.path, file.mode) == (size, path, path, "rb")
+                assert (file.size, file.path, file.mode) == (size, path, "rb")
+                assert file.name == f"messagebody://{path}"  # no local file has that name
                 assert len(file.read()) == size
             with fs.open(path, "r") as text:
-                assert text.name == path
+                assert text.name == f"messagebody://{path}"
         for mode in ("wb", "r+b", "a+b"):
             with fs.open("/d/x", mode) as file:
-                assert (file.name, file.path, file.mode) == ("/d/x", "/d/x", mode)
+                assert (file.name, file.path, file.mode) == ("messagebody:///d/x", "/d/x", mode)
                 file.write(b"four")
                 assert file.size == file.seek(0, io.SEEK_END)
 

@@ -129,7 +129,7 @@ def test_a_file_that_is_written_out_of_order(fs: Any) -> None:
         with zipfile.ZipFile(file, "w") as archive:
             archive.writestr("one.bin", bytes(range(256)) * 20)
         assert file.size > 1024
-        assert (file.name, file.path, file.mode) == ("/a.zip", "/a.zip", "w+b")
+        assert (file.name, file.path, file.mode) == ("messagebody:///a.zip", "/a.zip", "w+b")
     assert fs.body["/a.zip"].is_reference
     with fs.open("/a.zip") as file:
         assert zipfile.ZipFile(file).namelist() == ["one.bin"]

@@ -2,18 +2,13 @@
 
 # ruff: noqa: E501 - a block a line shows what a message is
 
-import base64
 from typing import Any
 
-from tests.formats.vectors import payload
-
-PNG = base64.b64encode(payload("png")).decode()
-PDF = base64.b64encode(payload("pdf")).decode()
-WAV = base64.b64encode(payload("wav")).decode()
-BINARY = base64.urlsafe_b64encode(payload("bin256")).decode()
-URL = "https://example.com/cats/a.png"
+from tests.formats import framework_messages
+from tests.formats.payloads import BINARY, PDF, PNG, URL, WAV
 
 MESSAGES: dict[str, list[Any]] = {
+    **framework_messages.MESSAGES,
     "openai-chat": [
         "Hello!",
         {"role": "user", "content": "Hello!", "name": "ann"},
@@ -129,6 +124,188 @@ MESSAGES: dict[str, list[Any]] = {
         {"role": "assistant", "content": [
             {"reasoningContent": {"redactedContent": "AAAA"}},
             {"toolUse": {"toolUseId": "t", "name": "f", "input": {}}}]},
+    ],
+    "acp": [
+        "Hello!",
+        {"role": "user", "parts": [{"content_type": "text/plain", "content": "Hello!"}]},
+        {"role": "agent/cat_expert", "created_at": "2026-01-01T00:00:00Z", "parts": [
+            {"name": None, "content_type": "text/plain", "content": "Look.",
+             "content_encoding": "plain", "content_url": None, "metadata": None},
+            {"content_type": "text/markdown", "content": "Cats purr.", "more": [1]},
+            {"name": "src/hello.py", "content_type": "text/x-python", "content": "print(1)"},
+            {"name": "/images/cat.png", "content_type": "image/png", "content": PNG,
+             "content_encoding": "base64"},
+            {"content_type": "text/csv", "content": "YSxi", "content_encoding": "base64"},
+            {"content_type": "image/png", "content": "not in base64"},
+            {"content_type": "application/json", "content": '{ "a": 1 }'},
+            {"content_type": "no type", "content": "Cats eat."},
+            {"content_type": "image/png", "content_url": URL},
+            {"content_url": "s3://bucket/a.pdf"},
+            {"content_type": "text/plain", "content": "Cats sleep.", "metadata": {
+                "kind": "citation", "url": "https://example.com/c", "title": "Cats",
+                "start_index": 1, "end_index": 4, "description": "d"}},
+            {"metadata": {"kind": "citation", "url": "https://example.com/d"}},
+            {"metadata": {"kind": "trajectory", "message": "Hm, cats."}},
+            {"content_type": "text/plain", "content": None, "metadata": {
+                "kind": "trajectory", "message": "First thought.", "tool_name": "f",
+                "tool_input": {"city": "Brno"}, "tool_output": {"output": "Sunny."}}},
+            {"content": "Here it is.", "metadata": {
+                "kind": "trajectory", "message": None, "tool_name": "g", "tool_input": {},
+                "tool_output": {"temp": [1, 2]}, "later": 1}},
+            {"metadata": {"kind": "trajectory", "tool_name": "g", "tool_output": {"error": "Broken."}}},
+            {"metadata": {"kind": "trajectory", "tool_name": "g", "tool_output": {"content": [
+                {"content_type": "image/png", "content": PNG, "content_encoding": "base64"},
+                {"content_type": "text/plain", "content": "Sunny again."}]}}},
+            {"metadata": {"kind": "trajectory", "tool_name": "g"}},
+            {"metadata": {"kind": "trajectory"}},
+            {"name": "empty"}]},
+        [{"content_type": "text/plain", "content": "Only content."}],
+        {"name": "/a.txt", "content_type": "text/plain", "content": "An artifact."},
+    ],
+    "a2a": [
+        "Hello!",
+        {"messageId": "m", "role": "ROLE_USER", "parts": [{"text": "Hello!"}]},
+        {"messageId": "m", "contextId": "c", "taskId": "t", "role": "ROLE_AGENT",
+         "metadata": {"k": 1.0}, "extensions": ["https://example.com/e"], "parts": [
+            {"text": "Look.", "metadata": {"k": [1.0]}},
+            {"text": "Cats purr.", "mediaType": "text/markdown"},
+            {"text": "print(1)", "filename": "src/hello.py", "mediaType": "text/x-python"},
+            {"text": "Cats eat.", "filename": "notes"},
+            {"text": "Cats sleep.", "mediaType": "image/png"},
+            {"text": '{ "a": 1 }', "mediaType": "application/json"},
+            {"raw": PNG, "mediaType": "image/png", "filename": "/images/cat.png"},
+            {"raw": BINARY},
+            {"raw": "YSxi", "mediaType": "text/csv"},
+            {"url": URL, "mediaType": "image/png"},
+            {"url": "s3://bucket/a.pdf", "filename": "a.pdf"},
+            {"data": {"rows": [1.0, 2.5, None]}},
+            {"data": [True, "x"], "mediaType": "application/vnd.x+json", "filename": "x.json"},
+            {"data": None},
+            {"later": 1}]},
+        {"artifactId": "a", "name": "Report", "description": "d", "parts": [{"text": "Hello!"}]},
+        {"id": "t", "contextId": "c", "status": {"state": "TASK_STATE_COMPLETED"}, "artifacts": [
+            {"artifactId": "1", "parts": [{"text": "Look."}, {"url": URL}]},
+            {"artifactId": "2", "parts": []},
+            {"artifactId": "3", "name": "n", "parts": [{"raw": PNG, "mediaType": "image/png"}]}]},
+        {"id": "t", "status": {"state": "TASK_STATE_WORKING"}},
+        [{"url": URL}],
+        {"raw": PNG, "mediaType": "image/png"},
+    ],
+    "a2a-0.3": [
+        "Hello!",
+        {"kind": "message", "messageId": "m", "role": "user", "parts": [
+            {"kind": "text", "text": "Hello!"}]},
+        {"kind": "message", "messageId": "m", "role": "agent", "metadata": {"k": 1}, "parts": [
+            {"kind": "text", "text": "Look.", "metadata": {"k": [1]}},
+            {"kind": "file", "file": {"bytes": PNG, "mimeType": "image/png", "name": "cat.png"}},
+            {"kind": "file", "file": {"bytes": BINARY}},
+            {"kind": "file", "file": {"bytes": "YSxi", "mimeType": "text/csv"}},
+            {"kind": "file", "file": {"uri": URL, "name": "images/a.png"}, "metadata": {}},
+            {"kind": "data", "data": {"rows": [1, 2.5, None]}}]},
+        {"artifactId": "a", "parts": [{"kind": "text", "text": "Hello!"}]},
+        {"kind": "task", "id": "t", "contextId": "c", "status": {"state": "completed"}, "artifacts": [
+            {"artifactId": "1", "parts": [{"kind": "text", "text": "Look."}]}]},
+        [{"kind": "text", "text": "Only content."}],
+        {"kind": "data", "data": {}},
+    ],
+    "agent-client": [
+        "Hello!",
+        [{"type": "text", "text": "Look.", "annotations": {"priority": 0.5}, "_meta": {"k": 1}},
+         {"type": "image", "data": PNG, "mimeType": "image/png", "uri": "file:///images/cat.png"},
+         {"type": "image", "data": PNG, "mimeType": "image/png"},
+         {"type": "audio", "data": WAV, "mimeType": "audio/wav"},
+         {"type": "resource", "resource": {"uri": "file:///src/hello.py", "mimeType": "text/x-python",
+                                           "text": "print(1)"}},
+         {"type": "resource", "resource": {"uri": "file:///doc.pdf", "mimeType": "application/pdf",
+                                           "blob": PDF}},
+         {"type": "resource_link", "uri": URL, "name": "a.png", "mimeType": "image/png", "size": 75,
+          "title": "A cat", "description": "d"}],
+        {"sessionId": "s", "prompt": [{"type": "text", "text": "Look at these."}]},
+        {"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": "Here it is."},
+         "messageId": "m"},
+        {"sessionId": "s", "update": {"sessionUpdate": "agent_thought_chunk",
+                                      "content": {"type": "text", "text": "Hm, cats."}}},
+        {"sessionUpdate": "user_message_chunk",
+         "content": {"type": "image", "data": PNG, "mimeType": "image/png"}},
+        {"sessionUpdate": "tool_call", "toolCallId": "c", "title": "Reading", "kind": "read",
+         "status": "pending", "rawInput": {"path": "/a"}},
+        {"sessionId": "s", "update": {
+            "sessionUpdate": "tool_call_update", "toolCallId": "c", "status": "failed",
+            "rawInput": {"path": "/a"}, "rawOutput": {"temp": 21}, "content": [
+                {"type": "content", "content": {"type": "text", "text": "Broken."}},
+                {"type": "content", "content": {"type": "image", "data": PNG, "mimeType": "image/png"}},
+                {"type": "diff", "path": "/src/hello.py", "oldText": "", "newText": "print(1)"},
+                {"type": "terminal", "terminalId": "t"}]}},
+        {"type": "resource_link", "uri": "memo://x", "name": "x y"},
+    ],
+    "ag-ui": [
+        "Hello!",
+        {"id": "1", "role": "user", "content": "Hello!", "name": "ann"},
+        {"id": "1", "role": "developer", "content": "Look."},
+        {"id": "1", "role": "assistant"},
+        {"id": "1", "role": "assistant", "content": "", "toolCalls": [
+            {"id": "c", "type": "function", "function": {"name": "f", "arguments": '{ "a":1.50 }'}},
+            {"id": "d", "type": "function", "function": {"name": "f", "arguments": '{"a": '},
+             "encryptedValue": "x"}]},
+        {"id": "1", "role": "tool", "toolCallId": "c", "content": "Sunny."},
+        {"id": "1", "role": "tool", "toolCallId": "c", "content": "", "error": "no"},
+        {"id": "1", "role": "tool", "toolCallId": "c", "content": [
+            {"type": "text", "text": "Sunny again."},
+            {"type": "image", "source": {"type": "data", "value": PNG, "mimeType": "image/png"}}]},
+        {"id": "1", "role": "reasoning", "content": "Hm, cats.", "encryptedValue": "x"},
+        {"id": "1", "role": "activity", "activityType": "PLAN", "content": {"steps": [1]}},
+        {"id": "1", "role": "user", "content": [
+            {"type": "text", "text": "Look at these.", "id": "p"},
+            {"type": "image", "source": {"type": "data", "value": PNG, "mimeType": "image/png"},
+             "metadata": {"name": "/images/cat.png", "detail": "low"}},
+            {"type": "audio", "source": {"type": "data", "value": WAV, "mimeType": "audio/wav"}},
+            {"type": "document", "source": {"type": "data", "value": PDF, "mimeType": "application/pdf"}},
+            {"type": "document", "source": {"type": "url", "value": "https://example.com/a?b=1"}},
+            {"type": "image", "source": {"type": "file", "value": "file/abc", "provider": "openai"}},
+            {"type": "image", "source": {"type": "file", "value": "file-abc", "mimeType": "image/png"}},
+            {"type": "binary", "mimeType": "image/png", "data": PNG, "filename": "cat.png"},
+            {"type": "binary", "mimeType": "image/png", "url": URL},
+            {"type": "binary", "mimeType": "image/png", "id": "file-abc"}]},
+    ],
+    "vercel-ai": [
+        "Hello!",
+        {"id": "1", "role": "user", "parts": [{"type": "text", "text": "Hello!"}]},
+        {"id": "1", "role": "assistant", "metadata": {"k": 1}, "parts": [
+            {"type": "step-start"},
+            {"type": "reasoning", "id": "r", "text": "Hm, cats.", "state": "done"},
+            {"type": "text", "text": "Look.", "state": "done", "providerMetadata": {"x": {"y": 1}},
+             "citations": [{"source": {"type": "source", "sourceType": "url", "id": "s", "title": "Cats",
+                                       "url": "https://example.com/c"}, "startIndex": 0, "citedText": "c"},
+                           {"source": {"type": "source", "sourceType": "document", "id": "d",
+                                       "mediaType": "text/plain", "title": "Doc"}}]},
+            {"type": "tool-sun", "toolCallId": "a", "state": "output-available",
+             "input": {"city": "Brno"}, "output": "Sunny.", "providerExecuted": True},
+            {"type": "dynamic-tool", "toolName": "rain", "toolCallId": "b", "state": "output-available",
+             "input": {}, "output": {"temp": 21}, "preliminary": True},
+            {"type": "step-start"},
+            {"type": "tool-sun", "toolCallId": "c", "state": "output-error", "input": None,
+             "rawInput": '{"a": ', "errorText": "Broken."},
+            {"type": "tool-sun", "toolCallId": "d", "state": "output-available", "input": [1],
+             "output": {"content": [{"type": "text", "text": "Sunny again."},
+                                    {"type": "image", "data": PNG, "mimeType": "image/png"}],
+                        "isError": False}},
+            {"type": "tool-sun", "toolCallId": "e", "state": "input-available", "input": {"a": 1}},
+            {"type": "tool-sun", "toolCallId": "f", "state": "input-streaming"},
+            {"type": "tool-sun", "toolCallId": "g", "state": "output-available", "input": {}, "output": None},
+            {"type": "dynamic-tool", "toolName": "x", "toolCallId": "h", "state": "output-available",
+             "input": None, "output": "Sunny."},
+            {"type": "tool-x", "toolCallId": "i", "state": "output-error", "errorText": "Broken."},
+            {"type": "source-url", "sourceId": "s1", "url": "https://example.com/d", "title": "Dogs"},
+            {"type": "source-document", "sourceId": "s2", "mediaType": "text/plain", "title": "Doc"},
+            {"type": "file", "mediaType": "image/png", "filename": "images/cat.png",
+             "url": f"data:image/png;base64,{PNG}"},
+            {"type": "file", "mediaType": "image", "url": URL},
+            {"type": "reasoning-file", "mediaType": "image/png", "url": f"data:image/png;base64,{PNG}"},
+            {"type": "data-weather", "id": "w", "data": {"temp": 21}},
+            {"type": "data-json", "id": "/a/b.json", "data": [1]},
+            {"type": "custom", "kind": "a.b"},
+            {"type": "step-start"}]},
+        [{"type": "text", "text": "Only content."}, {"type": "step-start"}],
     ],
     "openai-responses": [
         "Hello!",

@@ -1,6 +1,23 @@
 """The contract of adapters, for each message format."""
 
-from messagebody.formats import anthropic, bedrock, gemini, mcp, openai_chat, openai_responses
+from messagebody.formats import (
+    a2a,
+    a2a_0_3,
+    acp,
+    ag_ui,
+    agent_client,
+    anthropic,
+    bedrock,
+    gemini,
+    haystack,
+    langchain,
+    llamaindex,
+    mcp,
+    openai_chat,
+    openai_responses,
+    pydantic_ai,
+    vercel_ai,
+)
 from messagebody.testing import AdapterContract
 
 
@@ -26,3 +43,43 @@ class TestBedrock(AdapterContract):
 
 class TestOpenAIResponses(AdapterContract):
     adapter = openai_responses
+
+
+class TestLangChain(AdapterContract):
+    adapter = langchain
+
+
+class TestPydanticAI(AdapterContract):
+    adapter = pydantic_ai
+
+
+class TestLlamaIndex(AdapterContract):
+    adapter = llamaindex
+
+
+class TestHaystack(AdapterContract):
+    adapter = haystack
+
+
+class TestAgentToAgent(AdapterContract):
+    adapter = a2a
+
+
+class TestAgentToAgent03(AdapterContract):
+    adapter = a2a_0_3
+
+
+class TestAgentCommunication(AdapterContract):
+    adapter = acp
+
+
+class TestAgentUserInteraction(AdapterContract):
+    adapter = ag_ui
+
+
+class TestAgentClient(AdapterContract):
+    adapter = agent_client
+
+
+class TestVercelAI(AdapterContract):
+    adapter = vercel_ai

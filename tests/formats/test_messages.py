@@ -14,7 +14,8 @@ from messagebody.errors import DecodeError, EnvelopeError, LossyConversion, Unsa
 from messagebody.formats import detect
 from messagebody.references import Resolver
 from messagebody.wire import base64
-from tests.formats.messages import BINARY, MESSAGES, PDF, PNG, WAV
+from tests.formats.messages import MESSAGES
+from tests.formats.payloads import BINARY, PDF, PNG, WAV
 
 
 def adapter(name: str) -> Any:
@@ -194,6 +195,12 @@ class TestHostile:
                 except MessageBodyError:
                     continue
                 assert done.value == json.loads(json.dumps(done.value))
+
+    @every
+    def test_a_role_is_text(self, name: str, message: Any) -> None:
+        if isinstance(message, dict) and "role" in message:
+            with pytest.raises(EnvelopeError, match=r"/role: expected text, got '?-?1"):
+                adapter(name).to_body(message | {"role": -1})
 
     @formats
     def test_mutated_rests(self, name: str) -> None:

@@ -19,6 +19,7 @@ EXTRAS = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text(
     [
         ("cattrs", "cattrs", "cattrs"),
         ("celery", "kombu.utils.json", "celery"),
+        ("langgraph", "ormsgpack", "langgraph"),
         ("rest_framework", "rest_framework.serializers", "django"),
         ("sqlalchemy", "sqlalchemy.ext.mutable", "sqlalchemy"),
     ],

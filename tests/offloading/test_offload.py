@@ -330,7 +330,8 @@ class TestInline:
         small = offload(mixed(tmp_path), store)
         with pytest.raises(UnsafeReference) as caught:
             inline(small)
-        assert str(caught.value).startswith("3 parts were not read in. part '/charts/sales.png' ")
+        shared = "part '/charts/sales.png', part '/notes.txt', part '/talk.bin': points to"
+        assert str(caught.value).startswith(f"3 parts were not read in. {shared} ")
         assert f'Resolver(allow=["{store.url}/"])' in str(caught.value)
         with pytest.raises(UnsafeReference, match=r"part '/talk\.bin' points to"):
             small["/talk.bin"].read_bytes()

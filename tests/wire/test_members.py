@@ -25,7 +25,7 @@ def test_the_table_is_the_record() -> None:
 def test_part_takes_and_shows_every_member() -> None:
     """The encoding follows from the content; every other member is an argument of `Part`."""
     rows = {member.argument for member in MEMBERS} - {"encoding", "content"}
-    taken = set(inspect.signature(Part.__init__).parameters) - {"self", "content"}
+    taken = set(inspect.signature(Part.__init__).parameters) - {"self", "content", "extra"}
     assert rows == taken == set(PartArguments.__annotations__)
     assert rows | {"content", "extra"} == ARGUMENTS
     assert all(hasattr(Part, row) for row in rows)

@@ -120,6 +120,7 @@ def tree_command(terminal: Terminal, body: str, *, as_json: bool) -> None:
         unnamed = [each for each in parts if each["name"] is None]
         terminal.say_json({"unnamed": unnamed, "named": named})
         return
+    # Standard input has no name that would tell a reader anything.
     title = "" if body == "-" else escape(body, limit=200)
     lines = tree(read_body(body), title=title, palette=terminal.palette, width=terminal.width)
     terminal.say(lines)
@@ -307,6 +308,7 @@ def rm_command(
             )
     for index in indexes:
         part_at(message, index)
+    # -1 is the last part, as in Python: two spellings of one position count once.
     gone = {index % len(message) for index in indexes}
     if patterns:
         gone |= {index for index, _ in _selected(message, patterns, "*/*")}

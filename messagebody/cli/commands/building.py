@@ -91,6 +91,7 @@ def add_command(
             path = stack.enter_context(_on_disk(file))
             chosen = None if unnamed else _name(terminal, message + added, file, name)
             _add_file(added, path, file, chosen, content_type)
+        # All or nothing: the body changes when everything is read and stored.
         message += _stored(terminal, added, store, threshold)
     write_body(message, body, output, in_place=in_place)
     for finding in iter_findings(added if not files else ()):
@@ -101,6 +102,7 @@ def _check_usage(
     body: str, files: tuple[str, ...], text: str | None, url: str | None, name: str | None, *,
     unnamed: bool, new: bool,
 ) -> None:  # fmt: skip
+    # `--text ''` is a text.
     given = [bool(files), text is not None, url is not None]
     if sum(given) == 0:
         hint = "" if new or body == "-" else f"; --new starts a body with {quote(body)}"

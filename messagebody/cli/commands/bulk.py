@@ -128,6 +128,7 @@ def _job(function: _F) -> _F:
         dask = said.pop("dask")
         options = Options(
             engine="processes" if dask is None else "dask",
+            # No address: the engine starts a cluster of this machine.
             client=None if dask == _LOCAL else dask,
             workers=said.pop("workers"),
             fail_fast=said.pop("fail_fast"),

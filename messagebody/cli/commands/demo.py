@@ -76,6 +76,7 @@ def _prepared(directory: Path) -> Path:
     """Make the directory, or take one that holds nothing but an earlier demo."""
     directory.mkdir(parents=True, exist_ok=True)
     foreign = sorted(entry.name for entry in directory.iterdir() if entry.name not in _WRITTEN)
+    # The demo writes under fixed names, and must not replace anybody's files.
     if foreign:
         shown = ", ".join(escape(name, limit=40) for name in foreign[:3])
         raise click.UsageError(

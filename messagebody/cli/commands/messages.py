@@ -238,6 +238,7 @@ def _findings(data: bytes, name: str, *, strict: bool) -> Iterable[Finding]:
     check_message: Callable[..., Iterable[Finding]] = adapter(name).iter_findings
     if not strict:
         return check_message(data)
+    # Only some formats have rules beyond their schema: the function says which.
     if "strict" not in inspect.signature(check_message).parameters:
         raise click.UsageError(f"--strict cannot be used with {name}")
     return check_message(data, strict=True)

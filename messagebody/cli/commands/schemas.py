@@ -22,7 +22,15 @@ from messagebody.cli.options import (
     read_schema,
     write_document,
 )
-from messagebody.cli.reports import Subject, answer, format_option, from_here, report_findings, show
+from messagebody.cli.reports import (
+    Subject,
+    answer,
+    format_option,
+    from_here,
+    lines_of,
+    report_findings,
+    show,
+)
 from messagebody.cli.terminal import Terminal, in_shell_words, pass_terminal
 from messagebody.compatibility import (
     DEFAULT_STEPS,
@@ -69,6 +77,7 @@ def validate_command(
       messagebody validate messages/*.json --schema researcher.schema.json
     """
     paths = bodies or ("-",)
+    # It can be read once.
     if [*paths, schema].count("-") > 1:
         raise click.UsageError("only one of BODY and schema can come from standard input")
     # Read once, for its index of patterns is made once and used for all bodies.
@@ -182,7 +191,10 @@ def check_command(
     if certificate is not None:
         _write_certificate(terminal, result, certificate)
     changes = suggest(sent, taken, lenient=lenient, limit=_SHOWN) if wants_help else None
-    subject = Subject(from_here(producer), from_here(consumer))
+    lines = {from_here(consumer): lines_of(consumer)}
+    if not infer:  # a body has parts, too, but not those of its schema
+        lines[from_here(producer)] = lines_of(producer)
+    subject = Subject(from_here(producer), from_here(consumer), lines=lines)
     return answer(terminal, "check", result, form, subject, changes)
 
 
@@ -248,8 +260,15 @@ def evolve_command(
     before, after = read_schema(old), read_schema(new)
     result = evolution(before, after, mode, lenient=lenient, steps=steps)
     was, now = from_here(old), from_here(new)
+    # Of FULL, the direction that failed is shown: who sends then depends on the answer.
     sent, taken = (was, now) if result.producer is before else (now, was)
-    return answer(terminal, "evolve", result, form, Subject(sent, taken, changed=now))
+    return answer(
+        terminal,
+        "evolve",
+        result,
+        form,
+        Subject(sent, taken, changed=now, lines={now: lines_of(new)}),
+    )
 
 
 @click.command("lint")
@@ -272,7 +291,7 @@ def lint_command(terminal: Terminal, path: str, form: str) -> int:
     if form == "text":
         terminal.say_wrapped(in_shell_words(str(finding)) for finding in findings)
     else:
-        show(report_findings(findings, read, from_here(path)), form)
+        show(report_findings(findings, read, from_here(path), lines_of(path)), form)
     return ExitCode.NO if findings else ExitCode.YES
 
 
@@ -430,6 +449,7 @@ def _draw(terminal: Terminal, registry: Questions, found: list[tuple[str, str]])
             f"--graph draws up to {graphs.MOST_DRAWN} agents, and there are {len(registry):,}; "
             "use --dot or --mermaid"
         )
+    # By ranks, most arrows of the drawing point one way.
     order = list(chain.from_iterable(registry.ranks()))
     terminal.say(graphs.draw(order, found, palette=terminal.palette))
     terminal.remark("in each column, ◀ accepts everything that ● sends")

@@ -86,10 +86,12 @@ def offload_command(
     with progress(terminal, "offloading") as callback:
         result = offload(
             message, store_url(store), threshold=threshold, fit=fit,
+            # A pattern of names never means the unnamed parts; without one, all are meant.
             names=slashed(names or "**"), unnamed=names is None, content_types=types,
             callback=callback,
         )  # fmt: skip
     write_body(result, body, output, in_place=in_place)
+    # Counted by the difference: there may have been references before.
     moved = sum(part.is_reference for part in result) - sum(part.is_reference for part in message)
     if moved:
         terminal.remark(f"{count_of(moved, 'part')} moved")

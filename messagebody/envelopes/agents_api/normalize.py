@@ -145,6 +145,7 @@ def is_supported_version(version: Any) -> bool:
         [True, True, True, True, True, False, False, False]
     """
     if isinstance(version, bytes):
+        # PHP's strings are bytes; each of them has a Latin-1 character.
         version = version.decode("latin-1")
     if isinstance(version, str):
         # PHP casts "1abc" and "1.9" to 1, so they pass there and here.

@@ -8,8 +8,6 @@ from messagebody.envelopes import php
 from messagebody.envelopes.agents_api.normalize import as_message, normalize
 from messagebody.errors import EnvelopeError
 
-__all__ = ["normalize_conversation_result"]
-
 Array = dict[str, Any]
 Rule = tuple[str, Callable[[Any], bool], str]
 

@@ -1,7 +1,7 @@
 """A channel: one turn of a chat, from the input through the hooks to the reply."""
 
 import inspect
-from collections.abc import Awaitable, Callable, Generator, MutableMapping
+from collections.abc import Awaitable, Callable, Coroutine, Generator, MutableMapping
 from functools import partial
 from typing import Any, Literal
 
@@ -240,11 +240,11 @@ class Channel:
             EnvelopeError: the payload makes no external message.
             TypeError: the agent or a hook is asynchronous; use `ahandle`.
         """
-        return _drive(self._steps(data))  # type: ignore[no-any-return]
+        return _result_of(_drive(self._steps(data), _plain))  # type: ignore[no-any-return]
 
     async def ahandle(self, data: Data) -> Result:
         """Handle one inbound payload; the agent and the hooks may be asynchronous."""
-        return await _adrive(self._steps(data))  # type: ignore[no-any-return]
+        return await _drive(self._steps(data), _awaited_or_plain)  # type: ignore[no-any-return]
 
     def _steps(self, data: Data) -> Steps:
         # Each hook is yielded as a call: one pipeline serves the drivers for functions and
@@ -354,7 +354,8 @@ class _Unlimited:
         """Note nothing."""
 
 
-def _drive(steps: Steps) -> Any:
+async def _drive(steps: Steps, settle: Callable[[Any], Awaitable[Any]]) -> Any:
+    """Make the calls of a pipeline and hand it what they return, or raise, once it is settled."""
     value: Any = None
     error: BaseException | None = None
     while True:
@@ -364,33 +365,28 @@ def _drive(steps: Steps) -> Any:
             return done.value
         value, error = None, None
         try:
-            value = _called(call)
+            value = await settle(call())
         except BaseException as caught:  # noqa: BLE001 - thrown into the pipeline, which raises it
             error = caught
 
 
-def _called(call: Callable[[], Any]) -> Any:
-    value = call()
-    if inspect.isawaitable(value):
-        if inspect.iscoroutine(value):
-            # Never awaited, so it is closed: else Python warns in some other place.
-            value.close()
-        raise TypeError("the agent or a hook is asynchronous: use await channel.ahandle(data)")
-    return value
+async def _awaited_or_plain(value: Any) -> Any:
+    return await value if inspect.isawaitable(value) else value
 
 
-async def _adrive(steps: Steps) -> Any:
-    value: Any = None
-    error: BaseException | None = None
-    while True:
-        try:
-            call = steps.send(value) if error is None else steps.throw(error)
-        except StopIteration as done:
-            return done.value
-        value, error = None, None
-        try:
-            value = call()
-            if inspect.isawaitable(value):
-                value = await value
-        except BaseException as caught:  # noqa: BLE001 - thrown into the pipeline, which raises it
-            error = caught
+async def _plain(value: Any) -> Any:
+    if not inspect.isawaitable(value):
+        return value
+    # Never awaited, so it is closed: else Python warns in some other place.
+    if inspect.iscoroutine(value):
+        value.close()
+    raise TypeError("the agent or a hook is asynchronous: use await channel.ahandle(data)")
+
+
+def _result_of(work: Coroutine[Any, Any, Any]) -> Any:
+    """Return the result of a coroutine that waits for nothing: one step takes it to its end."""
+    try:
+        work.send(None)
+    except StopIteration as done:
+        return done.value
+    raise AssertionError("a coroutine that waits for nothing has no second step")

@@ -9,8 +9,6 @@ import attrs
 from messagebody.envelopes import php
 from messagebody.errors import EnvelopeError
 
-__all__ = ["ExternalMessage", "chat_payload", "client_context", "normal_slug"]
-
 _SLUG = re.compile(r"[a-z0-9][a-z0-9-]*")
 _ROOM_KINDS = ("dm", "group", "channel")
 

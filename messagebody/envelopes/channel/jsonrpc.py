@@ -7,8 +7,6 @@ from messagebody.envelopes import php
 from messagebody.envelopes.channel.channel import Refusal
 from messagebody.errors import EnvelopeError
 
-__all__ = ["jsonrpc_input", "jsonrpc_task"]
-
 Map = dict[str, Any]
 
 _ROLES = {"user": "user", "agent": "assistant"}

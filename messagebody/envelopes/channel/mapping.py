@@ -22,8 +22,6 @@ from messagebody.media_types import TEXT_PLAIN
 from messagebody.part import Part
 from messagebody.wire import strict_json
 
-__all__ = ["SIDECAR", "detect", "from_body", "to_body"]
-
 Chat = dict[str, Any]
 Kind = Literal["input", "output"]
 

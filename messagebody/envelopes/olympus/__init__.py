@@ -19,7 +19,12 @@ from messagebody.envelopes.olympus.mapping import (
 )
 from messagebody.envelopes.olympus.policy import PUBLISHED, Boundary, Policy, Scope
 from messagebody.envelopes.olympus.replay import Admission, ReplayGuard
-from messagebody.envelopes.olympus.rules import is_valid, iter_findings, validate
+from messagebody.envelopes.olympus.rules import (
+    is_valid,
+    iter_chain_findings,
+    iter_findings,
+    validate,
+)
 from messagebody.envelopes.olympus.schema import SCHEMA
 from messagebody.envelopes.olympus.signature import (
     Profile,
@@ -51,6 +56,7 @@ __all__ = [
     "from_body",
     "is_valid",
     "iter_boundary_findings",
+    "iter_chain_findings",
     "iter_findings",
     "iter_upstream_violations",
     "reply",

@@ -20,7 +20,6 @@ from messagebody.envelopes.sidecar import (
     Slot,
     member,
     merged,
-    missing,
     numbered_name,
     read_object,
     text_of,
@@ -235,6 +234,7 @@ def _built(
     header: Mapping[str, Any] | None,
     clock: Callable[[], datetime],
 ) -> Converted[dict[str, Any]]:
+    # RFC 3339 with "Z", as the format's own examples have it.
     time = clock().astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
     defaults: dict[str, Any] = {
         "envelope": {
@@ -260,8 +260,7 @@ def _built(
     if not envelope["persona"] and boundary is not None:
         envelope["persona"] = boundary.persona
     envelope = _CARRIER.carrying(envelope, body)
-    lost = [*_CARRIER.unseen(body, envelope), *missing(_iter_findings(envelope))]
-    return Converted(envelope, lost)
+    return _CARRIER.converted(body, envelope, _iter_findings(envelope))
 
 
 def _attachments(envelope: dict[str, Any]) -> list[dict[str, Any]]:
@@ -279,6 +278,7 @@ def _slots(envelope: dict[str, Any]) -> Iterator[Slot]:
 def _links(envelope: dict[str, Any]) -> Iterator[Part]:
     for slot, attachment in zip(_slots(envelope), _attachments(envelope), strict=True):
         path = text_of(attachment, "path")
+        # A path of the repository is no place that anybody could read from.
         if is_absolute_url(path):
             yield Part(url=path, name=slot.name, digest=slot.digest, metadata=_about(attachment))
 
@@ -291,6 +291,7 @@ def _listed(envelope: dict[str, Any], parts: list[Part]) -> dict[str, Any]:
         return envelope
     listed = envelope.get("context_attachments")
     before = list(listed) if isinstance(listed, list) else []
+    # The format has no kind for any other file.
     is_result = member(envelope, "protocol_message", "message_type") == "RESULT"
     kind = "coder_result" if is_result else "source_file"
     return {
@@ -323,6 +324,7 @@ def _given(envelope: dict[str, Any], files: Files) -> Iterator[Part]:
 
 
 def _about(attachment: dict[str, Any]) -> dict[str, Any]:
+    # The hash is the digest of the part.
     return {name: value for name, value in attachment.items() if name != "hash"}
 
 

@@ -9,8 +9,6 @@ from threading import Lock
 
 from messagebody.envelopes.olympus.signature import Verification
 
-__all__ = ["Admission", "ReplayGuard"]
-
 _NEEDED = {"/envelope/message_id", "/envelope/session_id", "/envelope/timestamp"}
 
 

@@ -2,12 +2,13 @@
 
 import posixpath
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from messagebody._guards import require_iterable
 from messagebody.envelopes.json_schema import iter_violations
 from messagebody.envelopes.olympus.schema import SCHEMA
-from messagebody.envelopes.sidecar import member, read, shown
+from messagebody.envelopes.sidecar import member, read, read_object, shown, text_of
 from messagebody.findings import Finding, pointer, validator_of, verdict_of
 from messagebody.wire import strict_json
 
@@ -52,6 +53,8 @@ def lies_in(path: str, places: tuple[str, ...]) -> bool:
 _MESSAGE_ID = re.compile(r"msg-[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}")
 _ANY_MESSAGE_ID = re.compile(r"msg-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _SIGNATURE = re.compile(r"[0-9a-f]{64}")
+_PARENT = "/authentication/parent_message_id"
+_LISTED, _ALONE = "envelopes in a list", "[envelope] is a chain of one"
 
 
 def iter_prose_findings(envelope: Any) -> Iterator[Finding]:
@@ -91,7 +94,9 @@ def _authentication(envelope: Any) -> Iterator[tuple[str, str, str]]:
     parent = member(claims, "parent_message_id")
     if isinstance(parent, str) and parent and _ANY_MESSAGE_ID.fullmatch(parent) is None:
         problem = f"a message id, or '' for a root, is expected, got {shown(parent)}"
-        yield "parent-message-id", "/authentication/parent_message_id", problem
+        yield "parent-message-id", _PARENT, problem
+    elif isinstance(parent, str) and parent == member(envelope, "envelope", "message_id"):
+        yield "parent-message-id", _PARENT, "a message is not its own parent"
     signature = member(claims, "signature")
     if isinstance(signature, str) and _SIGNATURE.fullmatch(signature) is None:
         problem = f"64 lower-case hex digits are expected, got {shown(signature)}"
@@ -148,6 +153,52 @@ def iter_findings(envelope: Any, *, strict: bool = False) -> Iterator[Finding]:
         yield _finding(broken.keyword, broken.where, broken.problem, broken.rule)
     if strict:
         yield from iter_prose_findings(value)
+
+
+def iter_chain_findings(envelopes: Iterable[Any]) -> Iterator[Finding]:
+    """Yield what is wrong between envelopes, in the order they were sent.
+
+    An envelope names an earlier one as its parent, or none; it belongs to the session and to the
+    work unit (`correlation_id`) of its parent; no two envelopes have the same id. Each envelope by
+    itself is the concern of `iter_findings`.
+
+    Arguments:
+        envelopes: parsed JSON values, or JSON texts.
+
+    Raises:
+        EnvelopeError: an envelope is not a JSON object.
+
+    Examples:
+        >>> envelopes = [{"envelope": {"message_id": "msg-1", "session_id": "s"}},
+        ...              {"envelope": {"message_id": "msg-2", "session_id": "t"},
+        ...               "authentication": {"parent_message_id": "msg-1"}}]
+        >>> for finding in iter_chain_findings(envelopes):
+        ...     print(finding)
+        envelope 1 /envelope/session_id: the parent's is 's', got 't' (parent-session)
+    """
+    earlier: dict[str, Any] = {}
+    for index, value in enumerate(require_iterable(envelopes, _LISTED, hint=_ALONE)):
+        envelope = read_object(value, "an envelope")
+        for check, path, problem in _in_chain(envelope, earlier):
+            place = f"envelope {index} {path}"
+            yield Finding(check, pointer(index) + path, problem, rule="chain", place=place)
+        earlier.setdefault(text_of(envelope, "envelope", "message_id"), envelope)
+
+
+def _in_chain(envelope: Any, earlier: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
+    own = text_of(envelope, "envelope", "message_id")
+    if own and own in earlier:
+        yield "message-id-repeated", "/envelope/message_id", f"an earlier envelope is {shown(own)}"
+    named = text_of(envelope, "authentication", "parent_message_id")
+    if named and named not in earlier:
+        yield "parent-unknown", _PARENT, f"no earlier envelope is {shown(named)}"
+    elif named:
+        for check, name in (("session", "session_id"), ("work-unit", "correlation_id")):
+            theirs = member(earlier[named], "envelope", name)
+            mine = member(envelope, "envelope", name)
+            if mine != theirs:
+                problem = f"the parent's is {shown(theirs)}, got {shown(mine)}"
+                yield f"parent-{check}", pointer("envelope", name), problem
 
 
 is_valid = verdict_of(iter_findings)

@@ -9,8 +9,6 @@ from messagebody._text import escape
 from messagebody.envelopes.sentient.rules import LISTS, references
 from messagebody.envelopes.sidecar import member, read_object, text_of
 
-__all__ = ["Edge", "Graph", "Node", "chain_graph"]
-
 _ORIGIN = {"storage_refs": "source_ref_id", "derived_refs": "parent_ref_id"}
 
 

@@ -20,7 +20,6 @@ from messagebody.envelopes.sidecar import (
     Message,
     member,
     merged,
-    missing,
     numbered_name,
     read_object,
     text_of,
@@ -190,6 +189,7 @@ def reply(
         ('goal_agent', 'Look')
     """
     before = read_object(parent, "a parent message")
+    # The chain says who is next; another name would be C001.
     name = agent or text_of(before, "next_agent", "name")
     if not name:
         raise EnvelopeError("the parent names no next agent; say which agent replies: agent=")
@@ -250,14 +250,14 @@ def _built(
         },
     }
     message = _CARRIER.carrying(merged(defaults, header or {}), body)
-    lost = missing(_findings_of_last([*before, message]))
-    return Converted(message, [*_CARRIER.unseen(body, message), *lost])
+    return _CARRIER.converted(body, message, _findings_of_last([*before, message]))
 
 
 def _links(message: dict[str, Any]) -> Iterator[Part]:
     for kind in LISTS:
         for number, reference in enumerate(references(message, kind), 1):
             url = text_of(reference, _URL[kind])
+            # Anything else is nothing that a resolver could judge, so it stays data.
             if is_absolute_url(url):
                 name = numbered_name(_DIRECTORIES[kind], number, url)
                 about = {key: value for key, value in reference.items() if key != _URL[kind]}

@@ -8,6 +8,7 @@ from typing import Self
 
 import attrs
 
+from messagebody._files import DIRECTORY
 from messagebody._guards import require_path
 from messagebody._text import quote
 from messagebody.body import MessageBody
@@ -45,7 +46,6 @@ class Refusal:
 
 # Each directory on the way is an open descriptor, and a level of recursion.
 _DEEPEST = 256
-_DIRECTORY_FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 def pack(
@@ -92,7 +92,7 @@ def pack(
     base = "" if prefix == "/" else check_name(prefix)
     rules = [_Rule.of(pattern) for pattern in exclude]
     walk = _Walk(root, rules, rename, follow, hidden, on_left_out or str)
-    descriptor = os.open(root, _DIRECTORY_FLAGS)
+    descriptor = os.open(root, DIRECTORY)
     try:
         parts = list(walk.parts(descriptor, _Place(base, "", root, (str(root),))))
     finally:
@@ -190,9 +190,9 @@ class _Walk:
             self.refusals.append(Refusal(place.shown, f"more than {_DEEPEST} directories deep"))
             return
         if descriptor < 0:  # behind a link: its real path, looked up from the top
-            opened = os.open(place.path, _DIRECTORY_FLAGS)
+            opened = os.open(place.path, DIRECTORY)
         else:
-            opened = os.open(segment, _DIRECTORY_FLAGS, dir_fd=descriptor)
+            opened = os.open(segment, DIRECTORY, dir_fd=descriptor)
         try:
             yield from self.parts(opened, place)
         finally:

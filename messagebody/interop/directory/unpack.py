@@ -1,10 +1,8 @@
 """Unpacking: the named parts of a body as files below a directory."""
 
 import contextlib
-import errno
 import os
 import re
-import secrets
 import shutil
 import stat
 from collections.abc import Callable, Iterable, Iterator
@@ -13,6 +11,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, BinaryIO, Self
 
 import messagebody  # noqa: TC001 - annotations are evaluated by those who ask
+from messagebody._files import CREATE, DIRECTORY, NO_LINKS, open_parent, temporary_name
 from messagebody._guards import require_body, require_path, require_resolver
 from messagebody._text import quote
 from messagebody.body import MessageBody
@@ -24,32 +23,27 @@ from messagebody.part import Part
 if TYPE_CHECKING:
     from messagebody.references import Budget
 
-_DIRECTORY_FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-TEMPORARY = ".messagebody-"
-"""How the name of a temporary begins."""
-# vfat, exFAT and several network and FUSE file systems.
-_NO_LINKS = {errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK}
-_NEW_FILE_FLAGS = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-
 
 class Destination:
     """An open directory; leaving its block with an error takes back what was made."""
 
-    def __init__(self, descriptor: int) -> None:
+    def __init__(self, descriptor: int, new: Path | None = None) -> None:
         self._root = descriptor
+        self._new = new
         self._made: list[tuple[str, ...]] = []
         self._replacing: list[tuple[tuple[str, ...], str]] = []
 
     @classmethod
     def at(cls, directory: Path) -> Self:
         """Open an existing directory."""
-        return cls(os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC))
+        return cls(_opened(directory))
 
     @classmethod
     def made(cls, directory: Path) -> Self:
         """Open a directory, and make it first if it is missing."""
+        is_new = not os.path.lexists(directory)
         directory.mkdir(parents=True, exist_ok=True)
-        return cls.at(directory)
+        return cls(_opened(directory), directory if is_new else None)
 
     def __enter__(self) -> Self:
         return self
@@ -82,7 +76,7 @@ class Destination:
                     return (
                         f"'{directory}' there is {_kind(mode)}, so nothing can be written below it"
                     )
-                parent = os.open(directory, _DIRECTORY_FLAGS, dir_fd=parent)
+                parent = os.open(directory, DIRECTORY, dir_fd=parent)
                 stack.callback(os.close, parent)
             mode = _mode(leaf, parent)
         # A link is never replaced: it may be the user's way to another place.
@@ -104,9 +98,9 @@ class Destination:
             replace: where a file exists, wait with the name until `publish`.
         """
         segments = tuple(name[1:].split("/"))
-        with self._parent(segments) as parent:
-            temporary = f"{TEMPORARY}{secrets.token_hex(8)}"
-            descriptor = os.open(temporary, _NEW_FILE_FLAGS, 0o666, dir_fd=parent)
+        with open_parent(self._root, segments, create=True, made=self._made) as parent:
+            temporary = temporary_name()
+            descriptor = os.open(temporary, CREATE, 0o666, dir_fd=parent)
             self._made.append((*segments[:-1], temporary))
             with open(descriptor, "wb") as file:  # noqa: PTH123 - a descriptor
                 yield file
@@ -120,32 +114,23 @@ class Destination:
     def publish(self) -> None:
         """Put the files that replace others in their places, each at once."""
         for segments, temporary in self._replacing:
-            with self._parent(segments) as parent:
+            with open_parent(self._root, segments) as parent:
                 os.rename(temporary, segments[-1], src_dir_fd=parent, dst_dir_fd=parent)
-
-    @contextlib.contextmanager
-    def _parent(self, segments: tuple[str, ...], *, make: bool = True) -> Iterator[int]:
-        """Open the directory a file lies in, making those that are missing."""
-        parent = os.dup(self._root)
-        try:
-            for depth, directory in enumerate(segments[:-1], 1):
-                if make and _mode(directory, parent) is None:
-                    os.mkdir(directory, dir_fd=parent)
-                    self._made.append(segments[:depth])
-                below = os.open(directory, _DIRECTORY_FLAGS, dir_fd=parent)
-                os.close(parent)
-                parent = below
-            yield parent
-        finally:
-            os.close(parent)
 
     def _take_back(self) -> None:
         for segments in reversed(self._made):
             # What can't be removed any more is somebody else's by now.
-            with contextlib.suppress(OSError), self._parent(segments, make=False) as parent:
+            with contextlib.suppress(OSError), open_parent(self._root, segments) as parent:
                 mode = _mode(segments[-1], parent)
                 remove = os.rmdir if mode is not None and stat.S_ISDIR(mode) else os.unlink
                 remove(segments[-1], dir_fd=parent)
+        if self._new is not None:
+            with contextlib.suppress(OSError):
+                self._new.rmdir()
+
+
+def _opened(directory: Path) -> int:
+    return os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
 
 
 def folds_case(directory: Path) -> bool:
@@ -160,13 +145,14 @@ def folds_case(directory: Path) -> bool:
 
 def _give_name(temporary: str, name: str, parent: int) -> None:
     """Rename a file, unless something has the name by now."""
+    # Not `give_name`, which for a moment would let a file be replaced: here an empty one may show.
     try:
         os.link(temporary, name, src_dir_fd=parent, dst_dir_fd=parent, follow_symlinks=False)
     except OSError as error:
-        if error.errno not in _NO_LINKS:
+        if error.errno not in NO_LINKS:
             raise
         # A file system without hard links: the name is taken first, then filled at once.
-        os.close(os.open(name, _NEW_FILE_FLAGS, 0o666, dir_fd=parent))
+        os.close(os.open(name, CREATE, 0o666, dir_fd=parent))
         os.rename(temporary, name, src_dir_fd=parent, dst_dir_fd=parent)
     else:
         os.unlink(temporary, dir_fd=parent)

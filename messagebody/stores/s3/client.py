@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import attrs
 import boto3
-from boto3.session import Session
 from botocore.client import BaseClient
 from botocore.config import Config
 
@@ -17,11 +16,13 @@ from messagebody.errors import StoreError
 from messagebody.stores.s3.faults import translated
 
 if TYPE_CHECKING:
-    from mypy_boto3_s3 import S3Client
+    import mypy_boto3_s3
+
+    S3Client = mypy_boto3_s3.S3Client
 else:
     S3Client = BaseClient
 
-__all__ = ["Clients", "S3Client", "Session", "Settings", "sends_checksums"]
+Session = boto3.session.Session
 
 Checksums = Literal["when_supported", "when_required"]
 

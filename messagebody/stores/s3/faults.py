@@ -10,8 +10,6 @@ from messagebody._text import escape, redact_urls
 from messagebody.errors import AccessDenied, MessageBodyError, ObjectNotFound, StoreError
 from messagebody.stores.base import harmless_cause
 
-__all__ = ["NativeFailure", "code_of", "status_of", "translate", "translated"]
-
 _NOT_FOUND = frozenset({"NoSuchKey", "NotFound", "404"})
 # The codes that people see, with what they mean in plain words.
 _DENIED = {

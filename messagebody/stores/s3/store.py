@@ -7,8 +7,6 @@ from messagebody.errors import StoreError
 from messagebody.stores.base import Blob, Stat, Store, Upload
 from messagebody.stores.s3.filesystem import S3FileSystem
 
-__all__ = ["S3Store"]
-
 
 class S3Store(Store):
     """Objects below a prefix of a bucket.

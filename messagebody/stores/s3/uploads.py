@@ -25,8 +25,6 @@ from messagebody.stores.s3.faults import code_of, status_of
 if TYPE_CHECKING:
     from concurrent.futures import Future
 
-__all__ = ["Target", "put", "send_part", "split_path"]
-
 # A limit of the service.
 _MOST_PARTS = 10_000
 # Parts held at a time: more would cost memory and gain little over one connection pool.

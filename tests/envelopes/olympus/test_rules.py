@@ -716,3 +716,52 @@ class TestReplay:
         for thread in threads:
             thread.join()
         assert sorted(fresh) == [*range(20)]
+
+
+class TestChain:
+    """Several envelopes of one session, in the order they were sent."""
+
+    def chain(self, *changes: dict[str, Any]) -> list[str]:
+        """Return the checks that fail in a chain of three good envelopes, changed."""
+        made = [envelope() for _ in range(3)]
+        for index, each in enumerate(made):
+            each["envelope"]["message_id"] = f"msg-{index}"
+            each["authentication"]["parent_message_id"] = f"msg-{index - 1}" if index else ""
+        for each, change in zip(made, changes, strict=False):
+            for path, value in change.items():
+                section, name = path.split("__")
+                each[section][name] = value
+        found = [*olympus.iter_chain_findings(made)]
+        assert found == [*olympus.iter_chain_findings(map(json.dumps, made))]
+        return [f"{each.index} {each.check}" for each in found]
+
+    def test_good_chains(self) -> None:
+        assert self.chain() == []
+        # One sender assigns work to several.
+        assert self.chain({}, {}, {"authentication__parent_message_id": "msg-0"}) == []
+
+    @pytest.mark.parametrize(
+        ("change", "check"),
+        [
+            ({"envelope__message_id": "msg-0"}, "2 message-id-repeated"),
+            ({"authentication__parent_message_id": "msg-7"}, "2 parent-unknown"),
+            ({"authentication__parent_message_id": "msg-2"}, "2 parent-unknown"),
+            ({"envelope__session_id": "session-2"}, "2 parent-session"),
+            ({"envelope__correlation_id": "pr-1"}, "2 parent-work-unit"),
+        ],
+    )
+    def test_each_check(self, change: dict[str, Any], check: str) -> None:
+        assert self.chain({}, {}, change) == [check]
+
+    def test_what_is_no_chain(self) -> None:
+        with pytest.raises(InvalidArgument):
+            list(olympus.iter_chain_findings(json.dumps(envelope())))
+        with pytest.raises(EnvelopeError):
+            list(olympus.iter_chain_findings(["[]"]))
+
+    def test_a_message_is_not_its_own_parent(self) -> None:
+        odd = envelope()
+        odd["authentication"]["parent_message_id"] = odd["envelope"]["message_id"]
+        assert olympus.is_valid(odd)
+        [finding] = olympus.iter_findings(odd, strict=True)
+        assert finding.check == "parent-message-id"

@@ -1,0 +1,401 @@
+"""A serializer of LangGraph whose checkpoints hold references in the place of large contents.
+
+A checkpointer writes the whole state at each step, so thirty turns of a chat with pictures write
+each picture dozens of times. With this serializer each is in a store once, and the database holds
+digest and size: never a URL, so nothing in it leads anywhere else, and the store may move.
+
+LangGraph's own serializer does the encoding. What it returns is looked through afterwards, and long
+texts and bytes in it are replaced, wherever they are: in messages, dataclasses, pydantic models and
+arrays of numpy. What has nothing large in it is left as it is, and a plain serializer reads it.
+"""
+
+import copy
+import os
+import re
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextvars import ContextVar
+from typing import Any, Final, Literal
+
+import attrs
+
+from messagebody._text import quote
+from messagebody.body import MessageBody
+from messagebody.digests import KEY_PREFIX, is_digest, key_of
+from messagebody.errors import DecodeError, InvalidArgument, MessageBodyError, MissingDependency
+from messagebody.limits import parse_size
+from messagebody.part import Part
+from messagebody.payloads import texts
+from messagebody.payloads.objects import Batch, Cipher, Objects, Stored, checked_threshold
+from messagebody.references import Resolver
+from messagebody.stores import Store, open_store
+from messagebody.wire import base64
+
+try:
+    import ormsgpack
+    from langgraph.checkpoint.serde.encrypted import EncryptedSerializer
+    from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
+except ImportError as error:
+    raise MissingDependency("messagebody.interop.langgraph", "langgraph") from error
+
+# Without a "+", at which EncryptedSerializer splits. And never "msgpack": the plain serializer
+# turns extensions that it does not know into None, but refuses types that it does not know.
+_TAG: Final = "messagebody"
+_OPTIONS: Final = ormsgpack.OPT_NON_STR_KEYS
+_SMALLEST: Final = 1024
+# LangGraph's own extensions, each of which holds msgpack again.
+_THEIRS: Final = range(8)
+_CALL_WITH_ONE, _CALL_WITH_KEYWORDS = 0, 2
+_OURS: Final = 109
+_BODY: Final = [MessageBody.__module__, MessageBody.__name__]
+_DIGEST: Final = re.compile(rb"sha256[:/]([0-9a-f]{64})")
+# Elements of a list that are none of these need a look.
+_PLAIN: Final = {int, float, bool, type(None)}
+
+
+class OffloadingSerializer(JsonPlusSerializer):  # type: ignore[misc]
+    """A serializer for every checkpointer of LangGraph that keeps large contents in a store.
+
+    Bodies come back with references to the store in the place of large contents, which are read
+    when they are asked for. Everything else comes back as LangGraph's own serializer returns it.
+
+    The store is read and written where the checkpointer calls the serializer. `AsyncSqliteSaver`
+    does so on the event loop, which waits for the store; `AsyncPostgresSaver` uses a thread.
+    A saver of Postgres keeps channels that are a plain `str` in its table past any serializer.
+
+    Arguments:
+        store: a store, its URL, or a directory's path.
+        threshold: texts and bytes of more bytes are stored.
+        cache: bytes of fetched contents to hold in memory.
+        cipher: encrypts what goes to the store; give it the cipher of an `EncryptedSerializer`
+            around this one, which encrypts the database only. Bodies then come back whole.
+        missing: what to do for contents that are gone or damaged: "raise", or put a "placeholder"
+            in their place, so that the rest of a history can be read.
+        storage_options: of `stores.open_store`, if `store` is not an open store.
+        **options: of `JsonPlusSerializer`.
+
+    Raises:
+        InvalidSize: the threshold is under 1 KiB.
+    """
+
+    def __init__(
+        self,
+        store: str | os.PathLike[str] | Store,
+        *,
+        threshold: int | str = "16 KiB",
+        cache: int | str = "64 MiB",
+        cipher: Cipher | None = None,
+        missing: Literal["raise", "placeholder"] = "raise",
+        storage_options: dict[str, Any] | None = None,
+        **options: Any,
+    ) -> None:
+        super().__init__(**options)
+        if missing not in {"raise", "placeholder"}:
+            raise ValueError(f"missing is 'raise' or 'placeholder', got {quote(missing)}")
+        opened = open_store(store, **(storage_options or {}))
+        self._threshold = checked_threshold(threshold, _SMALLEST)
+        self._objects = Objects(opened, cache=parse_size(cache), cipher=cipher)
+        self._missing = missing
+        # What URLs of contents in the store begin with: bodies that came back lazy have such.
+        self._place = opened.url_of(KEY_PREFIX).encode()
+
+    def dumps_typed(self, obj: Any) -> tuple[str, bytes]:
+        """Encode a value; large contents go to the store.
+
+        Raises:
+            StoreError: the store failed.
+        """
+        kind, data = super().dumps_typed(obj)
+        if len(data) <= self._threshold and self._place not in data:
+            return kind, data
+        batch = self._objects.batch()
+        if kind == "msgpack":
+            writer = _Writer(self._threshold, self._place, batch, self._objects)
+            data = writer.packed(data)
+            if not writer.is_changed:
+                return kind, data
+        else:
+            data = _pack(_reference("bytes", "", batch.add(bytes(data))))
+        batch.write()
+        return f"{_TAG}-{kind}", data
+
+    def loads_typed(self, data: tuple[str, bytes]) -> Any:
+        """Decode a value; contents in the store are fetched and verified.
+
+        Raises:
+            ObjectNotFound, DigestMismatch: content is gone or damaged.
+            StoreError: the store failed.
+            DecodeError: a reference to the store is malformed.
+        """
+        tag, packed = data
+        if not tag.startswith(f"{_TAG}-"):
+            return super().loads_typed(data)
+        kind, reader = tag.removeprefix(f"{_TAG}-"), _Reader(self._objects, self._missing)
+        restored = reader.value(packed)
+        whole = _pack(restored) if kind == "msgpack" else restored
+        # Under a list of allowed types a body is allowed, too: it is data and does nothing.
+        allowing = self.with_msgpack_allowlist([(__name__, stored_body.__name__)])
+        token = _loading.set(self._objects)
+        try:
+            return JsonPlusSerializer.loads_typed(allowing, (kind, whole))
+        finally:
+            _loading.reset(token)
+
+
+_loading: ContextVar[Objects] = ContextVar("_loading")
+"""The store of the value that is being decoded: LangGraph calls `stored_body` by its name."""
+
+
+def stored_body(parts: list[dict[str, Any]]) -> MessageBody:
+    """Return the body of a checkpoint; LangGraph calls this while it decodes one.
+
+    Arguments:
+        parts: the parts as JSON has them; those in the store have a digest, and no URL.
+    """
+    objects = _loading.get()
+    for part in parts:
+        if not part.keys() & {"content", "contentUrl"}:
+            part["contentUrl"] = objects.store.url_of(key_of(str(part.get("digest"))))
+    return MessageBody.from_dicts(parts).with_resolver(Resolver(allow=objects.store))
+
+
+class _Writer:
+    """A walk through encoded values that puts references in the place of large contents."""
+
+    def __init__(self, threshold: int, place: bytes, batch: Batch, objects: Objects) -> None:
+        self._threshold = threshold
+        self._place = place
+        self._batch = batch
+        # A resolver reads the store as it is, and has no cipher.
+        self._store = objects.store if objects.cipher is None else None
+        self.is_changed = False
+
+    def packed(self, data: bytes) -> bytes:
+        """Return msgpack with references in it, or the same if nothing in it is large."""
+        try:
+            value = _unpack(data, _Extension)
+            changed = self._walk(value)
+        except (RecursionError, ormsgpack.MsgpackDecodeError):
+            return data  # too deep to look into, and LangGraph can encode it
+        if changed is value:
+            return data  # it is as it was, to the byte
+        self.is_changed = True
+        return _pack(changed)
+
+    def _walk(self, value: Any) -> Any:
+        """Return a value with references in it, or itself if nothing in it is large."""
+        kind = type(value)
+        if kind is str:
+            return self._text(value) if len(value) > self._threshold else value
+        if kind is bytes:
+            return self._bytes(value) if len(value) > self._threshold else value
+        if kind is list:
+            if set(map(type, value)) <= _PLAIN:
+                return value
+            items = [self._walk(each) for each in value]
+            return items if any(map(_differ, items, value)) else value
+        if kind is dict:
+            values = {key: self._walk(each) for key, each in value.items()}
+            return values if any(map(_differ, values.values(), value.values())) else value
+        if kind is _Extension and value.tag in _THEIRS and self._is_worth_it(value.data):
+            return self._extension(value)
+        return value
+
+    def _is_worth_it(self, data: bytes) -> bool:
+        return len(data) > self._threshold or self._place in data
+
+    def _text(self, text: str) -> Any:
+        pieces = texts.split(text)
+        stored = self._batch.add(pieces.data, pieces.content_type)
+        return _reference(pieces.form, pieces.head, stored)
+
+    def _bytes(self, data: bytes) -> Any:
+        return _reference("bytes", "", self._batch.add(data))
+
+    def _extension(self, extension: "_Extension") -> "_Extension":
+        inner = _unpack(extension.data, _Extension)
+        if extension.tag == _CALL_WITH_KEYWORDS and inner[:2] == _BODY and self._store is not None:
+            parts = inner[2]["parts"]
+            small = [self._part(part) for part in parts]
+            is_same = not any(map(_differ, small, parts))
+            return extension if is_same else _Extension(_OURS, _pack(["body", small]))
+        changed = self._walk(inner)
+        if changed is inner:
+            return extension
+        return _Extension(extension.tag, _pack(changed))
+
+    def _part(self, part: dict[str, Any]) -> dict[str, Any]:
+        """Return a part as JSON has it, without its content or URL if that is in the store."""
+        digest, text = part.get("digest"), part.get("content")
+        assert self._store is not None  # noqa: S101 - there is no cipher
+        if digest and part.get("contentUrl") == self._store.url_of(key_of(digest)):
+            return {key: value for key, value in part.items() if key != "contentUrl"}
+        if text is None or len(text) <= self._threshold:
+            return part
+        is_text = part.get("contentEncoding") is None
+        data = text.encode() if is_text else base64.decode(text)
+        stored = self._batch.add(data, part["contentType"])
+        kept = {k: v for k, v in part.items() if k not in {"content", "contentEncoding"}}
+        return {**kept, "size": stored.size, "digest": stored.digest}
+
+
+class _Reader:
+    """A walk through encoded values that puts contents in the place of references."""
+
+    def __init__(self, objects: Objects, missing: str) -> None:
+        self._objects = objects
+        self._missing = missing
+        self._wanted: list[Stored] = []
+        self._found: dict[Stored, bytes | MessageBodyError] = {}
+        self._error: MessageBodyError | None = None
+
+    def value(self, data: bytes) -> Any:
+        """Return a decoded value without references, ready to be encoded again."""
+        try:
+            _unpack(data, self._noted)
+            self._found = self._objects.fetch_all(self._wanted)
+            return _unpack(data, self._restored)
+        except (ValueError, RecursionError) as error:
+            # Where a hook fails, ormsgpack says no more than that.
+            problem = "a checkpoint with contents in a store is not msgpack"
+            raise self._error or DecodeError(problem) from error
+
+    def _noted(self, tag: int, data: bytes) -> None:
+        if tag in _THEIRS:
+            _unpack(data, self._noted)
+        elif tag == _OURS and (read := self._read(data)) is not None:
+            self._wanted.append(read[2])
+
+    def _restored(self, tag: int, data: bytes) -> Any:
+        if tag in _THEIRS:
+            return _Extension(tag, _pack(_unpack(data, self._restored)))
+        if tag != _OURS:
+            return _Extension(tag, data)
+        read = self._read(data)
+        if read is None:
+            call = [__name__, stored_body.__name__, _unpack(data, _Extension)[1]]
+            return _Extension(_CALL_WITH_ONE, _pack(call))
+        return self._content(*read)
+
+    def _content(self, form: str, head: str, stored: Stored) -> str | bytes:
+        content = self._found[stored]
+        if isinstance(content, MessageBodyError):
+            if self._missing == "raise":
+                raise self._noticed(content)
+            text = f"[content of {stored.size:,} bytes is missing: {content.statement}]"
+            return text.encode() if form == "bytes" else text
+        try:
+            return content if form == "bytes" else texts.join(form, head, content)
+        except DecodeError as error:
+            raise self._noticed(error) from error.__cause__
+
+    def _read(self, data: bytes) -> tuple[str, str, Stored] | None:
+        """Return form, head and content of a reference; None for a body."""
+        match _unpack(data, _Extension):
+            case ["body", [*parts]] if all(isinstance(part, dict) for part in parts):
+                return None
+            case [str(form), str(head), str(digest), int(size), str(cipher)] if size >= 0:
+                if is_digest(digest):
+                    return form, head, Stored(digest, size, cipher)
+        problem = "a checkpoint holds a malformed reference to content in the store"
+        raise self._noticed(DecodeError(problem))
+
+    def _noticed(self, error: MessageBodyError) -> MessageBodyError:
+        """Keep an error for `value`, and return it."""
+        self._error = self._error or error
+        return error
+
+
+@attrs.frozen
+class _Extension:
+    """An extension of msgpack that is carried along; ormsgpack's own can't be looked into."""
+
+    tag: int
+    data: bytes
+
+
+def _pack(value: Any) -> bytes:
+    return ormsgpack.packb(value, default=_encoded, option=_OPTIONS)  # type: ignore[no-any-return]
+
+
+def _encoded(value: _Extension) -> Any:
+    return ormsgpack.Ext(value.tag, value.data)
+
+
+def _unpack(data: bytes, hook: Callable[[int, bytes], Any]) -> Any:
+    return ormsgpack.unpackb(data, ext_hook=hook, option=_OPTIONS)
+
+
+def _differ(one: object, other: object) -> bool:
+    return one is not other
+
+
+def _reference(form: str, head: str, stored: Stored) -> _Extension:
+    # Digests are spelt out, so that `references` finds them without decoding anything.
+    facts = [form, head, stored.digest, stored.size, stored.cipher]
+    return _Extension(_OURS, _pack(facts))
+
+
+# What a store has to keep
+
+
+class _Noting(JsonPlusSerializer):  # type: ignore[misc]
+    """A serializer that fetches and builds nothing, and notes every digest it comes across."""
+
+    def __init__(self, store: Store) -> None:
+        super().__init__()
+        self._store = store
+        self._noted: set[str] = set()
+
+    def loads_typed(self, data: tuple[str, bytes]) -> Any:
+        kind, packed = data
+        self._noted.update(match.decode() for match in _DIGEST.findall(packed))
+        kind = kind.removeprefix(f"{_TAG}-")
+        return _unpack(packed, _nothing) if kind == "msgpack" else None
+
+    def take(self) -> MessageBody:
+        """Return a body of references to all that was noted since the last call."""
+        digests = [f"sha256:{digits}" for digits in sorted(self._noted)]
+        self._noted.clear()
+        return MessageBody(
+            Part(url=self._store.url_of(key_of(digest)), digest=digest) for digest in digests
+        )
+
+
+def _nothing(tag: int, data: bytes) -> None:
+    """Stand for every value that is not plain."""
+
+
+def references(saver: Any) -> Iterator[MessageBody]:
+    """Yield, for each checkpoint of a saver, a body of references to what it holds in the store.
+
+    `sweep` then keeps all that any checkpoint needs, and what bodies in them refer to. Contents
+    are not fetched, and no object of a checkpoint is built.
+
+    Arguments:
+        saver: a checkpointer whose serializer is an `OffloadingSerializer`, or one around it.
+
+    Raises:
+        InvalidArgument: its serializer is another.
+    """
+    noting, copied = _noting(saver)
+    for _ in copied.list(None):
+        yield noting.take()
+
+
+async def areferences(saver: Any) -> AsyncIterator[MessageBody]:
+    """Yield what `references` yields, of a checkpointer that is asynchronous."""
+    noting, copied = _noting(saver)
+    async for _ in copied.alist(None):
+        yield noting.take()
+
+
+def _noting(saver: Any) -> tuple[_Noting, Any]:
+    """Return a serializer that notes digests, and a copy of the saver that uses it."""
+    serde: Any = getattr(saver, "serde", None)
+    inner = serde.serde if isinstance(serde, EncryptedSerializer) else serde
+    if not isinstance(inner, OffloadingSerializer):
+        raise InvalidArgument("a checkpointer with an OffloadingSerializer", saver)
+    noting = _Noting(inner._objects.store)
+    copied = copy.copy(saver)
+    copied.serde = noting if inner is serde else EncryptedSerializer(serde.cipher, noting)
+    return noting, copied

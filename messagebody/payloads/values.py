@@ -1,0 +1,157 @@
+"""Values of JSON with long strings in a store, and references, which are strings, in their place.
+
+A reference reads `x-messagebody:base64;sha256=…;size=…;head=data:image/png;base64,`. A string that
+begins like one is escaped, so that every value comes back as it was.
+"""
+
+import os
+import re
+from collections.abc import Callable
+from typing import Any, Final
+
+from messagebody.digests import hex_digits
+from messagebody.errors import DecodeError, InvalidPart, MessageBodyError
+from messagebody.limits import DEFAULT_LIMITS, parse_size
+from messagebody.payloads import texts
+from messagebody.payloads.objects import Objects, Stored, checked_threshold
+from messagebody.stores import Store, open_store
+
+_PREFIX: Final = "x-messagebody:"
+_LITERAL: Final = f"{_PREFIX}literal;"
+_REFERENCE: Final = re.compile(
+    r"x-messagebody:(text|base64|urlsafe);sha256=([0-9a-f]{64});size=([0-9]{1,15});head=(.*)",
+    re.DOTALL,
+)
+_SMALLEST: Final = 256
+"""Bytes of a threshold: a reference has up to 400 characters, and a smaller string none to win."""
+
+
+class Payloads:
+    """Values of JSON over one store, for adapters that offload again and again.
+
+    It remembers what it stored, so that a history that grows is not sent again at each step.
+
+    Arguments:
+        store: a store, its URL, or a directory's path.
+        threshold: strings of more bytes are stored.
+        cache: bytes of fetched contents to hold in memory.
+
+    Raises:
+        InvalidSize: the threshold is under 256 bytes, where references would save nothing.
+    """
+
+    def __init__(
+        self,
+        store: str | os.PathLike[str] | Store,
+        *,
+        threshold: int | str = "16 KiB",
+        cache: int | str = "16 MiB",
+    ) -> None:
+        self._threshold = checked_threshold(threshold, _SMALLEST)
+        self._objects = Objects(open_store(store), cache=parse_size(cache))
+
+    def offload(self, value: Any) -> Any:
+        """Return the value with a reference for each long string; see `payloads.offload`."""
+        batch = self._objects.batch()
+
+        def replaced(text: str) -> str:
+            if len(text) <= self._threshold // 4 or not self._is_long(text):
+                return _LITERAL + text if text.startswith(_PREFIX) else text
+            pieces = texts.split(text)
+            stored = batch.add(pieces.data, pieces.content_type)
+            facts = f"sha256={hex_digits(stored.digest)};size={stored.size};head={pieces.head}"
+            return f"{_PREFIX}{pieces.form};{facts}"
+
+        small = _mapped(value, replaced)
+        batch.write()
+        return small
+
+    def _is_long(self, text: str) -> bool:
+        return len(text.encode("utf-8", "surrogatepass")) > self._threshold
+
+    def inline(self, value: Any) -> Any:
+        """Return the value with every reference replaced by its string; see `payloads.inline`."""
+        wanted: list[Stored] = []
+
+        def noted(text: str) -> str:
+            if text.startswith(_PREFIX) and not text.startswith(_LITERAL):
+                wanted.append(_read(text)[1])
+            return text
+
+        _mapped(value, noted)
+        found = self._objects.fetch_all(wanted)
+
+        def replaced(text: str) -> str:
+            if not text.startswith(_PREFIX):
+                return text
+            if text.startswith(_LITERAL):
+                return text[len(_LITERAL) :]
+            form, stored, head = _read(text)
+            data = found[stored]
+            if isinstance(data, MessageBodyError):
+                raise data
+            return texts.join(form, head, data)
+
+        return _mapped(value, replaced)
+
+
+def offload(
+    value: Any, store: str | os.PathLike[str] | Store, *, threshold: int | str = "16 KiB"
+) -> Any:
+    """Put the long strings of a JSON value into a store and return a value of the same shape.
+
+    Arguments:
+        value: any JSON value: dicts with string keys, lists, strings, numbers, true, false, null.
+        store: a store, its URL, or a directory's path.
+        threshold: strings of more bytes are stored, those in base64 decoded.
+
+    Raises:
+        InvalidSize: the threshold is under 256 bytes, where references would save nothing.
+        InvalidPart: the value is none of JSON, or nested too deeply.
+        StoreError: the store failed.
+
+    Examples:
+        >>> from messagebody import payloads
+        >>> message = {"role": "user", "content": "cats " * 10_000}
+        >>> small = payloads.offload(message, "memory://payloads")
+        >>> len(small["content"]) < 150, payloads.inline(small, "memory://payloads") == message
+        (True, True)
+    """
+    return Payloads(store, threshold=threshold).offload(value)
+
+
+def inline(value: Any, store: str | os.PathLike[str] | Store) -> Any:
+    """Return the value that was offloaded, its strings fetched from the store and verified.
+
+    Arguments:
+        value: what `offload` returned.
+        store: the store, its URL, or a directory's path.
+
+    Raises:
+        DecodeError: a string looks like a reference and is none.
+        ObjectNotFound, DigestMismatch: content is gone or damaged.
+        StoreError: the store failed.
+    """
+    return Payloads(store).inline(value)
+
+
+def _read(text: str) -> tuple[str, Stored, str]:
+    match = _REFERENCE.fullmatch(text)
+    if match is None:
+        raise DecodeError("a string begins like a reference of payloads and is none")
+    return match[1], Stored(f"sha256:{match[2]}", int(match[3])), match[4]
+
+
+def _mapped(value: Any, change: Callable[[str], str], depth: int = DEFAULT_LIMITS.depth) -> Any:
+    """Return a JSON value with its strings changed; keys are left alone."""
+    if isinstance(value, str):
+        return change(value)
+    if isinstance(value, dict | list | tuple) and not depth:
+        raise InvalidPart(f"the value is nested more than {DEFAULT_LIMITS.depth} levels deep")
+    if isinstance(value, dict):
+        return {key: _mapped(each, change, depth - 1) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_mapped(each, change, depth - 1) for each in value]
+    if value is None or isinstance(value, bool | int | float):
+        return value
+    raise InvalidPart(f"a payload is a JSON value, got a {type(value).__name__} in it")

@@ -1,0 +1,413 @@
+"""Checkpoints of LangGraph with contents in a store: its own tests, savers, hostile databases."""
+
+import base64
+import contextlib
+import dataclasses
+import operator
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Annotated, Any, TypedDict
+
+import anyio
+import numpy as np
+import ormsgpack
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from langchain_core.messages import AIMessage, HumanMessage
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.checkpoint.serde.encrypted import EncryptedSerializer
+from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
+from langgraph.checkpoint.sqlite import SqliteSaver
+from langgraph.graph import END, START, StateGraph
+
+from messagebody import MessageBody, MessageBodyError, Part, inline, offload, sweep
+from messagebody.digests import key_of, sha256_of
+from messagebody.errors import (
+    DecodeError,
+    DigestMismatch,
+    InvalidArgument,
+    InvalidSize,
+    LocalFileNotSent,
+    ObjectNotFound,
+    StoreError,
+)
+from messagebody.interop.langgraph import OffloadingSerializer, areferences, references
+from messagebody.stores import Bytes, Store, keep, open_store
+from tests import servers
+from tests.borders.conftest import Trip
+from tests.payloads.test_objects import Xor
+
+UPSTREAM = Path(sys.prefix) / "upstream"
+PICTURE = bytes(range(256)) * 200
+URL = "data:image/png;base64," + base64.b64encode(PICTURE).decode()
+
+
+@dataclasses.dataclass
+class Plain:
+    pass
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    return open_store(tmp_path / "store")
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[str]:
+    binaries = servers.postgres_binaries()
+    if binaries is None:
+        pytest.skip("PostgreSQL is not installed (on Debian: apt-get install postgresql)")
+    with servers.postgres(binaries) as place:
+        yield place
+
+
+# What LangGraph asks of a serializer
+
+
+@pytest.mark.parametrize("threshold", ["1 KiB", "100 KB"])
+@pytest.mark.parametrize("name", ["test_jsonplus", "test_memory", "test_encrypted"])
+def test_its_own_tests_pass_with_ours_in_place(name: str, threshold: str) -> None:
+    """But for those that ask what a pickle is called, if it is large: it lives in the store."""
+    files = [*UPSTREAM.glob(f"langgraph_checkpoint-*/tests/{name}.py")]
+    if not files:
+        pytest.skip("the source of langgraph-checkpoint is missing; make test-borders fetches it")
+    command = [
+        sys.executable, "-m", "pytest", "-q", "-p", "upstream_langgraph",
+        "-p", "no:cacheprovider", "-c", "/dev/null", "-o", "asyncio_mode=auto", str(files[0]),
+    ]  # fmt: skip
+    here = Path(__file__).parent
+    path = f"{here}{os.pathsep}{here.parents[1]}"
+    environment = {**os.environ, "PYTHONPATH": path, "THRESHOLD": threshold}
+    done = subprocess.run(
+        command, cwd=files[0].parents[1], env=environment, capture_output=True, text=True,
+        check=False,
+    )  # fmt: skip
+    named = re.findall(
+        r"^E +AssertionError: assert 'messagebody-pickle' == 'pickle'$", done.stdout, re.MULTILINE
+    )
+    failed = re.findall("^(?:FAILED|ERROR) ", done.stdout, re.MULTILINE)
+    assert len(failed) == len(named), done.stdout[-3000:]
+    assert not named or threshold == "1 KiB"
+    assert int((re.search(r"(\d+) passed", done.stdout) or [0, 0])[1]) >= 17
+
+
+def conforms(saver: Callable[[OffloadingSerializer], Any], store: Store) -> int:
+    """Run LangGraph's conformance tests on a saver with our serializer; return how many passed."""
+    from langgraph.checkpoint.conformance import checkpointer_test, validate
+
+    @checkpointer_test(name="ours")
+    async def made() -> Any:
+        async with saver(OffloadingSerializer(store, threshold="1 KiB")) as one:
+            yield one
+
+    report = anyio.run(validate, made)
+    assert report.passed_all(), [each.failures for each in report.results.values()]
+    return sum(each.tests_passed for each in report.results.values())
+
+
+@contextlib.asynccontextmanager
+async def memory_saver(serde: OffloadingSerializer) -> Any:
+    yield InMemorySaver(serde=serde)
+
+
+@contextlib.asynccontextmanager
+async def sqlite_saver(serde: OffloadingSerializer) -> Any:
+    from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
+
+    async with AsyncSqliteSaver.from_conn_string(":memory:") as saver:
+        saver.serde = serde
+        yield saver
+
+
+def test_conformance_in_memory(store: Store) -> None:
+    assert conforms(memory_saver, store) >= 58
+
+
+def test_conformance_of_sqlite(store: Store) -> None:
+    assert conforms(sqlite_saver, store) >= 58
+
+
+def test_conformance_of_postgres(store: Store, postgres: str) -> None:
+    from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
+
+    @contextlib.asynccontextmanager
+    async def postgres_saver(serde: OffloadingSerializer) -> Any:
+        async with AsyncPostgresSaver.from_conn_string(postgres, serde=serde) as saver:
+            await saver.setup()
+            yield saver
+
+    assert conforms(postgres_saver, store) >= 66
+
+
+# Values
+
+scalars = st.one_of(
+    st.none(), st.booleans(), st.integers(-(2**63), 2**64 - 1), st.floats(allow_nan=False),
+    st.text(max_size=2000), st.binary(max_size=2000), st.uuids(), st.datetimes(),
+    st.integers(0, 3000).map(lambda count: "x" * count),
+    st.binary(min_size=1024, max_size=1500).map(lambda d: f"data:image/png;base64,{d.hex()}"),
+    st.integers(0, 400).map(np.arange),
+    st.text(max_size=2000).map(lambda text: HumanMessage(text, id="1")),
+)  # fmt: skip
+states = st.recursive(
+    scalars,
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=4),
+        st.dictionaries(st.text(max_size=5) | st.integers(0, 9), inner, max_size=4),
+        st.lists(inner, max_size=3).map(
+            lambda items: AIMessage("x", additional_kwargs={"a": items})
+        ),
+    ),
+    max_leaves=10,
+)
+
+
+def same(one: Any, other: Any) -> bool:
+    if type(one) is not type(other):
+        return False
+    if isinstance(one, dict):
+        return one.keys() == other.keys() and all(same(one[key], other[key]) for key in one)
+    if isinstance(one, list):
+        return len(one) == len(other) and all(map(same, one, other))
+    if isinstance(one, np.ndarray):
+        return one.dtype == other.dtype and bool(np.array_equal(one, other))
+    if isinstance(one, AIMessage):
+        return same(one.additional_kwargs, other.additional_kwargs)
+    return bool(one == other)
+
+
+@given(states)
+def test_every_value_comes_back_as_langgraphs_own_gives_it(value: Any) -> None:
+    ours = OffloadingSerializer("memory://langgraph-values", threshold="1 KiB")
+    plain = JsonPlusSerializer()
+    expected = plain.loads_typed(plain.dumps_typed(value))
+    assert same(ours.loads_typed(ours.dumps_typed(value)), expected)
+
+
+@given(st.binary(max_size=3000) | st.binary(max_size=3000).map(bytearray))
+def test_bytes_come_back(value: Any) -> None:
+    ours = OffloadingSerializer("memory://langgraph-values", threshold="1 KiB")
+    back = ours.loads_typed(ours.dumps_typed(value))
+    assert (type(back), back) == (type(value), value)
+
+
+def test_what_is_small_is_left_to_langgraph(store: Store) -> None:
+    value = {"messages": [HumanMessage("hello " * 20) for _ in range(400)]}
+    kind, data = OffloadingSerializer(store).dumps_typed(value)
+    assert (kind, data) == JsonPlusSerializer().dumps_typed(value)
+    assert len(data) > 16 * 1024
+    assert [*store.iter_objects()] == []
+
+
+def test_a_picture_is_stored_as_offload_would(store: Store) -> None:
+    ours = OffloadingSerializer(store)
+    block = {"type": "image_url", "image_url": {"url": URL}}
+    kind, data = ours.dumps_typed({"messages": [HumanMessage([block])]})
+    [found] = store.iter_objects()
+    assert (found.key, len(data) < 1500) == (key_of(sha256_of(PICTURE)), True)
+    assert ours.loads_typed((kind, data))["messages"][0].content == [block]
+    with pytest.raises(NotImplementedError, match="messagebody-msgpack"):
+        JsonPlusSerializer().loads_typed((kind, data))  # loud, where None would be silent
+
+
+def test_contents_are_found_however_deep(store: Store) -> None:
+    value: Any = "x" * 40_000
+    for _ in range(40):
+        value = HumanMessage("", additional_kwargs={"a": [value]})
+    ours = OffloadingSerializer(store)
+    kind, data = ours.dumps_typed(value)
+    assert len(data) < 40_000
+    plain = JsonPlusSerializer()
+    expected = plain.loads_typed(plain.dumps_typed(value))
+    assert ours.loads_typed((kind, data)).model_dump() == expected.model_dump()
+
+
+# Bodies
+
+
+def test_a_plain_serializer_takes_bodies_and_parts(trip: Trip) -> None:
+    plain = JsonPlusSerializer()
+    for part in trip.body:
+        assert plain.loads_typed(plain.dumps_typed(part)) == part
+    assert plain.loads_typed(plain.dumps_typed({"b": trip.body}))["b"] == trip.body
+
+
+def test_a_local_file_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("x")
+    part = Part(tmp_path / "a.txt")
+    for value in (part, MessageBody([part])):
+        with pytest.raises(LocalFileNotSent):
+            value._asdict()
+        with pytest.raises(TypeError):  # LangGraph drops what an encoder raises
+            JsonPlusSerializer().dumps_typed(value)
+
+
+class State(TypedDict):
+    body: Annotated[MessageBody, operator.add]
+
+
+def graph_of(state: Any, saver: Any, node: Callable[[Any], Any]) -> Any:
+    graph = StateGraph(state)
+    graph.add_node("node", node)
+    graph.add_edge(START, "node")
+    graph.add_edge("node", END)
+    return graph.compile(checkpointer=saver)
+
+
+THREAD: Any = {"configurable": {"thread_id": "1"}}
+
+
+def test_a_body_comes_back_lazy_and_no_url_is_in_the_database(store: Store) -> None:
+    chart = Part(PICTURE, name="/chart.png", content_type="image/png", metadata={"page": 1})
+    note = Part("note", name="/note.txt").evolve(extra={"x-unknown": 1})
+    answers = iter([MessageBody([note]), MessageBody([Part("more")])])
+    with SqliteSaver.from_conn_string(":memory:") as saver:
+        saver.serde = OffloadingSerializer(store)
+        graph = graph_of(State, saver, lambda _: {"body": next(answers)})
+        graph.invoke({"body": MessageBody([chart])}, THREAD)
+        graph.invoke({"body": MessageBody([])}, THREAD)  # what is lazy is written again
+        body = graph.get_state(THREAD).values["body"]
+        rows = saver.conn.execute("SELECT checkpoint FROM checkpoints").fetchall()
+        [chart_again, *rest] = body
+        assert chart_again.is_reference
+        assert chart_again.read_bytes() == PICTURE  # its resolver allows the store
+        assert (chart_again.name, chart_again.metadata) == (chart.name, chart.metadata)
+        assert rest == [note, Part("more")]
+        assert inline(body) == MessageBody([chart, note, Part("more")])
+        data = b"".join(row[0] for row in rows)
+        assert len(data) < 20_000
+        assert store.url.encode() not in data
+        # sweep keeps what checkpoints need, and nothing else
+        other = offload(MessageBody([Part("y" * 500)]), store, threshold="1 B")
+        swept = sweep(store, references(saver), grace=-60)
+        assert [each.key for each in swept.objects] == [key_of(other[0].digest or "")]
+
+
+def test_the_body_opens_this_store_only(store: Store, tmp_path: Path) -> None:
+    ours = OffloadingSerializer(store)
+    elsewhere = offload(MessageBody([Part("z" * 99)]), tmp_path / "other", threshold="1 B")
+    body = ours.loads_typed(ours.dumps_typed(elsewhere + MessageBody([Part(PICTURE)])))
+    assert body[1].read_bytes() == PICTURE
+    with pytest.raises(MessageBodyError, match="which no resolver allows"):
+        body[0].read_bytes()
+
+
+def test_strict_mode_takes_our_types(store: Store) -> None:
+    strict = OffloadingSerializer(store, allowed_msgpack_modules=None)
+    value = {"large": MessageBody([Part(PICTURE)]), "text": "x" * 40_000, "other": Plain()}
+    back = strict.with_msgpack_allowlist([MessageBody]).loads_typed(strict.dumps_typed(value))
+    assert (back["large"][0].read_bytes(), back["text"]) == (PICTURE, "x" * 40_000)
+    assert back["other"] == {}  # what is not allowed stays data
+
+
+# What goes wrong
+
+
+@pytest.fixture
+def stored(store: Store) -> tuple[str, bytes]:
+    return OffloadingSerializer(store).dumps_typed(["cats " * 10_000, PICTURE, "kept"])
+
+
+def test_content_that_is_gone_or_damaged(store: Store, stored: tuple[str, bytes]) -> None:
+    store.delete(key_of(sha256_of(PICTURE)))
+    with pytest.raises(ObjectNotFound):
+        OffloadingSerializer(store).loads_typed(stored)
+    lenient = OffloadingSerializer(store, missing="placeholder")
+    text, picture, kept = lenient.loads_typed(stored)
+    assert (text, kept) == ("cats " * 10_000, "kept")
+    assert picture.startswith(b"[content of 51,200 bytes is missing: ")
+    key = key_of(sha256_of(PICTURE))
+    store.put(key, Bytes(b"spoilt"), content_type="image/png")
+    with pytest.raises(DigestMismatch):
+        OffloadingSerializer(store).loads_typed(stored)
+
+
+def test_a_store_that_is_down_leaves_the_state_unchanged(store: Store) -> None:
+    with SqliteSaver.from_conn_string(":memory:") as saver:
+        saver.serde = OffloadingSerializer(store)
+        graph = graph_of(State, saver, lambda _: {"body": MessageBody([])})
+        graph.invoke({"body": MessageBody([Part("first")])}, THREAD)
+
+        def fail(*_: Any, **__: Any) -> bool:
+            raise StoreError("it is down", store.url)
+
+        store.put = fail  # type: ignore[method-assign]
+        with pytest.raises(StoreError, match="it is down"):
+            graph.invoke({"body": MessageBody([Part(PICTURE)])}, THREAD)
+        assert graph.get_state(THREAD).values["body"] == MessageBody([Part("first")])
+
+
+@pytest.mark.parametrize(
+    "reference",
+    [
+        [], ["text"], ["text", "", 3, 4, ""], ["text", "", "sha256:00", -1, ""], ["body", {}],
+        {"a": 1}, "text", ["zip", "", sha256_of(b"kept"), 4, ""],
+    ],
+)  # fmt: skip
+def test_a_malformed_reference(reference: Any, store: Store) -> None:
+    keep(store, b"kept")
+    data = ormsgpack.packb([ormsgpack.Ext(109, ormsgpack.packb(reference))])
+    with pytest.raises(DecodeError):
+        OffloadingSerializer(store).loads_typed(("messagebody-msgpack", data))
+
+
+@given(st.binary(max_size=200))
+def test_a_database_of_rubbish_raises_no_surprise(data: bytes) -> None:
+    ours = OffloadingSerializer("memory://langgraph-rubbish")
+    with contextlib.suppress(MessageBodyError, ValueError):
+        ours.loads_typed(("messagebody-msgpack", data))
+
+
+def test_bad_arguments(store: Store) -> None:
+    for threshold in (0, 1023, -1):
+        with pytest.raises(InvalidSize):
+            OffloadingSerializer(store, threshold=threshold)
+    with pytest.raises(ValueError, match="'raise' or 'placeholder'"):
+        OffloadingSerializer(store, missing="skip")  # type: ignore[arg-type]
+    with pytest.raises(InvalidArgument, match="with an OffloadingSerializer"):
+        next(references(InMemorySaver()))
+
+
+# Encryption, and the asynchronous savers
+
+
+def test_with_a_cipher_neither_place_can_be_read(store: Store) -> None:
+    cipher = Xor()
+    secret = "secret " * 5000
+    with SqliteSaver.from_conn_string(":memory:") as saver:
+        saver.serde = EncryptedSerializer(cipher, OffloadingSerializer(store, cipher=cipher))
+        graph = graph_of(State, saver, lambda _: {"body": MessageBody([])})
+        graph.invoke({"body": MessageBody([Part(secret)])}, THREAD)
+        assert graph.get_state(THREAD).values["body"] == MessageBody([Part(secret)])
+        assert sweep(store, references(saver), grace=-60).objects == ()
+    objects = [store.read_range(each.key, 0, 10**6) for each in store.iter_objects()]
+    assert objects
+    assert not any(b"secret" in each for each in objects)
+
+
+def test_references_of_an_asynchronous_saver(store: Store) -> None:
+    async def run() -> list[MessageBody]:
+        async with sqlite_saver(OffloadingSerializer(store)) as saver:
+            graph = graph_of(State, saver, lambda _: {"body": MessageBody([])})
+            await graph.ainvoke({"body": MessageBody([Part(PICTURE)])}, THREAD)
+            return [body async for body in areferences(saver)]
+
+    bodies = anyio.run(run)
+    assert {part.digest for body in bodies for part in body} == {sha256_of(PICTURE)}
+
+
+def test_references_of_postgres(store: Store, postgres: str) -> None:
+    from langgraph.checkpoint.postgres import PostgresSaver
+
+    with PostgresSaver.from_conn_string(postgres) as saver:
+        saver.serde = OffloadingSerializer(store)
+        saver.setup()
+        graph = graph_of(State, saver, lambda _: {"body": MessageBody([])})
+        graph.invoke({"body": MessageBody([Part(PICTURE)])}, THREAD)
+        assert graph.get_state(THREAD).values["body"][0].read_bytes() == PICTURE
+        assert sweep(store, references(saver), grace=-60).objects == ()

@@ -1,0 +1,20 @@
+"""A plugin that puts our serializer in the place of LangGraph's, for LangGraph's own tests."""
+
+import os
+from typing import Any
+
+from langgraph.checkpoint.serde import jsonplus
+
+from messagebody.interop.langgraph import OffloadingSerializer
+
+
+class InPlace(OffloadingSerializer):
+    """Our serializer with LangGraph's arguments."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(
+            "memory://upstream-langgraph", threshold=os.environ["THRESHOLD"], **options
+        )
+
+
+jsonplus.JsonPlusSerializer = InPlace
