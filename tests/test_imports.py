@@ -81,7 +81,7 @@ DOORS = {
     "magic": {"sniffing.py"},
     "msgspec": {"wire/"},
     "mypy_boto3_s3": {"stores/s3/client.py"},
-    "networkx": {"compatibility/registry.py"},
+    "networkx": {"compatibility/questions.py"},
     "obspec": {"interop/obspec.py"},
     "obstore": {"stores/s3/obstore.py"},
     "ormsgpack": {"interop/langgraph.py"},
