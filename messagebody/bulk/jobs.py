@@ -122,6 +122,7 @@ class Validate(Job):
         """Begin a shard."""
 
         def do(message: Message) -> None:
+            # Most messages are valid, and asking that costs less than listing violations.
             if self.schema.is_valid(message.body):
                 sink.count("valid")
                 return
@@ -177,6 +178,7 @@ class Offload(Job):
         def do(message: Message) -> None:
             body = message.body
             small = offloading.offload(body, self.store, **self.options)
+            # What is not the same object as before went to the store.
             moved = [new.size or 0 for new, old in zip(small, body, strict=True) if new != old]
             sink.count("offloaded parts", len(moved))
             sink.count("offloaded bytes", sum(moved))
@@ -293,6 +295,7 @@ class Convert(Job):
         value = converted.or_raise() if self.strict else converted.value
         if not isinstance(value, str):
             return strict_json.dumps(value).encode(), converted.losses
+        # Written anyway, it would be two lines, neither of them a message.
         if "\n" in value:
             raise MessageBodyError("the message has line ends, and a line of a log has none")
         return value.encode(), converted.losses
@@ -443,6 +446,7 @@ class Map(Job):
 
     def __attrs_post_init__(self) -> None:
         try:
+            # Tried here, where the caller still can mend it, and not on some worker.
             pickle.dumps(self.function)
         except (pickle.PicklingError, AttributeError, TypeError) as error:
             hint = "other processes find it by its name"
@@ -452,6 +456,7 @@ class Map(Job):
         """Return name and source of the function: a changed one is another job."""
         function: Any = self.function
         try:
+            # The text, since a name stays while what it does changes.
             source = inspect.getsource(function)
         except (OSError, TypeError):
             source = hashlib.sha256(pickle.dumps(function)).hexdigest()
@@ -484,6 +489,7 @@ def store_of(place: Any, options: Mapping[str, Any] | None) -> Store:
     """
     store = open_place(place, options or {})
     try:
+        # A session or client can't travel; its settings can.
         pickle.dumps(store)
     except (TypeError, AttributeError, pickle.PicklingError) as error:
         hint = "give its URL, and credentials by the environment or a profile"

@@ -20,6 +20,7 @@ from messagebody.tables import TableReader
 from messagebody.wire import lines, strict_json
 
 _DECOMPRESSED: Final = 1024 * 1024
+# A bad line may be all of a file, and its error is written to another.
 _PROBLEM: Final = 2000
 
 
@@ -78,6 +79,7 @@ class Message:
         Raises:
             DecodeError: the line is no JSON, or has not the member that was asked for.
         """
+        # Rows were read already, and a foreign message is the line as it stands.
         if self._row is not None or not (is_body or self.member):
             return
         try:
@@ -90,6 +92,7 @@ class Message:
                 raise DecodeError(f"expected an object with a member {wanted!r}")
             return
         if wanted is None:
+            # A line that is a body has `parts` itself; logs have it as a member.
             self.member = next((each for each in ("parts", "body") if each in members), None)
         if (wanted or self.member or "body") not in members:
             raise DecodeError(f"the object has no member {escape(wanted or 'body', limit=100)!r}")
@@ -183,6 +186,7 @@ def messages_of(
 
 def _single(file: Input, member: str | None, limits: Limits) -> Message | BadLine:
     place = Place(file.url, 1, 0)
+    # Asked of the listing, before anything is read.
     if file.stat.size > limits.json_bytes:
         return BadLine.of(place, _too_long(limits))
     with file.open() as stream:
@@ -231,17 +235,20 @@ def _of_lines(
     """Yield the lines that begin in a shard's range."""
     offset = shard.start
     if shard.start:
+        # One byte earlier: if that ends a line, the range begins with a line of its own.
         stream.seek(shard.start - 1)
         # A line that began before the range belongs to the range before.
         offset += _rest_of_line(stream) - 1
     number, longest = shard.first_line, limits.json_bytes
     url = shard.inputs[0].url
+    # A line without end must not be read into memory to be refused.
     while offset < shard.end and (line := stream.readline(longest + 1)):
         place, length = Place(url, number, offset), len(line)
         if length > longest:
             length += 0 if line.endswith(b"\n") else _rest_of_line(stream)
             yield BadLine.of(place, _too_long(limits))
         elif document := line.strip():
+            # Else two copies of each line would be held while it is worked on.
             del line
             yield Message(place, document, member, limits)
         else:

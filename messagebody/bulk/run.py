@@ -36,6 +36,7 @@ from messagebody.limits import DEFAULT_LIMITS, Limits, parse_size
 from messagebody.references.spool import Spool, SpoolBlob
 from messagebody.stores import Store
 
+# A shard that kills three workers would kill all of them, so it is left out and reported.
 _ATTEMPTS: Final = 3
 _JOB: Final = "job.json"
 _BAD: Final = ("bad lines", "invalid")
@@ -87,6 +88,7 @@ class Report:
     def to_json(self) -> dict[str, Any]:
         """Return the report as a JSON value, the same for the same results."""
         members = attrs.asdict(self)
+        # The place is no result: the same job elsewhere gives the same report.
         del members["out"]
         return members
 
@@ -167,6 +169,7 @@ class Options:
 
 
 def _cores() -> int:
+    # In a container a process often may use fewer cores than the machine has.
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
@@ -203,6 +206,7 @@ def _claim(store: Store, job: Job) -> None:
     said = {"job": job.name, "digest": job.digest}
     if store.stat(_JOB) is None:
         put(store, _JOB, _json(said), "application/json")
+    # Shards of two jobs under one name could not be told apart any more.
     elif json.loads(b"".join(store.stream(_JOB))) != said:
         raise InvalidArgument(
             "a place without results, or with those of the same job",
@@ -216,6 +220,7 @@ class _Run:
     def __init__(self, job: Job, store: Store, shards: list[Shard], options: Options) -> None:
         self.job, self.store, self.options = job, store, options
         self.shards = shards
+        # One listing: asking for each of many thousand shards would take a request each.
         self.there = {stat.key: stat.size for stat in store.iter_objects()}
         self.lines: dict[str, int] = {}  # in shards, by name
         self.failed: dict[str, str] = {}  # why, by shard
@@ -244,6 +249,7 @@ class _Run:
             return False
         return (
             record.result is None
+            # The record comes last, but a result may have been deleted since.
             or self.there.get(result_key(shard, self.job)) == record.result[0]
         )  # fmt: skip
 
@@ -251,6 +257,7 @@ class _Run:
 
     def _count_lines(self, left: list[Shard]) -> None:
         """Count the lines of the shards that others come after, unless their records say it."""
+        # Line numbers of a range need the lines before it; most records state theirs.
         later = {shard.inputs[0].url for shard in left if shard.start > 0}
         counted = [
             shard
@@ -316,6 +323,7 @@ class _Run:
     def _stoppable(self, queue: deque[Task]) -> Iterator[None]:
         """Let Ctrl-C end the work after the tasks in work; a second one ends it at once."""
         here = threading.current_thread() is threading.main_thread()
+        # Only the main thread may set handlers, and a program's own handler is left alone.
         if not here or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
             yield
             return
@@ -355,6 +363,7 @@ class _Run:
         summaries = (Record.read(self.store, shard).summary for shard in done)
         for name, data in self.job.results(summaries):
             put(self.store, name, data, "application/json")
+        # Last but one: what is deleted here is in no report.
         self._remove_others(kept)
         report = Report(
             self.job.name, self.store.url, len(done), dict(counts), tuple(findings),

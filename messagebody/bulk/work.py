@@ -81,6 +81,7 @@ class Record:
 
 
 def _as_json(value: Any) -> Any:
+    # Tuples and enums as they read back, so that the comparison is fair.
     return json.loads(json.dumps(value))
 
 
@@ -166,6 +167,7 @@ class Outcome:
         text = escape(redact_urls(str(error)), limit=2000)
         if not isinstance(error, MessageBodyError):
             text = f"{type(error).__name__}: {text}"
+        # A store may answer the next time; a broken rule stays broken.
         lasting = isinstance(error, MessageBodyError) and not isinstance(error, StoreError)
         return cls(None, text, lasting, error if isinstance(error, BadInput) else None)
 
@@ -177,6 +179,7 @@ class _Going:
         self.task = task
         self.counts: Counter[str] = Counter({"messages": 0, "bad lines": 0, "bytes": 0})
         self.findings: list[Any] = []
+        # Spools, because a shard's result may not fit into memory.
         self.result, self.errors = Spool(), Spool()
         self.lines = 0
         self.work = task.job.start(self)
@@ -209,6 +212,7 @@ class _Going:
         task = self.task
         for each in messages_of(task.shard, member=task.job.member, limits=task.limits):
             self.lines += 1
+            # A blank line counts as a line and not as a message.
             self.counts["messages"] += each is not None
             if isinstance(each, Message):
                 self._one(each)
@@ -236,6 +240,7 @@ class _Going:
     def publish(self) -> Record:
         """Write result, bad lines and record, in this order."""
         task, summary = self.task, self.work.finish()
+        # Asked after the reading, when it can still be undone: nothing is published yet.
         changed = [each.url for each in task.shard.inputs if not each.is_unchanged()]
         if changed:
             raise StoreError("the file changed while it was read", changed[0])
@@ -263,4 +268,5 @@ class _Going:
 
 def put(store: Store, key: str, data: bytes, content_type: str) -> None:
     """Write a small file of results, in the place of one that is there."""
+    # Written again after a kill, and the same: replacing is harmless.
     store.put(key, Bytes(data), content_type=content_type, if_absent=False)

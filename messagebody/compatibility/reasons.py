@@ -196,6 +196,7 @@ def explain(
         verdict: the verdict.
         found: the counterexample, if there is one.
     """
+    # Going on from the decision: what the verdict settled is not searched again.
     answers = dict(decision.settle())
     shown = None if found is None else list(found)
     reasons: list[Reason] = []

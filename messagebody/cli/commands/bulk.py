@@ -128,6 +128,7 @@ def _job(function: _F) -> _F:
         dask = said.pop("dask")
         options = Options(
             engine="processes" if dask is None else "dask",
+            # No address: the engine starts a cluster of this machine.
             client=None if dask == _LOCAL else dask,
             workers=said.pop("workers"),
             fail_fast=said.pop("fail_fast"),
@@ -263,7 +264,9 @@ def stats(how: _How) -> ExitCode:
 @bulk_command.command("table")
 @_job
 def table(how: _How) -> ExitCode:
-    """Write Parquet files with one row a part, for DuckDB, Polars, pandas and Spark.
+    """Write Parquet files with one row a part.
+
+    DuckDB, Polars, pandas and Spark read them.
 
     \b
       messagebody bulk table logs/ --out tables/
