@@ -103,7 +103,8 @@ def test_many_messages(message: MessageBody) -> None:
 
     async def run() -> None:
         async with Client(server(many)) as client:
-            found, cursor, pages = [], None, 0
+            found: list[Any] = []
+            cursor, pages = None, 0
             while pages == 0 or cursor:
                 page = await client.list_resources(cursor=cursor)
                 found, cursor, pages = found + page.resources, page.next_cursor, pages + 1

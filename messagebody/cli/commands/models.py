@@ -1,7 +1,7 @@
 """Commands for models: a server of the Model Context Protocol."""
 
-import importlib
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import click
@@ -9,7 +9,6 @@ import click
 from messagebody._text import quote
 from messagebody.body import MessageBody
 from messagebody.cli.options import allow_option, resolver_for, store_url
-from messagebody.errors import MissingDependency
 from messagebody.limits import DEFAULT_LIMITS
 
 _SUFFIX = ".json"
@@ -52,22 +51,16 @@ def mcp_command(
     messagebody mcp message.json
     messagebody mcp messages/ --http 8000
     """
-    serving = _serving()
+    from messagebody.interop.mcp import server
+
     resolver = resolver_for(allow)
-    made = serving.server(_messages(source), resolver=resolver, max_bytes=max_bytes)
+    made = server(_messages(source), resolver=resolver, max_bytes=max_bytes)
     if port is None:
         _serve_stdio(made)
     else:
         import uvicorn
 
         uvicorn.run(made.streamable_http_app(host=host), host=host, port=port, log_level="warning")
-
-
-def _serving() -> Any:
-    try:
-        return importlib.import_module("messagebody.interop.mcp")
-    except MissingDependency as error:
-        raise MissingDependency("messagebody mcp", "mcp") from error
 
 
 def _serve_stdio(made: Any) -> None:
@@ -98,7 +91,7 @@ def _messages(source: str) -> MessageBody | dict[str, Callable[[], MessageBody]]
         raise click.UsageError(f"there is no file *{_SUFFIX} in {quote(source)}")
     root = path.rstrip("/") + "/"
     return {
-        each.removeprefix(root).removesuffix(_SUFFIX): lambda each=each: _load(filesystem, each)
+        each.removeprefix(root).removesuffix(_SUFFIX): partial(_load, filesystem, each)
         for each in found
     }
 
