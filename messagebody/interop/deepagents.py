@@ -285,7 +285,8 @@ class BodyBackend(BackendProtocol):  # type: ignore[misc]
         taken: set[str] = set()
         for part in parts:
             path, name = paths[part.name], str(part.name)
-            file = path if (name in moved or path in moved) and path not in taken else name
+            is_moved = (name in moved or path in moved) and path not in taken
+            file = str(path) if is_moved else name
             taken.add(file)
             yield file, part
 

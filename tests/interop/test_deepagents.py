@@ -159,7 +159,7 @@ def test_an_agent_works_on_a_message(backend: BodyBackend) -> None:
         ("read_file", {"file_path": "/logs/a.txt"}),
     ]
 
-    class Model(GenericFakeChatModel):
+    class Model(GenericFakeChatModel):  # type: ignore[misc]
         def bind_tools(self, tools: Any, **_: Any) -> Any:
             return self
 
