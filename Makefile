@@ -4,12 +4,12 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 SOURCES := messagebody tests benchmarks conftest.py docs/tooling
-GROUPS := test integrations borders libraries cloud lint bench docs setup
+GROUPS := test integrations borders libraries sdks cloud lint bench docs setup
 AZURITE := $(VENV)/azurite/node_modules/.bin/azurite-blob
 # One worker for each core; conftest.py says how they share the tests.
 PYTEST := $(BIN)/python -m pytest -n auto -q
 
-.PHONY: help demo test test-slow faults fuzz test-newest test-cloud test-borders borders run-borders test-libraries libraries run-libraries lint format bench docs constraints pictures figures mutants clean
+.PHONY: help demo test test-slow faults fuzz test-newest test-cloud test-borders borders run-borders test-sdks run-sdks test-libraries libraries run-libraries lint format bench docs constraints pictures format-tables figures mutants clean
 
 help: ## Show the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -84,6 +84,13 @@ libraries: ## Write the table of libraries into the documentation
 run-libraries: $(VENV)/.test $(VENV)/.integrations $(VENV)/.libraries
 	$(BIN)/python -m pytest -q -n 0 --libraries=$(LIBRARIES) tests/libraries docs/how-to/libraries.md
 
+# The SDKs of models, protocols and frameworks; nothing of the package imports them.
+test-sdks: ## Run the tests of message formats against the SDKs' own types
+	$(MAKE) run-sdks VENV=.venv-sdks
+
+run-sdks: $(VENV)/.test $(VENV)/.sdks
+	$(BIN)/python -m pytest -q -n 0 tests/sdks
+
 # Azure's emulator comes from npm's registry; no other target needs node.
 $(AZURITE):
 	mkdir -p $(VENV)/azurite
@@ -118,8 +125,11 @@ MODULES ?= messagebody/names.py messagebody/sniffing.py messagebody/wire message
 mutants: $(VENV)/.test $(VENV)/.integrations ## Break modules on purpose, and list what no test notices
 	$(BIN)/python tests/mutation.py $(MODULES)
 
+format-tables: $(VENV)/.test ## Write the tables of message formats into the documentation
+	$(BIN)/python docs/tooling/format_tables.py
+
 figures: $(VENV)/.test ## Print figures of the code and of what calls run through
 	$(BIN)/python docs/tooling/figures.py messagebody journeys
 
 clean: ## Remove the environment and everything generated
-	rm -rf $(VENV) .venv-newest .venv-borders .venv-libraries site .coverage* .pytest_cache .mypy_cache .ruff_cache .hypothesis dist
+	rm -rf $(VENV) .venv-newest .venv-borders .venv-libraries .venv-sdks site .coverage* .pytest_cache .mypy_cache .ruff_cache .hypothesis dist

@@ -10,12 +10,14 @@ from messagebody.formats.items import (
     Call,
     Item,
     Media,
+    NotJson,
     Reasoning,
     Result,
     Text,
     arguments_object,
     call_id,
     renamed,
+    value_of,
 )
 from messagebody.media_types import JSON, essence
 from messagebody.wire import strict_json
@@ -28,6 +30,10 @@ _BLOCKS: Final = (
 )  # fmt: skip
 _CALLS: Final = ("tool_use", "server_tool_use", "mcp_tool_use")
 
+_ASSISTANT: Final = frozenset({"assistant"})
+_SEEN: Final = frozenset({"user", "assistant", "tool"})
+"""Whose messages may hold more than text."""
+
 
 class Anthropic(Format):
     """Anthropic Messages: all content is a list of typed blocks."""
@@ -35,12 +41,14 @@ class Anthropic(Format):
     name = "anthropic"
     title = "Anthropic Messages (anthropic 2.12)"
     kinds = (
-        Kind("image", IMAGES, ("https", _FILES), max_bytes=5 * MIB, in_results=True),
+        Kind(
+            "image", IMAGES, ("https", _FILES), max_bytes=5 * MIB, in_results=True, roles=_SEEN,
+        ),
         Kind(
             "document", (_PDF, "text/*", JSON), ("https", _FILES), (_PDF,), max_bytes=32 * MIB,
-            name_slot="path", in_results=True,
+            name_slot="path", in_results=True, roles=_SEEN,
         ),
-        Kind("file", (), (_FILES,), ("*/*",)),
+        Kind("file", (), (_FILES,), ("*/*",), roles=_SEEN),
         Kind("web_search_result", (), ("*",), in_messages=False),
         Kind("json", (JSON,), in_messages=False),
     )  # fmt: skip
@@ -48,6 +56,9 @@ class Anthropic(Format):
     signs_reasoning = True
     # Results of tools come from the user.
     roles = {"tool": "user"}  # noqa: RUF012 - nobody changes it
+    speakers = {  # noqa: RUF012 - nobody changes it
+        Call: _ASSISTANT, Reasoning: _ASSISTANT, Result: frozenset({"user", "tool"}),
+    }  # fmt: skip
 
     def split(self, message: Any) -> tuple[list[Any], Any]:
         """Return the blocks of a message, or of its content alone."""
@@ -248,7 +259,8 @@ def _written(item: Media) -> Any | None:
     if item.kind == "web_search_result":
         return {"type": item.kind, "url": item.url, "title": item.title}
     if item.kind == "json":
-        return {"type": "json", "json": strict_json.loads(item.text or "null", depth=100)}
+        value = value_of(item)
+        return None if value is NotJson else {"type": "json", "json": value}
     if item.kind == "file":
         return {"type": "container_upload", "file_id": unquote((item.url or "").partition(":")[2])}
     source = _source(item)

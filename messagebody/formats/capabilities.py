@@ -28,6 +28,8 @@ class Kind:
         in_results: whether the result of a tool may hold it.
         in_messages: whether a message may hold it; a kind that nothing may hold by choice is
             written only for parts that came in it.
+        roles: whose messages may hold it.
+        is_generated: whether a model made what it holds: pictures have their place for that.
         is_value: whether it holds a JSON value, which many respell, and not its text.
         is_source: whether it holds only what a text rests on: references below `/sources/`.
 
@@ -47,6 +49,8 @@ class Kind:
     name_slot: str = ""
     in_results: bool = False
     in_messages: bool = True
+    roles: frozenset[str] = frozenset({"user", "assistant", "system", "tool"})
+    is_generated: bool = False
     is_value: bool = False
     is_source: bool = False
 

@@ -14,7 +14,7 @@ from messagebody.errors import EnvelopeError, MessageBodyError
 from messagebody.findings import Finding
 from messagebody.formats.base import Converted
 from messagebody.formats.capabilities import MIB
-from messagebody.formats.dialect import Dialect
+from messagebody.formats.dialect import Dialect, Misplaced
 from messagebody.formats.items import KEEP, Call, Collector, Result, items_of
 from messagebody.formats.reading import Reader
 from messagebody.formats.values import json_value
@@ -99,7 +99,11 @@ class Format(Dialect):
         """
         options = Options(carry, urls, unsupported, max_bytes, resolver)
         body, rest = self._with_rest(body, rest)
-        return Writer(self, options, rest, body).write(role)
+        try:
+            return Writer(self, options, rest, body).write(role)
+        except Misplaced as error:
+            # What the parts make is right: only what was laid over it can be wrong.
+            raise EnvelopeError(f"rest is not what to_body returned: {error.problem}") from error
 
     def _with_rest(self, body: MessageBody, rest: Any) -> tuple[MessageBody, Any]:
         """Return a body without the part that holds the rest, and the rest."""

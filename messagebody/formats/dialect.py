@@ -44,12 +44,14 @@ def optional(block: Any, key: str, kind: type = str) -> Any:
     Raises:
         Misplaced: it is of another type.
     """
+    if not isinstance(block, dict):
+        raise Misplaced("", f"expected an object, got {quote(block, limit=40)}")
     return None if block.get(key) is None else need(block, key, kind)
 
 
-_ROLES: Final = ("user", "assistant", "system", "tool")
+ROLES: Final = ("user", "assistant", "system", "tool")
 
-_COPY: Final = "messagebody"
+COPY: Final = "messagebody"
 """The member that holds the copy."""
 
 
@@ -94,6 +96,8 @@ class Dialect:
     """The member of a block that users may put anything into; "" if that is the block itself."""
     roles: ClassVar[Mapping[str, str]] = {}
     """The format's own words for "user", "assistant", "system" and "tool", where they differ."""
+    speakers: ClassVar[Mapping[type[Item], frozenset[str]]] = {}
+    """Whose messages may hold an item, in our words; all where the item is not named."""
     alone: ClassVar[tuple[type[Item], ...]] = ()
     """What has a message of its own: such a message holds one of these, and nothing beside it."""
     signs_reasoning: ClassVar[bool] = False
@@ -128,37 +132,25 @@ class Dialect:
 
     def role_of(self, message: Any) -> str | None:
         """Return the role of a message, in the words that all formats share where they do."""
-        said = message.get("role") if isinstance(message, dict) else None
-        if not isinstance(said, str) or said in _ROLES:
-            return said if isinstance(said, str) else None
+        said: str | None = optional(message, "role") if isinstance(message, dict) else None
+        if said is None or said in ROLES:
+            return said
         return {theirs: ours for ours, theirs in self.roles.items()}.get(said, said)
 
-    def kinds_of(self, role: str) -> tuple[Kind, ...]:  # noqa: ARG002 - some know it
+    def kinds_of(self, role: str) -> tuple[Kind, ...]:
         """Return the kinds of block that a message of some role may have."""
-        return self.kinds
+        return tuple(kind for kind in self.kinds if role in kind.roles)
 
     def complete(self, message: Any) -> Any:
         """Return a message with the members that its SDK requires and that nobody gave."""
         return message
 
-    def take_copy(self, block: Any) -> tuple[Any, Any]:
-        """Return a block without the sender's copy of what a part is, and the copy."""
-        holder = block.get(self.slot) if self.slot else block
-        if self.slot is None or not isinstance(holder, dict):
-            return block, None
-        if not isinstance(holder.get(_COPY), dict):
-            return block, None
-        others = {key: value for key, value in holder.items() if key != _COPY}
-        if not self.slot:
-            return others, holder[_COPY]
-        without = {key: value for key, value in block.items() if key != self.slot}
-        return ({**without, self.slot: others} if others else without), holder[_COPY]
+    def slot_of(self, block: Any) -> tuple[str | int, ...] | None:  # noqa: ARG002 - some have many
+        """Return the path to what users may put anything into, None if a block has no such place.
 
-    def put_copy(self, block: dict[str, Any], copy: dict[str, Any]) -> dict[str, Any]:
-        """Return a block with a copy of what a part is."""
-        if not self.slot:
-            return {**block, _COPY: copy}
-        return {**block, self.slot: {**(block.get(self.slot) or {}), _COPY: copy}}
+        The empty path is the block itself.
+        """
+        return None if self.slot is None else (self.slot,) if self.slot else ()
 
     def name_slot(self, kind: str) -> str:
         """Return what a kind of block has for the name of a file; see `Kind`."""

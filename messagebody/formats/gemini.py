@@ -10,10 +10,12 @@ from messagebody.formats.items import (
     Code,
     Item,
     Media,
+    NotJson,
     Reasoning,
     Result,
     Text,
     arguments_object,
+    value_of,
 )
 from messagebody.media_types import JSON
 from messagebody.wire import strict_json
@@ -22,6 +24,8 @@ _PARTS: Final = {
     "text", "inlineData", "fileData", "functionCall", "functionResponse", "executableCode",
     "codeExecutionResult",
 }  # fmt: skip
+
+_ASSISTANT: Final = frozenset({"assistant"})
 
 
 class Gemini(Format):
@@ -38,7 +42,10 @@ class Gemini(Format):
         ),
     )  # fmt: skip
     slot = "partMetadata"
-    roles = {"assistant": "model", "tool": "user"}  # noqa: RUF012 - nobody changes it
+    roles = {"assistant": "model", "tool": "user", "system": "user"}  # noqa: RUF012 - nobody changes it
+    speakers = {  # noqa: RUF012 - nobody changes it
+        Call: _ASSISTANT, Reasoning: _ASSISTANT, Result: frozenset({"user", "tool"}),
+    }  # fmt: skip
 
     def split(self, message: Any) -> tuple[list[Any], Any]:
         """Return the parts of a content, or of a list of them."""
@@ -163,7 +170,9 @@ def _code(block: Any) -> Item | None:
 
 def _written(item: Media) -> Any:
     if item.kind == "response":
-        value = strict_json.loads(item.text or item.data or "null", depth=100)
+        value = value_of(item)
+        if value is NotJson:
+            return None
         return {"response": value if isinstance(value, dict) else {"output": value}}
     about = {"mimeType": item.media_type}
     if item.name is not None:

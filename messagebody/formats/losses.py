@@ -58,6 +58,8 @@ class Losses:
                 self.lose(LossKind.OMITTED, part, "only a text that names it goes out")
                 return
             self.lose(LossKind.CONVERTED, part, why)
+        elif back.is_reference:
+            self.lose(LossKind.OMITTED, part, "there is no place for it")
         elif part.read_bytes() in back.read_bytes():
             self.lose(LossKind.CONVERTED, part, "it goes out as text that begins with its name")
         elif is_text(part.content_type):
@@ -82,6 +84,22 @@ class Losses:
     def where(self, part: Part) -> str:
         """Return the place of a part, for a person."""
         return f"part {self.body.index(part.name or part)}" + (f" {part.name}" if part.name else "")
+
+
+def aligned(parts: list[Part], found: list[Part]) -> list[tuple[Part, Part | None]]:
+    """Return each part with the one that it was read back as, None if there is none.
+
+    Several parts may have become one: texts of a result are joined where it holds one text.
+    """
+    left, pairs = [*found], []
+    for part in parts:
+        same = (back for back in left if _same_content(part, back))
+        alike = (back for back in left if len(parts) == 1 or back.is_reference == part.is_reference)
+        back = next(same, None) or next(alike, None)
+        if back is not None:
+            left = [each for each in left if each is not back]
+        pairs.append((part, back))
+    return pairs
 
 
 def _same_content(part: Part, back: Part) -> bool:

@@ -36,7 +36,7 @@ class ModelContextProtocol(Format):
         Kind("resource_link", (), ("*",), ("*/*",), name_slot="path", in_results=True),
     )
     slot = "_meta"
-    roles = {"tool": "user"}  # noqa: RUF012 - nobody changes it
+    roles = {"tool": "user", "system": "user"}  # noqa: RUF012 - nobody changes it
 
     def split(self, message: Any) -> tuple[list[Any], Any]:
         """Return the blocks of a result, a prompt's message, a resource, or of content alone."""

@@ -27,6 +27,8 @@ from messagebody.formats.openai import (
 )
 from messagebody.media_types import essence
 
+_ASSISTANT: Final = frozenset({"assistant"})
+_USER: Final = frozenset({"user"})
 _CITATION_OUT: Final = {ours: theirs for theirs, ours in CITATION.items()}
 _AUDIO: Final = {"wav": "audio/wav", "mp3": "audio/mpeg"}
 _CONTENT: Final = ("text", "image_url", "input_audio", "file", "refusal")
@@ -44,11 +46,20 @@ class OpenAIChat(Format):
     name = "openai-chat"
     title = "OpenAI Chat Completions (openai 3.54)"
     kinds = (
-        Kind("image", IMAGES, ("https", "http")),
-        Kind("audio", (*_AUDIO.values(), "audio/mp3", "audio/x-wav")),
-        Kind("file", DOCUMENTS, ("openai-file",), ("*/*",), max_bytes=50 * MIB, name_slot="file"),
+        Kind("image", IMAGES, ("https", "http"), roles=_USER),
+        Kind("audio", (*_AUDIO.values(), "audio/mp3", "audio/x-wav"), roles=_USER),
+        Kind(
+            "file",
+            DOCUMENTS,
+            ("openai-file",),
+            ("*/*",),
+            max_bytes=50 * MIB,
+            name_slot="file",
+            roles=_USER,
+        ),
         Kind("spoken", ("*/*",), in_messages=False),
     )
+    speakers = {Call: _ASSISTANT, Refusal: _ASSISTANT}  # noqa: RUF012 - nobody changes it
     alone = (Result,)
 
     def split(self, message: Any) -> tuple[list[Any], Any]:

@@ -9,7 +9,7 @@ from messagebody.errors import DecodeError, EnvelopeError, MessageBodyError
 from messagebody.findings import Finding
 from messagebody.formats import rest as differences
 from messagebody.formats.base import Loss, LossKind
-from messagebody.formats.dialect import Dialect, Misplaced
+from messagebody.formats.dialect import COPY, Dialect, Misplaced
 from messagebody.formats.items import Collector, Item, Media, Result, Text
 from messagebody.media_types import is_text
 from messagebody.part import Part
@@ -26,20 +26,23 @@ class Reader:
 
     dialect: Dialect
     collector: Collector
+    role: str | None = None
 
     def read(self, message: Any) -> dict[str, Any]:
         """Collect the parts of a message, and return what is left of it."""
         try:
             blocks, form = self.dialect.split(message)
+            said = self.dialect.role_of(message)
         except Misplaced as error:
             raise _wrong(self.dialect, error.path, error.problem) from error
         self._check_role(message)
         self._check_blocks(blocks, f"/{self.dialect.place}")
+        self.role = said
         entries = self._entries(blocks, f"/{self.dialect.place}", self.dialect.place)
-        role = self.dialect.role_of(message)
-        left: dict[str, Any] = {"format": self.dialect.name, "role": role, "form": form}
+        left: dict[str, Any] = {"format": self.dialect.name, "role": self.role, "form": form}
         # Written again at once: the difference is all that `rest` has to keep.
-        made = self.dialect.join(blocks, form, self.dialect.roles.get(role or "", role or "user"))
+        role = self.role or "user"
+        made = self.dialect.join(blocks, form, self.dialect.roles.get(role, role))
         left["frame"] = differences.difference(made, message)
         left["blocks"] = entries if any(entry != {} for entry in entries) else None
         return {key: value for key, value in left.items() if value}
@@ -71,15 +74,13 @@ class Reader:
             where: its place for a person, for losses.
             directory: where its part goes: "/", or the directory of a result.
         """
-        try:
-            is_typed = isinstance(block, dict) and isinstance(block.get("type", ""), str)
-            item = self.dialect.read(block) if is_typed else None
-        except Misplaced as error:
-            raise _wrong(self.dialect, path + error.path, error.problem) from error
+        item = self.item_of(block, path)
+        if directory != "/" and not isinstance(item, Text | Media):
+            item = None  # a tool returns text and files
         if item is None:
             self._lose(where, "this kind of block has no place in a body; it stays in rest")
             return {"block": block}
-        block, item.carried = self.dialect.take_copy(block)
+        block, item.carried = _without_copy(self.dialect, block)
         if isinstance(item, Result):
             return self._result(item, block, path, where)
         start = len(self.collector.body)
@@ -87,9 +88,20 @@ class Reader:
             return {"block": block}
         return self._left(item, self.collector.body[start], block, directory)
 
+    def item_of(self, block: Any, path: str = "") -> Item | None:
+        """Return the item of a block, None if it is unknown."""
+        is_typed = isinstance(block, dict) and isinstance(block.get("type", ""), str)
+        try:
+            return self.dialect.read(block) if is_typed else None
+        except Misplaced as error:
+            raise _wrong(self.dialect, path + error.path, error.problem) from error
+        except DecodeError as error:
+            raise _wrong(self.dialect, path, str(error)) from error
+
     def _add(self, item: Item, path: str, where: str, directory: str) -> bool:
-        if isinstance(item, Text) and "citations" not in self.collector.keep:
-            item.citations = []
+        if isinstance(item, Text):
+            item.citations = item.citations if "citations" in self.collector.keep else []
+            item.role = None if item.role == self.role else item.role
         try:
             return self.collector.add(item, where, directory)
         except MessageBodyError as error:
@@ -187,6 +199,40 @@ def own_name(part: Part, directory: str) -> str | None:
     name = name.removeprefix(directory)
     # Numbers are given here, where a block has no name.
     return None if name[1:].isdecimal() else name
+
+
+def slot_content(block: Any, path: tuple[str | int, ...] | None) -> dict[str, Any]:
+    """Return what is in the slot of a block, nothing if it has none."""
+    held = {} if path is None else block
+    for step in path or ():
+        if isinstance(held, dict):
+            held = held.get(str(step))
+        else:
+            held = held[int(step)] if isinstance(held, list) and held else None
+    return held if isinstance(held, dict) else {}
+
+
+def replaced(block: Any, path: tuple[str | int, ...], content: dict[str, Any]) -> Any:
+    """Return a copy of a block whose slot holds something else, or is gone if that is nothing."""
+    if not path:
+        return content
+    step, below = path[0], path[1:]
+    if isinstance(block, list):
+        return [*block[: int(step)], replaced(block[int(step)], below, content)]
+    if below:
+        return {**block, step: replaced(block.get(step) or {}, below, content)}
+    without = {key: value for key, value in block.items() if key != step}
+    return {**without, step: content} if content else without
+
+
+def _without_copy(target: Dialect, block: Any) -> tuple[Any, Any]:
+    """Return a block without the sender's copy of what a part is, and the copy."""
+    path = target.slot_of(block)
+    held = slot_content(block, path)
+    if path is None or not isinstance(held.get(COPY), dict):
+        return block, None
+    others = {key: value for key, value in held.items() if key != COPY}
+    return replaced(block, path, others), held[COPY]
 
 
 def _wrong(target: Dialect, path: str, problem: str) -> EnvelopeError:

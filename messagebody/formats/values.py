@@ -4,6 +4,9 @@ No SDK is imported: an object is taken by what it offers.
 """
 
 import dataclasses
+import datetime as dt
+import decimal
+import enum
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -77,8 +80,16 @@ def _dumped(value: Any, depth: int) -> Any:
         return [_dumped(item, depth - 1) for item in value]
     for is_it, dump in _OBJECTS:
         if is_it(value):
-            return _dumped(dump(value), depth - 1)
+            return _dumped(_asked(dump, value), depth - 1)
     raise EnvelopeError(f"a message is JSON, or an object that gives JSON, got {quote(value)}")
+
+
+def _asked(dump: Callable[[Any], Any], value: Any) -> Any:
+    """Return what an object says of itself; whatever it raises has a place in our errors."""
+    try:
+        return dump(value)
+    except Exception as error:
+        raise EnvelopeError(f"{quote(value, limit=80)} gives no JSON: {quote(error)}") from error
 
 
 def _has(name: str) -> Callable[[Any], bool]:
@@ -91,6 +102,19 @@ def _of_protobuf(message: Any) -> Any:
     return MessageToDict(message)
 
 
+def _of_dataclass(value: Any) -> dict[str, Any]:
+    """Return the fields of a dataclass; where one is private, the property that shows it."""
+    names = [field.name for field in dataclasses.fields(value)]
+    public = [
+        name[1:] if name.startswith("_") and hasattr(value, name[1:]) else name for name in names
+    ]
+    return {name: getattr(value, name) for name in public}
+
+
+def _of_time(value: dt.datetime) -> str:
+    return value.isoformat().replace("+00:00", "Z")
+
+
 _OBJECTS: Final[list[tuple[Callable[[Any], bool], Callable[[Any], Any]]]] = [
     # pydantic: the names that the wire has, and no member that nobody set
     (
@@ -99,11 +123,17 @@ _OBJECTS: Final[list[tuple[Callable[[Any], bool], Callable[[Any], Any]]]] = [
     ),
     (lambda value: hasattr(type(value), "DESCRIPTOR"), _of_protobuf),
     (_has("to_dict"), lambda value: value.to_dict()),
+    # pydantic's dataclasses
+    (
+        lambda value: hasattr(type(value), "__pydantic_serializer__"),
+        lambda value: type(value).__pydantic_serializer__.to_python(value, mode="json"),
+    ),
     (
         lambda value: dataclasses.is_dataclass(value) and not isinstance(value, type),
-        lambda value: {
-            field.name: getattr(value, field.name) for field in dataclasses.fields(value)
-        },
+        _of_dataclass,
     ),
+    (lambda value: isinstance(value, dt.datetime), _of_time),
+    (lambda value: isinstance(value, decimal.Decimal), str),
+    (lambda value: isinstance(value, enum.Enum), lambda value: value.value),
 ]
 """How to know objects that give JSON, and how they give it."""

@@ -63,10 +63,11 @@ class VercelAI(Format):
         return parts if form == "list" else {"role": role, "parts": parts}
 
     def complete(self, message: Any) -> Any:
-        """Return a message with the id that every message has."""
-        if not isinstance(message, dict) or "id" in message:
+        """Return a message with the id and the one part that every message has."""
+        if not isinstance(message, dict):
             return message
-        return {"id": str(uuid.uuid4()), **message}
+        parts = message["parts"] or [{"type": "text", "text": ""}]
+        return {"id": str(uuid.uuid4()), **message, "parts": parts}
 
     def read(self, block: Any) -> Item | None:
         """Return the item of a part."""

@@ -1,9 +1,10 @@
 """Writing: the blocks that say the parts of a body, and a text where a format has no block."""
 
 import json
+import re
 from collections import deque
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 import attrs
 
@@ -13,7 +14,7 @@ from messagebody.errors import DecodeError, EnvelopeError, LossyConversion
 from messagebody.formats import rest as differences
 from messagebody.formats.base import Converted, Loss, LossKind
 from messagebody.formats.capabilities import MIB, Kind
-from messagebody.formats.dialect import TYPES, Dialect
+from messagebody.formats.dialect import COPY, ROLES, TYPES, Dialect
 from messagebody.formats.items import (
     KEEP,
     Call,
@@ -27,8 +28,15 @@ from messagebody.formats.items import (
     carried_member,
     items_of,
 )
-from messagebody.formats.losses import Losses
-from messagebody.formats.reading import Reader, content_class, media_of, own_name
+from messagebody.formats.losses import Losses, aligned
+from messagebody.formats.reading import (
+    Reader,
+    content_class,
+    media_of,
+    own_name,
+    replaced,
+    slot_content,
+)
 from messagebody.limits import DEFAULT_LIMITS
 from messagebody.media_types import TEXT_PLAIN, is_text
 from messagebody.part import Part
@@ -74,6 +82,7 @@ class Writer:
     kinds: tuple[Kind, ...] = ()
     is_alone: bool = False
     refused: list[Loss] = attrs.field(factory=list)
+    role: str = "user"
 
     def __attrs_post_init__(self) -> None:
         # What is written is read back: that says what was lost, for all formats alike.
@@ -82,28 +91,34 @@ class Writer:
 
     def write(self, role: str | None) -> Converted[Any]:
         """Return the message."""
-        # What is left of another format's message would make no sense in this one.
-        own = self.rest if self.rest.get("format") == self.dialect.name else {}
+        own = self._own()
         items = [*items_of(self.body)]
-        role = role or _member_of(self.rest, "role", str) or _inferred_role(items)
-        self.kinds, self.is_alone = self.dialect.kinds_of(role), len(items) == 1
+        word = self._word(role or _member_of(self.rest, "role", str) or _inferred_role(items))
+        self.kinds, self.is_alone = self.dialect.kinds_of(self.role), len(items) == 1
         blocks = self._blocks(items, _entries_of(own, "blocks"), "/")
-        form = _member_of(own, "form", str)
-        message = self.dialect.join(blocks, form, self.dialect.roles.get(role, role))
+        message = self.dialect.join(blocks, _member_of(own, "form", str), word)
         if self.refused:
             raise LossyConversion(self.refused)
         if len(blocks) > 1:
-            self._check_joined(message, blocks)
+            self._check_joined(items, blocks, message)
         message = differences.apply(own.get("frame"), message)
         # What came without an id goes back without one.
         return Converted(message if own else self.dialect.complete(message), self.losses.found)
 
-    def _check_joined(self, message: Any, blocks: list[Any]) -> None:
-        """Note that a message holds fewer blocks than were made for it."""
-        held = len(self.dialect.split(message)[0])
-        if held < len(blocks):
-            why = f"a message of {self.dialect.name} holds one text: there were {len(blocks)}"
-            self.losses.found.append(Loss(LossKind.CONVERTED, self.dialect.place, why))
+    def _own(self) -> dict[str, Any]:
+        """Return what is left of the message; of another format's it would make no sense here."""
+        return self.rest if self.rest.get("format") == self.dialect.name else {}
+
+    def _word(self, role: str) -> str:
+        """Return the format's word for a role, and keep the role in the words that all share."""
+        if self._own().get("role") == role and role not in ROLES:
+            return role
+        self.role = _KIN.get(role, role if role in ROLES else "user")
+        self.reader.role = self.role
+        word = self.dialect.roles.get(self.role, self.role)
+        if self.role == "system" and word == self.dialect.roles.get("user", "user"):
+            self.losses.found.append(Loss(LossKind.CONVERTED, "role", f"{role} goes out as {word}"))
+        return word
 
     def _blocks(
         self, items: list[_Found], entries: list[dict[str, Any]], directory: str
@@ -133,12 +148,11 @@ class Writer:
             blocks = self._special(item, parts, entry)
         if blocks:
             blocks[-1] = differences.apply(entry.get("patch"), blocks[-1])
-            if (
-                self.dialect.slot is not None
-                and (self.options.carry or entry.get("carry"))
-                and not isinstance(item, Result)
-            ):
-                blocks[-1] = self.dialect.put_copy(blocks[-1], carried_member(part))
+            path = self.dialect.slot_of(blocks[-1])
+            is_wanted = self.options.carry or entry.get("carry")
+            if is_wanted and path is not None and not isinstance(item, Result):
+                held = {**slot_content(blocks[-1], path), COPY: carried_member(part)}
+                blocks[-1] = replaced(blocks[-1], path, held)
         if directory == "/":
             self._check(parts, blocks)
         return blocks
@@ -162,6 +176,11 @@ class Writer:
             if text is not None:
                 said = Text(text, part.content_type, self._citations(part))
                 said.form = entry.get("form")
+                role = (part.metadata or {}).get("role")
+                said.role = role if isinstance(role, str) else None
+                said.speaker = self.role
+                if self.options.carry or entry.get("carry"):
+                    said.carried = {}
                 return [self.dialect.write(said, [])]
         inline = self._inline(part)
         kind = self._kind(inline, entry, directory)
@@ -173,7 +192,7 @@ class Writer:
         block = self.dialect.write(item, [])
         if block is None:
             return self._without_kind(part, inline, directory)
-        return [*self._label(part, kind, entry, directory), block]
+        return [*self._label(part, kind, block, entry, directory), block]
 
     def _has_value(self, part: Part) -> bool:
         """Return whether a part is a JSON value that the format has a kind of block for."""
@@ -185,15 +204,17 @@ class Writer:
         """Return whether a value would not say all: the bytes, which are carried, or a name."""
         return self.options.carry or (part.name is not None and not kind.name_slot)
 
-    def _label(self, part: Part, kind: Kind, entry: dict[str, Any], directory: str) -> list[Any]:
+    def _label(
+        self, part: Part, kind: Kind, block: Any, entry: dict[str, Any], directory: str
+    ) -> list[Any]:
         """Return a text block that says the name of a part whose block has no slot for it."""
-        is_carried = self.dialect.slot is not None and self.options.carry
+        is_carried = self.options.carry and self.dialect.slot_of(block) is not None
         # The receiver knows the name already, or the sender's format said it elsewhere.
         if kind.name_slot or part.name is None or entry.get("name") or directory != "/":
             return []
-        if is_carried:
+        if is_carried or (kind.is_generated and _GENERATED.fullmatch(part.name)):
             return []
-        return [self.dialect.write(Text(f"{part.name}:"), [])]
+        return [self._text(f"{part.name}:")]
 
     def _kind(self, part: Part, entry: dict[str, Any], directory: str) -> Kind | None:
         """Return the kind of block for a part: the one it came in, else the first that fits."""
@@ -240,7 +261,7 @@ class Writer:
         text = None if inline.is_reference or not is_text(part.content_type) else _text_of(inline)
         name = own_name(part, directory)
         if text is not None:
-            return [self.dialect.write(Text(f"{name}:\n{text}" if name else text), [])]
+            return [self._text(f"{name}:\n{text}" if name else text)]
         return self._unsupported(part, _note(part))
 
     def _unsupported(self, part: Part, note: str) -> list[Any]:
@@ -249,7 +270,10 @@ class Writer:
         if self.options.unsupported == "error":
             why = f"{self.dialect.name} has no block for {part.content_type}"
             self.refused.append(Loss(LossKind.OMITTED, where, why))
-        return [] if self.options.unsupported == "omit" else [self.dialect.write(Text(note), [])]
+        return [] if self.options.unsupported == "omit" else [self._text(note)]
+
+    def _text(self, text: str) -> Any:
+        return self.dialect.write(Text(text, speaker=self.role), [])
 
     def _citations(self, part: Part) -> list[dict[str, Any]]:
         """Return the citations of a text, with the URLs of the parts they name."""
@@ -274,14 +298,23 @@ class Writer:
             contents = [part for part in parts if not _is_empty_result(part)]
             inner = _entries_of(entry, "inner")
             blocks = self._blocks([(None, [part]) for part in contents], inner, str(item.key))
-        # A thought without the provider's signature is refused by its API.
-        is_foreign = isinstance(item, Reasoning) and self.dialect.signs_reasoning and not entry
-        is_crowded = isinstance(item, self.dialect.alone) and not self.is_alone
-        if not is_foreign and not is_crowded:
+        if self._is_said(item, entry):
             block = self.dialect.write(item, blocks)
             if block is not None:
                 return [block]
         return self._unsupported(parts[0], _spoken(item, parts))
+
+    def _is_said(self, item: Item, entry: dict[str, Any]) -> bool:
+        """Return whether the message may hold an item, and the target would take it."""
+        if entry:
+            return True  # it came in this message
+        # A thought without the provider's signature is refused by its API.
+        if isinstance(item, Reasoning) and self.dialect.signs_reasoning:
+            return False
+        if isinstance(item, self.dialect.alone) and not self.is_alone:
+            return False
+        speakers = self.dialect.speakers.get(type(item))
+        return speakers is None or self.role in speakers
 
     # What was lost
 
@@ -298,14 +331,39 @@ class Writer:
         collector.known = None
         # A label before a block is read as a text of its own, and is no part of the body.
         labels = max(len(blocks) - 1, 0) if len(parts) == 1 else 0
-        for part, back in zip(parts, found[labels:], strict=False):
-            self.losses.compare(part, back, is_said=labels > 0)
-        for part in parts[max(len(found) - labels, 0) :]:
-            self.losses.lose(LossKind.OMITTED, part, f"{self.dialect.name} has no place for it")
+        for part, back in aligned(parts, found[labels:]):
+            if back is None:
+                why = f"{self.dialect.name} has no place of its own for it"
+                self.losses.lose(LossKind.OMITTED, part, why)
+            else:
+                self.losses.compare(part, back, is_said=labels > 0)
+
+    def _check_joined(self, items: list[_Found], blocks: list[Any], message: Any) -> None:
+        """Note that a message holds fewer blocks than were made for it, or has another order.
+
+        Some formats have one text; many have members beside the content for calls and refusals.
+        """
+        again, _ = self.dialect.split(message)
+        if len(again) < len(blocks):
+            why = f"a message of {self.dialect.name} holds one text: there were {len(blocks)}"
+            self.losses.found.append(Loss(LossKind.CONVERTED, self.dialect.place, why))
+            return
+        if self._own() or len({type(item) for item, _ in items}) < 2:
+            return
+        kinds = [[type(self.reader.item_of(block)) for block in each] for each in (blocks, again)]
+        if kinds[0] != kinds[1]:
+            why = f"{self.dialect.name} has another order of texts, calls and refusals"
+            self.losses.found.append(Loss(LossKind.CONVERTED, self.dialect.place, why))
 
     def _says_text(self, blocks: list[Any], part: Part) -> bool:
-        item = self.dialect.read(blocks[0]) if len(blocks) == 1 else None
+        item = self.reader.item_of(blocks[0]) if len(blocks) == 1 else None
         return item == Text(part.text or "")
+
+
+_GENERATED: Final = re.compile(r"/images/\d+")
+"""The place of what a model made: a block for such things says no name."""
+_KIN: Final = {"developer": "system", "function": "tool", "model": "assistant"}
+"""Roles that only some formats have, and what is nearest to them in the others."""
 
 
 def _matched(items: list[_Found], entries: list[dict[str, Any]]) -> list[int | None]:

@@ -9,9 +9,13 @@ from messagebody.formats import (
     anthropic,
     bedrock,
     gemini,
+    haystack,
+    langchain,
+    llamaindex,
     mcp,
     openai_chat,
     openai_responses,
+    pydantic_ai,
     vercel_ai,
 )
 from messagebody.testing import AdapterContract
@@ -39,6 +43,22 @@ class TestBedrock(AdapterContract):
 
 class TestOpenAIResponses(AdapterContract):
     adapter = openai_responses
+
+
+class TestLangChain(AdapterContract):
+    adapter = langchain
+
+
+class TestPydanticAI(AdapterContract):
+    adapter = pydantic_ai
+
+
+class TestLlamaIndex(AdapterContract):
+    adapter = llamaindex
+
+
+class TestHaystack(AdapterContract):
+    adapter = haystack
 
 
 class TestAgentToAgent(AdapterContract):

@@ -14,7 +14,8 @@ from messagebody.errors import DecodeError, EnvelopeError, LossyConversion, Unsa
 from messagebody.formats import detect
 from messagebody.references import Resolver
 from messagebody.wire import base64
-from tests.formats.messages import BINARY, MESSAGES, PDF, PNG, WAV
+from tests.formats.messages import MESSAGES
+from tests.formats.payloads import BINARY, PDF, PNG, WAV
 
 
 def adapter(name: str) -> Any:

@@ -6,15 +6,20 @@ Run by `make test-sdks`; a format whose SDK is not installed is skipped.
 import base64
 import importlib
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import pytest
 
 from messagebody import MessageBody, Part
-from messagebody.formats import adapter
+from messagebody import formats as registry
 from tests.formats.messages import MESSAGES
 from tests.formats.vectors import payload
+
+
+def adapter(name: str) -> Any:
+    """Return an adapter with the options that message formats take beside the protocol's."""
+    return registry.adapter(name)
 
 
 def parts() -> list[Part]:
@@ -48,11 +53,32 @@ def _pydantic(module: str, name: str) -> Callable[[Any], None]:
     pytest.importorskip(sdk, reason="the SDK is not installed")
     kind = getattr(importlib.import_module(module), name)
     check = pydantic.TypeAdapter(kind)
-    return lambda value: check.validate_json(json.dumps(value)) and None
+    return lambda value: _consume(check.validate_json(json.dumps(value)))
+
+
+def _consume(value: Any) -> None:
+    """Go through a value: pydantic checks what is typed as iterable only then."""
+    if isinstance(value, dict):
+        value = value.values()
+    if isinstance(value, str | bytes) or not isinstance(value, Iterable) or _is_model(value):
+        return
+    for each in value:
+        _consume(each)
+
+
+def _is_model(value: Any) -> bool:
+    return hasattr(type(value), "model_fields")
 
 
 def _openai_chat() -> Callable[[Any], None]:
-    return _pydantic("openai.types.chat", "ChatCompletionMessageParam")
+    check = _pydantic("openai.types.chat", "ChatCompletionMessageParam")
+
+    def with_list(message: Any) -> None:
+        if isinstance(message.get("content"), str):  # to pydantic, text is iterable too
+            message = {**message, "content": [{"type": "text", "text": message["content"]}]}
+        check(message)
+
+    return with_list
 
 
 def _openai_responses() -> Callable[[Any], None]:
@@ -100,7 +126,34 @@ def _with_bytes(value: Any) -> Any:
     return [_with_bytes(item) for item in value] if isinstance(value, list) else value
 
 
+def _langchain() -> Callable[[Any], None]:
+    messages = pytest.importorskip("langchain_core.messages", reason="the SDK is not installed")
+
+    def check(message: Any) -> None:
+        (made,) = messages.messages_from_dict([message])
+        assert made.content_blocks is not None
+
+    return check
+
+
+def _pydantic_ai() -> Callable[[Any], None]:
+    messages = pytest.importorskip("pydantic_ai.messages", reason="the SDK is not installed")
+    check = messages.ModelMessagesTypeAdapter
+    return lambda value: check.validate_json(json.dumps([value])) and None
+
+
+def _llamaindex() -> Callable[[Any], None]:
+    return _pydantic("llama_index.core.base.llms.types", "ChatMessage")
+
+
+def _haystack() -> Callable[[Any], None]:
+    sdk = pytest.importorskip("haystack.dataclasses", reason="the SDK is not installed")
+    return lambda value: sdk.ChatMessage.from_dict(value) and None
+
+
 CHECKS = {
+    "langchain": _langchain, "pydantic-ai": _pydantic_ai, "llamaindex": _llamaindex,
+    "haystack": _haystack,
     "openai-chat": _openai_chat, "openai-responses": _openai_responses, "anthropic": _anthropic,
     "mcp": _mcp, "gemini": _gemini, "bedrock": _bedrock,
 }  # fmt: skip
@@ -108,17 +161,19 @@ formats = pytest.mark.parametrize("name", CHECKS)
 
 
 @formats
-def test_every_kind_of_part(name: str) -> None:
+@pytest.mark.parametrize("role", ["user", "assistant", "system", "tool", "developer", "boss"])
+def test_every_kind_of_part(name: str, role: str) -> None:
     check = CHECKS[name]()
     for part in parts():
-        check(adapter(name).from_body(MessageBody([part])).value)
+        check(adapter(name).from_body(MessageBody([part]), rest={"role": role}).value)
 
 
 @formats
-def test_what_models_say(name: str) -> None:
+@pytest.mark.parametrize("role", [None, "user", "assistant", "system", "tool"])
+def test_what_models_say(name: str, role: str | None) -> None:
     check = CHECKS[name]()
     for body in spoken():
-        check(adapter(name).from_body(body).value)
+        check(adapter(name).from_body(body, rest=role and {"role": role}).value)
 
 
 @formats
@@ -127,4 +182,6 @@ def test_messages_of_other_formats(name: str) -> None:
     for source, messages in MESSAGES.items():
         for other in messages:
             if source != name:
-                check(adapter(name).from_body(adapter(source).to_body(other).value).value)
+                there = adapter(source).to_body(other)
+                check(adapter(name).from_body(there.value).value)
+                check(adapter(name).from_body(there.value, rest=there.rest).value)

@@ -27,21 +27,23 @@ if TYPE_CHECKING:
 class Destination:
     """An open directory; leaving its block with an error takes back what was made."""
 
-    def __init__(self, descriptor: int) -> None:
+    def __init__(self, descriptor: int, new: Path | None = None) -> None:
         self._root = descriptor
+        self._new = new
         self._made: list[tuple[str, ...]] = []
         self._replacing: list[tuple[tuple[str, ...], str]] = []
 
     @classmethod
     def at(cls, directory: Path) -> Self:
         """Open an existing directory."""
-        return cls(os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC))
+        return cls(_opened(directory))
 
     @classmethod
     def made(cls, directory: Path) -> Self:
         """Open a directory, and make it first if it is missing."""
+        is_new = not os.path.lexists(directory)
         directory.mkdir(parents=True, exist_ok=True)
-        return cls.at(directory)
+        return cls(_opened(directory), directory if is_new else None)
 
     def __enter__(self) -> Self:
         return self
@@ -122,6 +124,13 @@ class Destination:
                 mode = _mode(segments[-1], parent)
                 remove = os.rmdir if mode is not None and stat.S_ISDIR(mode) else os.unlink
                 remove(segments[-1], dir_fd=parent)
+        if self._new is not None:
+            with contextlib.suppress(OSError):
+                self._new.rmdir()
+
+
+def _opened(directory: Path) -> int:
+    return os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
 
 
 def folds_case(directory: Path) -> bool:

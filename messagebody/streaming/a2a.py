@@ -1,0 +1,84 @@
+"""The stream of the Agent2Agent protocol: artifacts in pieces, of 1.0 and of 0.3."""
+
+from typing import Any, Final
+
+from messagebody.streaming.accumulator import Accumulator, OutOfPlace, joined_texts, member, objects
+
+_WRAPPERS: Final = ("artifactUpdate", "statusUpdate", "task", "message")
+_FINAL: Final = {"completed", "failed", "canceled", "rejected"}
+
+
+class ArtifactUpdates(Accumulator):
+    """Artifacts are new, replaced, or appended to; a task holds them all."""
+
+    format = "a2a"
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self._task: dict[str, Any] = {}
+        self._artifacts: dict[str, dict[str, Any]] = {}
+        self._ended: set[str] = set()
+        self._message: dict[str, Any] | None = None
+
+    def feed(self, event: dict[str, Any]) -> None:
+        """Take a response of a stream, or what it holds."""
+        event = next((event[key] for key in _WRAPPERS if isinstance(event.get(key), dict)), event)
+        if "artifact" in event:
+            self._update(event, member(event, "artifact", dict))
+        elif "parts" in event:
+            self._message = event
+            self.shape += 1
+            self.end()
+        elif "status" in event:
+            self._status(event)
+        else:
+            raise OutOfPlace("it is no update of an artifact or status, no task and no message")
+
+    def _update(self, event: dict[str, Any], artifact: dict[str, Any]) -> None:
+        key = member(artifact, "artifactId")
+        parts = objects(artifact, "parts")
+        self._task.setdefault("id", event.get("taskId"))
+        self._task.setdefault("contextId", event.get("contextId"))
+        if event.get("append"):
+            if key not in self._artifacts:
+                raise OutOfPlace(f"artifact {key} has not begun")
+            if key in self._ended:
+                raise OutOfPlace(f"artifact {key} had its last chunk")
+            held = self._artifacts[key]
+            others = {name: value for name, value in artifact.items() if name != "parts" and value}
+            self._artifacts[key] = {**held, **others}
+        else:
+            held = self._artifacts[key] = {**artifact, "parts": []}
+            self._ended.discard(key)
+        for part in parts:
+            self.begin(held["parts"], part)
+        if event.get("lastChunk"):
+            self._ended.add(key)
+
+    def _status(self, event: dict[str, Any]) -> None:
+        status = member(event, "status", dict)
+        if "artifacts" in event or "taskId" not in event:
+            self._task |= {key: value for key, value in event.items() if key != "artifacts"}
+            for artifact in objects(event, "artifacts"):
+                self._update({}, artifact)
+        self._task["status"] = status
+        state = str(status.get("state", "")).lower().removeprefix("task_state_")
+        if state in _FINAL or event.get("final") is True:
+            self.end()
+
+    def message(self) -> Any:
+        """Return the message, or the task with its artifacts so far."""
+        if self._message is not None:
+            return self._message
+        artifacts = [self._joined(each) for each in self._artifacts.values()]
+        return {"status": {"state": "TASK_STATE_WORKING"}, **self._task, "artifacts": artifacts}
+
+    def _joined(self, artifact: dict[str, Any]) -> dict[str, Any]:
+        if not self.join:
+            return artifact
+        texts = {"kind", "mediaType", "metadata"}
+        return {**artifact, "parts": joined_texts(artifact["parts"], "text", texts)}
+
+    def is_cut(self) -> bool:
+        """Return whether an artifact misses its last chunk."""
+        return not self.is_over and bool(self._artifacts.keys() - self._ended)
