@@ -29,7 +29,7 @@ FLOORS = [
     {"part", "references"},
     {"body", "findings"},
     {"formats", "samples", "schema", "tables"},
-    {"compatibility", "envelopes", "offloading", "streaming"},
+    {"compatibility", "envelopes", "archives", "offloading", "streaming"},
     {"payloads"},
     {"interop"},
     {"bulk", "filesystem", "testing"},
