@@ -213,6 +213,8 @@ def leaving(
         if lost:
             why = f"there is no place for its metadata {', '.join(map(quote, lost))}"
             losses.append(Loss(LossKind.OMITTED, where, why))
+        elif part.metadata == {}:
+            losses.append(Loss(LossKind.CONVERTED, where, "its empty metadata goes out as none"))
         if keeps is None and from_name(name) != part.content_type:
             why = f"its name does not say {part.content_type}"
             losses.append(Loss(LossKind.DOWNGRADED, where, why))

@@ -18,7 +18,6 @@ from hypothesis import given, settings
 from messagebody import MessageBody, MessageBodyError, Part
 from messagebody.archives import mime, tar
 from messagebody.archives import zip as zipped
-from messagebody.content import LocalFile
 from messagebody.errors import DecodeError, InvalidArgument, RefusedPaths
 from messagebody.formats import adapter
 from messagebody.limits import Limits
@@ -105,7 +104,7 @@ def test_a_gibibyte_passes_in_little_memory(name: str, tmp_path: Path) -> None:
             out.write(random.randbytes(1024) * 1024)
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     with (tmp_path / "archive").open("wb") as out:
-        ADAPTERS[name].write(MessageBody([Part(LocalFile.at(large), name="/large.bin")]), out)
+        ADAPTERS[name].write(MessageBody([Part(large, name="/large.bin")]), out)
     (tmp_path / "held").mkdir()
     body = ADAPTERS[name].to_body(tmp_path / "archive", into=tmp_path / "held").value
     assert body[0].size == 1024**3
