@@ -9,7 +9,7 @@ AZURITE := $(VENV)/azurite/node_modules/.bin/azurite-blob
 # One worker for each core; conftest.py says how they share the tests.
 PYTEST := $(BIN)/python -m pytest -n auto -q
 
-.PHONY: help demo test test-slow faults fuzz test-newest test-cloud test-borders borders run-borders test-sdks run-sdks test-libraries libraries run-libraries lint format bench docs constraints pictures figures mutants clean
+.PHONY: help demo test test-slow faults fuzz test-newest test-cloud test-borders borders run-borders test-sdks run-sdks test-libraries libraries run-libraries lint format bench docs constraints pictures format-tables figures mutants clean
 
 help: ## Show the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -124,6 +124,9 @@ pictures: $(VENV)/.test ## Draw the pictures of the documentation anew
 MODULES ?= messagebody/names.py messagebody/sniffing.py messagebody/wire messagebody/offloading/_jobs.py
 mutants: $(VENV)/.test $(VENV)/.integrations ## Break modules on purpose, and list what no test notices
 	$(BIN)/python tests/mutation.py $(MODULES)
+
+format-tables: $(VENV)/.test ## Write the tables of message formats into the documentation
+	$(BIN)/python docs/tooling/format_tables.py
 
 figures: $(VENV)/.test ## Print figures of the code and of what calls run through
 	$(BIN)/python docs/tooling/figures.py messagebody journeys

@@ -70,9 +70,12 @@ class Haystack(Format):
         if form == "text" and is_text:
             return blocks[0]["text"]
         content = blocks[0]["text"] if form == "string" and is_text else blocks
-        # Only what holds a result is a tool's.
-        is_tool = role == "tool" and not any("tool_call_result" in block for block in blocks)
-        about: dict[str, Any] = {"role": "user" if is_tool else role, "meta": {}, "name": None}
+        # What holds a result is a tool's, and nothing else is.
+        if any("tool_call_result" in block for block in blocks):
+            role = "tool"
+        elif role == "tool":
+            role = "user"
+        about: dict[str, Any] = {"role": role, "meta": {}, "name": None}
         about["content"] = content
         return {f"_{key}": about[key] for key in about} if form == "underscored" else about
 

@@ -94,7 +94,7 @@ def aligned(parts: list[Part], found: list[Part]) -> list[tuple[Part, Part | Non
     left, pairs = [*found], []
     for part in parts:
         same = (back for back in left if _same_content(part, back))
-        alike = (back for back in left if back.is_reference == part.is_reference)
+        alike = (back for back in left if len(parts) == 1 or back.is_reference == part.is_reference)
         back = next(same, None) or next(alike, None)
         if back is not None:
             left = [each for each in left if each is not back]

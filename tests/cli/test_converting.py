@@ -18,13 +18,6 @@ A2A = {
         {"raw": "UEsDBA==", "filename": "a.zip", "mediaType": "application/zip"},
     ],
 }
-    "messageId": "m",
-    "role": "ROLE_AGENT",
-    "parts": [
-        {"text": "Look."},
-        {"raw": "UEsDBA==", "filename": "a.zip", "mediaType": "application/zip"},
-    ],
-}
 
 
 @pytest.fixture

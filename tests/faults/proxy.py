@@ -69,6 +69,8 @@ class Proxy:
 
     def __init__(self, port: int) -> None:
         self.operations: list[str] = []
+        self.answered = 0
+        """Bytes of all answers that were passed on whole, heads included."""
         self.weather: Callable[[str], Wreck | None] | None = None
         """What spoils requests of any operation, where a test wants more than single faults."""
         self._upstream = ("127.0.0.1", port)
@@ -92,6 +94,7 @@ class Proxy:
         self._faults.clear()
         self._deaf.clear()
         self.operations.clear()
+        self.answered = 0
 
     def close(self) -> None:
         self._listener.shutdown(socket.SHUT_RDWR)
@@ -119,7 +122,10 @@ class Proxy:
             if wreck is not None and number in which:
                 wreck(exchange)
             else:
-                exchange.send(exchange.forward())
+                answer = exchange.forward()
+                with self._lock:
+                    self.answered += len(answer)
+                exchange.send(answer)
 
     def _read(self, client: socket.socket) -> Exchange | None:
         data = b""
