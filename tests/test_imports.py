@@ -30,7 +30,7 @@ FLOORS = [
     {"_sequence"},
     {"body", "findings"},
     {"formats", "rendering", "samples", "schema", "tables", "toolbox"},
-    {"compatibility", "drafting", "envelopes", "offloading", "prompting", "streaming"},
+    {"archives", "compatibility", "drafting", "envelopes", "offloading", "prompting", "streaming"},
     {"payloads"},
     {"interop"},
     {"bulk", "filesystem", "testing"},

@@ -283,9 +283,9 @@ def test_a_text_can_not_repeat_a_picture_without_end() -> None:
 
 
 def test_markup_that_takes_long_stays_as_it_is() -> None:
-    body = MessageBody([Part("*a* " * 25_000, content_type="text/markdown")] * 5)
+    body = MessageBody([Part("a " * 50_000, content_type="text/markdown")] * 5)
     elements = Elements(page(body))
-    assert len(elements.of("em")) == 3 * 25_000
+    assert len([each for each in elements.of("div") if each.get("class") == "prose"]) == 3
     assert len(elements.of("pre")) == 2
 
 
