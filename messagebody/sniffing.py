@@ -78,6 +78,8 @@ def content_type(data: bytes, name: str | None = None) -> str:
     """
     expected = from_name(name or "")
     if expected and is_text(expected) and _is_surely_text(data[:_MAGIC_HEAD]):
+        if len(data) < _MAGIC_HEAD:
+            return expected  # all of it was looked at, and is UTF-8
         found = expected
     else:
         found = _reconcile(_from_bytes(data), expected)
