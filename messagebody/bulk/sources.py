@@ -87,12 +87,24 @@ class Input:
         """Ask the store whether the file is still the one that was found."""
         now = self.store.stat(self.stat.key)
         # A file that changed would give results of two versions.
-        return now is not None and (now.size, now.modified) == (self.stat.size, self.stat.modified)
+        return (
+            now is not None
+            and now.size == self.stat.size
+            and _is_one_time(now.modified, self.stat.modified)
+        )
 
     @property
     def identity(self) -> list[Any]:
         """What tells this version of the file from others."""
         return [self.url, self.stat.size, self.stat.modified]
+
+
+def _is_one_time(one: float | None, other: float | None) -> bool:
+    """Return whether two statements of when a file changed can mean the same."""
+    if one is None or other is None or one == other:
+        return one == other
+    # S3 states whole seconds for an object, and often more in a listing.
+    return abs(one - other) < 1 and (one.is_integer() or other.is_integer())
 
 
 @attrs.frozen

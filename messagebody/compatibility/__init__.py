@@ -4,11 +4,13 @@
 does not fit and a `Registry` of many agents build on it.
 """
 
+from messagebody.compatibility.agents import Agent, read_agents
 from messagebody.compatibility.algebra import join, meet, simplify
 from messagebody.compatibility.inclusion import Compatibility, Verdict, check
 from messagebody.compatibility.lint import lint
+from messagebody.compatibility.questions import Impact, Neighbours, Questions
 from messagebody.compatibility.reasons import Reason, Rejection
-from messagebody.compatibility.registry import Agent, Impact, Registry, read_agents
+from messagebody.compatibility.registry import Registry
 from messagebody.compatibility.relations import (
     Evolution,
     Relation,
@@ -20,6 +22,7 @@ from messagebody.compatibility.relations import (
     satisfiable,
     upgrade,
 )
+from messagebody.compatibility.stored import StoredRegistry
 from messagebody.compatibility.suggestions import CONVERTERS, Edit, Suggestion, suggest
 from messagebody.schema.stream import Status, Stream
 from messagebody.solver.budget import DEFAULT_STEPS
@@ -33,12 +36,15 @@ __all__ = [
     "Edit",
     "Evolution",
     "Impact",
+    "Neighbours",
     "PartType",
+    "Questions",
     "Reason",
     "Registry",
     "Rejection",
     "Relation",
     "Status",
+    "StoredRegistry",
     "Stream",
     "Suggestion",
     "Upgrade",

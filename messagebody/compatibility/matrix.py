@@ -1,24 +1,28 @@
-"""Inclusion matrix: many producers against many consumers at once.
+"""Inclusion matrix: many producers against many consumers at once, as they come and go.
 
-Sets of consumers are integers, a bit for each, so one operation speaks about all of them. For
-every producer, probe parts that its bodies may have rule out the consumers that refuse one; whole
-schema parts inside other ones prove most of the rest; only what is left is decided pair by pair.
+Sets of producers and consumers are integers, a bit for each, so one operation speaks about all of
+them. Probe parts that bodies may have rule out the pairs in which one is refused; whole schema
+parts inside other ones prove most of the rest; only what is left is decided pair by pair.
 """
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable
+from functools import reduce
+from operator import or_
+from typing import Final
 
 import attrs
 
-from messagebody.globs import ContentTypePattern, NamePattern, PatternIndex
+from messagebody.compatibility.geometry import Geometry
+from messagebody.compatibility.inclusion import lenient_schema
 from messagebody.media_types import WELL_KNOWN
+from messagebody.schema import MessageBodySchema
 from messagebody.solver.budget import Budget, OutOfBudget
-from messagebody.solver.containment import contains
 from messagebody.solver.decision import NOTHING, Decision
 from messagebody.solver.languages import members
 from messagebody.solver.profile import PartType, Profile, sample_type
 
-Rectangle = tuple[NamePattern | None, ContentTypePattern]
+_NOTHING_HELD: Final = frozenset[int]()
 
 
 @attrs.frozen
@@ -37,11 +41,11 @@ class _Probes:
 
 @attrs.frozen
 class Row:
-    """One producer against all consumers: sets of consumers, a bit for each.
+    """One schema against all of the other side: sets of them, a bit for each.
 
     Arguments:
-        fitting: those that surely accept every body of the producer.
-        undecided: those for which the budget ended first. All others reject some body.
+        fitting: those with which it surely fits.
+        undecided: those for which the budget ended first. All others do not fit.
     """
 
     fitting: int
@@ -49,148 +53,324 @@ class Row:
 
 
 class InclusionMatrix:
-    """Which producers fit which consumers, always.
+    """Which producers fit which consumers, always; both have numbers of the caller's.
 
     Arguments:
-        producers: schemas whose bodies are sent.
-        consumers: schemas that are to accept them.
         steps: the work a pair may take that only the search decides.
     """
 
-    def __init__(
-        self, producers: Sequence[Profile], consumers: Sequence[Profile], steps: int
-    ) -> None:
-        self._producers = producers
-        self._consumers = consumers
+    def __init__(self, steps: int) -> None:
         self._steps = steps
-        self._by_rectangle = _Rectangles(consumers)
-        # Agents share schemas: a row is made once for each different one.
-        self._rows: dict[Profile, Row] = {}
+        self._geometry = Geometry()
+        self._producers = _Producers(self._geometry, steps)
+        self._consumers = _Consumers(self._geometry)
 
-    def row(self, position: int) -> Row:
-        """Return what is known of all consumers and one producer."""
-        producer = self._producers[position]
-        if producer not in self._rows:
-            self._rows[producer] = self._row(producer)
-        return self._rows[producer]
+    def put_producer(self, number: int, profile: Profile) -> None:
+        """Add a producer; its number is free."""
+        self._producers.put(number, profile)
 
-    def _row(self, producer: Profile) -> Row:
-        everyone = (1 << len(self._consumers)) - 1
-        try:
-            probes = _probes_of(producer, self._steps)
-            if probes is None:  # nothing is valid for the producer, so nothing goes wrong
-                return Row(everyone, 0)
-            candidates = self._by_rectangle.not_ruled_out(probes)
-        except OutOfBudget:
-            candidates = everyone  # without a valid body, none can be ruled out by one
-        proved = candidates & self._by_rectangle.proved(producer)
+    def put_consumer(self, number: int, profile: Profile) -> None:
+        """Add a consumer; its number is free."""
+        self._consumers.put(number, profile)
+
+    def drop_producer(self, number: int) -> None:
+        """Take a producer out; its number is free again."""
+        self._producers.drop(number)
+
+    def drop_consumer(self, number: int) -> None:
+        """Take a consumer out; its number is free again."""
+        self._consumers.drop(number)
+
+    def row(self, producer: Profile) -> Row:
+        """Return what is known of all consumers and one producer, which need not be put in."""
+        consumers = self._consumers
+        sender = _Producer.of(producer, self._geometry, self._steps)
+        if sender.is_empty:  # nothing is valid for it, so nothing goes wrong
+            return Row(consumers.everyone, 0)
+        candidates = consumers.everyone if sender.is_hard else consumers.not_ruled_out(sender)
+        proved = candidates & consumers.proved(sender)
+        profiles = consumers.profiles
+        pairs = ((number, producer, profiles[number]) for number in members(candidates & ~proved))
+        return self._decided(proved, pairs)
+
+    def column(self, consumer: Profile) -> Row:
+        """Return what is known of all producers and one consumer, which need not be put in."""
+        producers = self._producers
+        taker = _Consumer.of(consumer, self._geometry)
+        candidates = producers.not_ruled_out(taker)
+        proved = (candidates & producers.proved(taker)) | producers.empty
+        profiles = producers.profiles
+        pairs = ((number, profiles[number], consumer) for number in members(candidates & ~proved))
+        return self._decided(proved, pairs)
+
+    def _decided(self, proved: int, pairs: Iterable[tuple[int, Profile, Profile]]) -> Row:
         undecided = 0
-        # Few are left here: probes rule out nearly all that don't fit, containment proves most that
-        # do.
-        for position in members(candidates & ~proved):
-            decision = Decision(producer, self._consumers[position], Budget(self._steps))
+        for number, producer, consumer in pairs:
+            decision = Decision(producer, consumer, Budget(self._steps))
             try:
-                proved |= (decision.counterexample() is None) << position
+                proved |= (decision.counterexample() is None) << number
             except OutOfBudget:
-                undecided |= 1 << position
+                undecided |= 1 << number
         return Row(proved, undecided)
 
 
-class _Rectangles:
-    """Consumers by the rectangles (name pattern, content-type pattern) they are made of."""
+class SchemaMatrix:
+    """An inclusion matrix of schemas; each is compared once, however many have the same parts.
 
-    def __init__(self, consumers: Sequence[Profile]) -> None:
-        self._everyone = (1 << len(consumers)) - 1
-        self._having: dict[Rectangle, int] = defaultdict(int)
-        self._needing: dict[Rectangle, int] = defaultdict(int)
-        for position, consumer in enumerate(consumers):
-            rows = zip(consumer.names, consumer.types, consumer.required, strict=True)
-            for name, kind, required in rows:
-                self._having[name, kind] |= 1 << position
-                if required:
-                    self._needing[name, kind] |= 1 << position
-        self._names = list(dict.fromkeys(name for name, _ in self._having))
-        types = dict.fromkeys(kind for _, kind in self._having)
-        numbers = {kind: number for number, kind in enumerate(types)}
-        self._name_index = PatternIndex(self._names)
-        self._type_index = PatternIndex(list(types))
-        self._of_name: dict[NamePattern | None, list[tuple[int, Rectangle]]] = defaultdict(list)
-        for name, kind in self._having:
-            self._of_name[name].append((numbers[kind], (name, kind)))
-        self._matched: dict[PartType, list[Rectangle]] = {}
-        self._accepting: dict[PartType, int] = {}
-        self._above: dict[Rectangle, list[Rectangle]] = {}
+    Arguments:
+        lenient: consumers ignore parts they do not know.
+        steps: the work a pair may take.
+    """
 
-    def not_ruled_out(self, probes: _Probes) -> int:
+    def __init__(self, *, lenient: bool, steps: int) -> None:
+        self._matrix = InclusionMatrix(steps)
+        self._lenient = lenient
+        self._rows: dict[Profile, Row] = {}
+        self._columns: dict[Profile, Row] = {}
+
+    def put_producer(self, number: int, schema: MessageBodySchema) -> None:
+        """Add a producer; its number is free."""
+        self._matrix.put_producer(number, Profile.of(schema.parts))
+        self._columns.clear()
+
+    def put_consumer(self, number: int, schema: MessageBodySchema) -> None:
+        """Add a consumer; its number is free."""
+        self._matrix.put_consumer(number, self._taking(schema))
+        self._rows.clear()
+
+    def drop_producer(self, number: int) -> None:
+        """Take a producer out."""
+        self._matrix.drop_producer(number)
+        self._columns.clear()
+
+    def drop_consumer(self, number: int) -> None:
+        """Take a consumer out."""
+        self._matrix.drop_consumer(number)
+        self._rows.clear()
+
+    def row(self, producer: MessageBodySchema) -> Row:
+        """Return what is known of all consumers and one producer."""
+        profile = Profile.of(producer.parts)
+        if profile not in self._rows:
+            self._rows[profile] = self._matrix.row(profile)
+        return self._rows[profile]
+
+    def column(self, consumer: MessageBodySchema) -> Row:
+        """Return what is known of all producers and one consumer."""
+        profile = self._taking(consumer)
+        if profile not in self._columns:
+            self._columns[profile] = self._matrix.column(profile)
+        return self._columns[profile]
+
+    def _taking(self, schema: MessageBodySchema) -> Profile:
+        return Profile.of((lenient_schema(schema) if self._lenient else schema).parts)
+
+
+@attrs.frozen
+class _Consumer:
+    """A consumer as rectangles.
+
+    Arguments:
+        having: those it accepts.
+        needing: those it requires a part of.
+    """
+
+    having: frozenset[int]
+    needing: frozenset[int]
+
+    @classmethod
+    def of(cls, profile: Profile, geometry: Geometry) -> "_Consumer":
+        """Return the rectangles of a profile."""
+        found = _rectangles(profile, geometry)
+        return cls(frozenset(found), frozenset(found[at] for at in profile.required_parts))
+
+
+@attrs.frozen
+class _Producer:
+    """A producer as rectangles and parts to try.
+
+    Arguments:
+        having: the rectangle of each schema part.
+        needed: those of the required ones.
+        parts: parts that are each in some valid body.
+        choices: for each part of some valid body what it may be, as a set of parts.
+        is_empty: no body is valid for it.
+        is_hard: it is too hard to tell a valid body.
+    """
+
+    having: list[int]
+    needed: list[int]
+    parts: frozenset[int] = _NOTHING_HELD
+    choices: frozenset[int] = _NOTHING_HELD
+    is_empty: bool = False
+    is_hard: bool = False
+
+    @classmethod
+    def of(cls, profile: Profile, geometry: Geometry, steps: int) -> "_Producer":
+        """Return the rectangles and probes of a profile."""
+        having = _rectangles(profile, geometry)
+        needed = [having[at] for at in profile.required_parts]
+        for at, rectangle in enumerate(having):
+            geometry.sample(rectangle, lambda at=at: _sample(profile, at))  # type: ignore[misc]
+        try:
+            probes = _probes_of(profile, steps)
+        except OutOfBudget:
+            return cls(having, needed, is_hard=True)
+        if probes is None:
+            return cls(having, needed, is_empty=True)
+        choices = (sum(1 << geometry.part(p) for p in {*each}) for each in probes.choices)
+        parts = frozenset(map(geometry.part, probes.parts))
+        return cls(having, needed, parts, frozenset(choices))
+
+
+def _rectangles(profile: Profile, geometry: Geometry) -> list[int]:
+    return [geometry.rectangle(*sides) for sides in zip(profile.names, profile.types, strict=True)]
+
+
+class _Consumers:
+    """All consumers, by the rectangles they are made of."""
+
+    def __init__(self, geometry: Geometry) -> None:
+        self._geometry = geometry
+        self.everyone = 0
+        self.profiles: dict[int, Profile] = {}
+        self._made_of: dict[int, _Consumer] = {}
+        self._having: dict[int, int] = defaultdict(int)
+        self._needing: dict[int, int] = defaultdict(int)
+        self._accepting: dict[int, int] = {}
+
+    def put(self, number: int, profile: Profile) -> None:
+        """Add a consumer."""
+        made_of = self._made_of[number] = _Consumer.of(profile, self._geometry)
+        self.profiles[number] = profile
+        self.everyone |= 1 << number
+        for rectangle in made_of.having:
+            self._having[rectangle] |= 1 << number
+        for rectangle in made_of.needing:
+            self._needing[rectangle] |= 1 << number
+        self._accepting.clear()
+
+    def drop(self, number: int) -> None:
+        """Take a consumer out."""
+        made_of = self._made_of.pop(number)
+        del self.profiles[number]
+        self.everyone &= ~(1 << number)
+        for rectangle in made_of.having:
+            self._having[rectangle] &= ~(1 << number)
+        for rectangle in made_of.needing:
+            self._needing[rectangle] &= ~(1 << number)
+        self._accepting.clear()
+
+    def not_ruled_out(self, producer: _Producer) -> int:
         """Return the consumers that no body made of probes speaks against."""
-        left = self._everyone
-        for part in probes.parts:
+        left = self.everyone
+        for part in producer.parts:
             left &= self._acceptors(part)
-        met: set[Rectangle] = set()
-        for choices in probes.choices:
-            # Whatever is chosen, these are met; a requirement met by only some choices is not.
-            met |= set.intersection(*[set(self._matching(part)) for part in choices])
-        return left & ~self._needing_more_than(met)
+        around = self._geometry.around
+        met = [
+            set.intersection(*[set(around[part]) for part in members(each)])
+            for each in producer.choices
+        ]
+        return left & ~self._needing_more_than(set().union(*met))
 
-    def proved(self, producer: Profile) -> int:
+    def proved(self, producer: _Producer) -> int:
         """Return the consumers that surely accept a producer, part by part."""
-        left = self._everyone
-        met: set[Rectangle] = set()
-        for index in range(len(producer)):
-            above = self._containing(producer, index)
-            accepting = 0
-            for rectangle in above:
-                accepting |= self._having[rectangle]
-            left &= accepting
-            if producer.required[index]:
-                met.update(above)
+        left, above = self.everyone, self._geometry.above
+        for rectangle in producer.having:
+            left &= reduce(or_, [self._having.get(outer, 0) for outer in above[rectangle]], 0)
+        met = {outer for rectangle in producer.needed for outer in above[rectangle]}
         return left & ~self._needing_more_than(met)
 
-    def _needing_more_than(self, met: set[Rectangle]) -> int:
-        needing = 0
-        for rectangle, consumers in self._needing.items():
-            if rectangle not in met:
-                needing |= consumers
-        return needing
+    def _needing_more_than(self, met: set[int]) -> int:
+        needing = [found for rectangle, found in self._needing.items() if rectangle not in met]
+        return reduce(or_, needing, 0)
 
-    def _acceptors(self, part: PartType) -> int:
+    def _acceptors(self, part: int) -> int:
         if part not in self._accepting:
-            accepting = 0
-            for rectangle in self._matching(part):
-                accepting |= self._having[rectangle]
-            self._accepting[part] = accepting
+            around = self._geometry.around[part]
+            self._accepting[part] = reduce(or_, [self._having.get(each, 0) for each in around], 0)
         return self._accepting[part]
 
-    def _matching(self, part: PartType) -> list[Rectangle]:
-        """Return the rectangles that a part lies in."""
-        if part not in self._matched:
-            types = self._type_index.find(part.content_type)
-            self._matched[part] = [
-                rectangle
-                for name in self._names_matching(part.name)
-                for number, rectangle in self._of_name[name]
-                if types >> number & 1
-            ]
-        return self._matched[part]
 
-    def _names_matching(self, name: str | None) -> list[NamePattern | None]:
-        if name is None:
-            return [None]
-        return [self._names[number] for number in members(self._name_index.find(name))]
+class _Producers:
+    """All producers, by their rectangles and by the parts that their bodies may have."""
 
-    def _containing(self, producer: Profile, index: int) -> list[Rectangle]:
-        """Return the rectangles that surely hold all that a producer part accepts."""
-        name, kind = producer.names[index], producer.types[index]
-        if (name, kind) not in self._above:
-            sample, types = producer.samples[index], _spread(producer, index)
-            near = [] if sample == "" or not types else self._matching(PartType(sample, types[0]))
-            self._above[name, kind] = [
-                (outer, kinds)
-                for outer, kinds in near
-                if contains(kinds, kind)
-                and (name is outer is None or (name and outer and contains(outer, name)))
-            ]
-        return self._above[name, kind]
+    def __init__(self, geometry: Geometry, steps: int) -> None:
+        self._geometry = geometry
+        self._steps = steps
+        self.everyone = 0
+        self.empty = 0
+        """Those that no body is valid for."""
+        self.profiles: dict[int, Profile] = {}
+        self._hard = 0
+        self._made_of: dict[int, _Producer] = {}
+        self._having: dict[int, int] = defaultdict(int)
+        self._needed: dict[int, int] = defaultdict(int)
+        self._trying: dict[int, int] = defaultdict(int)
+        self._choosing: dict[int, int] = defaultdict(int)
+
+    def put(self, number: int, profile: Profile) -> None:
+        """Add a producer."""
+        made_of = _Producer.of(profile, self._geometry, self._steps)
+        self._made_of[number], self.profiles[number] = made_of, profile
+        self._set(made_of, number, 1 << number)
+
+    def drop(self, number: int) -> None:
+        """Take a producer out."""
+        del self.profiles[number]
+        self._set(self._made_of.pop(number), number, 0)
+
+    def _set(self, made_of: _Producer, number: int, bit: int) -> None:
+        """Set or clear the bit of a producer in all sets that it belongs to."""
+        others = ~(1 << number)
+        self.everyone = self.everyone & others | bit
+        if made_of.is_empty:
+            self.empty = self.empty & others | bit
+        if made_of.is_hard:
+            self._hard = self._hard & others | bit
+        for table, keys in (
+            (self._having, made_of.having), (self._needed, made_of.needed),
+            (self._trying, made_of.parts),
+        ):  # fmt: skip
+            for key in keys:
+                table[key] = table[key] & others | bit
+        for choice in made_of.choices:
+            self._choosing[choice] = self._choosing[choice] & others | bit
+
+    def not_ruled_out(self, consumer: _Consumer) -> int:
+        """Return the producers whose probes do not speak against a consumer."""
+        inside = {each: self._geometry.inside(each) for each in consumer.having}
+        accepted = _digits(reduce(or_, inside.values(), 0), len(self._geometry.around))
+        refused = [who for part, who in self._trying.items() if accepted[part] == "0"]
+        left = self.everyone & ~reduce(or_, refused, 0)
+        for rectangle in consumer.needing:
+            outside = ~inside[rectangle]
+            having = [who for choice, who in self._choosing.items() if not choice & outside]
+            left &= reduce(or_, having, self._hard | self.empty)
+        return left
+
+    def proved(self, consumer: _Consumer) -> int:
+        """Return the producers whose every part lies in a part that a consumer accepts."""
+        below, count = self._geometry.below, len(self._geometry)
+        held = _digits(reduce(or_, [below.get(each, 0) for each in consumer.having], 0), count)
+        outside = [who for each, who in self._having.items() if held[each] == "0"]
+        left = self.everyone & ~reduce(or_, outside, 0)
+        for rectangle in consumer.needing:
+            held = _digits(below.get(rectangle, 0), count)
+            having = [who for each, who in self._needed.items() if held[each] == "1"]
+            left &= reduce(or_, having, 0)
+        return left
+
+
+def _digits(found: int, count: int) -> str:
+    """Return a set of some numbers as digits: asking an integer for each bit takes far longer."""
+    return f"{found:0{count}b}"[::-1]
+
+
+def _sample(profile: Profile, at: int) -> PartType | None:
+    """Return a part that a schema part accepts, None if none is known."""
+    sample, types = profile.samples[at], _spread(profile, at)
+    return None if sample == "" or not types else PartType(sample, types[0])
 
 
 def _probes_of(producer: Profile, steps: int) -> _Probes | None:
@@ -213,7 +393,6 @@ def _probes_of(producer: Profile, steps: int) -> _Probes | None:
     body = decision.valid_body()
     if body is None:
         return None
-    # At a critical name a part may be impossible in any valid body, so it proves nothing.
     taken = {*decision.critical_names, ""}
     others = [part for each in parts for part in each if part.name not in taken]
     return _Probes(body + others, [[part] for part in body])
@@ -225,7 +404,6 @@ def _spread(producer: Profile, index: int) -> list[str]:
     if not known:
         kind = sample_type(producer.types[index])
         return [kind] if kind else []
-    # One of each top-level type: a consumer that takes text refuses the image among them.
     first: dict[str, str] = {}
     for kind in known:
         first.setdefault(kind.partition("/")[0], kind)

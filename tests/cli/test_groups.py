@@ -40,6 +40,27 @@ def agents(tmp_path: Path) -> str:
 
 
 class TestRegistry:
+    def test_in_a_file(self, shell: Shell, agents: str, tmp_path: Path) -> None:
+        assert shell("registry", "add", "agents.db", agents).code == 0
+        assert shell("registry", "pairs", "agents.db").out == "painter → teller\n"
+        assert shell("registry", "who", "agents.db", "--takes", "painter").out == "teller\n"
+        assert shell("registry", "remove", "agents.db", "teller").code == 0
+        assert shell("registry", "pairs", "agents.db").out == ""
+        assert "no agent 'teler'" in shell("registry", "remove", "agents.db", "teler").err
+        shell("registry", "add", "agents.db", f"{agents}/teller.json")
+        assert shell("registry", "pairs", "agents.db").out == "painter → teller\n"
+        refused = shell("registry", "pairs", "agents.db", "--lenient")
+        assert (refused.code, "made with" in refused.err) == (2, True)
+        assert shell("registry", "pairs", "text.json").code == 4  # no file of a registry
+
+    def test_route_and_unfed(self, shell: Shell, agents: str) -> None:
+        found = shell("registry", "route", agents, "painter", "teller")
+        assert (found.code, found.out) == (0, "painter\nteller\n")
+        none = shell("registry", "route", agents, "teller", "painter", "--json")
+        assert (none.code, json.loads(none.out)) == (1, None)
+        assert "did you mean 'teller'" in shell("registry", "route", agents, "teler", "painter").err
+        assert shell("registry", "unfed", agents).out == "painter\n"
+
     def test_pairs(self, shell: Shell, agents: str) -> None:
         assert shell("registry", "pairs", agents).out == "painter → teller\n"
         assert '"painter" -> "teller";' in shell("registry", "pairs", agents, "--dot").out

@@ -139,7 +139,7 @@ class TestChain:
         """The error names the extra."""
         monkeypatch.setitem(sys.modules, "networkx", None)
         with pytest.raises(MissingDependency, match=r"messagebody\[registry\]"):
-            studio.chain(TEXT, AUDIO)
+            studio.ranks()
 
 
 class TestImpact:

@@ -264,7 +264,9 @@ def stats(how: _How) -> ExitCode:
 @bulk_command.command("table")
 @_job
 def table(how: _How) -> ExitCode:
-    """Write Parquet files with one row a part, for DuckDB, Polars, pandas and Spark.
+    """Write Parquet files with one row a part.
+
+    DuckDB, Polars, pandas and Spark read them.
 
     \b
       messagebody bulk table logs/ --out tables/

@@ -38,10 +38,12 @@ from messagebody.compatibility import (
     Compatibility,
     Evolution,
     Impact,
+    Questions,
     Registry,
     check,
     evolution,
     lint,
+    read_agents,
     suggest,
 )
 from messagebody.errors import InvalidSchema
@@ -293,19 +295,113 @@ def lint_command(terminal: Terminal, path: str, form: str) -> int:
     return ExitCode.NO if findings else ExitCode.YES
 
 
-_directory = click.argument("directory", type=click.Path(exists=True, file_okay=False))
+_directory = click.argument("directory", type=click.Path(exists=True), metavar="REGISTRY")
+_file = click.argument("file", type=click.Path(dir_okay=False), metavar="FILE")
+
+
+def _registry(place: str, *, lenient: bool) -> Questions:
+    """Return the registry of a directory of JSON files, or the one that a file keeps."""
+    if Path(place).is_dir():
+        return Registry.from_directory(place, lenient=lenient)
+    return Registry.open(place, lenient=lenient)
 
 
 @click.group("registry")
 def registry_command() -> None:
     """Find the pairs that fit, chains of agents, and the pairs that a change would break.
 
-    DIRECTORY holds a JSON file for each agent: {"name", "input", "output"}, or an A2A agent card.
+    REGISTRY is a directory with a JSON file for each agent, {"name", "input", "output"} or an A2A
+    agent card, or a file that `add` has made, which keeps the verdict of each pair.
 
     \b
       messagebody registry pairs agents/
       messagebody registry chain agents/ have.schema.json want.schema.json
+      messagebody registry add agents.db agents/
     """
+
+
+@registry_command.command("add")
+@_file
+@click.argument("agents", nargs=-1, required=True, metavar="AGENT.json|DIRECTORY...")
+@_lenient
+@pass_terminal
+def add_agents(terminal: Terminal, file: str, agents: tuple[str, ...], *, lenient: bool) -> None:
+    """Add or replace agents in a file.
+
+    The file is made if it is not there. All agents are added, or none.
+
+    \b
+      messagebody registry add agents.db agents/
+      messagebody registry add agents.db researcher.json
+    """
+    found = [agent for place in agents for agent in _agents(place)]
+    with Registry.open(file, lenient=lenient) as registry:
+        registry.put_all(found)
+        terminal.remark(f"{count_of(len(registry), 'agent')} in {escape(file)}")
+
+
+def _agents(place: str) -> Iterator[Agent]:
+    if Path(place).is_dir():
+        yield from read_agents(place)
+    else:
+        yield _agent(place)
+
+
+@registry_command.command("remove")
+@click.argument("file", type=click.Path(exists=True, dir_okay=False), metavar="FILE")
+@click.argument("name", metavar="AGENT")
+@_lenient
+def remove_agent(file: str, name: str, *, lenient: bool) -> None:
+    """Remove an agent from a file."""
+    with Registry.open(file, lenient=lenient) as registry:
+        _known(registry, name)
+        registry.remove(name)
+
+
+@registry_command.command("route")
+@_directory
+@click.argument("sender", metavar="FROM")
+@click.argument("taker", metavar="TO")
+@_lenient
+@_json
+@pass_terminal
+def route(
+    terminal: Terminal, directory: str, sender: str, taker: str, *, lenient: bool, as_json: bool
+) -> ExitCode:
+    """Print the shortest route between two agents.
+
+    What FROM sends reaches TO by way of these agents.
+
+    Exit code 1: there is no route.
+    """
+    registry = _registry(directory, lenient=lenient)
+    found = registry.route(_known(registry, sender), _known(registry, taker))
+    _say_names(terminal, found, as_json=as_json)
+    return ExitCode.NO if found is None else ExitCode.YES
+
+
+@registry_command.command("unfed")
+@_directory
+@_lenient
+@_json
+@pass_terminal
+def unfed(terminal: Terminal, directory: str, *, lenient: bool, as_json: bool) -> ExitCode:
+    """List the agents without a feeder.
+
+    No other agent surely fits them. Exit code 1: there are some.
+    """
+    found = _registry(directory, lenient=lenient).unfed()
+    _say_names(terminal, found, as_json=as_json)
+    return ExitCode.NO if found else ExitCode.YES
+
+
+def _known(registry: Questions, name: str) -> str:
+    """Return the name of an agent that is there."""
+    if name not in registry:
+        near = difflib.get_close_matches(name, [*registry], n=1)
+        meant = f" (did you mean {quote(near[0])}?)" if near else ""
+        raise click.UsageError(f"no agent {quote(name)}{meant}")
+    return name
 
 
 @registry_command.command("pairs")
@@ -323,7 +419,7 @@ def pairs(terminal: Terminal, directory: str, form: str | None, *, lenient: bool
       messagebody registry pairs agents/ --graph
       messagebody registry pairs agents/ --dot | dot -Tsvg > agents.svg
     """
-    registry = Registry.from_directory(directory, lenient=lenient)
+    registry = _registry(directory, lenient=lenient)
     found, undecided = list(registry.pairs()), list(registry.undecided())
     if form == "graph":
         _draw(terminal, registry, found)
@@ -347,7 +443,7 @@ def _tell_undecided(pairs: Sequence[tuple[str, str]]) -> ExitCode:
     return ExitCode.UNDECIDED if pairs else ExitCode.YES
 
 
-def _draw(terminal: Terminal, registry: Registry, found: list[tuple[str, str]]) -> None:
+def _draw(terminal: Terminal, registry: Questions, found: list[tuple[str, str]]) -> None:
     if len(registry) > graphs.MOST_DRAWN:
         raise click.UsageError(
             f"--graph draws up to {graphs.MOST_DRAWN} agents, and there are {len(registry):,}; "
@@ -375,12 +471,8 @@ def who(
     """List the agents that fit before or after an agent."""
     if (feeds is None) == (takes is None):
         raise click.UsageError("give either --feeds AGENT or --takes AGENT")
-    registry = Registry.from_directory(directory, lenient=lenient)
-    name = str(feeds if takes is None else takes)
-    if name not in registry:
-        near = difflib.get_close_matches(name, [*registry], n=1)
-        meant = f" (did you mean {quote(near[0])}?)" if near else ""
-        raise click.UsageError(f"no agent {quote(name)}{meant}")
+    registry = _registry(directory, lenient=lenient)
+    name = _known(registry, str(feeds if takes is None else takes))
     found = registry.feeders(name) if takes is None else registry.takers(name)
     _say_names(terminal, found, as_json=as_json)
     pairs = [(name, other) if feeds is None else (other, name) for other in found.undecided]
@@ -401,7 +493,7 @@ def shortest_chain(
 
     HAVE is the schema of the first input, WANT of the last output. Exit code 1: there is no chain.
     """
-    registry = Registry.from_directory(directory, lenient=lenient)
+    registry = _registry(directory, lenient=lenient)
     found = registry.chain(read_schema(have), read_schema(want))
     _say_names(terminal, found, as_json=as_json)
     if found is None:
@@ -430,7 +522,7 @@ def impact(
 
     AGENT.json is the new version of an agent. Exit code 1: a pair would be lost.
     """
-    registry = Registry.from_directory(directory, lenient=lenient)
+    registry = _registry(directory, lenient=lenient)
     result = registry.impact(_agent(agent))
     if as_json:
         terminal.say_json({

@@ -1,0 +1,461 @@
+"""Registry of agents in a file: the verdict of each pair is kept, and found once.
+
+Agents with the same schema parts are one class, and a pair of classes is decided once. A class
+that comes later brings its verdicts with all classes of the other side, so that adding an agent
+writes one row and one column, whatever the number of agents.
+"""
+
+import contextlib
+import json
+import os
+import sqlite3
+import time
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime
+from types import TracebackType
+from typing import Any, Final, Self
+
+import attrs
+
+from messagebody._guards import require_iterable, require_path
+from messagebody._text import count_of, quote
+from messagebody.compatibility.agents import Agent
+from messagebody.compatibility.matrix import Row, SchemaMatrix
+from messagebody.compatibility.questions import Neighbours, Questions
+from messagebody.errors import InvalidArgument, StoreError
+from messagebody.schema import MessageBodySchema
+from messagebody.solver.languages import members
+
+STEPS_A_PAIR: Final = 50_000
+"""The work that a pair may take."""
+
+_TABLES: Final = """
+CREATE TABLE IF NOT EXISTS settings (name TEXT PRIMARY KEY, value TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS agents (
+    name TEXT PRIMARY KEY, place INTEGER NOT NULL, added REAL NOT NULL, data TEXT NOT NULL,
+    output INTEGER NOT NULL, input INTEGER NOT NULL
+);
+CREATE TABLE IF NOT EXISTS outputs (
+    id INTEGER PRIMARY KEY, schema TEXT UNIQUE NOT NULL, fitting BLOB NOT NULL,
+    undecided BLOB NOT NULL
+);
+CREATE TABLE IF NOT EXISTS inputs (
+    id INTEGER PRIMARY KEY, schema TEXT UNIQUE NOT NULL, fitting BLOB NOT NULL,
+    undecided BLOB NOT NULL
+);
+"""
+_FORMAT: Final = "1"
+_PATIENCE: Final = 30.0
+"""Seconds to wait while another process writes."""
+
+
+class _Side:
+    """The classes of all inputs, or of all outputs.
+
+    Arguments:
+        table: where they are kept.
+    """
+
+    def __init__(self, table: str) -> None:
+        self.table = table
+        self.rows: dict[int, Row] = {}
+        """For each class the classes of the other side that were there when it came."""
+        self.numbers: dict[str, int] = {}
+        """The number of each class by the text of its schema."""
+        self.names: dict[int, dict[str, None]] = {}
+        """The agents of each class."""
+        self._gaps: list[int] | None = None
+
+    def free_number(self) -> int:
+        """Return the lowest number that no class has: sets are as short as can be."""
+        if self._gaps is None:
+            self._gaps = sorted({*range(max(self.rows, default=0))} - self.rows.keys())[::-1]
+        return self._gaps.pop() if self._gaps else len(self.rows)
+
+    def forget(self, number: int, text: str) -> None:
+        """Take a class out."""
+        del self.rows[number], self.names[number], self.numbers[text]
+        self._gaps = None
+
+
+@attrs.frozen
+class _Kept:
+    """What is kept in memory of an agent."""
+
+    place: int
+    output: int
+    input: int
+
+
+class StoredRegistry(Questions):
+    """Agents by name in a file of SQLite, which changes as they come, change and go.
+
+    Several processes may use one file; each sees what the others wrote. An object belongs to the
+    thread that made it.
+
+    Arguments:
+        path: the file; it is made if it is not there.
+        lenient: takers ignore parts they do not know.
+        steps: the work a pair may take.
+
+    Raises:
+        StoreError: the file can't be opened, or holds something else.
+        InvalidArgument: the file was made with other settings.
+
+    Examples:
+        >>> text = MessageBodySchema([(None, "text/*", True)])
+        >>> with StoredRegistry("agents.db") as registry:
+        ...     registry.put(Agent("echo", text, text))
+        >>> with StoredRegistry("agents.db") as registry:
+        ...     registry.takers("echo")
+        ['echo']
+    """
+
+    def __init__(
+        self, path: str | os.PathLike[str], *, lenient: bool = False, steps: int = STEPS_A_PAIR
+    ) -> None:
+        self._path = os.fspath(require_path(path))
+        self._lenient, self._steps = lenient, steps
+        self._version = -1
+        self._compared: SchemaMatrix | None = None
+        self._left: set[tuple[str, int]] = set()
+        self._outputs, self._inputs = _Side("outputs"), _Side("inputs")
+        self._agents: dict[str, _Kept] = {}
+        with self._translated():
+            self._file = sqlite3.connect(self._path, timeout=_PATIENCE, isolation_level=None)
+        try:
+            with self._translated():
+                self._file.executescript(_TABLES)
+                self._check_settings()
+                self._load()
+        except BaseException:
+            self._file.close()
+            raise
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:  # fmt: skip
+        self.close()
+
+    # Agents
+
+    def __getitem__(self, name: str) -> Agent:
+        self._refresh()
+        with self._translated():
+            found = self._file.execute("SELECT data FROM agents WHERE name = ?", [name]).fetchone()
+        if found is None:
+            raise KeyError(name)
+        return Agent.from_dict(json.loads(found[0]))
+
+    def __iter__(self) -> Iterator[str]:
+        self._refresh()
+        return iter(sorted(self._agents, key=lambda name: self._agents[name].place))
+
+    def __len__(self) -> int:
+        self._refresh()
+        return len(self._agents)
+
+    def __contains__(self, name: object) -> bool:
+        self._refresh()
+        return name in self._agents
+
+    def __repr__(self) -> str:
+        return f"StoredRegistry({count_of(len(self), 'agent')})"
+
+    def put(self, agent: Agent) -> None:
+        """Add an agent, or put it in the place of the one of its name.
+
+        Raises:
+            StoreError: the file can't be written.
+        """
+        self.put_all([agent])
+
+    def put_all(self, agents: Iterable[Agent]) -> None:
+        """Add or replace several agents, all of them or none.
+
+        Raises:
+            InvalidArgument: one is no agent.
+            StoreError: the file can't be written.
+        """
+        wanted = list(require_iterable(agents, "agents in a list", hint=""))
+        for each in wanted:
+            if not isinstance(each, Agent):
+                raise InvalidArgument("an Agent", each, "Agent.from_dict(…) reads parsed JSON")
+        with self._changing():
+            # Inputs first: then outputs, of which one is compared with all inputs at once.
+            inputs = [self._class(self._inputs, agent.input) for agent in wanted]
+            outputs = [self._class(self._outputs, agent.output) for agent in wanted]
+            for agent, output, taken in zip(wanted, outputs, inputs, strict=True):
+                self._set(agent, output, taken)
+            self._forget_unused()
+
+    def remove(self, name: str) -> None:
+        """Take an agent out.
+
+        Raises:
+            KeyError: there is no such agent.
+        """
+        with self._changing():
+            self._unset(name, self._agents.pop(name))
+            self._file.execute("DELETE FROM agents WHERE name = ?", [name])
+            self._forget_unused()
+
+    def added(self, name: str) -> datetime:
+        """Return when an agent came, or was replaced last.
+
+        Raises:
+            KeyError: there is no such agent.
+        """
+        with self._translated():
+            query = "SELECT added FROM agents WHERE name = ?"
+            found = self._file.execute(query, [name]).fetchone()
+        if found is None:
+            raise KeyError(name)
+        return datetime.fromtimestamp(found[0], UTC)
+
+    # Answers
+
+    def takers(self, of: str | MessageBodySchema) -> Neighbours:
+        """Return the agents that accept every body an agent sends, or every body of a schema.
+
+        Raises:
+            KeyError: there is no such agent.
+        """
+        self._refresh()
+        if not isinstance(of, str):
+            return self._takers(of)
+        number = self._agents[of].output
+        return self._neighbours(self._inputs, self._whole(self._outputs, self._inputs, number))
+
+    def pairs(self) -> Iterator[tuple[str, str]]:
+        """Yield all pairs (sender, taker) that surely fit, an agent with itself included."""
+        for sender, found in self._all():
+            yield from ((sender, taker) for taker in self._named(self._inputs, found.fitting))
+
+    def undecided(self) -> Iterator[tuple[str, str]]:
+        """Yield all pairs (sender, taker) for which the budget of `steps` a pair ended."""
+        for sender, found in self._all():
+            yield from ((sender, taker) for taker in self._named(self._inputs, found.undecided))
+
+    def _all(self) -> Iterator[tuple[str, Row]]:
+        """Yield each agent with the classes of inputs that its output fits."""
+        self._refresh()
+        rows = dict(self._outputs.rows)
+        for number, later in self._inputs.rows.items():
+            for at in members(later.fitting | later.undecided):
+                fits, bit = later.fitting >> at & 1, 1 << number
+                fitting, undecided = rows[at].fitting, rows[at].undecided
+                rows[at] = Row(fitting | bit * fits, undecided | bit * (not fits))
+        for sender in self:
+            yield sender, rows[self._agents[sender].output]
+
+    def _takers(self, output: MessageBodySchema) -> Neighbours:
+        self._refresh()
+        return self._answer(self._outputs, self._inputs, output)
+
+    def _feeders(self, taken: MessageBodySchema) -> Neighbours:
+        self._refresh()
+        return self._answer(self._inputs, self._outputs, taken)
+
+    def _answer(self, mine: _Side, others: _Side, schema: MessageBodySchema) -> Neighbours:
+        number = mine.numbers.get(_text_of(schema))
+        row = self._compare(mine, schema) if number is None else self._whole(mine, others, number)
+        return self._neighbours(others, row)
+
+    def _neighbours(self, side: _Side, row: Row) -> Neighbours:
+        return Neighbours(self._named(side, row.fitting), self._named(side, row.undecided))
+
+    def _compare(self, mine: _Side, schema: MessageBodySchema) -> Row:
+        matrix = self._matrix
+        return matrix.row(schema) if mine is self._outputs else matrix.column(schema)
+
+    def _whole(self, mine: _Side, others: _Side, number: int) -> Row:
+        """Return the verdicts of a class with all classes of the other side."""
+        row = mine.rows[number]
+        # Those that came later have it in their own.
+        fitting = [at for at, each in others.rows.items() if each.fitting >> number & 1]
+        undecided = [at for at, each in others.rows.items() if each.undecided >> number & 1]
+        return Row(row.fitting | _set_of(fitting), row.undecided | _set_of(undecided))
+
+    def _named(self, side: _Side, classes: int) -> list[str]:
+        found = [name for number in members(classes) for name in side.names.get(number, ())]
+        return sorted(found, key=lambda name: self._agents[name].place)
+
+    @property
+    def _matrix(self) -> SchemaMatrix:
+        """All classes, made ready when something is to be compared."""
+        if self._compared is None:
+            made = SchemaMatrix(lenient=self._lenient, steps=self._steps)
+            for text, number in self._inputs.numbers.items():
+                made.put_consumer(number, _schema_of(text))
+            for text, number in self._outputs.numbers.items():
+                made.put_producer(number, _schema_of(text))
+            self._compared = made
+        return self._compared
+
+    # Changes
+
+    def _class(self, side: _Side, schema: MessageBodySchema) -> int:
+        """Return the number of a schema's class, and compare it with all others if it is new."""
+        text = _text_of(schema)
+        known = side.numbers.get(text)
+        if known is not None:
+            return known
+        plain, number = _schema_of(text), side.free_number()
+        row = self._compare(side, plain)
+        if side is self._outputs:
+            self._matrix.put_producer(number, plain)
+        else:
+            self._matrix.put_consumer(number, plain)
+        side.numbers[text], side.rows[number], side.names[number] = number, row, {}
+        self._file.execute(
+            f"INSERT INTO {side.table} VALUES (?, ?, ?, ?)",  # noqa: S608 - a name of ours
+            [number, text, _blob(row.fitting), _blob(row.undecided)],
+        )
+        return number
+
+    def _set(self, agent: Agent, output: int, taken: int) -> None:
+        before = self._agents.get(agent.name)
+        place = self._next_place if before is None else before.place
+        self._next_place += before is None
+        if before is not None:
+            self._unset(agent.name, before)
+        self._agents[agent.name] = _Kept(place, output, taken)
+        self._outputs.names[output][agent.name] = None
+        self._inputs.names[taken][agent.name] = None
+        data = json.dumps(agent.to_dict(), ensure_ascii=False)
+        self._file.execute(
+            "INSERT OR REPLACE INTO agents VALUES (?, ?, ?, ?, ?, ?)",
+            [agent.name, place, time.time(), data, output, taken],
+        )
+
+    def _unset(self, name: str, kept: _Kept) -> None:
+        del self._outputs.names[kept.output][name]
+        del self._inputs.names[kept.input][name]
+        self._left |= {(self._outputs.table, kept.output), (self._inputs.table, kept.input)}
+
+    def _forget_unused(self) -> None:
+        """Take out the classes that no agent has any more."""
+        for side in (self._outputs, self._inputs):
+            unused = [
+                number
+                for table, number in self._left
+                if table == side.table and not side.names[number]
+            ]
+            texts = {number: text for text, number in side.numbers.items()} if unused else {}
+            for number in unused:
+                side.forget(number, texts[number])
+                if self._compared is not None and side is self._outputs:
+                    self._compared.drop_producer(number)
+                elif self._compared is not None:
+                    self._compared.drop_consumer(number)
+                self._file.execute(f"DELETE FROM {side.table} WHERE id = ?", [number])  # noqa: S608
+                self._clear(side, number)
+        self._left.clear()
+
+    def _clear(self, side: _Side, number: int) -> None:
+        """Clear a number in the sets of the other side: the next class may have it."""
+        other = self._inputs if side is self._outputs else self._outputs
+        mask = ~(1 << number)
+        changed = {
+            at: Row(row.fitting & mask, row.undecided & mask)
+            for at, row in other.rows.items()
+            if (row.fitting | row.undecided) >> number & 1
+        }
+        other.rows |= changed
+        self._file.executemany(
+            f"UPDATE {other.table} SET fitting = ?, undecided = ? WHERE id = ?",  # noqa: S608
+            [(_blob(row.fitting), _blob(row.undecided), at) for at, row in changed.items()],
+        )
+
+    # The file
+
+    @contextlib.contextmanager
+    def _changing(self) -> Iterator[None]:
+        """Write all changes of a block, or none of them."""
+        with self._translated():
+            self._file.execute("BEGIN IMMEDIATE")
+        try:
+            self._refresh()
+            with self._translated():
+                yield
+                self._file.execute("COMMIT")
+        except BaseException:
+            self._file.execute("ROLLBACK")
+            self._load()  # what is in memory may be half of the change
+            raise
+
+    def _refresh(self) -> None:
+        """Read everything again if another process has written."""
+        with self._translated():
+            if self._file.execute("PRAGMA data_version").fetchone()[0] != self._version:
+                self._load()
+
+    def _load(self) -> None:
+        self._version = self._file.execute("PRAGMA data_version").fetchone()[0]
+        self._compared = None
+        self._left = set()
+        self._outputs, self._inputs = _Side("outputs"), _Side("inputs")
+        for side in (self._outputs, self._inputs):
+            query = f"SELECT id, schema, fitting, undecided FROM {side.table}"  # noqa: S608
+            for number, text, fitting, undecided in self._file.execute(query):
+                side.numbers[text], side.names[number] = number, {}
+                side.rows[number] = Row(_set_in(fitting), _set_in(undecided))
+        self._agents = {}
+        query = "SELECT name, place, output, input FROM agents ORDER BY place"
+        for name, *kept in self._file.execute(query):
+            self._agents[name] = _Kept(*kept)
+            self._outputs.names[kept[1]][name] = None
+            self._inputs.names[kept[2]][name] = None
+        self._next_place = max((kept.place for kept in self._agents.values()), default=-1) + 1
+
+    def _check_settings(self) -> None:
+        wanted = {"format": _FORMAT, "lenient": str(self._lenient), "steps": str(self._steps)}
+        for name, value in wanted.items():
+            self._file.execute("INSERT OR IGNORE INTO settings VALUES (?, ?)", [name, value])
+        stated = dict(self._file.execute("SELECT name, value FROM settings"))
+        for name, value in wanted.items():
+            if stated[name] != value:
+                got = f"{name}={value} for a file that was made with {name}={stated[name]}"
+                raise InvalidArgument("the settings that the file was made with", got=got)
+
+    @contextlib.contextmanager
+    def _translated(self) -> Iterator[None]:
+        try:
+            yield
+        except sqlite3.Error as error:
+            problem = f"the file of a registry can't be used: {error}"
+            raise StoreError(problem, quote(self._path).strip("'")) from error
+
+
+def _text_of(schema: MessageBodySchema) -> str:
+    """Return a text that schemas have in common whose parts are the same, in whatever order."""
+    parts = {(part.name, part.content_type, part.required) for part in schema}
+    return json.dumps(sorted(parts, key=lambda part: (part[0] or "", *part[1:])))
+
+
+def _schema_of(text: str) -> MessageBodySchema:
+    return MessageBodySchema([tuple(part) for part in json.loads(text)])
+
+
+def _set_of(numbers: Iterable[int]) -> int:
+    found = 0
+    for number in numbers:
+        found |= 1 << number
+    return found
+
+
+def _blob(found: int) -> bytes:
+    return found.to_bytes((found.bit_length() + 7) // 8, "little")
+
+
+def _set_in(blob: Any) -> int:
+    return int.from_bytes(blob, "little")

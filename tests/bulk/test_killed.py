@@ -1,0 +1,94 @@
+"""Jobs and workers killed with signal 9 at any moment: the results are those of a calm run."""
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from messagebody import bulk
+from tests.bulk.helpers import bodies, tree, write_log
+
+SHARD = 20_000
+PROGRAM = f"""
+import sys
+from messagebody import bulk
+if __name__ == "__main__":
+    log, out, engine = sys.argv[1:]
+    report = bulk.table(log, out=out, engine=engine, workers=2, shard_bytes={SHARD})
+    sys.exit(bool(report.failed))
+"""
+
+
+@pytest.fixture(scope="module")
+def calm(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, bytes]]:
+    """A log, and the results of a job on it that nobody disturbed."""
+    place = tmp_path_factory.mktemp("calm")
+    log = write_log(place / "a.jsonl", bodies(600))
+    bulk.table(log, out=place / "out", engine="serial", shard_bytes=SHARD)
+    return log, tree(place / "out")
+
+
+def start(log: Path, out: Path, engine: str) -> "subprocess.Popen[bytes]":
+    program = out.with_suffix(".py")
+    program.write_text(PROGRAM)
+    return subprocess.Popen(
+        [sys.executable, str(program), str(log), str(out), engine],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+        stderr=subprocess.DEVNULL, start_new_session=True,
+    )  # fmt: skip
+
+
+def children(process: int) -> list[int]:
+    """Return the worker processes of a process."""
+    path = Path(f"/proc/{process}/task/{process}/children")
+    return [int(each) for each in path.read_text().split()] if path.exists() else []
+
+
+MOMENTS = [pytest.param(seed, marks=[pytest.mark.slow] if seed else []) for seed in range(50)]
+
+
+def wait_for(out: Path, records: int, process: "subprocess.Popen[bytes]") -> None:
+    """Wait until some shards are done, or the job is."""
+    while process.poll() is None and len([*(out / "records").glob("*.json")]) < records:
+        time.sleep(0.002)
+
+
+@pytest.mark.parametrize("seed", MOMENTS)
+def test_the_job_is_killed(seed: int, calm: tuple[Path, dict[str, bytes]], tmp_path: Path) -> None:
+    log, wanted = calm
+    dice = random.Random(seed)
+    out = tmp_path / "out"
+    for _ in range(dice.randrange(1, 3)):
+        job = start(log, out, dice.choice(["serial", "serial", "processes"]))
+        wait_for(out, dice.randrange(20), job)
+        time.sleep(dice.random() * 0.05)
+        os.killpg(job.pid, signal.SIGKILL)
+        job.wait()
+    bulk.table(log, out=out, engine="serial", shard_bytes=SHARD)
+    found = {name: data for name, data in tree(out).items() if ".messagebody-" not in name}
+    assert found == wanted
+    left = [name for name in tree(out) if name.startswith(("shards/.", "records/."))]
+    assert left == []  # what a killed writer left is swept
+
+
+@pytest.mark.parametrize("seed", MOMENTS)
+def test_workers_are_killed(seed: int, calm: tuple[Path, dict[str, bytes]], tmp_path: Path) -> None:
+    log, wanted = calm
+    dice = random.Random(seed)
+    out = tmp_path / "out"
+    job = start(log, out, "processes")
+    for _ in range(2):
+        wait_for(out, dice.randrange(20), job)
+        time.sleep(dice.random() * 0.05)
+        workers = children(job.pid)
+        if workers:
+            os.kill(dice.choice(workers), signal.SIGKILL)
+    code = job.wait(120)
+    if code:  # a worker was killed before it began
+        bulk.table(log, out=out, engine="serial", shard_bytes=SHARD)
+    assert {n: d for n, d in tree(out).items() if ".messagebody-" not in n} == wanted
