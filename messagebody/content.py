@@ -185,11 +185,9 @@ def new_record(held: Content, name: str, content_type: str | None) -> PartRecord
     Raises:
         InvalidContentType: the type is none, or plain text can't be of its charset.
     """
-    if content_type is None:
-        kind = guess_type(held, name)
-    else:
-        kind = check_content_type(content_type)
-    return record_of(held, {"name": name, "content_type": kind, "metadata": None})
+    kind = None if content_type is None else check_content_type(content_type)
+    about = {"name": name, "content_type": kind or guess_type(held, name), "metadata": None}
+    return record_of(held, about)
 
 
 def hold(content: Any, url: Any, size: Any, digest: Any) -> Content:
