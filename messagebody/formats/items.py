@@ -108,6 +108,7 @@ class Media(Item):
     size: int | None = None
     title: str | None = None
     place: str | None = None
+    safely_encoded: str | None = attrs.field(default=None, init=False, eq=False)
 
     def base64(self) -> str:
         """Return the content in standard, padded base64; it is encoded once."""
@@ -115,6 +116,13 @@ class Media(Item):
             data = self.data if self.data is not None else (self.text or "").encode()
             self.encoded = base64.encode(data)
         return self.encoded
+
+    def url_safe_base64(self) -> str:
+        """Return the content in the URL-safe alphabet, padded; it is encoded once."""
+        if self.safely_encoded is None:
+            data = self.data if self.data is not None else (self.text or "").encode()
+            self.safely_encoded = base64.encode(data, url_safe=True)
+        return self.safely_encoded
 
     def data_url(self) -> str:
         """Return the content as a `data:` URL."""
@@ -415,7 +423,11 @@ class Collector:
     def _known(self, spelled: str) -> bytes | None:
         """Return the content of base64, or of a URL with it, that was just written."""
         known = self.known
-        if known is None or known.data is None or not known.encoded:
+        if known is None or known.data is None:
+            return None
+        if known.safely_encoded is not None and spelled is known.safely_encoded:
+            return known.data
+        if not known.encoded:
             return None
         # `is` first: the very text that was written is most often read back.
         is_it = spelled is known.encoded or spelled.endswith(f";base64,{known.encoded}")
