@@ -47,8 +47,8 @@ _BYTE_ORDER_MARKS: Final = {
     b"\xff\xfe": "utf-16",
     b"\xfe\xff": "utf-16",
 }
-# What a tar archive is known by, whatever its first file is called: a checksum in octal digits. That
-# of 512 bytes of text has at least five.
+# What a tar archive is known by, whatever its first file is called: a checksum in octal digits.
+# That of 512 bytes of text has at least five.
 _TAR: Final = rb".{148}\s{0,3}[0-7]{5}"
 _SIGNED_TYPES: Final = (*SIGNATURES,)
 _SIGNATURE: Final = re.compile(
