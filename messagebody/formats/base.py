@@ -137,12 +137,15 @@ _adapters: dict[str, str | Adapter] = {
     "langchain": "messagebody.formats.langchain",
     "llamaindex": "messagebody.formats.llamaindex",
     "mcp": "messagebody.formats.mcp",
+    "mime": "messagebody.archives.mime",
     "olympus": "messagebody.envelopes.olympus",
     "openai-chat": "messagebody.formats.openai_chat",
     "openai-responses": "messagebody.formats.openai_responses",
     "pydantic-ai": "messagebody.formats.pydantic_ai",
     "sentient": "messagebody.envelopes.sentient",
+    "tar": "messagebody.archives.tar",
     "vercel-ai": "messagebody.formats.vercel_ai",
+    "zip": "messagebody.archives.zip",
 }
 
 GROUP: Final = "messagebody.formats"
