@@ -49,7 +49,7 @@ class OffloadingSession(SessionABC):  # type: ignore[misc]
             ObjectNotFound, DigestMismatch: content is gone or damaged.
         """
         items = await self._session.get_items(limit)
-        return await asyncio.to_thread(self._payloads.inline, items)  # type: ignore[no-any-return]
+        return await asyncio.to_thread(self._payloads.inline, items)
 
     async def add_items(self, items: list[Any]) -> None:
         """Add items; nothing is added if the store fails.
