@@ -63,7 +63,7 @@ class MessagePieces(Accumulator):
         for key, value in piece.items():
             if key in {"type", "index"} or value is None:
                 continue
-            if isinstance(value, str) and key in {"text", "reasoning", "thinking", "args", "name"}:
+            if key in {"text", "reasoning", "thinking", "args", "name"}:
                 found.setdefault(key, Pieces())
                 if not isinstance(found[key], Pieces):
                     raise OutOfPlace(f"its {key} was no text before")
