@@ -88,6 +88,7 @@ class Bedrock(Format):
 
     def join(self, blocks: list[Any], form: Any, role: str) -> Any:
         """Return a message, or its content alone."""
+        blocks = _with_unique_names(blocks)
         alone = join_texts(blocks, form)
         return {"role": role, "content": blocks} if alone is None else alone
 
@@ -97,6 +98,8 @@ class Bedrock(Format):
         for kind, value in block.items():
             if kind == "text":
                 return Text(need(block, "text"))
+            if kind == "citationsContent":
+                return _cited(need(block, kind, dict))
             if kind in _FORMATS:
                 return _media(kind, need(block, kind, dict))
             if kind == "json":
@@ -119,7 +122,9 @@ class Bedrock(Format):
     def write(self, item: Item, blocks: list[Any]) -> Any | None:
         """Return the block of an item."""
         if isinstance(item, Text):
-            return {"text": item.text}
+            said = [each for each in map(_citation, item.citations) if each is not None]
+            is_cited = said or isinstance(item.form, list)
+            return {"citationsContent": _content(item, said)} if is_cited else {"text": item.text}
         if isinstance(item, Reasoning):
             return {"reasoningContent": {"reasoningText": {"text": item.text}}}
         if isinstance(item, Media):
@@ -158,7 +163,89 @@ _MEMBERS: Final = {
 
 def _is_block(block: Any) -> bool:
     # One member: other formats' blocks have a type beside.
-    return isinstance(block, dict) and len(block) == 1 and block.keys() <= _MEMBERS
+    if not isinstance(block, dict) or len(block) != 1 or not block.keys() <= _MEMBERS:
+        return False
+    # Haystack has pictures of the same name.
+    image = block.get("image")
+    return image is None or (isinstance(image, dict) and "source" in image)
+
+
+# What each place of a citation says of itself.
+_PLACES: Final = {
+    "web": ("url", "domain"),
+    "documentChar": ("documentIndex", "start", "end"),
+    "documentPage": ("documentIndex", "start", "end"),
+    "documentChunk": ("documentIndex", "start", "end"),
+    "searchResultLocation": ("searchResultIndex", "start", "end"),
+}
+
+
+def _cited(block: Any) -> Text | None:
+    """Return a text whose form is the lengths of its pieces, with its citations."""
+    texts = [need(each, "text") for each in need(block, "content", list)]
+    citations = []
+    for each in optional(block, "citations", list) or []:
+        where = optional(each, "location", dict) or {}
+        kind = next(iter(where), "citation")
+        about = {key: value for key, value in each.items() if key != "location"}
+        citations.append({"type": kind, **about, **(optional(where, kind, dict) or {})})
+    return Text("".join(texts), citations=citations, form=[*map(len, texts)]) if texts else None
+
+
+def _citation(citation: dict[str, Any]) -> dict[str, Any] | None:
+    """Return a citation in Bedrock's words, None if it says nothing that Bedrock has a word for."""
+    kind, quoted = citation.get("type"), citation.get("cited_text")
+    about = {key: citation[key] for key in ("title", "source") if _is_text(citation.get(key))}
+    if isinstance(citation.get("sourceContent"), list):
+        about["sourceContent"] = citation["sourceContent"]
+    elif isinstance(quoted, str):
+        about["sourceContent"] = [{"text": quoted}]
+    if kind not in _PLACES and _is_text(citation.get("url")):
+        kind = "web"
+    members = _PLACES.get(kind, ()) if isinstance(kind, str) else ()
+    where = {key: citation[key] for key in members if key in citation}
+    return {**about, "location": {kind: where}} if where else about or None
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str)
+
+
+def _content(item: Text, citations: list[Any]) -> dict[str, Any]:
+    """Return a text in the pieces that it came in, if it is still as long."""
+    lengths = item.form if isinstance(item.form, list) else []
+    are_lengths = all(type(length) is int and length >= 0 for length in lengths)
+    if not are_lengths or sum(lengths) != len(item.text):
+        lengths = [len(item.text)]
+    texts, start = [], 0
+    for length in lengths:
+        texts.append({"text": item.text[start : start + length]})
+        start += length
+    return {"content": texts, "citations": citations}
+
+
+def _with_unique_names(blocks: list[Any]) -> list[Any]:
+    """Return blocks whose documents have names of their own: Converse refuses two of a name."""
+    taken: set[str] = set()
+
+    def renamed(block: Any) -> Any:
+        document = block.get("document") if isinstance(block, dict) else None
+        if isinstance(document, dict) and isinstance(document.get("name"), str):
+            name, number = document["name"], 1
+            while document["name"] in taken:
+                number += 1
+                document = {**document, "name": f"{name[:190]} {number}"}
+            taken.add(document["name"])
+            return {**block, "document": document}
+        result = block.get("toolResult") if isinstance(block, dict) else None
+        if isinstance(result, dict) and isinstance(result.get("content"), list):
+            return {
+                **block,
+                "toolResult": {**result, "content": [*map(renamed, result["content"])]},
+            }
+        return block
+
+    return [renamed(block) for block in blocks]
 
 
 def _media(kind: str, block: Any) -> Media | None:
@@ -166,7 +253,7 @@ def _media(kind: str, block: Any) -> Media | None:
     media_type = _FORMATS[kind].get(optional(block, "format") or "txt")
     name = optional(block, "name")
     # It was given here, so that part has none.
-    name = None if name == _UNNAMED else name
+    name = None if re.fullmatch(rf"{_UNNAMED}( [0-9]+)?", name or "") else name
     if "bytes" in source:
         return Media(kind, media_type, name, encoded=need(source, "bytes"))
     if "text" in source:

@@ -55,6 +55,7 @@ class OpenAIResponses(Format):
             "file", DOCUMENTS, ("https", "http", "openai-file"), max_bytes=50 * MIB,
             name_slot="file", in_results=True, roles=_ASKED,
         ),
+        Kind("code image", (), ("*",), ("*/*",), in_messages=False),
         Kind("generated", IMAGES, roles=frozenset({"assistant"}), is_generated=True),
     )  # fmt: skip
 
@@ -83,8 +84,10 @@ class OpenAIResponses(Format):
         """Return items; contents that follow a message are its own."""
         items: list[Any] = []
         for block in blocks:
-            if not _is_piece(block):
-                items.append(block)
+            if items and _is_output_of(block, items[-1]):
+                items[-1] = _with_output(items[-1], block)
+            elif not _is_piece(block):
+                items.append(_standing_alone(block))
             elif items and _is_open(items[-1], role) and "role" not in block:
                 content = items[-1]["content"]
                 if isinstance(content, str):
@@ -123,6 +126,12 @@ class OpenAIResponses(Format):
             return Call(need(block, "call_id"), need(block, "name"), need(block, "input"), "custom")
         if kind in _OUTPUTS:
             return _result(block, _OUTPUTS[kind])
+        if kind == "mcp_call_output":
+            text = {"type": "input_text", "text": need(block, "output")}
+            blocks = [{"type": "message", "content": [text]}]
+            return Result(need(block, "id"), kind="mcp_call", blocks=blocks)
+        if kind == "code_output":
+            return _code_output(need(block, "output", dict))
         if kind == "image_generation_call" and isinstance(block.get("result"), str):
             sort = f"image/{optional(block, 'output_format') or 'png'}"
             return Media("generated", sort, encoded=block["result"], place="images")
@@ -146,6 +155,8 @@ class OpenAIResponses(Format):
             return _written_result(item, blocks)
         if isinstance(item, Code) and item.form == "call":
             return {"type": "code_interpreter_call", "code": item.text}
+        if isinstance(item, Code) and item.form == "output":
+            return {"type": "code_output", "output": {"type": "logs", "logs": item.text}}
         return None
 
     def detect(self, value: Any, /) -> bool:
@@ -193,9 +204,60 @@ def _pieces(item: Any) -> list[Any]:
     """Return a message of each content of a message; the first has its other members."""
     content = item.get("content") if isinstance(item, dict) else None
     if not _is_message(item) or not isinstance(content, list) or len(content) < 2:
-        return [item]
+        return _with_own_outputs(item)
     first = {**item, "content": content[:1]}
     return [first, *({"type": "message", "content": [each]} for each in content[1:])]
+
+
+_CODE: Final = "code_interpreter_call"
+
+
+def _with_own_outputs(item: Any) -> list[Any]:
+    """Return an item that holds what a tool gave, and a piece for each thing it gave."""
+    kind = item.get("type") if isinstance(item, dict) else None
+    if kind == _CODE and isinstance(item.get("outputs"), list):
+        outputs = [{"type": "code_output", "output": each} for each in item["outputs"]]
+        return [{**item, "outputs": []}, *outputs]
+    if kind == "mcp_call" and isinstance(item.get("output"), str) and "id" in item:
+        output = {"type": "mcp_call_output", "id": item["id"], "output": item["output"]}
+        return [{key: value for key, value in item.items() if key != "output"}, output]
+    return [item]
+
+
+def _is_output_of(block: Any, item: Any) -> bool:
+    """Return whether a piece is what the tool of an item gave."""
+    kind = block.get("type") if isinstance(block, dict) else None
+    if kind == "code_output":
+        return isinstance(item, dict) and item.get("type") == _CODE
+    is_call = isinstance(item, dict) and item.get("type") == "mcp_call" and "output" not in item
+    return is_call and kind == "mcp_call_output" and item.get("id") == block.get("id")
+
+
+def _with_output(item: dict[str, Any], block: dict[str, Any]) -> dict[str, Any]:
+    if block["type"] == "code_output":
+        return {**item, "outputs": [*(item.get("outputs") or []), block.get("output")]}
+    return {**item, "output": block.get("output")}
+
+
+def _standing_alone(block: Any) -> Any:
+    """Return what a tool gave as an item: the call it belongs to is not there."""
+    if isinstance(block, dict) and block.get("type") == "mcp_call_output":
+        return {"type": "function_call_output", "call_id": block.get("id"),
+                "output": block.get("output")}  # fmt: skip
+    if isinstance(block, dict) and block.get("type") == "code_output":
+        output = block.get("output")
+        said = output.get("logs", output.get("url")) if isinstance(output, dict) else None
+        text = said if isinstance(said, str) else ""
+        return {"type": "message", "role": "assistant", "content": text}
+    return block
+
+
+def _code_output(output: Any) -> Item | None:
+    if output.get("type") == "logs":
+        return Code(need(output, "logs"), None, "OUTCOME_UNSPECIFIED", form="output")
+    if output.get("type") == "image":
+        return Media("code image", None, url=need(output, "url"), place="images")
+    return None
 
 
 def _is_open(item: Any, role: str) -> bool:
@@ -317,6 +379,8 @@ def _written_result(item: Result, blocks: list[Any]) -> dict[str, Any]:
     output: Any = contents
     if item.form != "blocks" and all(each.get("type") == "input_text" for each in contents):
         output = "\n".join(each["text"] for each in contents)
+    if item.kind == "mcp_call" and isinstance(output, str):
+        return {"type": "mcp_call_output", "id": call_id(item), "output": output}
     kind = "custom_tool_call_output" if item.kind == "custom" else "function_call_output"
     return {"type": kind, "call_id": call_id(item), "output": output}
 
@@ -345,6 +409,8 @@ def _is_ours(citation: dict[str, Any]) -> bool:
 
 
 def _written(item: Media) -> Any:
+    if item.kind == "code image":
+        return {"type": "code_output", "output": {"type": "image", "url": item.url}}
     if item.kind == "generated":
         about = {"id": "ig_1", "status": "completed", "result": item.base64()}
         return {"type": "image_generation_call", **about}

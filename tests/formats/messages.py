@@ -120,9 +120,13 @@ MESSAGES: dict[str, list[Any]] = {
                 {"text": "Broken."}, {"json": {"a": [1.5]}},
                 {"image": {"format": "jpeg", "source": {"bytes": PNG}}}]}},
             {"toolResult": {"toolUseId": "t2", "content": []}},
+            {"document": {"format": "pdf", "name": "Q3 report", "source": {"bytes": PDF}}},
             {"cachePoint": {"type": "default"}}]},
         {"role": "assistant", "content": [
             {"reasoningContent": {"redactedContent": "AAAA"}},
+            {"citationsContent": {"content": [{"text": "Here it is."}, {"text": " Meow."}], "citations": [
+                {"title": "Cats", "sourceContent": [{"text": "c"}], "location": {"web": {"url": "https://example.com/c", "domain": "example.com"}}},
+                {"title": "Doc", "location": {"documentChar": {"documentIndex": 0, "start": 1, "end": 2}}}]}},
             {"toolUse": {"toolUseId": "t", "name": "f", "input": {}}}]},
     ],
     "acp": [
@@ -327,8 +331,12 @@ MESSAGES: dict[str, list[Any]] = {
              {"type": "refusal", "refusal": "No, I will not."}]},
          {"type": "code_interpreter_call", "id": "ci", "code": "print(1)", "outputs": None,
           "container_id": "c", "status": "completed"},
+         {"type": "code_interpreter_call", "id": "ci2", "code": "print(2)", "container_id": "c", "status": "completed",
+          "outputs": [{"type": "logs", "logs": "Thinking hard."}, {"type": "image", "url": URL}, {"type": "later"}]},
          {"type": "web_search_call", "id": "ws", "status": "completed"},
          {"type": "mcp_call", "id": "mcp_1", "name": "f", "arguments": "{}", "server_label": "s"},
+         {"type": "mcp_call", "id": "mcp_2", "name": "f", "arguments": "{}", "server_label": "s", "output": "Broken.",
+          "error": None},
          {"type": "function_call_output", "call_id": "c", "output": "Sunny."},
          {"type": "function_call_output", "call_id": "c", "output": [
              {"type": "input_text", "text": "Sunny again."},

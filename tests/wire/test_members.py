@@ -74,7 +74,20 @@ class TestNearMisses:
             Part("hi").evolve(extra={wrong: "x"})
 
     @pytest.mark.parametrize(
-        "key", ["names", "sizes", "x-trace", "id", "contentSize", "contentId", "title", "role", ""]
+        "key",
+        [
+            "names",
+            "sizes",
+            "x-trace",
+            "id",
+            "contentSize",
+            "contentId",
+            "title",
+            "role",
+            "",
+            "xontentType",
+            "content" * 5,
+        ],
     )
     def test_other_members_are_kept(self, key: str) -> None:
         body = MessageBody.from_dicts([{"content": "hi", key: 1}])

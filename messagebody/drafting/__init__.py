@@ -1,0 +1,6 @@
+"""Drafts: bodies that a model writes by a schema, as structured output or with tools."""
+
+from messagebody.drafting.draft import Draft
+from messagebody.drafting.output import OutputSchema, output_schema
+
+__all__ = ["Draft", "OutputSchema", "output_schema"]

@@ -1,0 +1,327 @@
+"""Prompts of bodies within a budget of tokens: whole if it fits, else the best of it."""
+
+import re
+from collections.abc import Callable, Sequence
+from typing import Final, Literal
+
+import attrs
+
+from messagebody._guards import require_body, require_resolver
+from messagebody._text import count_of, human_size, xml_attribute
+from messagebody.body import MessageBody
+from messagebody.errors import InvalidArgument, MessageBodyError
+from messagebody.globs import content_type_pattern
+from messagebody.part import Part
+from messagebody.prompting.counting import estimate_tokens, picture_cost
+from messagebody.references import Resolver
+
+_TAG: Final = re.compile(r"part-([0-9]{1,9})")
+_SHORTEST: Final = 80
+"""Characters of a text that are worth showing; a shorter piece is listed without content."""
+_PER_TOKEN: Final = 8
+"""Characters of a token at most, on average: more of a text are never counted."""
+_LARGEST: Final = 16 * 1024 * 1024
+"""Bytes of a text that are read; a larger one is listed, and tools read it in pieces."""
+
+
+@attrs.frozen
+class Omission:
+    """What a prompt leaves out of one part.
+
+    Arguments:
+        index: the position of the part.
+        name: its name.
+        kind: "cut": head and tail are shown; "listed": name, type and size are; "unlisted": the
+            prompt only counts it.
+        shown: characters of it that are in the prompt.
+        total: characters of it, or bytes if it is no text; None if not known.
+        why: the reason.
+    """
+
+    index: int
+    name: str | None
+    kind: Literal["cut", "listed", "unlisted"]
+    shown: int
+    total: int | None
+    why: str
+
+
+@attrs.frozen
+class Prompt:
+    """A body for a model, and what it leaves out.
+
+    Arguments:
+        body: the parts to send, in order: text and pictures. Every format sends it.
+        omitted: what is not shown whole; empty if everything is.
+        used: tokens by the caller's counter: those of `body.read_text()` and of the pictures.
+    """
+
+    body: MessageBody
+    omitted: tuple[Omission, ...]
+    used: int
+
+
+def to_prompt(
+    body: MessageBody,
+    budget: int = 8000,
+    *,
+    count: Callable[[str], int] = estimate_tokens,
+    cost: Callable[[Part], int] = picture_cost,
+    media: str = "image/*",
+    resolver: Resolver | None = None,
+) -> Prompt:
+    r"""Return what a model is to see of a body, within a budget of tokens.
+
+    What fits stays whole. Else pictures take up to half of the budget, unnamed text goes before
+    named text, and of a long text its head and its tail are shown, with a note where something
+    is left out that says how to read it. What has no place is listed, and what has no place in
+    the list is counted. Named parts stand in a tag that occurs in no content, so that none can
+    end its frame.
+
+    Arguments:
+        body: the body.
+        budget: tokens, counted by `count` and `cost`; the prompt never has more.
+        count: the tokens of a text.
+        cost: the tokens of a part that is sent as it is.
+        media: a glob over content types; such parts are sent as they are.
+        resolver: decides which references to texts are read; the body's own, else one that allows
+            nothing of yours. What is refused is listed.
+
+    Raises:
+        InvalidArgument: the body is none, or a counter returns no number.
+
+    Examples:
+        >>> body = MessageBody()
+        >>> _ = body.add("Summarize the log.")
+        >>> _ = body.add("line\n" * 5000, name="/log.txt")
+        >>> prompt = to_prompt(body, 200)
+        >>> prompt.used <= 200, [(each.name, each.kind) for each in prompt.omitted]
+        (True, [('/log.txt', 'cut')])
+    """
+    require_body(body)
+    require_resolver(resolver)
+    is_media = content_type_pattern(media)
+    parts = body.with_resolver(resolver) if resolver is not None else body
+    entries = [
+        _Entry.of(index, part, is_media=is_media.matches(part.content_type))
+        for index, part in enumerate(parts)
+    ]
+    return _Composer(entries, max(budget, 0), count, cost).compose()
+
+
+@attrs.define
+class _Entry:
+    """One part on its way into a prompt."""
+
+    index: int
+    part: Part
+    text: str | None = None
+    is_media: bool = False
+    why: str = ""
+    total: int | None = None
+
+    @classmethod
+    def of(cls, index: int, part: Part, *, is_media: bool) -> "_Entry":
+        if is_media:
+            return cls(index, part, is_media=True, total=part.size)
+        if not part.is_text:
+            return cls(index, part, why=f"{part.content_type} is not text", total=part.size)
+        if part.text is None and (part.size or 0) > _LARGEST:
+            return cls(index, part, why=f"{human_size(part.size)} are not read", total=part.size)
+        try:
+            text = part.read_text()
+        except MessageBodyError as error:
+            return cls(index, part, why=error.statement, total=part.size)
+        return cls(index, part, text=text, total=len(text))
+
+
+@attrs.frozen
+class _Plan:
+    """What to show: the pictures, the characters of each text, and how many lines of the list."""
+
+    media: frozenset[int]
+    characters: dict[int, int]
+    listed: int
+
+
+class _Composer:
+    """The search for the plan that shows most within a budget."""
+
+    def __init__(
+        self,
+        entries: Sequence[_Entry],
+        budget: int,
+        count: Callable[[str], int],
+        cost: Callable[[Part], int],
+    ) -> None:
+        self._entries = entries
+        self._budget = budget
+        self._count = count
+        self._costs = {
+            each.index: _number(cost(each.part), "cost") for each in entries if each.is_media
+        }
+        texts = [each for each in entries if each.text is not None]
+        self._lengths = {each.index: len(each.text or "") for each in texts}
+        self._unnamed = [each.index for each in texts if each.part.name is None]
+        self._named = [each.index for each in texts if each.part.name is not None]
+        self._tag = _free_tag(entries)
+
+    def compose(self) -> Prompt:
+        everything = _Plan(frozenset(self._costs), self._lengths, len(self._entries))
+        is_short = sum(self._lengths.values()) <= _PER_TOKEN * self._budget
+        if is_short and (prompt := self._attempt(everything)) is not None:
+            return prompt
+        for media in self._choices_of_media():
+            prompt = self._best(media)
+            if prompt is not None:
+                return prompt
+        return Prompt(MessageBody(), self._omissions(_Plan(frozenset(), {}, 0)), 0)
+
+    def _best(self, media: frozenset[int]) -> Prompt | None:
+        """Return the prompt with these pictures that shows most, None if they do not fit."""
+        # The list may take a quarter, so that text has a place beside it.
+        listed = self._most(len(self._entries), lambda lines: _Plan(media, {}, lines), part=4)
+        if listed is None:
+            return self._attempt(_Plan(media, {}, 0))
+        most = min(sum(self._lengths.values()), _PER_TOKEN * self._budget)
+        best = self._most(most, lambda shown: _Plan(media, self._shares(shown), listed.listed))
+        return self._rendered(best or listed)
+
+    def _choices_of_media(self) -> list[frozenset[int]]:
+        """Return the first pictures that fit into half of the budget, and none at all."""
+        chosen, left = set(), self._budget // 2
+        for index, cost in self._costs.items():
+            if cost <= left:
+                chosen.add(index)
+                left -= cost
+        return [frozenset(chosen), frozenset()]
+
+    def _shares(self, characters: int) -> dict[int, int]:
+        """Share characters out: unnamed text first, but it leaves a third to the named one."""
+        named = sum(self._lengths[index] for index in self._named)
+        reserved = min(named, characters // 3)
+        first = _filled({i: self._lengths[i] for i in self._unnamed}, characters - reserved)
+        left = characters - sum(first.values())
+        shares = {**first, **_filled({i: self._lengths[i] for i in self._named}, left)}
+        return {
+            index: share
+            for index, share in shares.items()
+            if share >= min(_SHORTEST, self._lengths[index])
+        }
+
+    def _most(self, most: int, plan: Callable[[int], _Plan], part: int = 1) -> _Plan | None:
+        """Return the largest plan found that fits, None if not even the smallest does.
+
+        Counts need not grow with what is shown, so only plans that were tried are taken.
+        """
+        if self._attempt(plan(0), part) is None:
+            return None
+        low, high = 0, most
+        while low < high:
+            middle = (low + high + 1) // 2
+            if self._attempt(plan(middle), part) is None:
+                high = middle - 1
+            else:
+                low = middle
+        return plan(low)
+
+    def _attempt(self, plan: _Plan, part: int = 1) -> Prompt | None:
+        """Return the prompt of a plan if it fits; its text alone into a fraction of the budget."""
+        prompt = self._rendered(plan)
+        pictures = sum(self._costs[index] for index in plan.media)
+        is_small = prompt.used - pictures <= (self._budget - pictures) // part
+        return prompt if prompt.used <= self._budget and (is_small or part == 1) else None
+
+    def _rendered(self, plan: _Plan) -> Prompt:
+        body, listed, unlisted = MessageBody(), plan.listed, 0
+        lines: list[str] = []
+
+        def flush() -> None:
+            if lines:
+                body.add("\n\n".join(lines), content_type="text/plain")
+                lines.clear()
+
+        for entry in self._entries:
+            if entry.index in plan.media:
+                flush()
+                body.append(entry.part.evolve(name=None))
+            elif entry.index in plan.characters:
+                lines.append(self._framed(entry, plan.characters[entry.index]))
+            elif listed:
+                listed -= 1
+                lines.append(f"<{self._tag}{self._facts(entry)}/>")
+            else:
+                unlisted += 1
+        if unlisted:
+            lines.append(f"[{count_of(unlisted, 'more part')}; list_parts lists them]")
+        flush()
+        # An empty text counts nothing, whatever the counter adds to each text.
+        text = body.read_text()
+        used = _number(self._count(text), "count") if text else 0
+        used += sum(self._costs[index] for index in plan.media)
+        return Prompt(body, self._omissions(plan), used)
+
+    def _framed(self, entry: _Entry, characters: int) -> str:
+        text = entry.text or ""
+        is_whole = characters >= len(text)
+        if is_whole and entry.part.name is None:
+            return text
+        shown = text if is_whole else _cut(text, characters, entry.part.name or str(entry.index))
+        return f"<{self._tag}{self._facts(entry)}>\n{shown}\n</{self._tag}>"
+
+    def _facts(self, entry: _Entry) -> str:
+        part = entry.part
+        facts = {"name": part.name, "number": None if part.name else str(entry.index)}
+        facts |= {"type": part.content_type, "size": human_size(part.size)}
+        return "".join(f" {key}={xml_attribute(value)}" for key, value in facts.items() if value)
+
+    def _omissions(self, plan: _Plan) -> tuple[Omission, ...]:
+        found, listed = [], plan.listed
+        for entry in self._entries:
+            shown = min(plan.characters.get(entry.index, 0), self._lengths.get(entry.index, 0))
+            kind: Literal["cut", "listed", "unlisted"] = "cut"
+            if entry.index in plan.media:
+                continue
+            if entry.index not in plan.characters:
+                kind, listed = ("listed", listed - 1) if listed else ("unlisted", 0)
+            elif shown == self._lengths[entry.index]:
+                continue
+            why = entry.why or "the budget"
+            found.append(Omission(entry.index, entry.part.name, kind, shown, entry.total, why))
+        return tuple(found)
+
+
+def _number(value: object, what: str) -> int:
+    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+        raise InvalidArgument(f"a number of tokens from {what}=", value)
+    return value
+
+
+def _filled(lengths: dict[int, int], total: int) -> dict[int, int]:
+    """Share a total out so that nobody has more than is needed and all others have alike."""
+    shares, left = {}, total
+    for place, (index, length) in enumerate(sorted(lengths.items(), key=lambda pair: pair[1])):
+        shares[index] = min(length, left // (len(lengths) - place))
+        left -= shares[index]
+    return shares
+
+
+def _cut(text: str, characters: int, part: str) -> str:
+    """Return the head and the tail of a text, and a note between them."""
+    head, tail = characters * 2 // 3, len(text) - (characters - characters * 2 // 3)
+    head -= text[head - 1 : head + 1] == "\r\n"
+    tail += text[tail - 1 : tail + 1] == "\r\n"
+    note = f"[… {tail - head:,} characters left out; read_part({part!r}, {head}) shows them]"
+    return f"{text[:head]}\n{note}\n{text[tail:]}"
+
+
+def _free_tag(entries: Sequence[_Entry]) -> str:
+    """Return a tag that occurs in no content and no name."""
+    taken = {
+        int(number)
+        for entry in entries
+        for text in (entry.text, entry.part.name)
+        if text
+        for number in _TAG.findall(text)
+    }
+    return f"part-{next(number for number in range(len(taken) + 1) if number not in taken)}"

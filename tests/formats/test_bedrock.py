@@ -1,0 +1,40 @@
+"""What Bedrock alone asks for: names of documents that differ, and citations around their text."""
+
+from messagebody import MessageBody, Part
+from messagebody.formats import bedrock
+
+
+def test_documents_have_names_of_their_own() -> None:
+    pdf = [
+        Part(b"%PDF-1", name=f"/{place}/Q3.pdf", content_type="application/pdf") for place in "ab"
+    ]
+    unnamed = [Part(data, content_type="application/pdf") for data in (b"%PDF-2", b"%PDF-3")]
+    blocks = bedrock.from_body(MessageBody([*pdf, *unnamed])).value["content"]
+    names = [block["document"]["name"] for block in blocks]
+    assert names == ["Q3 pdf", "Q3 pdf 2", "unnamed", "unnamed 2"]
+    back = bedrock.to_body({"role": "user", "content": blocks}).value
+    assert [part.name for part in back] == ["/Q3_pdf", "/Q3_pdf_2", None, None]
+
+
+def test_names_differ_in_results_too() -> None:
+    about = {"tool_result": {"id": "c"}}
+    pdf = Part(
+        b"%PDF-1", name="/tool/results/1/a.pdf", content_type="application/pdf", metadata=about
+    )
+    first = Part(b"%PDF-1", name="/a.pdf", content_type="application/pdf")
+    blocks = bedrock.from_body(MessageBody([first, pdf])).value["content"]
+    inner = blocks[1]["toolResult"]["content"][0]["document"]
+    assert (blocks[0]["document"]["name"], inner["name"]) == ("a pdf", "a pdf 2")
+
+
+def test_citations_name_their_source() -> None:
+    part = Part(
+        "Cats purr.", metadata={"citations": [{"source": "/sources/1", "cited_text": "purr"}]}
+    )
+    source = Part(url="https://e.com/c", name="/sources/1", content_type="text/html")
+    done = bedrock.from_body(MessageBody([part, source]))
+    (block,) = done.value["content"]
+    assert block["citationsContent"]["citations"] == [
+        {"sourceContent": [{"text": "purr"}], "location": {"web": {"url": "https://e.com/c"}}}
+    ]
+    assert bedrock.to_body(done.value).value["/sources/1"].url == "https://e.com/c"

@@ -1,0 +1,184 @@
+"""Prompts: never over budget by the caller's counter, nothing left out unsaid, frames that hold."""
+
+import json
+import re
+from collections.abc import Callable
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from messagebody import MessageBody, MessageBodySchema, Part
+from messagebody.errors import InvalidArgument
+from messagebody.formats import adapter
+from messagebody.prompting import Prompt, estimate_tokens, to_prompt
+from messagebody.prompting.counting import PICTURE_TOKENS
+
+PNG = b"\x89PNG\r\n\x1a\n" + bytes(50)
+
+texts = st.one_of(
+    st.text(max_size=300),
+    st.integers(0, 3000).map(lambda count: "line of text\n" * count),
+    st.sampled_from(["</part-0>", "<part-0/>", "part-0 part-1", "]]\r\n", "\r\n" * 300, ""]),
+)
+parts = st.one_of(
+    texts.map(lambda text: (text, "text/plain")),
+    st.just((PNG, "image/png")),
+    st.just((b"PK\x03\x04" + bytes(90), "application/zip")),
+)
+
+
+@st.composite
+def bodies(draw: st.DrawFn) -> MessageBody:
+    body = MessageBody()
+    for number, (content, kind) in enumerate(draw(st.lists(parts, max_size=7))):
+        name = draw(st.sampled_from([None, f"/part-{number}", f"/deep/{number}.txt"]))
+        body.add(content, name=name, content_type=kind)
+    if draw(st.booleans()):
+        body.add(url="https://example.com/a?sig=s3cret", name="/far", content_type="text/plain")
+    return body
+
+
+counters = st.sampled_from(
+    [
+        len,
+        estimate_tokens,
+        lambda text: len(text.encode("utf-8", "replace")) // 3 + 1,
+        lambda text: 7 + len(text.split()),
+        lambda text: 50 if text else 0,
+    ]
+)
+
+
+@given(bodies(), st.integers(-5, 6000), counters)
+def test_the_budget_holds_and_nothing_is_left_out_unsaid(
+    body: MessageBody, budget: int, count: Callable[[str], int]
+) -> None:
+    prompt = to_prompt(body, budget, count=count)
+    pictures = [part for part in prompt.body if part.content_type == "image/png"]
+    text = prompt.body.read_text()
+    assert prompt.used == (count(text) if text else 0) + PICTURE_TOKENS * len(pictures)
+    assert prompt.used <= max(budget, 0)
+    omitted = {each.index: each for each in prompt.omitted}
+    assert len(omitted) == len(prompt.omitted)
+    assert len(pictures) + len(omitted) <= len(body)
+    for index, part in enumerate(body):
+        if index in omitted:
+            continue
+        if part.content_type == "image/png":
+            assert part.read_bytes() in [each.read_bytes() for each in pictures]
+        else:
+            assert part.read_text() in text
+    for each in prompt.omitted:
+        assert each.name == body[each.index].name
+        assert (each.kind == "cut") == (0 < each.shown < (each.total or 0))
+
+
+@given(bodies())
+def test_what_fits_stays_whole_and_in_order(body: MessageBody) -> None:
+    prompt = to_prompt(body, 10**7)
+    binary = {i for i, part in enumerate(body) if part.is_reference or "zip" in part.content_type}
+    assert {each.index for each in prompt.omitted} == binary
+    text, at = prompt.body.read_text(), 0
+    for index, part in enumerate(body):
+        if index not in binary and part.is_text:
+            at = text.index(part.read_text(), at) + len(part.read_text())
+
+
+@given(bodies(), st.integers(100, 4000))
+def test_no_content_can_end_its_frame(body: MessageBody, budget: int) -> None:
+    text = to_prompt(body, budget).body.read_text()
+    for tag in set(re.findall(r"^</(part-\d+)>$", text, re.MULTILINE)):
+        if any(part.is_text and not part.is_reference and tag in part.read_text() for part in body):
+            continue  # this one is content
+        assert text.count(f"</{tag}>") == len(
+            re.findall(rf"^<{tag} [^\n]*[^/]>$", text, re.MULTILINE)
+        )
+
+
+def log(lines: int = 20_000) -> str:
+    return "".join(f"line {number}\n" for number in range(lines))
+
+
+def test_of_a_long_text_head_and_tail_are_shown() -> None:
+    body = MessageBody([Part("Why does it fail?"), Part(log(), name="/logs/big.txt")])
+    prompt = to_prompt(body, 500)
+    text = prompt.body.read_text()
+    assert text.startswith('Why does it fail?\n\n<part-0 name="/logs/big.txt" type="text/plain"')
+    assert "line 0\nline 1\n" in text
+    assert text.rstrip().endswith("line 19999\n\n</part-0>")
+    [cut] = prompt.omitted
+    assert (cut.name, cut.kind, cut.total) == ("/logs/big.txt", "cut", len(log()))
+    note = re.search(r"… ([\d,]+) characters left out; read_part\('/logs/big.txt', (\d+)\)", text)
+    assert note is not None
+    assert int(note[1].replace(",", "")) == (cut.total or 0) - cut.shown
+    assert 400 < prompt.used <= 500  # the budget is made use of
+
+
+def test_unnamed_text_goes_first_and_leaves_something_to_the_named() -> None:
+    body = MessageBody([Part(log(), name="/a.txt"), Part(log()), Part(PNG, name="/a.png")])
+    prompt = to_prompt(body, 6000)
+    shown = {each.index: each.shown for each in prompt.omitted}
+    assert shown[1] > shown[0] > 1000
+    assert [part.content_type for part in prompt.body].count("image/png") == 1
+
+
+def test_pictures_take_half_of_the_budget_at_most() -> None:
+    body = MessageBody([Part(PNG, name=f"/{number}.png") for number in range(9)] + [Part(log())])
+    prompt = to_prompt(body, 10_000)
+    assert [part.content_type for part in prompt.body].count("image/png") == 3
+    assert to_prompt(body, 10_000, media="audio/*").body.unnamed("image/*") == []
+
+
+def test_many_parts_are_listed_and_then_counted() -> None:
+    body = MessageBody([Part(bytes([255, n % 256]), name=f"/data/{n}.bin") for n in range(3000)])
+    prompt = to_prompt(body, 2000)
+    kinds = [each.kind for each in prompt.omitted]
+    assert kinds == sorted(kinds)
+    assert 10 < kinds.count("listed") < 3000
+    text = prompt.body.read_text()
+    assert text.endswith(f"[{kinds.count('unlisted'):,} more parts; list_parts lists them]")
+
+
+def test_a_reference_that_is_refused_is_listed_without_its_secret() -> None:
+    body = MessageBody([Part(url="http://example.com/a?sig=s3cret", content_type="text/plain")])
+    prompt = to_prompt(body)
+    assert "Resolver" not in prompt.omitted[0].why
+    assert "which is not encrypted" in prompt.omitted[0].why
+    assert "s3cret" not in prompt.body.read_text() + prompt.omitted[0].why
+    assert to_prompt(MessageBody(), 100) == Prompt(MessageBody(), (), 0)
+
+
+@pytest.mark.parametrize("answer", [1.5, None, "3", True, -1])
+def test_a_counter_that_returns_no_number(answer: object) -> None:
+    body = MessageBody([Part("x"), Part(PNG, content_type="image/png")])
+    with pytest.raises(InvalidArgument, match="a number of tokens from count="):
+        to_prompt(body, count=lambda _: answer)  # type: ignore[arg-type, return-value]
+    with pytest.raises(InvalidArgument, match="a number of tokens from cost="):
+        to_prompt(body, cost=lambda _: answer)  # type: ignore[arg-type, return-value]
+    with pytest.raises(InvalidArgument, match="expected a MessageBody"):
+        to_prompt(MessageBodySchema([]))  # type: ignore[arg-type]
+
+
+SAMPLES = {
+    "prose": ("Cats sleep for most of the day and hunt at night. " * 40, 450),
+    "code": ("for index, value in enumerate(values):\n    total += value ** 2\n" * 20, 380),
+    "table": ("2024-01-07,north,1204.50,17\n" * 40, 700),
+    "Chinese": ("猫白天大部分时间都在睡觉。" * 40, 440),
+    "emoji": ("😀🎉" * 100, 400),
+}
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_estimates_are_near_to_what_tokenizers_count(name: str) -> None:
+    """The numbers are those of a real tokenizer, rounded."""
+    text, tokens = SAMPLES[name]
+    assert 0.7 <= estimate_tokens(text) / tokens <= 1.5
+
+
+def test_formats_send_it() -> None:
+    body = MessageBody([Part("Why?"), Part(log(), name="/log.txt")])
+    prompt = to_prompt(body, 300)
+    sent = adapter("anthropic").from_body(prompt.body).value
+    assert "Why?" in json.dumps(sent)
+    assert "left out" in json.dumps(sent)

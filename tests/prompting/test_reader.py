@@ -1,0 +1,119 @@
+"""Tools that read a body: every answer is text, bounded, and an error is one, too."""
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from jsonschema import Draft202012Validator
+
+from messagebody import MessageBody, Part
+from messagebody.errors import InvalidArgument
+from messagebody.prompting import Reader
+
+
+@pytest.fixture
+def reader() -> Reader:
+    body = MessageBody([Part("Cats are cute.")])
+    body.add("x" * 300 + "\nneedle\n" + "y" * 300, name="/logs/big.txt")
+    body.add(b"\x89PNG\r\n\x1a\n\x00", name="/a.png")
+    body.add(url="s3://acme/secret.txt", name="/far", content_type="text/plain")
+    return Reader(body, limit=200)
+
+
+def test_lists(reader: Reader) -> None:
+    assert reader.list_parts().splitlines() == [
+        "0  text/plain  14 B",
+        "1  /logs/big.txt  text/plain  608 B",
+        "2  /a.png  image/png  9 B",
+        "3  /far  text/plain  unknown size  s3://acme/secret.txt",
+    ]
+    many = Reader(MessageBody([Part("x")] * 450))
+    assert many.list_parts(0).endswith("[250 more parts; list_parts(200)]")
+    assert len(many.list_parts(400).splitlines()) == 50
+    assert many.list_parts(900) == "[no parts]"
+
+
+def test_a_text_is_read_piece_by_piece(reader: Reader) -> None:
+    read, offset = "", 0
+    while True:
+        answer = reader.read_part("/logs/big.txt", offset)
+        piece, note, rest = answer.partition("\n[… ")
+        read += piece
+        if not note:
+            break
+        offset = int(rest.rpartition("offset ")[2].split()[0])
+    assert read == "x" * 300 + "\nneedle\n" + "y" * 300
+    assert reader.read_part("0") == "Cats are cute."
+    assert reader.read_part("0", None, 4) == "Cats\n[… 10 more characters; offset 4 is next]"
+
+
+def test_search_tells_where_and_what_was_not_searched(reader: Reader) -> None:
+    assert reader.search_parts("NEEDLE").splitlines() == [
+        f"/logs/big.txt, offset 301: {'x' * 79} needle {'y' * 79}",
+        "[not searched, for they are no text that can be read: /a.png, /far]",
+    ]
+    assert reader.search_parts("cats", "/logs/big.txt") == "[nothing found]"
+    assert reader.search_parts("x").count("offset") <= 50
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "answer"),
+    [
+        ("read_part", {"part": "/log/big.txt"}, "did you mean '/logs/big.txt'?"),
+        ("read_part", {"part": "/a.png"}, "is image/png, 9 B: no text"),
+        ("read_part", {"part": "17"}, "no part '17'"),
+        ("read_part", {"part": 3}, "read_part: part is string, got 3 (int)"),
+        ("read_part", {"part": "0", "offset": True}, "offset is integer or null, got True (bool)"),
+        ("read_part", {"part": "0", "page": 2}, "got an unexpected keyword argument 'page'"),
+        ("read_part", {}, "missing a required argument: 'part'"),
+        ("read_part", "{", "the arguments of read_part are not JSON"),
+        ("read_part", "[" * 100_000, "the arguments of read_part are not JSON"),
+        ("read_part", "[1]", "the arguments of read_part are not an object"),
+        ("drop_table", {}, "no tool 'drop_table'; there are list_parts, read_part, search_parts"),
+        ("search_parts", {"text": ""}, "text is empty"),
+    ],
+)
+def test_what_a_model_gets_wrong(reader: Reader, name: str, arguments: Any, answer: str) -> None:
+    got = reader.call(name, arguments)
+    assert got.startswith("Error: ")
+    assert answer in got
+
+
+def test_an_answer_never_tells_which_permission_to_ask_for(reader: Reader) -> None:
+    answer = reader.call("read_part", {"part": "/far"})
+    assert answer == "Error: part '/far' points to s3://acme/…, which no resolver allows"
+
+
+@given(st.sampled_from(Reader.TOOLS), st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=9),
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(
+        st.sampled_from(["part", "offset", "limit", "text", "start", "self"]), inner, max_size=3
+    ),
+))  # fmt: skip
+def test_no_argument_raises(name: str, arguments: Any) -> None:
+    reader = Reader(MessageBody([Part("Cats"), Part("x", name="/a")]), limit=100)
+    assert isinstance(reader.call(name, arguments), str)
+    assert isinstance(reader.call(name, json.dumps(arguments)), str)
+
+
+def test_the_schemas_of_the_tools_are_strict(reader: Reader) -> None:
+    for each in reader.openai_tools():
+        function = each["function"]
+        parameters = function["parameters"]
+        Draft202012Validator.check_schema(parameters)
+        assert parameters["required"] == [*parameters["properties"]]
+        assert (function["strict"], parameters["additionalProperties"]) == (True, False)
+        assert all(value["description"] for value in parameters["properties"].values())
+        assert function["description"]
+    read = reader.openai_tools()[1]["function"]["parameters"]["properties"]
+    assert (read["part"]["type"], read["offset"]["type"]) == ("string", ["integer", "null"])
+    assert [each.__name__ for each in reader.functions] == [*Reader.TOOLS]
+
+
+def test_bad_arguments() -> None:
+    with pytest.raises(InvalidArgument, match="expected a MessageBody"):
+        Reader([])  # type: ignore[arg-type]
+    with pytest.raises(InvalidArgument, match="at least 100 characters"):
+        Reader(MessageBody(), limit=3)
