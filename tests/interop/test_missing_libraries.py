@@ -20,6 +20,8 @@ EXTRAS = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text(
         ("cattrs", "cattrs", "cattrs"),
         ("celery", "kombu.utils.json", "celery"),
         ("langchain", "langchain_core.tools", "langchain"),
+        ("deepagents", "deepagents.backends.protocol", "deepagents"),
+        ("mcp", "mcp", "mcp"),
         ("pydantic_ai", "pydantic_ai", "pydantic-ai"),
         ("langgraph", "ormsgpack", "langgraph"),
         ("rest_framework", "rest_framework.serializers", "django"),
