@@ -256,7 +256,7 @@ def has_more_values(document: str | bytes, most: int) -> bool:
         return False
     # They may stand in strings, so they are looked at in order, until there are too many.
     found, position = 0, 0
-    for count, pattern in _STEPS[type(document)]:
+    for count, pattern in _STEPS[str if isinstance(document, str) else bytes]:
         while found <= most and (match := pattern.match(document, position)):
             found, position = found + count, match.end()
     return found > most
