@@ -8,7 +8,7 @@ import json
 import math
 import re
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Any, Final
 
 import attrs
 import msgspec
@@ -34,7 +34,7 @@ _BRACKET_OR_STRING = re.compile(rf"[\[\]{{}}]|{_STRING}", re.DOTALL)
 # All up to the next comma or opening bracket that is not in a string, once and many times.
 _VALUE = rf'(?:[^"\[{{,]++|{_STRING})*+[\[{{,]'
 _STRIDE = 1_000
-_STEPS = {
+_STEPS: Final[dict[type, list[tuple[int, re.Pattern[Any]]]]] = {
     kind: [
         (count, re.compile(pattern if kind is str else pattern.encode(), re.DOTALL))
         for count, pattern in ((_STRIDE, f"(?:{_VALUE}){{{_STRIDE}}}+"), (1, _VALUE))
