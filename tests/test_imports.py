@@ -64,6 +64,7 @@ SHARED = {
 TABLES = {"__init__.py", "_leaves.py", "formats/base.py", "stores/__init__.py"}
 # The modules that may import a library; a folder stands for all of its modules.
 DOORS = {
+    "agents": {"interop/openai_agents.py"},
     "attrs": {""},
     "azure": {"stores/filesystem.py"},
     "boto3": {"stores/s3/client.py", "stores/s3/filesystem.py"},
@@ -103,6 +104,7 @@ DOORS = {
     "rest_framework": {"interop/rest_framework.py"},
     "rfc8785": {"envelopes/olympus/signature.py", "wire/manifest.py"},
     "sqlalchemy": {"interop/sqlalchemy.py"},
+    "temporalio": {"interop/temporal.py"},
     "upath": {"filesystem/__init__.py", "filesystem/upath.py"},
     "urllib3": {"references/http.py", "stores/s3/faults.py"},
     "wcmatch": {"globs/wide.py", "testing/patterns.py"},

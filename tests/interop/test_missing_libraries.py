@@ -22,6 +22,8 @@ EXTRAS = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text(
         ("langchain", "langchain_core.tools", "langchain"),
         ("deepagents", "deepagents.backends.protocol", "deepagents"),
         ("mcp", "mcp", "mcp"),
+        ("openai_agents", "agents.memory.session", "openai-agents"),
+        ("temporal", "temporalio.converter", "temporal"),
         ("pydantic_ai", "pydantic_ai", "pydantic-ai"),
         ("langgraph", "ormsgpack", "langgraph"),
         ("rest_framework", "rest_framework.serializers", "django"),
