@@ -19,7 +19,7 @@ from messagebody.media_types import OCTET_STREAM, TEXT_PLAIN, check_content_type
 from messagebody.names import are_names, is_name
 from messagebody.wire import base64
 from messagebody.wire.members import ABOUT, PartRecord, as_text, check_reference
-from messagebody.wire.strict_json import checked_copy
+from messagebody.wire.strict_json import checked_copy, has_more_values
 from messagebody.wire.walk import containers
 
 # More than this many bytes a part: content is decoded from the document itself, never copied.
@@ -67,6 +67,7 @@ def decode_flawless(
     """Return the records of a document's parts, None if the reference reading has to decide."""
     document = data.encode() if isinstance(data, str) else bytes(data)
     try:
+        _require(not has_more_values(document, limits.values))
         read = _read_large if _begins_with_large_part(document) else _read_small
         records = read(document)
         if len(records) > limits.parts:

@@ -397,7 +397,7 @@ class TestConverting:
         assert shell("detect", message).out == "body\n"
         assert json.loads(shell("detect", message, "--json").out) == ["body"]
         chat = shell("detect", "-", stdin=b'[{"role":"user","content":"hi"}]')
-        assert (chat.code, chat.out) == (0, "body\n")
+        assert (chat.code, chat.out.splitlines()[0]) == (0, "body")
         assert "message of a chat API" in chat.err
         assert json.loads(shell("detect", "-", "--json", stdin=b"{}").out) == []
         none = shell("detect", "-", stdin=b"{}")

@@ -7,7 +7,7 @@ import pytest
 
 from messagebody import MessageBody, Part
 from messagebody.archives import zip as zipped
-from messagebody.formats import adapter_names
+from messagebody.formats import adapter_names, anthropic
 from tests.cli.test_commands import Shell
 
 A2A = {
@@ -82,8 +82,8 @@ def test_formats_are_listed(shell: Shell) -> None:
     assert [row["name"] for row in rows] == [*adapter_names()]
     [row] = [row for row in rows if row["name"] == "anthropic"]
     assert row["kinds"][0]["name"] == "image"
-    assert row["kinds"][0]["maxBytes"] == 5 * 1024 * 1024
+    assert row["kinds"][0]["maxBytes"] == anthropic.FORMAT.kinds[0].max_bytes
     said = shell("formats").out
     assert "image: image/png" in said
-    assert "at most 5 MiB" in said
+    assert "at most 32 MiB" in said
     assert "resource_link: no content; any URL" in said

@@ -64,6 +64,9 @@ SECTIONS = {
         "formats": Entry("messages", "List the formats of messages, and what each can say."),
         "envelope": Entry("messages", "Check, sign, verify and log other systems' envelopes."),
     },
+    "Serve models": {
+        "mcp": Entry("models", "Serve bodies to clients of the Model Context Protocol."),
+    },
     "Get started": {
         "demo": Entry("demo", "Show the main job on sample files."),
         "help": Entry("help", "Explain a command or a topic."),

@@ -264,7 +264,7 @@ def detect_command(terminal: Terminal, message: str, *, as_json: bool) -> ExitCo
         terminal.say_json([*found])
     else:
         terminal.say(found)
-    if found == [BODY]:
+    if BODY in found:
         for finding in iter_findings(decode_body(data, source_name(message))):
             if finding.check == "chat-message":
                 terminal.warn(str(finding))
