@@ -275,7 +275,7 @@ class _Parts:
         if not lines:
             was = f"before: {type_of(old)}, {size_of(old)}"
             return element("p", was, class_="note")
-        signed = [element(_SIGNS.get(line[:1], "span"), f"{line}\n") for line in lines[2:]]
+        signed = [element(_SIGNS.get(line[:1], "span"), line or " ") for line in lines[2:]]
         return fold_open("Changes", element("pre", *signed, class_="diff", tabindex="0"))
 
 

@@ -319,7 +319,7 @@ def test_a_diff_shows_what_came_and_went_and_changed() -> None:
     elements = Elements(page(new, against=old))
     assert "1 new, 1 changed, 1 removed" in elements.text
     assert len(elements.of("ins")) == len(elements.of("del")) == 1
-    assert {"+2\n", "-two\n", "/gone", "new", "changed"} <= set(elements.words)
+    assert {"+2", "-two", "/gone", "new", "changed"} <= set(elements.words)
     assert "no changes" in page(old, against=old)
 
 
