@@ -55,7 +55,7 @@ def page(
         total: bytes of all contents that are shown.
 
     Raises:
-        MissingDependency: the extra `view` is not installed.
+        MissingDependency: there is Markdown or HTML, and the extra `view` is not installed.
         InvalidArgument: an argument is of another type.
 
     Examples:
@@ -112,7 +112,8 @@ def document(title: str, *children: Html) -> str:
 
 @cache
 def _style() -> str:
-    return importlib.resources.files(__package__).joinpath("page.css").read_text("utf-8")
+    here = importlib.resources.files(__package__)
+    return "".join(here.joinpath(name).read_text("utf-8") for name in ("look.css", "page.css"))
 
 
 # Heading

@@ -23,7 +23,7 @@ from messagebody.rendering import page
 from messagebody.samples import example_body, sample
 from messagebody.testing.strategies import bodies
 
-CSS = files("messagebody.rendering").joinpath("page.css").read_text("utf-8")
+CSS = files("messagebody.rendering").joinpath("look.css").read_text("utf-8")
 
 
 class Elements(HTMLParser):
@@ -338,7 +338,8 @@ def test_wrong_arguments_are_refused(arguments: dict[str, Any]) -> None:
 def test_without_the_extra_an_error_names_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(__import__("sys").modules, "nh3", None)
     with pytest.raises(MissingDependency, match=r"messagebody\[view\]"):
-        page(MessageBody())
+        page(MessageBody([Part("*cute*", content_type="text/markdown")]))
+    assert "cute" in page(MessageBody([Part("cute")]))
 
 
 # The look
