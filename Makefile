@@ -5,11 +5,13 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 SOURCES := messagebody tests benchmarks conftest.py docs/tooling
 GROUPS := test integrations borders libraries sdks cloud lint bench docs setup
+# Not deepagents: it needs an older google-genai than the formats, so its pins are a file of their own.
+EXTRAS := $(filter-out deepagents,$(shell sed -n '/optional-dependencies/,/^$$/s/^\([a-z-]*\) = .*/\1/p' pyproject.toml))
 AZURITE := $(VENV)/azurite/node_modules/.bin/azurite-blob
 # One worker for each core; conftest.py says how they share the tests.
 PYTEST := $(BIN)/python -m pytest -n auto -q
 
-.PHONY: help demo test test-slow faults fuzz test-newest test-cloud test-borders borders run-borders test-sdks run-sdks test-libraries libraries run-libraries lint format bench docs constraints pictures format-tables figures mutants clean
+.PHONY: help demo test test-deepagents run-deepagents test-slow faults fuzz test-newest test-cloud test-borders borders run-borders test-sdks run-sdks test-libraries libraries run-libraries lint format bench docs constraints pictures format-tables figures mutants clean
 
 help: ## Show the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -60,13 +62,20 @@ test-cloud: $(VENV)/.test $(VENV)/.cloud $(AZURITE) ## Run the tests of Azure an
 test-borders: ## Run the tests of frameworks that bodies pass through, and their page
 	$(MAKE) run-borders VENV=.venv-borders BORDERS=check
 
+test-deepagents: ## Run the tests of the deepagents backend, in an environment of its own
+	$(MAKE) run-deepagents VENV=.venv-deepagents CONSTRAINTS=constraints-deepagents.txt
+
+run-deepagents: $(VENV)/.test
+	$(PIP) install --editable .[deepagents]
+	$(BIN)/python -m pytest -q -n 0 tests/interop/test_deepagents.py docs/how-to/deepagents.md
+
 borders: ## Write the table of frameworks into the documentation
 	$(MAKE) run-borders VENV=.venv-borders BORDERS=write
 
 # The plugin that LangGraph's own tests need would look for coroutines among ours, too.
 run-borders: $(VENV)/.test $(VENV)/.borders $(VENV)/.upstream
 	$(BIN)/python -m pytest -q -n 0 -p no:asyncio --borders=$(BORDERS) tests/borders \
-		docs/how-to/borders.md docs/how-to/checkpoints.md
+		docs/how-to/borders.md docs/how-to/checkpoints.md docs/how-to/mcp.md
 
 # LangGraph's own tests, which pass with our serializer in the place of its own.
 $(VENV)/.upstream: $(VENV)/.borders
@@ -114,8 +123,11 @@ docs: $(VENV)/.docs ## Build the documentation into site/
 
 constraints: $(VENV)/.setup ## Pin the newest versions of all libraries in constraints.txt
 	$(BIN)/uv pip compile --quiet --upgrade --universal --fork-strategy fewest --no-annotate \
-		--custom-compile-command "make constraints" --all-extras $(GROUPS:%=--group %) \
+		--custom-compile-command "make constraints" $(EXTRAS:%=--extra %) $(GROUPS:%=--group %) \
 		--output-file $(CONSTRAINTS) pyproject.toml
+	$(BIN)/uv pip compile --quiet --upgrade --universal --no-annotate \
+		--custom-compile-command "make constraints" --extra deepagents --group test --group setup \
+		--output-file constraints-deepagents.txt pyproject.toml
 
 pictures: $(VENV)/.test ## Draw the pictures of the documentation anew
 	$(BIN)/python docs/tooling/make_pictures.py

@@ -11,6 +11,7 @@ from operator import itemgetter
 from typing import Any, Final, NamedTuple
 
 from messagebody.errors import DuplicateName
+from messagebody.names import ancestors
 from messagebody.wire.members import PartRecord
 
 ROOT: Final = "/"
@@ -236,6 +237,23 @@ class PartList:
         with self._lock:
             slot = self._slot(name)
             return None if slot is None else self._slots[slot]
+
+    def blocker(self, name: str) -> str | None:
+        """Return what keeps a file system from making a new file of a name, None if nothing does.
+
+        That is the name itself where a part has it, the name and "/" where it is a directory, or a
+        name above it that a part has.
+        """
+        with self._lock:
+            if self._slot(name) is not None:
+                return name
+            if (directory := f"{name}/") in self._index():
+                return directory
+            # A loop: a generator over the generator would take half of the time of a small write.
+            for above in ancestors(name):
+                if self._slot(above) is not None:
+                    return above
+            return None
 
     def position_of(self, name: str) -> int | None:
         """Return the position of the part with a name."""

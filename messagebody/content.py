@@ -15,7 +15,7 @@ from messagebody._files import open_below
 from messagebody._text import plain_text, quote, redact_url
 from messagebody.digests import digest_of_stream
 from messagebody.errors import InvalidPart, LocalFileChanged
-from messagebody.media_types import OCTET_STREAM, TEXT_PLAIN
+from messagebody.media_types import OCTET_STREAM, TEXT_PLAIN, check_content_type
 from messagebody.wire import members
 from messagebody.wire.members import (
     PartRecord,
@@ -174,6 +174,20 @@ def record_of(
     else:
         pieces = content_members(held, about["content_type"])
     return make_record({**about, **pieces}, extra)
+
+
+def new_record(held: Content, name: str, content_type: str | None) -> PartRecord:
+    """Return the record of a new part; its type is found if it is None.
+
+    For those who make many parts: the name is checked already, and what is held is as `hold`
+    returns it.
+
+    Raises:
+        InvalidContentType: the type is none, or plain text can't be of its charset.
+    """
+    kind = None if content_type is None else check_content_type(content_type)
+    about = {"name": name, "content_type": kind or guess_type(held, name), "metadata": None}
+    return record_of(held, about)
 
 
 def hold(content: Any, url: Any, size: Any, digest: Any) -> Content:

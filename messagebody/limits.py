@@ -21,6 +21,8 @@ class Limits:
         parts: parts in one body.
         part_bytes: decoded bytes of one inline part.
         depth: levels of nesting in JSON, the outermost array included.
+        values: values in one JSON document, nested ones included. A parser makes an object of each:
+            64 MiB of empty ones would take more than 1 GiB. A million parts of five members fit.
         name_length: characters of a part name.
         schema_parts: parts in one schema.
         pattern_length: characters of one pattern.
@@ -38,6 +40,7 @@ class Limits:
     parts: int = 1_000_000
     part_bytes: int = 192 * _MIB
     depth: int = 100
+    values: int = 6_000_000
     name_length: int = 1024
     schema_parts: int = 10_000
     pattern_length: int = 16_384

@@ -441,6 +441,41 @@ Others, such as MP3 and TGA, are recognised by two bytes or fewer, which arrays 
 often enough: they need the extension to say so too.
 """
 
+SIGNATURES: Final = {
+    "application/bzip2": rb"BZh[1-9]1AY&SY",
+    "application/gzip": rb"\x1f\x8b\x08.{15}",
+    "application/pdf": rb"%PDF-",
+    "application/vnd.rar": rb"Rar!\x1a\x07(?:\x00|\x01\x00)",
+    "application/wasm": rb"\x00asm\x01\x00\x00\x00",
+    "application/x-7z-compressed": rb"7z\xbc\xaf\x27\x1c\x00.{25}",
+    "application/x-hdf5": rb"\x89HDF\r\n\x1a\n",
+    "application/x-xz": rb"\xfd7zXZ\x00",
+    "application/zstd": rb"\x28\xb5\x2f\xfd",
+    "audio/aiff": rb"FORM.{4}AIF[CF]",
+    "audio/flac": rb"fLaC\x00\x00\x00\x22",
+    "audio/midi": rb"MThd\x00\x00\x00\x06",
+    "audio/mp4": rb"\x00\x00\x00.ftypM4[AB] ",
+    "audio/wav": rb"RIFF.{4}WAVE",
+    "font/otf": rb"OTTO\x00",
+    "font/woff": rb"wOFF(?:\x00\x01\x00\x00|OTTO)",
+    "font/woff2": rb"wOF2(?:\x00\x01\x00\x00|OTTO)",
+    "image/avif": rb"\x00\x00\x00.ftypavi[fs]",
+    "image/gif": rb"GIF8[79]a",
+    "image/heic": rb"\x00\x00\x00.ftyphei[cx]",
+    "image/jpeg": rb"\xff\xd8\xff(?:\xe0\x00\x10JFIF\x00|[\xc0\xdb\xe1\xe2\xee\xfe]\x00)",
+    "image/jxl": rb"\x00\x00\x00\x0cJXL \r\n\x87\n",
+    "image/png": rb"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR",
+    "image/webp": rb"RIFF.{4}WEBPVP8[ LX]",
+    "video/mp4": rb"\x00\x00\x00.ftyp(?:avc1|dash|iso[2-7m]|mp4[12]|M4V )",
+    "video/quicktime": rb"\x00\x00\x00.ftypqt  ",
+    "video/x-msvideo": rb"RIFF.{4}AVI ",
+}
+"""Signatures of `SIGNED` types that libmagic always takes for that type, whatever follows them.
+
+Regular expressions of bytes. Formats with variants that libmagic tells apart further on are not
+here, such as TIFF, whose first bytes raw photographs have too.
+"""
+
 WELL_KNOWN: Final = (
     "text/plain", "text/markdown", "text/html", "text/csv", "application/json",
     "application/pdf", "image/png", "image/jpeg", "application/octet-stream", "audio/mpeg",

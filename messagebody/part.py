@@ -97,7 +97,7 @@ class Part:
         held = hold(content, url, size, digest)
         if content_type is None:
             said["content_type"] = guess_type(held, said["name"])
-        _set_record(self, record_of(held, said, check_extra(extra or {})))
+        _set_record(self, record_of(held, said, check_extra(extra) if extra else None))
         _set_resolver(self, None)
         if not isinstance(held, Reference):
             keep_promise(held, size, digest)

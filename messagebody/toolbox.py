@@ -99,11 +99,20 @@ def description_of(function: Callable[..., str]) -> str:
     return inspect.getdoc(function).partition("\n\nArguments:")[0]  # type: ignore[union-attr]
 
 
-def parameters_of(function: Callable[..., str]) -> dict[str, Any]:
-    """Return the JSON Schema of a tool's arguments; what has a default may be null."""
+def parameters_of(function: Callable[..., str], *, strict: bool = True) -> dict[str, Any]:
+    """Return the JSON Schema of a tool's arguments.
+
+    Arguments:
+        function: the tool.
+        strict: require every argument, as strict modes of providers do; what has a default may be
+            null. Otherwise it may be left out, too.
+    """
     about = dict(_ARGUMENT.findall(inspect.getdoc(function) or ""))
     properties = {}
-    for name, parameter in inspect.signature(function).parameters.items():
+    parameters = inspect.signature(function).parameters
+    for name, parameter in parameters.items():
+        if name == "self":
+            continue
         kinds = [_TYPES[kind] for kind in _kinds(parameter.annotation)]
         properties[name] = {
             "type": kinds[0] if len(kinds) == 1 else kinds,
@@ -112,7 +121,11 @@ def parameters_of(function: Callable[..., str]) -> dict[str, Any]:
     return {
         "type": "object",
         "properties": properties,
-        "required": [*properties],
+        "required": [
+            name
+            for name in properties
+            if strict or parameters[name].default is inspect.Parameter.empty
+        ],
         "additionalProperties": False,
     }
 

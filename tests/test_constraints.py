@@ -17,13 +17,24 @@ PINS = [
     if not line.startswith("#")
 ]
 
+# Extras that do not go together with the others.
+APART = {"deepagents"}
+
 
 def requirements() -> Iterator[str]:
     yield from PROJECT["build-system"]["requires"]
     yield from PROJECT["project"]["dependencies"]
     for group in (PROJECT["project"]["optional-dependencies"], PROJECT["dependency-groups"]):
-        for members in group.values():
-            yield from members
+        for name, members in group.items():
+            yield from () if name in APART else members
+
+
+def test_what_is_pinned_apart_is_left_out_by_the_makefile() -> None:
+    for name in APART:
+        assert f"$(filter-out {name}," in (ROOT / "Makefile").read_text("utf-8")
+        pins = (ROOT / f"constraints-{name}.txt").read_text("utf-8")
+        for member in PROJECT["project"]["optional-dependencies"][name]:
+            assert f"\n{Requirement(member).name}==" in pins
 
 
 @pytest.mark.parametrize("text", sorted(set(requirements())))

@@ -1,18 +1,27 @@
 """Content types found from bytes and names."""
 
+import bz2
+import gzip
 import importlib
 import io
+import itertools
+import lzma
 import random
+import re
 import struct
+import tarfile
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from PIL import Image
 
 from messagebody import MessageBody, Part, sniffing
-from messagebody.media_types import EXTENSIONS, check_content_type
+from messagebody.media_types import EXTENSIONS, SIGNATURES, SIGNED, check_content_type
 from messagebody.samples import sample
 
 PNG = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\1\0\0\0\1\x08\2\0\0\0"
@@ -199,6 +208,62 @@ def array(luck: random.Random, kind: str) -> bytes:
     return struct.pack("<128f", *(luck.gauss(0, 1) for _ in range(128)))
 
 
+def decided_by_libmagic(monkeypatch: pytest.MonkeyPatch, data: bytes) -> str:
+    with monkeypatch.context() as patch:
+        patch.setattr(sniffing, "_SIGNATURE", re.compile(b"(?!)"))
+        return sniffing.content_type(data)
+
+
+class TestSignatures:
+    """The table answers what libmagic would, without asking it."""
+
+    @pytest.mark.parametrize("kind", SIGNATURES)
+    @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+    @given(data=st.data())
+    def test_are_what_libmagic_finds(
+        self, kind: str, data: st.DataObject, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        signature = re.compile(SIGNATURES[kind], re.DOTALL)
+        head = data.draw(st.from_regex(signature, fullmatch=True))
+        rest = data.draw(st.binary(max_size=600) | st.sampled_from([bytes(600), FILL]))
+        assert sniffing.content_type(head + rest) == kind
+        assert decided_by_libmagic(monkeypatch, head + rest) == kind
+
+    @pytest.mark.parametrize("form", ["PNG", "JPEG", "GIF", "WEBP", "AVIF", "TIFF", "BMP", "PDF"])
+    def test_of_real_pictures(self, form: str, monkeypatch: pytest.MonkeyPatch) -> None:
+        for mode, size in itertools.product(("RGB", "L"), ((1, 1), (300, 5))):
+            buffer = io.BytesIO()
+            Image.new(mode, size).save(buffer, form)
+            found = sniffing.content_type(buffer.getvalue())
+            assert found == decided_by_libmagic(monkeypatch, buffer.getvalue())
+            assert found.endswith(f"/{form.lower()}")
+
+    @pytest.mark.parametrize("pack", [gzip.compress, bz2.compress, lzma.compress])
+    @pytest.mark.parametrize("content", [b"", FILL, bytes(5000)])
+    def test_of_real_archives(
+        self, pack: Any, content: bytes, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        data = pack(content)
+        assert sniffing.content_type(data) == decided_by_libmagic(monkeypatch, data)
+
+    @pytest.mark.parametrize("first", ["GIF89a", "%PDF-", "BZh91AY&SY", "wOFFOTTO"])
+    def test_of_an_archive_whose_first_file_is_called_like_one(
+        self, first: str, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        buffer = io.BytesIO()
+        with tarfile.open(fileobj=buffer, mode="w") as archive:
+            archive.addfile(tarfile.TarInfo(first))
+        assert sniffing.content_type(buffer.getvalue()) == "application/x-tar"
+        assert decided_by_libmagic(monkeypatch, buffer.getvalue()) == "application/x-tar"
+
+    def test_are_of_types_that_bytes_alone_may_decide(self) -> None:
+        assert SIGNATURES.keys() <= SIGNED
+
+    def test_do_not_ask_libmagic(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(sniffing, "_from_libmagic", lambda data: pytest.fail("asked"))
+        assert sniffing.content_type(PNG) == "image/png"
+
+
 class TestCharsets:
     @pytest.mark.parametrize("charset", ["iso-8859-1", "windows-1252", "utf-16", "utf-32", "utf-8"])
     @pytest.mark.parametrize("name", ["/notes.txt", "/notes.md", None])
@@ -244,6 +309,7 @@ class TestWithoutLibmagic:
         yield
         sniffing._libmagic.cache_clear()
 
-    def test_extensions_decide(self) -> None:
-        assert Part(PNG, name="/photo.jpg").content_type == "image/jpeg"
-        assert Part(PNG).content_type == "application/octet-stream"
+    def test_signatures_and_extensions_decide(self) -> None:
+        assert Part(PNG, name="/photo.jpg").content_type == "image/png"
+        assert Part(ZIP, name="/photo.jpg").content_type == "image/jpeg"
+        assert Part(ZIP).content_type == "application/octet-stream"

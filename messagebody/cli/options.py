@@ -254,11 +254,11 @@ def decode_json(data: bytes, called: str) -> Any:
 
 
 def formats_of(data: bytes) -> list[str]:
-    """Return the names of all formats a document looks like: "body" first; none if not JSON."""
+    """Return the names of all formats a document looks like: "body" first."""
     try:
         value = strict_json.loads(data, depth=limits().depth)
     except strict_json.InvalidJson:
-        return []
+        return [*detect(data)]
     found = detect(value)
     return [BODY, *found] if _is_body(data) else [*found]
 

@@ -20,7 +20,7 @@ from fsspec.spec import make_instance
 
 from messagebody._text import redact_url
 from messagebody.body import MessageBody
-from messagebody.content import LocalFile
+from messagebody.content import LocalFile, Reference, new_record
 from messagebody.errors import InvalidName
 from messagebody.filesystem.documents import Document
 from messagebody.filesystem.files import (
@@ -36,10 +36,10 @@ from messagebody.filesystem.transactions import Change, WholeTransaction
 from messagebody.filesystem.transfers import Pairs
 from messagebody.filesystem.view import BodyView, concerning, fail
 from messagebody.filesystem.write_through import Offloaded, WriteThrough
-from messagebody.names import ancestors, check_name
 from messagebody.part import Part
 from messagebody.references import Resolver
 from messagebody.stores import Store
+from messagebody.wire.members import check_part_name
 
 _TEXT_OPTIONS = ("encoding", "errors", "newline")
 # What fsspec itself gives to any filesystem.
@@ -336,19 +336,17 @@ class MessageBodyFileSystem(BodyView):
     def _check_writable(self, path: str, *, is_new: bool = False) -> None:
         name = self._name(path)
         try:
-            check_name(name)
+            check_part_name(name)
         except InvalidName as error:
             raise OSError(errno.EINVAL, error.problem, path) from error
-        find = self.body._parts.find
-        if find(name) is not None:
+        blocker = self.body._parts.blocker(name)
+        if blocker == name:
             if is_new:
                 fail(errno.EEXIST, path)
-        elif self._is_directory(path):
+        elif path in self._made or blocker == f"{name}/":
             fail(errno.EISDIR, path)
-        else:
-            for above in ancestors(name):
-                if find(above) is not None:
-                    fail(errno.ENOTDIR, path)
+        elif blocker is not None:
+            fail(errno.ENOTDIR, path)
 
     def _held(self, path: str, content: bytes, content_type: str | None) -> bytes | Offloaded:
         """Return content as a part is to hold it: a reference, if it is large and there is a store.
@@ -371,15 +369,15 @@ class MessageBodyFileSystem(BodyView):
             content = self._held(path, content, content_type)
         old = self.body.get(name)
         kind = content_type or (old.content_type if old is not None else None)
+        held = content
         if isinstance(content, Offloaded):
-            held = attrs.asdict(content.reference)
-            kind = kind or content.content_type
-        else:
-            held = {"content": content}
+            held, kind = content.reference, kind or content.content_type
         if old is None:
-            self.body._parts.append(Part(name=name, content_type=kind, **held)._record)
+            self.body._parts.append(new_record(held, name, kind))
+        elif isinstance(held, Reference):
+            self.body[name] = old.evolve(content_type=kind, **attrs.asdict(held))
         else:
-            self.body[name] = old.evolve(content_type=kind, **held)
+            self.body[name] = old.evolve(content_type=kind, content=held)
 
     def _content_of(self, part: Part | None) -> bytes:
         if part is None:

@@ -17,7 +17,7 @@ class MadeDirectories:
         return bool(self._inside)
 
     def __contains__(self, path: str) -> bool:
-        return path in self._inside.get(parent(path), ())
+        return bool(self._inside) and path in self._inside.get(parent(path), ())
 
     def inside(self, path: str) -> list[str]:
         """Return the directories that lie directly in one."""

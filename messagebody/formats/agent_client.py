@@ -63,6 +63,10 @@ class AgentClient(Format):
         update = _update(blocks, kind)
         return {"update": update} if inside and isinstance(update, dict) else update
 
+    def complete(self, message: Any) -> Any:
+        """Return a prompt with the one block that it must have."""
+        return message or [{"type": "text", "text": ""}]
+
     def role_of(self, message: Any) -> str | None:
         """Return who speaks: prompts are a user's."""
         if isinstance(message, dict) and "update" in message:
@@ -120,7 +124,7 @@ class AgentClient(Format):
             True
         """
         if isinstance(value, list):
-            return all(map(_is_block, value))
+            return value != [] and all(map(_is_block, value))
         if not isinstance(value, dict) or "role" in value:
             return False
         if isinstance(prompt := value.get("prompt"), list):

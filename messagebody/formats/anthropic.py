@@ -42,7 +42,8 @@ class Anthropic(Format):
     title = "Anthropic Messages (anthropic 2.12)"
     kinds = (
         Kind(
-            "image", IMAGES, ("https", _FILES), max_bytes=5 * MIB, in_results=True, roles=_SEEN,
+            # A request holds 32 MB; what a model takes of it is less, and differs.
+            "image", IMAGES, ("https", _FILES), max_bytes=32 * MIB, in_results=True, roles=_SEEN,
         ),
         Kind(
             "document", (_PDF, "text/*", JSON), ("https", _FILES), (_PDF,), max_bytes=32 * MIB,

@@ -137,12 +137,15 @@ _adapters: dict[str, str | Adapter] = {
     "langchain": "messagebody.formats.langchain",
     "llamaindex": "messagebody.formats.llamaindex",
     "mcp": "messagebody.formats.mcp",
+    "mime": "messagebody.archives.mime",
     "olympus": "messagebody.envelopes.olympus",
     "openai-chat": "messagebody.formats.openai_chat",
     "openai-responses": "messagebody.formats.openai_responses",
     "pydantic-ai": "messagebody.formats.pydantic_ai",
     "sentient": "messagebody.envelopes.sentient",
+    "tar": "messagebody.archives.tar",
     "vercel-ai": "messagebody.formats.vercel_ai",
+    "zip": "messagebody.archives.zip",
 }
 
 GROUP: Final = "messagebody.formats"
@@ -213,12 +216,25 @@ def detect(value: Any) -> tuple[str, ...]:
     A value that is the same JSON in several formats has several names. The agents-api takes any
     object with a role and content: it is named beside others only for a text of some role.
 
+    A list that is no message itself may be a conversation, for `to_bodies`: it is of the formats
+    that each of its messages is of.
+
     Examples:
-        >>> detect({"role": "user", "content": "Hello"}), detect([1, 2])
+        >>> hello = {"role": "user", "content": "Hello"}
+        >>> no = {"role": "assistant", "content": None, "refusal": "No."}
+        >>> detect(hello), detect([1, 2])
         (('agents-api', 'anthropic', 'openai-chat'), ())
-        >>> detect({"role": "assistant", "content": None, "refusal": "No."})
-        ('openai-chat',)
+        >>> detect(no), detect([hello, no])
+        (('openai-chat',), ('openai-chat',))
     """
+    found = _detected(value)
+    if found or not isinstance(value, list):
+        return found
+    every = [set(_detected(each)) if isinstance(each, dict) else set() for each in value]
+    return tuple(sorted(set.intersection(*every))) if every else ()
+
+
+def _detected(value: Any) -> tuple[str, ...]:
     found = tuple(name for name in adapter_names() if adapter(name).detect(value))
     if len(found) > 1 and not _is_bare(value):
         return tuple(name for name in found if name != "agents-api")

@@ -200,9 +200,10 @@ def _citation(citation: dict[str, Any]) -> dict[str, Any] | None:
         about["sourceContent"] = citation["sourceContent"]
     elif isinstance(quoted, str):
         about["sourceContent"] = [{"text": quoted}]
+    kind = kind if isinstance(kind, str) else None
     if kind not in _PLACES and _is_text(citation.get("url")):
         kind = "web"
-    members = _PLACES.get(kind, ()) if isinstance(kind, str) else ()
+    members = _PLACES.get(kind or "", ())
     where = {key: citation[key] for key in members if key in citation}
     return {**about, "location": {kind: where}} if where else about or None
 

@@ -180,8 +180,7 @@ def _written(item: Media) -> Any:
     if item.url is not None:
         return {"fileData": {"fileUri": item.url, **about}}
     # The SDK writes the URL-safe alphabet, and reads no other.
-    data = item.base64().replace("+", "-").replace("/", "_")
-    return {"inlineData": {"data": data, **about}}
+    return {"inlineData": {"data": item.url_safe_base64(), **about}}
 
 
 FORMAT: Final = Gemini()

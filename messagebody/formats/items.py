@@ -108,6 +108,8 @@ class Media(Item):
     size: int | None = None
     title: str | None = None
     place: str | None = None
+    safely_encoded: str | None = attrs.field(default=None, init=False, eq=False)
+    spelled: str | None = attrs.field(default=None, init=False, eq=False)
 
     def base64(self) -> str:
         """Return the content in standard, padded base64; it is encoded once."""
@@ -116,27 +118,41 @@ class Media(Item):
             self.encoded = base64.encode(data)
         return self.encoded
 
+    def url_safe_base64(self) -> str:
+        """Return the content in the URL-safe alphabet, padded; it is encoded once."""
+        if self.safely_encoded is None:
+            data = self.data if self.data is not None else (self.text or "").encode()
+            self.safely_encoded = base64.encode(data, url_safe=True)
+        return self.safely_encoded
+
     def data_url(self) -> str:
         """Return the content as a `data:` URL."""
         kind = (self.media_type or OCTET_STREAM).replace(" ", "")
         if "," in kind or '"' in kind:  # a data URL has no way to quote them
             kind = essence(kind)
-        return f"data:{kind};base64,{self.base64()}"
+        head = f"data:{kind};base64,"
+        if self.spelled is None or not self.spelled.startswith(head):
+            self.spelled = head + self.base64()
+        return self.spelled
 
-    def known_base64(self) -> str | None:
-        """Return the base64 that the block holds, if it is spelled as `base64` spells it."""
-        if self.encoded is not None:
-            return self.encoded if _is_canonical(self.encoded) else None
-        head, comma, content = (self.url or "").partition(";base64,")
-        return content if comma and "," not in head and _is_canonical(content) else None
+    def spell_like(self, block: "Media") -> None:
+        """Take over the text that a block holds, where the same content is spelled so.
+
+        Large content is then neither encoded again nor copied.
+        """
+        if block.encoded is not None:
+            self.encoded = block.encoded if _is_canonical(block.encoded) else None
+        elif block.url is not None and ";base64," in block.url[:1000]:
+            start = block.url.index(";base64,") + len(";base64,")
+            self.spelled = block.url if _is_canonical(block.url, start) else None
 
 
-def _is_canonical(encoded: str) -> bool:
+def _is_canonical(encoded: str, start: int = 0) -> bool:
     """Tell whether valid base64 is standard and padded, without decoding more than its end."""
-    if len(encoded) % 4 or "-" in encoded or "_" in encoded or "%" in encoded:
+    if (len(encoded) - start) % 4 or any(encoded.find(each, start) >= 0 for each in "-_%#,"):
         return False
     # Only the last group can hold padding or bits that mean nothing.
-    tail = encoded[-4:]
+    tail = encoded[max(len(encoded) - 4, start) :]
     try:
         return base64.encode(base64.decode(tail, strict=True)) == tail
     except ValueError:
@@ -415,10 +431,12 @@ class Collector:
     def _known(self, spelled: str) -> bytes | None:
         """Return the content of base64, or of a URL with it, that was just written."""
         known = self.known
-        if known is None or known.data is None or not known.encoded:
+        if known is None or known.data is None:
             return None
-        # `is` first: the very text that was written is most often read back.
-        is_it = spelled is known.encoded or spelled.endswith(f";base64,{known.encoded}")
+        # The very text that was written is most often read back.
+        if any(spelled is each for each in (known.encoded, known.spelled, known.safely_encoded)):
+            return known.data
+        is_it = known.encoded and spelled.endswith(f";base64,{known.encoded}")
         return known.data if is_it else None
 
     def _type(self, stated: str | None, item: Media, name: str | None, where: str) -> str:

@@ -307,7 +307,8 @@ def _args(call: Any) -> Any:
 
 def _derived(block: Any) -> Any:
     """Return what a call in the content is among the calls beside it."""
-    about = {"name": block["name"], "args": _args(block)}
+    # A copy: what a message says otherwise of the one is not said of the other.
+    about = {"name": block["name"], "args": copy.deepcopy(_args(block))}
     about["id"] = block.get("call_id") or block.get("id")
     if block["type"] == "invalid_tool_call":
         return {"type": "invalid_tool_call", **about, "error": block.get("error")}

@@ -235,7 +235,9 @@ def _is_output_of(block: Any, item: Any) -> bool:
 
 def _with_output(item: dict[str, Any], block: dict[str, Any]) -> dict[str, Any]:
     if block["type"] == "code_output":
-        return {**item, "outputs": [*(item.get("outputs") or []), block.get("output")]}
+        held = item.get("outputs")
+        outputs = held if isinstance(held, list) else []
+        return {**item, "outputs": [*outputs, block.get("output")]}
     return {**item, "output": block.get("output")}
 
 

@@ -411,8 +411,7 @@ def _written(item: Media) -> Any | None:
     if item.url is not None:
         return _piece({"url": item.url, **about, "kind": item.kind})
     # The SDK writes the URL-safe alphabet.
-    data = item.base64().replace("+", "-").replace("/", "_")
-    binary = {"data": data, **about, "kind": "binary"}
+    binary = {"data": item.url_safe_base64(), **about, "kind": "binary"}
     if item.kind == "file":
         return {"content": binary, "part_kind": "file"}
     return {"audio": binary, "part_kind": "speech"} if item.kind == "speech" else _piece(binary)

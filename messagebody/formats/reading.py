@@ -137,7 +137,7 @@ class Reader:
         # What is written later is made of the part: so is what the block is compared with.
         made = media_of(self.dialect, part, item.kind, item.form, directory)
         # The sender's own spelling, so that the same bytes go back.
-        made.encoded = item.known_base64()
+        made.spell_like(item)
         entry = _entry_of(item, differences.difference(self.dialect.write(made, []), block))
         entry["kind"] = item.kind
         if not any(kind.takes(part.content_type) for kind in self.dialect.kinds

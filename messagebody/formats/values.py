@@ -33,7 +33,7 @@ def json_value(message: Any, is_message: Callable[[Any], bool], limits: Limits) 
     if isinstance(message, str):
         if message.lstrip()[:1] in ("{", "["):
             try:
-                value = strict_json.loads(message, depth=limits.depth)
+                value = strict_json.loads(message, depth=limits.depth, values=limits.values)
             except strict_json.InvalidJson:
                 pass  # a text that only begins like JSON
             else:
@@ -46,7 +46,7 @@ def _parsed(data: bytes, limits: Limits) -> Any:
     if len(data) > limits.json_bytes:
         raise DecodeError(f"the message has more than {limits.json_bytes:,} bytes")
     try:
-        return strict_json.loads(data, depth=limits.depth)
+        return strict_json.loads(data, depth=limits.depth, values=limits.values)
     except strict_json.InvalidJson as error:
         raise DecodeError(f"the message is not JSON: {error}") from error
 

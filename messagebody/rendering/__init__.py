@@ -1,10 +1,11 @@
-"""Text and HTML for people: tables and trees of parts, and graphs of agents.
+"""Text and HTML for people: tables, trees and pages of parts, and graphs of agents.
 
-Nothing here prints or reads content. The functions take anything shaped like a body and its
-parts, so that this package does not depend on the model.
+Nothing here prints. Tables, trees and verdicts read no content; a page does, and fetches what it
+does not have only through a resolver that it is given.
 """
 
 from messagebody.rendering.html import html_table
+from messagebody.rendering.pages import page
 from messagebody.rendering.tables import PLAIN, Palette, directory_of, folded, listing, tree
 from messagebody.rendering.verdicts import explanation
 
@@ -16,5 +17,6 @@ __all__ = [
     "folded",
     "html_table",
     "listing",
+    "page",
     "tree",
 ]

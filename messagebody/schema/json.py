@@ -36,7 +36,7 @@ def decode(data: str | bytes | bytearray | memoryview, limits: Limits) -> tuple[
         problem = f"{size:,} bytes are more than {limits.json_bytes:,} (limit json_bytes)"
         raise InvalidSchema(problem)
     try:
-        parsed = strict_json.loads(data, depth=limits.depth)
+        parsed = strict_json.loads(data, depth=limits.depth, values=limits.values)
     except strict_json.InvalidJson as error:
         raise _placed(error) from error
     return decode_parsed(parsed, limits)

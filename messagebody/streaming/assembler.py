@@ -20,9 +20,11 @@ from messagebody.streaming.ag_ui import RunEvents
 from messagebody.streaming.agent_client import SessionUpdates
 from messagebody.streaming.anthropic import AnthropicEvents
 from messagebody.streaming.gemini import GeminiChunks
+from messagebody.streaming.langchain import MessagePieces
 from messagebody.streaming.lines import PartLines
 from messagebody.streaming.openai_chat import ChatChunks
 from messagebody.streaming.openai_responses import ResponsesEvents
+from messagebody.streaming.pydantic_ai import ResponseEvents
 from messagebody.streaming.vercel_ai import MessageChunks
 
 _STREAMS: Final[dict[str, type[Accumulator]]] = {
@@ -31,7 +33,7 @@ _STREAMS: Final[dict[str, type[Accumulator]]] = {
         each.format: each
         for each in (
             AgentEvents, AnthropicEvents, ArtifactUpdates, ChatChunks, GeminiChunks, MessageChunks,
-            PartLines, ResponsesEvents, RunEvents, SessionUpdates,
+            MessagePieces, PartLines, ResponseEvents, ResponsesEvents, RunEvents, SessionUpdates,
         )
     },
 }  # fmt: skip

@@ -16,9 +16,9 @@ _URL_SAFE = re.compile(r"[A-Za-z0-9_-]*")
 _ANY = re.compile(r"[A-Za-z0-9+/_-]*")
 
 
-def encode(data: bytes) -> str:
-    """Return `data` in standard, padded base64."""
-    return pybase64.b64encode_as_string(data)
+def encode(data: bytes, *, url_safe: bool = False) -> str:
+    """Return `data` in padded base64, in the standard alphabet or the URL-safe one."""
+    return pybase64.b64encode_as_string(data, altchars=b"-_" if url_safe else None)
 
 
 def decode(text: str, *, strict: bool = False) -> bytes:
@@ -36,6 +36,12 @@ def decode(text: str, *, strict: bool = False) -> bytes:
         return pybase64.b64decode(text, validate=True)
     except ValueError:
         pass  # not standard and padded: what else it is decides below
+    is_mixed = "+" in text or "/" in text
+    if not strict and not is_mixed and ("-" in text or "_" in text):
+        try:
+            return pybase64.b64decode(text, altchars=b"-_", validate=True)
+        except ValueError:
+            pass  # its padding may be missing
     _check(text, strict)
     # From here on it is legal, in one of the spellings that several SDKs emit.
     body = text.rstrip("=")

@@ -12,6 +12,7 @@ from messagebody._text import human_size
 from messagebody.errors import DecodeError, LimitExceeded
 from messagebody.limits import DEFAULT_LIMITS
 from messagebody.media_types import TEXT_PLAIN
+from messagebody.wire import base64
 
 # No media type comes near 1,000 characters; without the bound, a URL with no comma is scanned to
 # its end.
@@ -51,6 +52,9 @@ def decode(url: str, *, max_bytes: int = DEFAULT_LIMITS.part_bytes) -> tuple[str
     if head is None:
         raise DecodeError("a data URL is data:[type][;base64],content")
     content_type, is_base64 = _media_type(head[1])
+    content = _quickly(url[head.end() :], max_bytes) if is_base64 else None
+    if content is not None:
+        return content_type, content
     try:
         # A fragment is not part of the content (RFC 3986, 3.5).
         text = url[head.end() :].partition("#")[0].encode("ascii")
@@ -60,6 +64,19 @@ def decode(url: str, *, max_bytes: int = DEFAULT_LIMITS.part_bytes) -> tuple[str
     _check_size(len(text) - 2 * text.count(b"%"), is_base64, max_bytes)
     content = _unescape(text)
     return content_type, _from_base64(content) if is_base64 else content
+
+
+def _quickly(text: str, max_bytes: int) -> bytes | None:
+    """Return the content of base64 without escapes; None where it has any, or is wrong.
+
+    It is checked and decoded in one call: nearly every URL of a large picture is so.
+    """
+    if len(text) * 3 // 4 > max_bytes:
+        return None
+    try:
+        return base64.decode(text)
+    except ValueError:
+        return None
 
 
 def _check_size(length: int, is_base64: bool, max_bytes: int) -> None:

@@ -16,11 +16,11 @@ import msgspec
 from messagebody.errors import MessageBodyError
 from messagebody.limits import Limits
 from messagebody.media_types import OCTET_STREAM, TEXT_PLAIN, check_content_type
-from messagebody.names import are_names, is_name
+from messagebody.names import are_names
 from messagebody.wire import base64
 from messagebody.wire.data_urls import is_data_url
 from messagebody.wire.members import ABOUT, PartRecord, as_text, check_promise, check_url
-from messagebody.wire.strict_json import checked_copy
+from messagebody.wire.strict_json import checked_copy, has_more_values
 from messagebody.wire.walk import containers
 
 # More than this many bytes a part: content is decoded from the document itself, never copied.
@@ -63,12 +63,11 @@ _large_decoder: Final = msgspec.json.Decoder(list[_LargePart])  # type: ignore[v
 _write: Final = msgspec.json.Encoder().encode
 
 
-def decode_flawless(
-    document: bytes, limits: Limits, *, strict: bool
-) -> list[PartRecord] | None:
+def decode_flawless(document: bytes, limits: Limits, *, strict: bool) -> list[PartRecord] | None:
     """Return the records of a document's parts, None if the reference reading has to decide."""
     size = len(document)
     try:
+        _require(not has_more_values(document, limits.values))
         # Most messages are small, and every call made for one of them shows.
         if size <= _FEW:
             records = _read_few(document)

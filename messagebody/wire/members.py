@@ -272,9 +272,6 @@ ARGUMENTS: Final = frozenset({"content", "extra", *PartArguments.__annotations__
 def check_about(arguments: Mapping[str, Any]) -> dict[str, Any]:
     """Return those of a builder's arguments that say something about a part, checked.
 
-    A name is held to the length that readers take by default: a longer one could be written, and
-    then the whole message could not be read.
-
     Raises:
         InvalidName, InvalidContentType, InvalidPart: one breaks its rule.
     """
@@ -283,11 +280,29 @@ def check_about(arguments: Mapping[str, Any]) -> dict[str, Any]:
         if member.argument in arguments:
             value = arguments[member.argument]
             checked[member.argument] = None if value is None else member.check(value)
-    name, longest = checked.get("name"), DEFAULT_LIMITS.name_length
-    if name is not None and len(name) > longest:
+    name = checked.get("name")
+    if name is not None:
+        _check_length(name)
+    return checked
+
+
+def check_part_name(name: str) -> str:
+    """Return `name` if a new part may have it: it is legal, and readers take it by default.
+
+    A longer one could be written, and then the whole message could not be read.
+
+    Raises:
+        InvalidName: it is not, or it is too long.
+    """
+    return _check_length(check_name(name))
+
+
+def _check_length(name: str) -> str:
+    longest = DEFAULT_LIMITS.name_length
+    if len(name) > longest:
         problem = f"it has {len(name):,} characters; readers take {longest:,} by default"
         raise InvalidName(name, problem)
-    return checked
+    return name
 
 
 def about(record: PartRecord) -> dict[str, Any]:

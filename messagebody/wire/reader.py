@@ -74,7 +74,7 @@ def decode(
         if records is not None:
             return records
     try:
-        parsed = strict_json.loads(data, depth=limits.depth)
+        parsed = strict_json.loads(data, depth=limits.depth, values=limits.values)
     except strict_json.InvalidJson as error:
         hint = "; load(…) reads a file" if _is_path(data) else ""
         raise _placed(error, hint) from error

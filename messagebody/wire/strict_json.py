@@ -8,12 +8,13 @@ import json
 import math
 import re
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Any, Final
 
 import attrs
 import msgspec
 
 from messagebody._text import plain_text, quote
+from messagebody.limits import DEFAULT_LIMITS
 from messagebody.wire.walk import (
     NESTED,
     SURROGATE,
@@ -28,7 +29,18 @@ _SURROGATE_ESCAPE = re.compile(r"\\u[dD][89a-fA-F]")
 # Exact types: a subclass of `str` or `int` could be anything inside.
 _LEAVES = frozenset({str, int, float, bool, type(None)})
 # Possessive, so that the engine keeps no state for each character of a long string.
-_BRACKET_OR_STRING = re.compile(r'[\[\]{}]|"(?:[^"\\]|\\.)*+"?', re.DOTALL)
+_STRING = r'"[^"\\]*+(?:\\.[^"\\]*+)*+"?'
+_BRACKET_OR_STRING = re.compile(rf"[\[\]{{}}]|{_STRING}", re.DOTALL)
+# All up to the next comma or opening bracket that is not in a string, once and many times.
+_VALUE = rf'(?:[^"\[{{,]++|{_STRING})*+[\[{{,]'
+_STRIDE = 1_000
+_STEPS: Final[dict[type, list[tuple[int, re.Pattern[Any]]]]] = {
+    kind: [
+        (count, re.compile(pattern if kind is str else pattern.encode(), re.DOTALL))
+        for count, pattern in ((_STRIDE, f"(?:{_VALUE}){{{_STRIDE}}}+"), (1, _VALUE))
+    ]
+    for kind in (str, bytes)
+}
 
 
 class InvalidJson(ValueError):
@@ -108,17 +120,22 @@ _FAST = json.JSONDecoder(
 )
 
 
-def loads(data: bytes | bytearray | memoryview | str, *, depth: int) -> Any:
+def loads(
+    data: bytes | bytearray | memoryview | str, *, depth: int, values: int = DEFAULT_LIMITS.values
+) -> Any:
     """Parse a JSON document strictly.
 
     Arguments:
         data: UTF-8 bytes, or text.
         depth: levels of nesting to take.
+        values: values to take, nested ones included.
 
     Raises:
         InvalidJson: the document breaks RFC 8259, or a rule of this module.
     """
     text = data if isinstance(data, str) else _decode(bytes(data))
+    if has_more_values(text, values):
+        raise InvalidJson(f"more than {values:,} values (limit values)")
     # The parser recurses in C, where too deep a document can end the process.
     _check_depth(text, depth)
     try:
@@ -225,6 +242,24 @@ def _syntax_error(error: json.JSONDecodeError) -> InvalidJson:
         return InvalidJson("the document begins with a byte order mark", offset=0)
     wanted = error.msg[:1].lower() + error.msg[1:].removesuffix(" at")
     return InvalidJson(f"not JSON: {wanted} at byte {offset:,}, got {got}", offset=offset)
+
+
+def has_more_values(document: str | bytes, most: int) -> bool:
+    """Tell whether a document holds more values than `most`, without making any.
+
+    A value counts where its array or object begins, and where a comma parts it from the one before.
+    """
+    if len(document) <= most:
+        return False
+    signs: Any = ",[{" if isinstance(document, str) else (b",", b"[", b"{")
+    if sum(map(document.count, signs)) <= most:
+        return False
+    # They may stand in strings, so they are looked at in order, until there are too many.
+    found, position = 0, 0
+    for count, pattern in _STEPS[str if isinstance(document, str) else bytes]:
+        while found <= most and (match := pattern.match(document, position)):
+            found, position = found + count, match.end()
+    return found > most
 
 
 def _check_depth(text: str, depth: int) -> None:

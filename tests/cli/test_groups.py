@@ -246,7 +246,7 @@ class TestEnvelope:
     def test_check_of_what_is_nothing_known(self, shell: Shell) -> None:
         for data in (b"[]", b"{}", b"7"):
             done = shell("envelope", "check", "-", stdin=data)
-            assert (done.code, "--format agents-api, anthropic" in done.err) == (2, True)
+            assert (done.code, "give it with --format a2a, " in done.err) == (2, True)
 
     def test_log(self, shell: Shell, tmp_path: Path) -> None:
         done = shell("envelope", "log", "-", "--directory", "audit", stdin=b'{"a": 1}')

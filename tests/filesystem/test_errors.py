@@ -106,6 +106,7 @@ STRICTER: dict[str, tuple[Operation, int, str]] = {
     "put": (lambda fs, _: fs.put_file(__file__, "/file", mode="create"), errno.EEXIST, "/file"),
     "parent": (lambda fs, _: fs.pipe_file("/a/../b", b""), errno.EINVAL, "/a/../b"),
     "empty segment": (lambda fs, _: fs.pipe_file("/a//b", b""), errno.EINVAL, "/a//b"),
+    "too long": (lambda fs, _: fs.open(f"/{'x' * 1024}", "wb"), errno.EINVAL, f"/{'x' * 1024}"),
     "space": (lambda fs, _: fs.open("/a b", "wb"), errno.EINVAL, "/a b"),
     "dot": (lambda fs, _: fs.cp_file("/file", "/."), errno.EINVAL, "/."),
     "mkdir of no name": (lambda fs, _: fs.mkdir("/a//b"), errno.EINVAL, "/a//b"),

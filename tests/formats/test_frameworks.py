@@ -34,6 +34,14 @@ class TestLangChain:
             {"a": 2}, {"a": 2}, '{"a": 2}',
         )  # fmt: skip
 
+    def test_what_is_said_in_two_ways_stays_so(self) -> None:
+        said = {"type": "tool_use", "name": "f", "input": {"a": 1}, "id": "c"}
+        beside = {"name": "f", "args": {"a": 2}, "id": "c", "type": "tool_call"}
+        data = {"type": "ai", "content": [said], "tool_calls": [beside]}
+        message = {"type": "ai", "data": data}
+        there = langchain.to_body(message)
+        assert langchain.from_body(there.value, rest=there.rest).value == message
+
     def test_broken_arguments_go_where_langchain_has_them(self) -> None:
         part = Part('{"id":"c","name":"f","arguments":"{\\"a\\": "}', name="/tool/calls/1.json")
         data = langchain.from_body(MessageBody([part])).value["data"]

@@ -78,6 +78,29 @@ STREAMS: dict[str, tuple[list[Any], Any]] = {
          {"candidates": [{"content": {"role": "model", "parts": [{"text": ""}]}, "finishReason": "STOP"}], "usageMetadata": {}}],
         {"role": "model", "parts": [{"text": "Hm.", "thought": True}, {"text": "Look."}, {"functionCall": {"name": "f", "args": {"a": 1}}}]},
     ),
+    "langchain": (
+        [{"type": "AIMessageChunk", "id": "m", "content": "Lo", "tool_call_chunks": []},
+         {"type": "AIMessageChunk", "id": "m", "content": "ok."},
+         {"type": "AIMessageChunk", "content": "", "tool_call_chunks": [{"name": "f", "args": '{"a"', "id": "c", "index": 0, "type": "tool_call_chunk"}]},
+         {"type": "AIMessageChunk", "content": "", "tool_call_chunks": [{"name": None, "args": ":1}", "id": None, "index": 0, "type": "tool_call_chunk"}]},
+         {"type": "AIMessageChunk", "content": "", "chunk_position": "last"}],
+        {"type": "ai", "data": {"type": "ai", "id": "m", "content": "Look.", "tool_calls": [
+            {"name": "f", "args": {"a": 1}, "id": "c", "type": "tool_call"}]}},
+    ),
+    "pydantic-ai": (
+        [{"event_kind": "part_start", "index": 0, "part": {"part_kind": "thinking", "content": "H"}},
+         {"event_kind": "part_delta", "index": 0, "delta": {"part_delta_kind": "thinking", "content_delta": "m.", "signature_delta": "s"}},
+         {"event_kind": "part_start", "index": 1, "part": {"part_kind": "text", "content": "Lo"}},
+         {"event_kind": "final_result", "tool_name": None, "tool_call_id": None},
+         {"event_kind": "part_delta", "index": 1, "delta": {"part_delta_kind": "text", "content_delta": "ok."}},
+         {"event_kind": "part_start", "index": 2, "part": {"part_kind": "tool-call", "tool_name": "f", "tool_call_id": "c", "args": None}},
+         {"event_kind": "part_delta", "index": 2, "delta": {"part_delta_kind": "tool_call", "args_delta": '{"a"'}},
+         {"event_kind": "part_delta", "index": 2, "delta": {"part_delta_kind": "tool_call", "args_delta": ":1}"}}],
+        {"kind": "response", "parts": [
+            {"part_kind": "thinking", "content": "Hm.", "signature": "s"},
+            {"part_kind": "text", "content": "Look."},
+            {"part_kind": "tool-call", "tool_name": "f", "tool_call_id": "c", "args": '{"a":1}'}]},
+    ),
     "acp": (
         [{"type": "run.created", "run": {}},
          {"type": "message.created", "message": {"role": "agent", "parts": []}},

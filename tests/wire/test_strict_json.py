@@ -9,6 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from messagebody import Limits, MessageBody
+from messagebody.errors import DecodeError
 from messagebody.wire import strict_json
 from messagebody.wire.strict_json import InvalidJson
 
@@ -227,3 +229,43 @@ class TestWriting:
         for mine, other in ((1, 1.0), (1, True), (0, False), (0.0, -0.0), ([1], [True])):
             assert not strict_json.same({"a": mine}, {"a": other})
         assert strict_json.same({"a": 1, "b": [2.0]}, {"b": [2.0], "a": 1})
+
+
+def _nested(values: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+    return st.lists(values, max_size=4) | st.dictionaries(st.text(",[{", max_size=2), values)
+
+
+def _count_signs(value: Any) -> int:
+    """Count the commas and opening brackets in the JSON of a value, those of strings left out."""
+    if not isinstance(value, list | dict):
+        return 0
+    children = list(value.values()) if isinstance(value, dict) else value
+    return 1 + max(0, len(children) - 1) + sum(map(_count_signs, children))
+
+
+class TestValues:
+    """The bound on values, which is looked at before a parser makes any."""
+
+    @given(st.recursive(st.none() | st.text(',[{"\\a', max_size=4), _nested, max_leaves=20))
+    def test_signs_in_strings_do_not_count(self, value: Any) -> None:
+        text = json.dumps([value])
+        begins = _count_signs([value])
+        assert strict_json.loads(text, depth=100, values=begins) == [value]
+        for document in (text, text.encode()):
+            with pytest.raises(strict_json.InvalidJson, match="limit values"):
+                strict_json.loads(document, depth=100, values=begins - 1)
+
+    def test_many_are_counted_exactly(self) -> None:
+        text = json.dumps([",[{"] * 5_000)
+        assert len(strict_json.loads(text, depth=100, values=5_000)) == 5_000
+        with pytest.raises(strict_json.InvalidJson, match="more than 4,999 values"):
+            strict_json.loads(text, depth=100, values=4_999)
+
+    def test_a_text_full_of_commas_is_one_value(self) -> None:
+        document = json.dumps([{"name": "/a.csv", "content": "1,2\n" * 500}])
+        assert len(MessageBody.from_json(document, limits=Limits(values=5))) == 1
+
+    def test_a_body_of_too_many_values_is_refused(self) -> None:
+        document = json.dumps([{"content": "", "metadata": {"n": [[]] * 50}}])
+        with pytest.raises(DecodeError, match="more than 60 values"):
+            MessageBody.from_json(document, limits=Limits(values=60))

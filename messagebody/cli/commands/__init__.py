@@ -61,7 +61,11 @@ SECTIONS = {
     "Use other formats": {
         "detect": Entry("messages", "Print the format of a message."),
         "convert": Entry("messages", "Convert between a body and another system's message."),
+        "formats": Entry("messages", "List the formats of messages, and what each can say."),
         "envelope": Entry("messages", "Check, sign, verify and log other systems' envelopes."),
+    },
+    "Serve models": {
+        "mcp": Entry("models", "Serve bodies to clients of the Model Context Protocol."),
     },
     "Get started": {
         "demo": Entry("demo", "Show the main job on sample files."),

@@ -1,7 +1,6 @@
 """Commands that look at a body or rearrange it: ls, tree, cat, digest, diff, rm, mv, mount."""
 
 import sys
-from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
@@ -30,6 +29,7 @@ from messagebody.globs import content_type_pattern, name_pattern
 from messagebody.part import Part
 from messagebody.references import Resolver
 from messagebody.rendering import directory_of, listing, tree
+from messagebody.rendering.changes import key_of, without
 
 
 @click.command("ls")
@@ -236,8 +236,8 @@ def diff_command(terminal: Terminal, old: str, new: str, *, as_json: bool) -> Ex
     if old == new == "-":
         raise click.UsageError("OLD and NEW cannot both come from standard input")
     before, after = list(enumerate(read_body(old))), list(enumerate(read_body(new)))
-    removed, added = _without(before, after), _without(after, before)
-    keys = [[_key(part) for _, part in side] for side in (before, after)]
+    removed, added = without(before, after), without(after, before)
+    keys = [[key_of(part) for _, part in side] for side in (before, after)]
     is_same = keys[0] == keys[1]
     if as_json:
         sides = {"removed": removed, "added": added}
@@ -249,28 +249,6 @@ def diff_command(terminal: Terminal, old: str, new: str, *, as_json: bool) -> Ex
         if not is_same and not removed and not added:
             terminal.say("the same parts in another order")
     return ExitCode.YES if is_same else ExitCode.NO
-
-
-def _key(part: Part) -> tuple[Any, ...]:
-    # Metadata is JSON, and a dict or list has no hash. Its repr has one order, as the JSON has.
-    content = (part.size, part.digest) if part.digest is not None else part.url
-    return part.name, part.content_type, content, repr(part.metadata), repr(part.extra)
-
-
-def _without(
-    parts: list[tuple[int, Part]], others: list[tuple[int, Part]]
-) -> list[tuple[int, Part]]:
-    """Return the parts that the others do not have, as often as they do not have them."""
-    # Counted, for comparing each with each takes hours where a message has 100,000 parts.
-    left = Counter(_key(part) for _, part in others)
-    missing = []
-    for index, part in parts:
-        key = _key(part)
-        if left[key]:
-            left[key] -= 1
-        else:
-            missing.append((index, part))
-    return missing
 
 
 def _say_changes(terminal: Terminal, sign: str, role: str, found: list[tuple[int, Part]]) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from messagebody._text import count_of, quote
+from messagebody._text import count_of, human_size, quote
 from messagebody.body import MessageBody
 from messagebody.cli.application import ExitCode
 from messagebody.cli.options import (
@@ -30,34 +30,86 @@ from messagebody.cli.options import (
 from messagebody.cli.terminal import Terminal, pass_terminal
 from messagebody.envelopes import olympus, sentient
 from messagebody.findings import Finding, iter_findings
-from messagebody.formats import Loss, adapter, adapter_names, detect
+from messagebody.formats import Converted, Loss, adapter, adapter_names, detect
+from messagebody.formats.core import Format
 
 _format = click.Choice([BODY, *adapter_names()])
 _KNOWN = f"One of {', '.join([BODY, *adapter_names()])}."
 
 
+@click.command("formats")
+@click.option("--json", "as_json", is_flag=True, help=JSON_HELP)
+@pass_terminal
+def formats_command(terminal: Terminal, *, as_json: bool) -> None:
+    """Each line says a kind of block: its types of content, and the URLs that the target opens.
+
+    \b
+      messagebody formats
+    """
+    rows = [_about(name) for name in adapter_names()]
+    if as_json:
+        terminal.say_json(rows)
+        return
+    width = max(len(row["name"]) for row in rows)
+    for row in rows:
+        terminal.say(f"{row['name']:{width}}  {row['title']}")
+        terminal.say(f"{'':{width}}  {said}" for said in _capabilities(row))
+
+
+def _about(name: str) -> dict[str, Any]:
+    """Return what a format can say, as data."""
+    found = adapter(name)
+    format_ = getattr(found, "FORMAT", None)
+    if not isinstance(format_, Format):
+        title = (inspect.getdoc(found) or name).splitlines()[0].rstrip(".")
+        return {"name": name, "title": title}
+    kinds = [
+        {
+            "name": kind.name, "types": [*kind.types], "schemes": [*kind.schemes],
+            "maxBytes": kind.max_bytes, "saysName": kind.name_slot != "",
+        }
+        for kind in format_.kinds if kind.in_messages
+    ]  # fmt: skip
+    return {
+        "name": name, "title": format_.title, "kinds": kinds, "carries": format_.slot is not None,
+    }  # fmt: skip
+
+
+def _capabilities(row: dict[str, Any]) -> Iterable[str]:
+    """Return what a format can say, in lines for a person."""
+    for kind in row.get("kinds", ()):
+        facts = [", ".join(kind["types"]) or "no content"]
+        if kind["schemes"]:
+            any_url = kind["schemes"] == ["*"]
+            facts.append("any URL" if any_url else f"URLs of {', '.join(kind['schemes'])}")
+        if kind["maxBytes"] is not None:
+            facts.append(f"at most {human_size(kind['maxBytes'])}")
+        yield f"{kind['name']}: {'; '.join(facts)}"
+    if row.get("carries"):
+        yield "carries names, types, digests and metadata with carry=True"
+
+
 @click.command("convert")
 @click.argument("message", default="-", metavar="[MESSAGE]", shell_complete=complete_file)
 @click.option(
-    "--from",
-    "source",
-    type=_format,
-    default=BODY,
-    show_default=True,
-    metavar="FORMAT",
-    help=_KNOWN,
-)
+    "--from", "source", type=_format, metavar="FORMAT", help=f"{_KNOWN} Detected if not given.",
+)  # fmt: skip
 @click.option(
     "--to", "target", type=_format, default=BODY, show_default=True, metavar="FORMAT",
     help="The same names.",
 )  # fmt: skip
-@click.option("--strict", is_flag=True, help="Fail if anything is lost.")
+@click.option(
+    "--losses", metavar="FILE|fail|ignore",
+    help="Write the losses to a file as JSON, fail if there are any, or say nothing of them.",
+)  # fmt: skip
+@click.option("--strict", is_flag=True, help="The same as --losses fail.")
+@click.option("--lines", is_flag=True, help="Read and write a message a line: a conversation.")
 @click.option(
     "--header",
     metavar="FILE",
     help="With --to olympus or sentient: the message without its content.",
 )
-@click.option("--role", help="With --to agents-api: the role of the message.")
+@click.option("--role", help="The role of the message, in formats that have roles.")
 @click.option("--agent", help="With --to channel: the agent to address.")
 @click.option("--session", "session_id", help="With --to channel: the session to continue.")
 @click.option(
@@ -68,35 +120,70 @@ _KNOWN = f"One of {', '.join([BODY, *adapter_names()])}."
 @output_options
 def convert_command(
     message: str,
-    source: str,
+    source: str | None,
     target: str,
     output: str | None,
+    losses: str | None,
     *,
     strict: bool,
+    lines: bool,
     in_place: bool,
     **said: str | None,
 ) -> ExitCode:
     """Losses are listed on standard error.
 
     \b
-      messagebody convert received.json --from olympus | messagebody tree
-      messagebody convert message.json --to agents-api
+      messagebody convert received.json | messagebody tree
+      messagebody convert message.json --to anthropic --losses fail
+      messagebody convert chat.jsonl --lines --from openai-chat --to gemini
       messagebody convert message.json --to olympus --header order.json
     """
     options = _options(target, {name: value for name, value in said.items() if value is not None})
-    losses: list[Loss] = []
-    body = _body(message, source, losses)
-    if target == BODY:
-        _report(losses)
-        if not (losses and strict):
-            write_body(body, message, output, in_place=in_place)
+    found: list[Loss] = []
+    data = read_bytes(message)
+    if lines:
+        written: Any = _converted_lines(data, source, target, options, found)
     else:
-        value, lost = adapter(target).from_body(body, **options)
-        losses += lost
-        _report(losses)
-        if not (losses and strict):
-            _write_message(value, output)
-    return ExitCode.NO if losses and strict else ExitCode.YES
+        converted = _body(data, message, source, found)
+        written = converted.value if target == BODY else _written(converted, target, options, found)
+    fails = strict or losses == "fail"
+    _report(found, losses)
+    if found and fails:
+        return ExitCode.NO
+    if isinstance(written, MessageBody):
+        write_body(written, message, output, in_place=in_place)
+    else:
+        _write_message(written, output)
+    return ExitCode.YES
+
+
+def _written(
+    converted: Converted[MessageBody], target: str, options: dict[str, Any], losses: list[Loss]
+) -> Any:
+    """Return the message of a body, with what was left of the message that it came in."""
+    write: Callable[..., Converted[Any]] = adapter(target).from_body
+    takes_rest = "rest" in inspect.signature(write).parameters
+    rest = {"rest": converted.rest} if takes_rest and converted.rest is not None else {}
+    value, lost = write(converted.value, **rest, **options)
+    losses += lost
+    return value
+
+
+def _converted_lines(
+    data: bytes, source: str | None, target: str, options: dict[str, Any], losses: list[Loss]
+) -> bytes:
+    """Return the messages of a conversation, a line for each."""
+    made = []
+    for number, line in enumerate(data.splitlines()):
+        lost: list[Loss] = []
+        converted = _body(line, f"message {number}", source, lost)
+        value = (
+            converted.value.to_dicts() if target == BODY
+            else _written(converted, target, options, lost)
+        )  # fmt: skip
+        losses += (Loss(loss.kind, f"message {number}: {loss.where}", loss.why) for loss in lost)
+        made.append(value if isinstance(value, str) else json.dumps(value))
+    return "".join(f"{line}\n" for line in made).encode()
 
 
 def _options(target: str, said: dict[str, str]) -> dict[str, Any]:
@@ -117,27 +204,47 @@ def _header(path: str) -> dict[str, Any]:
     return value
 
 
-def _body(message: str, source: str, losses: list[Loss]) -> MessageBody:
-    data = read_bytes(message)
-    if source == BODY:
-        return decode_body(data, message)
-    body, lost = adapter(source).to_body(data)
+def _body(
+    data: bytes, message: str, source: str | None, losses: list[Loss]
+) -> Converted[MessageBody]:
+    """Return the body of a message, with what is left of it."""
+    found = formats_of(data) if source != BODY else []
+    chosen = source or _chosen(found, message)
+    if chosen == BODY:
+        return Converted(decode_body(data, message))
+    converted = adapter(chosen).to_body(data)
     # Most formats are read from any object: a wrong --from gives a poor body and no error.
-    found = formats_of(data)
-    if found and source not in found:
-        click.echo(f"messagebody: this looks like {' or '.join(found)}, not {source}", err=True)
-    losses += lost
-    return body
+    if found and chosen not in found:
+        click.echo(f"messagebody: this looks like {' or '.join(found)}, not {chosen}", err=True)
+    losses += converted.losses
+    return converted
 
 
-def _report(losses: list[Loss]) -> None:
-    for loss in losses:
-        click.echo(f"messagebody: {loss}", err=True)
+def _chosen(found: list[str], message: str) -> str:
+    """Return the format of a message; what is no message at all is a body with an error."""
+    if not found or BODY in found:
+        return BODY
+    if len(found) > 1:
+        listed = ", ".join(found)
+        raise click.UsageError(f"{source_name(message)} fits {listed}: say which with --from")
+    return found[0]
+
+
+def _report(found: list[Loss], losses: str | None) -> None:
+    """Say what was lost where the user wants to read it."""
+    if losses not in {None, "fail", "ignore"}:
+        listed = [{"kind": loss.kind, "where": loss.where, "why": loss.why} for loss in found]
+        write_document(json.dumps(listed, indent=2).encode() + b"\n", losses)
+    elif losses != "ignore":
+        for loss in found:
+            click.echo(f"messagebody: {loss}", err=True)
 
 
 def _write_message(value: object, output: str | None) -> None:
     # A received message goes on byte for byte: a line end would not be the sender's.
-    data = value.encode() if isinstance(value, str) else json.dumps(value).encode() + b"\n"
+    data = value if isinstance(value, bytes) else (
+        value.encode() if isinstance(value, str) else json.dumps(value).encode() + b"\n"
+    )  # fmt: skip
     write_document(data, output)
 
 
@@ -157,7 +264,7 @@ def detect_command(terminal: Terminal, message: str, *, as_json: bool) -> ExitCo
         terminal.say_json([*found])
     else:
         terminal.say(found)
-    if found == [BODY]:
+    if BODY in found:
         for finding in iter_findings(decode_body(data, source_name(message))):
             if finding.check == "chat-message":
                 terminal.warn(str(finding))

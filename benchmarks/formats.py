@@ -1,0 +1,129 @@
+"""Messages of other formats: small ones each way, a large picture, and frameworks beside them."""
+
+import importlib
+import json
+import os
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
+
+import pybase64
+
+from benchmarks.harness import compare, machine, print_table, show_ratio, show_time
+from messagebody import MessageBody
+from messagebody.formats import adapter, adapter_names
+from messagebody.formats.core import Format
+
+_TEXT = "The quick brown fox jumps over the lazy dog. "
+_ASKED: dict[str, Any] = {
+    "role": "user",
+    "content": [
+        {"type": "text", "text": _TEXT},
+        {"type": "image_url", "image_url": {"url": "https://example.com/cat.png"}},
+    ],
+}
+
+
+def formats() -> dict[str, Format]:
+    """Return the message formats by name."""
+    found = {name: getattr(adapter(name), "FORMAT", None) for name in adapter_names()}
+    return {name: each for name, each in found.items() if isinstance(each, Format)}
+
+
+def small() -> None:
+    """Print how many small messages go each way in a second."""
+    text, body = MessageBody(), MessageBody()
+    text.add(_TEXT)
+    body.add(_TEXT)
+    body.add(url="https://example.com/cat.png", content_type="image/png")
+    for title, said in (("a text", text), ("a text and a picture's URL", body)):
+        _small(title, said)
+
+
+def _small(title: str, body: MessageBody) -> None:
+    rows = []
+    for name, each in formats().items():
+        message = each.from_body(body).value
+        there = each.to_body(message)
+        contestants: dict[str, Callable[[], object]] = {
+            "in": partial(each.to_body, message),
+            "out": partial(each.from_body, body),
+            "back": partial(each.from_body, there.value, rest=there.rest),
+        }
+        found = compare(contestants, seconds=0.3)
+        rows.append([name, *(f"{1 / found[way]:,.0f}" for way in ("in", "out", "back"))])
+    print_table(
+        f"Small messages: {title}",
+        ["format", "to_body a second", "from_body a second", "with rest"],
+        rows,
+    )
+
+
+def large(size: int = 20 * 1024 * 1024) -> None:
+    """Print the time of a large picture from OpenAI to Anthropic, beside its base64 alone."""
+    data = b"\x89PNG\r\n\x1a\n" + os.urandom(size)
+    encoded = pybase64.b64encode(data).decode()
+    url = f"data:image/png;base64,{encoded}"
+    message = {"role": "user", "content": [{"type": "image_url", "image_url": {"url": url}}]}
+    chat, anthropic = formats()["openai-chat"], formats()["anthropic"]
+
+    def convert() -> Any:
+        return anthropic.from_body(chat.to_body(message).value)
+
+    (block,) = convert().value["content"]
+    assert block["source"]["data"] == encoded
+    found = compare(
+        {"OpenAI chat → body": lambda: chat.to_body(message),
+         "OpenAI chat → OpenAI chat": lambda: chat.from_body(chat.to_body(message).value),
+         "OpenAI chat → Gemini": lambda: formats()["gemini"].from_body(chat.to_body(message).value),
+         "OpenAI chat → Anthropic": convert,
+         "base64 decoded and encoded": lambda: pybase64.b64encode(pybase64.b64decode(encoded))},
+        seconds=1.0,
+    )  # fmt: skip
+    alone = found["base64 decoded and encoded"]
+    rows = [[name, show_time(took), show_ratio(took / alone)] for name, took in found.items()]
+    print_table(
+        "A large picture", [f"a picture of {size // 2**20} MiB", "time", "beside base64"], rows
+    )
+
+
+def _peers() -> Iterator[tuple[str, Callable[[], Any]]]:
+    """Yield what frameworks have for reading a message of OpenAI's and writing it again."""
+    try:
+        langchain = importlib.import_module("langchain_core.messages")
+    except ImportError:
+        pass
+    else:
+        read, write = langchain.convert_to_messages, langchain.convert_to_openai_messages
+        yield "LangChain", lambda: write(read([_ASKED]))
+    try:
+        haystack = importlib.import_module("haystack.dataclasses").ChatMessage
+    except ImportError:
+        pass
+    else:
+        asked = {"role": "user", "content": _TEXT}  # it refuses a picture behind a URL
+        back = haystack.from_openai_dict_format
+        yield "Haystack, text only", lambda: back(asked).to_openai_dict_format()
+
+
+def peers() -> None:
+    """Print a small message of OpenAI's through a body and through what frameworks have."""
+    chat = formats()["openai-chat"]
+
+    def through() -> Any:
+        there = chat.to_body(_ASKED)
+        return chat.from_body(there.value, rest=there.rest)
+
+    assert through().value == json.loads(json.dumps(_ASKED))
+    found = compare({"messagebody, with rest and losses": through, **dict(_peers())}, seconds=0.5)
+    print_table(
+        "Beside frameworks", ["OpenAI chat, read and written", "time"],
+                [[name, show_time(took)] for name, took in found.items()])  # fmt: skip
+
+
+def main() -> None:
+    """Print all tables."""
+    print(machine("messagebody", "langchain-core", "haystack-ai"))
+    small()
+    large()
+    peers()

@@ -1,0 +1,236 @@
+"""Entries of archives: what may become a part, and where its content is kept."""
+
+import io
+import os
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, BinaryIO, Final
+
+import attrs
+
+from messagebody._guards import require_body, require_path
+from messagebody._text import quote
+from messagebody.body import MessageBody
+from messagebody.content import LocalFile
+from messagebody.errors import DecodeError, MessageBodyError, RefusedPaths
+from messagebody.findings import Finding
+from messagebody.formats.base import Converted, Loss, LossKind
+from messagebody.formats.capabilities import extension_of
+from messagebody.limits import Limits
+from messagebody.names import is_name, safe_name
+from messagebody.part import Part
+from messagebody.references import Resolver
+from messagebody.sniffing import from_name
+
+CHUNK: Final = 64 * 1024
+_GIB: Final = 1024**3
+
+Source = bytes | bytearray | memoryview | str | os.PathLike[str] | BinaryIO
+"""Bytes, the path of a file, or a binary file that can seek."""
+
+
+@attrs.frozen
+class Entry:
+    """One file in an archive.
+
+    Arguments:
+        path: its path there, as it stands.
+        size: its bytes, as the archive says.
+        problem: why it can't be a part; None if it can.
+        open: opens its content.
+    """
+
+    path: str
+    size: int
+    problem: str | None
+    open: Callable[[], BinaryIO]
+
+
+@contextmanager
+def opened(source: Source) -> Iterator[BinaryIO]:
+    """Open a source to read from."""
+    if isinstance(source, bytes | bytearray | memoryview):
+        yield io.BytesIO(bytes(source))
+    elif isinstance(source, str | os.PathLike):
+        with Path(require_path(source)).open("rb") as file:
+            yield file
+    else:
+        yield source
+
+
+@attrs.define
+class Taken:
+    """The parts of an archive while it is read.
+
+    Arguments:
+        into: a directory for the content; in memory if there is none.
+        rename: whether a path that is no part name gets another one.
+        limits: what to take before refusing.
+        max_bytes: bytes of all entries together.
+    """
+
+    into: Path | None
+    rename: bool
+    limits: Limits
+    max_bytes: int
+    body: MessageBody = attrs.field(factory=MessageBody)
+
+    def all_of(self, subject: str, entries: Iterable[Entry]) -> MessageBody:
+        """Return the body of some entries; all that can't be taken are refused at once.
+
+        Raises:
+            RefusedPaths: with every entry that can't be taken, and why.
+            DecodeError: there are too many, or they are too large.
+        """
+        held = [*self._within_limits(entries)]
+        refused = [f"{quote(entry.path)}: {problem}" for entry in held
+                   if (problem := self._problem(entry)) is not None]  # fmt: skip
+        counts = Counter(entry.path.removeprefix("./") for entry in held)
+        twice = (path for path, count in counts.items() if count > 1)
+        refused += [f"{quote(path)}: two entries have this path" for path in twice]
+        if refused:
+            raise RefusedPaths(f"can't read {subject}", refused)
+        for entry in held:
+            self._add(entry)
+        return self.body
+
+    def _within_limits(self, entries: Iterable[Entry]) -> Iterator[Entry]:
+        total = 0
+        for count, entry in enumerate(entries, 1):
+            total += entry.size
+            if count > self.limits.parts:
+                raise DecodeError(f"the archive has more than {self.limits.parts:,} entries")
+            if total > self.max_bytes:
+                raise DecodeError(f"its entries have more than {self.max_bytes:,} bytes together")
+            if self.into is None and entry.size > self.limits.part_bytes:
+                most = self.limits.part_bytes
+                raise DecodeError(f"{quote(entry.path)} has more than {most:,} bytes; give into=…")
+            yield entry
+
+    def _problem(self, entry: Entry) -> str | None:
+        if entry.problem is not None:
+            return entry.problem
+        path = entry.path
+        if path.startswith(("/", "\\")) or path[1:2] == ":":
+            return "an absolute path"
+        if ".." in path.replace("\\", "/").split("/"):
+            return "a path that climbs out of the archive"
+        if not self.rename and not is_name(self._path(path)):
+            return "not a legal part name"
+        return None
+
+    def _path(self, path: str) -> str:
+        return "/" + path.removeprefix("./")
+
+    def _add(self, entry: Entry) -> None:
+        name, metadata = self._path(entry.path), None
+        if not is_name(name):
+            name = safe_name(entry.path, directory="/", taken=self.body)
+            metadata = {"filename": entry.path}
+        self.body.append(Part(self._content(entry), name=name, metadata=metadata))
+
+    def _content(self, entry: Entry) -> Any:
+        """Read an entry: never more than it says to be."""
+        with entry.open() as stream:
+            if self.into is None:
+                return b"".join(_measured(stream, entry))
+            path = self.into / f"{len(self.body):08}"
+            with path.open("xb") as file:
+                for chunk in _measured(stream, entry):
+                    file.write(chunk)
+            return LocalFile.at(path)
+
+
+def _measured(stream: BinaryIO, entry: Entry) -> Iterator[bytes]:
+    seen = 0
+    while chunk := stream.read(CHUNK):
+        seen += len(chunk)
+        if seen > entry.size:
+            break
+        yield chunk
+    if seen != entry.size:
+        raise DecodeError(f"{quote(entry.path)} does not have the {entry.size:,} bytes it says")
+
+
+def take(
+    subject: str,
+    entries: Iterable[Entry],
+    *,
+    into: str | os.PathLike[str] | None,
+    rename: bool,
+    limits: Limits,
+    max_bytes: int | None,
+) -> Converted[MessageBody]:
+    """Return the body of the entries of an archive; see `zip.to_body`."""
+    directory = None if into is None else Path(require_path(into))
+    # What is in memory is bounded as other messages are.
+    most = max_bytes or (limits.json_bytes if directory is None else 4 * _GIB)
+    return Converted(Taken(directory, rename, limits, most).all_of(subject, entries))
+
+
+# Out
+
+
+@attrs.frozen
+class Leaving:
+    """One part on its way into an archive: its path there, and where its content is."""
+
+    path: str
+    part: Part
+    open: Callable[[], BinaryIO]
+
+
+def leaving(
+    body: MessageBody,
+    losses: list[Loss],
+    resolver: Resolver | None,
+    *,
+    keeps: frozenset[str] | None = None,
+) -> Iterator[Leaving]:
+    """Yield the parts that go into an archive, and note what gets lost.
+
+    Arguments:
+        body: the body.
+        losses: takes the losses.
+        resolver: reads references; without one they are left out.
+        keeps: the metadata that has a place beside the type; None if there is none for either.
+    """
+    require_body(body)
+    for index, part in enumerate(body):
+        where = f"part {index}" + (f" {part.name}" if part.name else "")
+        if part.is_reference and resolver is None:
+            why = "it is a reference, and no resolver is given"
+            losses.append(Loss(LossKind.OMITTED, where, why))
+            continue
+        if part.is_reference:
+            losses.append(Loss(LossKind.CONVERTED, where, "its reference goes out as content"))
+        name = part.name or _free_name(index, part, body)
+        if part.name is None:
+            losses.append(Loss(LossKind.CONVERTED, where, f"it gets the name {quote(name)}"))
+        lost = sorted({*(part.metadata or {}), *part.extra} - (keeps or set()))
+        if lost:
+            why = f"there is no place for its metadata {', '.join(map(quote, lost))}"
+            losses.append(Loss(LossKind.OMITTED, where, why))
+        elif part.metadata == {}:
+            losses.append(Loss(LossKind.CONVERTED, where, "its empty metadata goes out as none"))
+        if keeps is None and from_name(name) != part.content_type:
+            why = f"its name does not say {part.content_type}"
+            losses.append(Loss(LossKind.DOWNGRADED, where, why))
+        yield Leaving(name[1:], part, lambda part=part: part.open(resolver))  # type: ignore[misc]
+
+
+def _free_name(index: int, part: Part, body: MessageBody) -> str:
+    name = f"/parts/{index + 1}{extension_of(part.content_type)}"
+    return name if name not in body else safe_name(name[1:], directory="/", taken=body)
+
+
+def findings(read: Callable[[], object]) -> Iterator[Finding]:
+    """Yield why an archive can't be read."""
+    try:
+        read()
+    except RefusedPaths as error:
+        yield from (Finding("entry", "", str(refusal)) for refusal in error.refusals)
+    except MessageBodyError as error:
+        yield Finding("content", "", str(error))

@@ -1,0 +1,169 @@
+"""ZIP archives, in and out."""
+
+import io
+import os
+import stat
+import struct
+import zipfile
+import zlib
+from collections.abc import Iterator
+from typing import Any, BinaryIO, Final, cast
+
+from messagebody.archives.entries import (
+    CHUNK,
+    Entry,
+    Source,
+    findings,
+    leaving,
+    opened,
+    take,
+)
+from messagebody.body import MessageBody
+from messagebody.errors import DecodeError, MessageBodyError
+from messagebody.findings import Finding
+from messagebody.formats.base import Converted, Loss
+from messagebody.limits import DEFAULT_LIMITS, Limits
+from messagebody.references import Resolver
+
+# Deflate makes at most 1032 bytes of one. Text gets to 20, and small files may be all zeros.
+_RATIO: Final = 200
+_SMALL: Final = 1024 * 1024
+_DIRECTORY_BYTES: Final = 32 * 1024 * 1024
+_EPOCH: Final = (1980, 1, 1, 0, 0, 0)
+_END: Final = b"PK\x05\x06"
+# What the library raises for archives that are damaged, or made to harm.
+_DAMAGES: Final = (
+    zipfile.BadZipFile, zlib.error, struct.error, EOFError, NotImplementedError, RuntimeError,
+    ValueError, OSError, OverflowError,
+)  # fmt: skip
+
+
+def to_body(
+    source: Source,
+    /,
+    *,
+    into: str | os.PathLike[str] | None = None,
+    rename: bool = False,
+    limits: Limits = DEFAULT_LIMITS,
+    max_bytes: int | None = None,
+) -> Converted[MessageBody]:
+    """Return the body of the files in an archive.
+
+    Everything is checked before anything is unpacked.
+
+    Arguments:
+        source: bytes, the path of a file, or a binary file that can seek.
+        into: an existing, empty directory that keeps the content; in memory if not given.
+        rename: give paths that are no part names another one, and keep the path in
+            `metadata["filename"]`.
+        limits: what to take before refusing.
+        max_bytes: bytes of all files together; 256 MiB in memory and 4 GiB in a directory.
+
+    Raises:
+        RefusedPaths: with every file that can't be a part: links, devices, absolute and climbing
+            paths, encrypted files, names that are not legal or there twice.
+        DecodeError: it is no archive, it is damaged, or it goes beyond a limit.
+
+    Examples:
+        >>> from messagebody import Part
+        >>> data = from_body(MessageBody([Part("# Cats", name="/cats.md")])).value
+        >>> to_body(data).value.names()
+        ['/cats.md']
+    """
+    with opened(source) as file:
+        try:
+            _check_directory(file)
+            with zipfile.ZipFile(file) as archive:
+                entries = [
+                    _entry(archive, info) for info in archive.infolist() if not info.is_dir()
+                ]
+                packed = sum(info.compress_size for info in archive.infolist())
+                if packed > file.seek(0, io.SEEK_END):
+                    raise DecodeError("the archive has entries that overlap")
+                return take(
+                    "the archive", entries, into=into, rename=rename, limits=limits,
+                    max_bytes=max_bytes,
+                )  # fmt: skip
+        except MessageBodyError:
+            raise
+        except _DAMAGES as error:
+            if isinstance(error, OSError) and error.errno is not None:
+                raise
+            raise DecodeError(f"the archive can't be read: {error}") from error
+
+
+def _check_directory(file: BinaryIO) -> None:
+    """Refuse a list of entries that is larger than any that people make: it is read as a whole."""
+    end = file.seek(0, io.SEEK_END)
+    file.seek(max(end - 65_557, 0))
+    tail = file.read(65_557)
+    place = tail.rfind(_END)
+    if place < 0 or len(tail) - place < 20:
+        raise DecodeError("it is no archive: it has no end")
+    size = struct.unpack_from("<I", tail, place + 12)[0]
+    if size > _DIRECTORY_BYTES:
+        raise DecodeError(f"the list of its entries has more than {_DIRECTORY_BYTES:,} bytes")
+    file.seek(0)
+
+
+def _entry(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Entry:
+    def open_it() -> BinaryIO:
+        return cast("BinaryIO", archive.open(info))
+
+    return Entry(info.filename, info.file_size, _problem(info), open_it)
+
+
+def _problem(info: zipfile.ZipInfo) -> str | None:
+    mode = info.external_attr >> 16
+    if stat.S_IFMT(mode) not in {0, stat.S_IFREG}:
+        return "not a regular file"
+    if info.flag_bits & 1:
+        return "encrypted"
+    if info.compress_type not in {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}:
+        return f"compressed by method {info.compress_type}, which is not read"
+    if info.file_size > _SMALL and info.file_size > _RATIO * max(info.compress_size, 1):
+        return f"it unpacks to more than {_RATIO} times its size"
+    return None
+
+
+def from_body(body: MessageBody, /, *, resolver: Resolver | None = None) -> Converted[bytes]:
+    """Return the archive of a body; equal bodies give equal bytes.
+
+    Arguments:
+        body: the body.
+        resolver: reads references; without one they are left out, and a loss says so.
+    """
+    file = io.BytesIO()
+    losses = write(body, file, resolver=resolver)
+    return Converted(file.getvalue(), losses)
+
+
+def write(body: MessageBody, file: BinaryIO, /, *, resolver: Resolver | None = None) -> list[Loss]:
+    """Write the archive of a body to a file, part by part, and return what was lost."""
+    losses: list[Loss] = []
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        for each in leaving(body, losses, resolver):
+            info = zipfile.ZipInfo(each.path, _EPOCH)
+            info.compress_type, info.create_system = zipfile.ZIP_DEFLATED, 3
+            info.external_attr = (stat.S_IFREG | 0o644) << 16
+            # Only content of unknown size, or a large one, needs the longer fields.
+            is_long = each.part.size is None or each.part.size > 2**31 - 1
+            with each.open() as content, archive.open(info, "w", force_zip64=is_long) as entry:
+                while chunk := content.read(CHUNK):
+                    entry.write(chunk)
+    return losses
+
+
+def detect(value: Any, /) -> bool:
+    """Return whether bytes look like an archive.
+
+    Examples:
+        >>> detect(from_body(MessageBody()).value), detect({"role": "user"})
+        (True, False)
+    """
+    return isinstance(value, bytes) and value[:4] in {b"PK\x03\x04", _END}
+
+
+def iter_findings(message: Source, /) -> Iterator[Finding]:
+    """Yield why an archive can't be read."""
+    return findings(lambda: to_body(message))

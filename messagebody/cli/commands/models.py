@@ -1,0 +1,102 @@
+"""Commands for models: a server of the Model Context Protocol."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import click
+
+from messagebody._text import quote
+from messagebody.body import MessageBody
+from messagebody.cli.options import allow_option, resolver_for, store_url
+from messagebody.limits import DEFAULT_LIMITS
+
+_SUFFIX = ".json"
+_LOOPBACK = "127.0.0.1"
+
+
+@click.command("mcp")
+@click.argument("source", metavar="BODY|DIR|URL")
+@allow_option
+@click.option(
+    "--http",
+    "port",
+    type=click.IntRange(0, 65_535),
+    metavar="PORT",
+    help="Serve HTTP on this port of the loopback instead of standard input and output.",
+)
+@click.option(
+    "--host",
+    default=_LOOPBACK,
+    show_default=True,
+    metavar="ADDRESS",
+    help="Where HTTP is served; anybody who reaches it reads the messages.",
+)
+@click.option(
+    "--max-bytes",
+    default=50_000,
+    show_default=True,
+    type=click.IntRange(500),
+    help="Bytes of one answer of a tool.",
+)
+def mcp_command(
+    source: str, allow: tuple[str, ...], port: int | None, host: str, max_bytes: int
+) -> None:  # fmt: skip
+    """A model lists, reads and searches the parts. Nothing is written.
+
+    BODY is a file; of a directory, local or s3://bucket/prefix/, every file *.json is a message.
+    A client starts the command itself and talks to it over standard input and output.
+
+    \b
+    messagebody mcp message.json
+    messagebody mcp messages/ --http 8000
+    """
+    from messagebody.interop.mcp import server
+
+    resolver = resolver_for(allow)
+    made = server(_messages(source), resolver=resolver, max_bytes=max_bytes)
+    if port is None:
+        _serve_stdio(made)
+    else:
+        import uvicorn
+
+        uvicorn.run(made.streamable_http_app(host=host), host=host, port=port, log_level="warning")
+
+
+def _serve_stdio(made: Any) -> None:
+    import anyio
+    from mcp.server.stdio import stdio_server
+
+    async def serve() -> None:
+        async with stdio_server() as (reader, writer):
+            await made.run(reader, writer, made.create_initialization_options())
+
+    anyio.run(serve)
+
+
+def _messages(source: str) -> MessageBody | dict[str, Callable[[], MessageBody]]:
+    """Return the body of a file, or functions that load the bodies of a directory by name."""
+    import fsspec
+
+    url = source if "://" in source else store_url(source)
+    try:
+        filesystem, path = fsspec.core.url_to_fs(url)
+        if not filesystem.isdir(path):
+            return _load(filesystem, path)
+        found = sorted(each for each in filesystem.find(path) if each.endswith(_SUFFIX))
+    except (OSError, ImportError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or type(error).__name__
+        raise click.UsageError(f"can't read {quote(source)}: {reason}") from error
+    if not found:
+        raise click.UsageError(f"there is no file *{_SUFFIX} in {quote(source)}")
+    root = path.rstrip("/") + "/"
+    return {
+        each.removeprefix(root).removesuffix(_SUFFIX): partial(_load, filesystem, each)
+        for each in found
+    }
+
+
+def _load(filesystem: Any, path: str) -> MessageBody:
+    with filesystem.open(path, "rb") as stream:
+        # One byte more than the limit is enough to refuse.
+        return MessageBody.from_json(stream.read(DEFAULT_LIMITS.json_bytes + 1))

@@ -1,0 +1,333 @@
+"""Bodies for clients of the Model Context Protocol: a server of resources and tools, tool results.
+
+The server only reads. What a model gets wrong is answered with a result it can correct; nothing
+ends in a traceback, and no answer says which permission to ask for.
+"""
+
+import json
+from collections.abc import Callable, Mapping
+from functools import lru_cache, partial
+from typing import Any, Final
+from urllib.parse import parse_qs, quote, unquote, urlsplit
+
+from messagebody._guards import require_resolver
+from messagebody._text import count_of, escape
+from messagebody.body import MessageBody
+from messagebody.errors import InvalidArgument, MessageBodyError, MissingDependency
+from messagebody.formats import adapter
+from messagebody.media_types import JSON, essence
+from messagebody.part import Part
+from messagebody.prompting import Reader
+from messagebody.references import Resolver
+from messagebody.toolbox import description_of, find_part, parameters_of
+from messagebody.wire import base64
+
+try:
+    import anyio.to_thread
+    from mcp import MCPError
+    from mcp.server.lowlevel import Server
+    from mcp_types import (
+        INVALID_PARAMS,
+        CallToolResult,
+        ListResourcesResult,
+        ListResourceTemplatesResult,
+        ListToolsResult,
+        ReadResourceResult,
+        Resource,
+        ResourceTemplate,
+        Tool,
+        ToolAnnotations,
+    )
+except ImportError as error:
+    raise MissingDependency("messagebody.interop.mcp", "mcp") from error
+
+_SCHEME: Final = "messagebody"
+_PAGE: Final = 200
+_OPEN: Final = 16
+"""Messages of a directory that are held open."""
+_NOTE: Final = 200
+"""Bytes that are kept free for the note of what was left out."""
+_LARGEST: Final = 32 * 1024 * 1024
+"""Bytes of a part that is sent as a resource."""
+_INSTRUCTIONS: Final = (
+    "Messages whose parts are files: list_parts names them, read_part and search_parts read them."
+)
+
+Load = Callable[[], MessageBody]
+
+
+def tool_result(body: MessageBody, max_bytes: int = 50_000) -> CallToolResult:
+    """Return a body as the result of a tool, within a number of bytes on the wire.
+
+    Text, pictures and sounds are sent as such as long as they fit, other parts as resources. What
+    does not fit is a link, and what has no place as a link is counted.
+
+    Arguments:
+        body: the body.
+        max_bytes: bytes of the blocks as JSON.
+
+    Raises:
+        InvalidArgument: the number is under 500, where not even the note would fit.
+    """
+    if not isinstance(max_bytes, int) or max_bytes < 500:
+        raise InvalidArgument("max_bytes of at least 500", max_bytes)
+    blocks: list[Any] = []
+    left, missing = max_bytes - _NOTE, 0
+    for index, part in enumerate(body):
+        found = _blocks_within(part, index, left)
+        if found is None:
+            missing += 1
+            continue
+        blocks += found
+        left -= _length(found)
+    if missing:
+        text = f"[{missing:,} of {count_of(len(body), 'part')} left out]"
+        blocks.append({"type": "text", "text": text})
+    return CallToolResult.model_validate({"content": blocks, "isError": False})
+
+
+def _blocks_within(part: Part, index: int, left: int) -> list[Any] | None:
+    """Return a part as blocks, or as a link to it, if that has at most so many bytes."""
+    # What is larger than the room is not even encoded.
+    if part.size is not None and part.size <= left:
+        try:
+            blocks = _blocks(part)
+        except MessageBodyError:
+            blocks = []  # content that can't be read here is a link
+        if blocks and _length(blocks) <= left:
+            return blocks
+    link = [_link("", part, index)]
+    return link if _length(link) <= left else None
+
+
+def _blocks(part: Part) -> list[Any]:
+    value = adapter("mcp").from_body(MessageBody([part])).value
+    return value["content"]  # type: ignore[no-any-return]
+
+
+def _length(blocks: list[Any]) -> int:
+    return len(json.dumps(blocks, ensure_ascii=False).encode("utf-8", "surrogatepass"))
+
+
+def _link(message: str, part: Part, index: int) -> dict[str, Any]:
+    facts = {"size": part.size} if part.size is not None else {}
+    name = part.name or f"part {index}"
+    return {
+        "type": "resource_link",
+        "uri": _uri(message, part, index),
+        "name": name,
+        "mimeType": part.content_type,
+        **facts,
+    }
+
+
+def _uri(message: str, part: Part | None = None, index: int = 0) -> str:
+    place = f"{_SCHEME}://{quote(message, safe='')}/"
+    if part is None:
+        return place
+    return f"{place}?part={index}" if part.name is None else place + quote(part.name[1:])
+
+
+def server(
+    source: MessageBody | Mapping[str, MessageBody | Load],
+    *,
+    resolver: Resolver | None = None,
+    max_bytes: int = 50_000,
+) -> "Server[Any]":
+    """Return an MCP server over one body, or over several by their names.
+
+    Run it with `mcp.server.stdio` or as its `streamable_http_app()`; the command `messagebody mcp`
+    does so.
+
+    Arguments:
+        source: a body, or a mapping from names to bodies or to functions that load one.
+        resolver: decides which references are read; the bodies' own, else one that allows nothing
+            of yours.
+        max_bytes: bytes of one answer of a tool.
+
+    Raises:
+        InvalidArgument: the source is neither, or the number is under 500.
+    """
+    require_resolver(resolver)
+    if isinstance(source, MessageBody):
+        messages: Mapping[str, Any] = {"": source}
+    elif isinstance(source, Mapping) and "" not in source:
+        messages = source
+    else:
+        raise InvalidArgument("a MessageBody, or a dict of them by name", source)
+    if not isinstance(max_bytes, int) or max_bytes < 500:
+        raise InvalidArgument("max_bytes of at least 500", max_bytes)
+    served = _Messages(messages, resolver, max_bytes)
+    return Server(
+        "messagebody",
+        instructions=_INSTRUCTIONS,
+        on_list_resources=served.list_resources,
+        on_list_resource_templates=served.list_templates,
+        on_read_resource=served.read_resource,
+        on_list_tools=served.list_tools,
+        on_call_tool=served.call_tool,
+    )
+
+
+class _Messages:
+    """The handlers of a server."""
+
+    def __init__(
+        self, messages: Mapping[str, Any], resolver: Resolver | None, max_bytes: int
+    ) -> None:
+        self._messages = messages
+        self._resolver = resolver
+        self._max_bytes = max_bytes
+        self._is_single = [*messages] == [""]
+        self._opened = lru_cache(_OPEN)(self._open)
+
+    def _open(self, message: str) -> tuple[MessageBody, Reader]:
+        found = self._messages[message]
+        body = found if isinstance(found, MessageBody) else found()
+        if self._resolver is not None:
+            body = body.with_resolver(self._resolver)
+        return body, Reader(body, limit=max(self._max_bytes // 4, 100))
+
+    # Resources
+
+    async def list_resources(self, ctx: Any, params: Any) -> ListResourcesResult:
+        return await anyio.to_thread.run_sync(self._list_resources, _start(params))
+
+    def _list_resources(self, start: int) -> ListResourcesResult:
+        """List the parts of one message, or the messages: listing reads no content."""
+        found: list[Resource] = []
+        if self._is_single:
+            body, _ = self._opened("")
+            if start == 0:
+                found.append(Resource(uri=_uri(""), name="manifest", mime_type=JSON))
+            for index, part in enumerate(body[start : start + _PAGE], start):
+                link = {k: v for k, v in _link("", part, index).items() if k != "type"}
+                found.append(Resource.model_validate(link))
+            total = len(body)
+        else:
+            names = sorted(self._messages)
+            total = len(names)
+            shown = names[start : start + _PAGE]
+            found = [Resource(uri=_uri(name), name=name, mime_type=JSON) for name in shown]
+        following = str(start + _PAGE) if start + _PAGE < total else None
+        return ListResourcesResult(resources=found, next_cursor=following)
+
+    async def list_templates(self, ctx: Any, params: Any) -> ListResourceTemplatesResult:
+        template = (
+            "messagebody:///{+name}" if self._is_single else "messagebody://{message}/{+name}"
+        )
+        about = "A part of a message by its name; the root is the list of all parts."
+        found = ResourceTemplate(uri_template=template, name="part", description=about)
+        return ListResourceTemplatesResult(resource_templates=[found])
+
+    async def read_resource(self, ctx: Any, params: Any) -> ReadResourceResult:
+        return await anyio.to_thread.run_sync(self._read_resource, params.uri)
+
+    def _read_resource(self, uri: str) -> ReadResourceResult:
+        try:
+            contents = self._contents(uri)
+        except MessageBodyError as error:
+            raise MCPError(INVALID_PARAMS, error.statement, data={"uri": uri}) from error
+        return ReadResourceResult.model_validate({"contents": [{"uri": uri, **contents}]})
+
+    def _contents(self, uri: str) -> dict[str, Any]:
+        try:
+            pieces = urlsplit(uri)
+        except ValueError as error:
+            raise _unknown(uri) from error
+        message = unquote(pieces.netloc)
+        if pieces.scheme != _SCHEME or message not in self._messages:
+            raise _unknown(uri)
+        body, _ = self._opened(message)
+        number = parse_qs(pieces.query).get("part")
+        if pieces.path in {"", "/"} and not number:
+            return {"mimeType": JSON, "text": json.dumps(body.manifest(), ensure_ascii=False)}
+        part = body[find_part(body, number[0] if number else unquote(pieces.path))]
+        if (part.size or 0) > _LARGEST:
+            raise MCPError(INVALID_PARAMS, f"{part.label} is too large to send", data={"uri": uri})
+        if part.is_text:
+            return {"mimeType": part.content_type, "text": part.read_text()}
+        return {"mimeType": part.content_type, "blob": base64.encode(part.read_bytes())}
+
+    # Tools
+
+    async def list_tools(self, ctx: Any, params: Any) -> ListToolsResult:
+        _start(params)
+        tools = [] if self._is_single else [_listing()]
+        for name in Reader.TOOLS:
+            function = getattr(Reader, name)
+            schema = parameters_of(function, strict=False)
+            if not self._is_single:
+                about = "The name of the message; list_messages lists them."
+                properties = {"message": {"type": "string", "description": about}}
+                schema["properties"] = properties | schema["properties"]
+                schema["required"] = ["message", *schema["required"]]
+            tools.append(_tool(name, description_of(function), schema))
+        return ListToolsResult(tools=tools)
+
+    async def call_tool(self, ctx: Any, params: Any) -> CallToolResult:
+        arguments = dict(params.arguments or {})
+        return await anyio.to_thread.run_sync(partial(self._call, params.name, arguments))
+
+    def _call(self, name: str, arguments: dict[str, Any]) -> CallToolResult:
+        if name == "list_messages" and not self._is_single:
+            return _text("\n".join(map(escape, sorted(self._messages)))[: self._max_bytes])
+        message = "" if self._is_single else arguments.pop("message", None)
+        if not isinstance(message, str) or message not in self._messages:
+            return _text("Error: no such message; list_messages lists them")
+        try:
+            body, reader = self._opened(message)
+            shown = self._shown(message, body, arguments) if name == "read_part" else None
+        except MessageBodyError as error:
+            return _text(f"Error: {error.statement}")
+        return shown or _text(reader.call(name, arguments))
+
+    def _shown(
+        self, message: str, body: MessageBody, arguments: Mapping[str, Any]
+    ) -> CallToolResult | None:
+        """Return a picture or sound as such, and another binary part as a link to it."""
+        wanted = arguments.get("part")
+        if not isinstance(wanted, str):
+            return None  # the reader says what is wrong
+        index = find_part(body, wanted)
+        part = body[index]
+        if part.is_text:
+            return None
+        link = _link(message, part, index)
+        is_media = essence(part.content_type).startswith(("image/", "audio/"))
+        fits = part.size is not None and part.size * 4 // 3 <= self._max_bytes
+        blocks = _blocks(part.evolve(name=None)) if is_media and fits else [link]
+        return CallToolResult.model_validate({"content": blocks, "isError": False})
+
+
+def _start(params: Any) -> int:
+    """Return the position that a cursor stands for.
+
+    Raises:
+        MCPError: the cursor is none of ours.
+    """
+    cursor = getattr(params, "cursor", None)
+    if cursor is None:
+        return 0
+    if cursor.isascii() and cursor.isdigit() and len(cursor) < 10:
+        return int(cursor)
+    raise MCPError(INVALID_PARAMS, "unknown cursor", data={"cursor": cursor})
+
+
+def _unknown(uri: str) -> MCPError:
+    return MCPError(INVALID_PARAMS, "no such resource", data={"uri": uri})
+
+
+def _text(text: str) -> CallToolResult:
+    block = {"type": "text", "text": text}
+    return CallToolResult.model_validate({"content": [block], "isError": text.startswith("Error:")})
+
+
+def _tool(name: str, about: str, schema: dict[str, Any]) -> Tool:
+    hints = ToolAnnotations(read_only_hint=True, open_world_hint=False)
+    return Tool(name=name, description=about, input_schema=schema, annotations=hints)
+
+
+def _listing() -> Tool:
+    schema = {"type": "object", "properties": {}, "additionalProperties": False}
+    return _tool("list_messages", "List the names of all messages.", schema)

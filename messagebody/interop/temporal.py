@@ -1,0 +1,87 @@
+"""A driver of Temporal's external storage: payloads under their digest, each stored once.
+
+A body is best offloaded before it is an argument: parts then are stored once each, where payloads
+are stored whole. The driver catches what is large all the same.
+"""
+
+import asyncio
+import os
+from collections.abc import Sequence
+from typing import Any
+
+from messagebody.digests import is_digest
+from messagebody.errors import DecodeError, MessageBodyError, MissingDependency
+from messagebody.payloads.objects import Objects, Stored
+from messagebody.stores import Store, open_store
+
+try:
+    from temporalio.api.common.v1 import Payload
+    from temporalio.converter import StorageDriver, StorageDriverClaim
+except ImportError as error:
+    raise MissingDependency("messagebody.interop.temporal", "temporal") from error
+
+
+class BodyStorageDriver(StorageDriver):  # type: ignore[misc]
+    """A driver for `ExternalStorage(drivers=[…])` that keeps payloads in a store.
+
+    Temporal calls its interface experimental.
+
+    Arguments:
+        store: a store, its URL, or a directory's path.
+        name: how the driver is found again when payloads are read.
+    """
+
+    def __init__(self, store: str | os.PathLike[str] | Store, *, name: str = "messagebody") -> None:
+        self._name = name
+        self._objects = Objects(open_store(store))
+
+    def name(self) -> str:
+        """Return the name that claims carry."""
+        return self._name
+
+    def type(self) -> str:
+        """Return what drivers of this kind are called in every language."""
+        return "messagebody"
+
+    async def store(self, context: Any, payloads: Sequence[Payload]) -> list[StorageDriverClaim]:
+        """Store payloads and return a claim for each: digest and size.
+
+        Raises:
+            StoreError: the store failed.
+        """
+        return await asyncio.to_thread(self._store, payloads)
+
+    def _store(self, payloads: Sequence[Payload]) -> list[StorageDriverClaim]:
+        batch = self._objects.batch()
+        named = [batch.add(each.SerializeToString(deterministic=True)) for each in payloads]
+        batch.write()
+        return [
+            StorageDriverClaim({"digest": each.digest, "size": str(each.size)}) for each in named
+        ]
+
+    async def retrieve(self, context: Any, claims: Sequence[StorageDriverClaim]) -> list[Payload]:
+        """Return the payloads of claims, verified.
+
+        Raises:
+            ObjectNotFound, DigestMismatch: a payload is gone or damaged.
+            DecodeError: a claim is none of this driver's.
+        """
+        return await asyncio.to_thread(self._retrieve, claims)
+
+    def _retrieve(self, claims: Sequence[StorageDriverClaim]) -> list[Payload]:
+        wanted = [_stored(claim) for claim in claims]
+        found = self._objects.fetch_all(wanted)
+        payloads = []
+        for each in wanted:
+            data = found[each]
+            if isinstance(data, MessageBodyError):
+                raise data
+            payloads.append(Payload.FromString(data))
+        return payloads
+
+
+def _stored(claim: StorageDriverClaim) -> Stored:
+    digest, size = claim.claim_data.get("digest"), claim.claim_data.get("size", "")
+    if not is_digest(digest) or not (size.isascii() and size.isdigit() and len(size) < 16):
+        raise DecodeError("a claim of external storage has no digest and size")
+    return Stored(digest, int(size))

@@ -1,0 +1,124 @@
+"""Markup of strangers made safe: Markdown and HTML become elements that only show.
+
+The one door to markdown-it and nh3. HTML inside of Markdown is text, and what markdown-it makes
+goes through the same sieve as HTML, so that a mistake in one of the two is no hole.
+"""
+
+from collections.abc import Callable
+from functools import cached_property
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+from messagebody.errors import MissingDependency
+from messagebody.rendering.elements import Html, visible
+
+# None that loads, runs, submits or is styled, and none that closes what stands around it.
+_TAGS: Final = frozenset(
+    {"a", "abbr", "b", "bdi", "blockquote", "br", "caption", "cite", "code", "dd", "del", "details",
+     "dfn", "dl", "dt", "em", "figcaption", "figure", "h1", "h2", "h3", "h4", "h5", "h6", "hr", "i",
+     "img", "ins", "kbd", "li", "mark", "ol", "p", "pre", "q", "rp", "rt", "ruby", "s", "samp",
+     "small", "span", "strong", "sub", "summary", "sup", "table", "tbody", "td", "tfoot", "th",
+     "thead", "time", "tr", "u", "ul", "var", "wbr"}
+)  # fmt: skip
+# All else that holds text which nobody is meant to read.
+_DROPPED: Final = frozenset(
+    {"iframe", "math", "noembed", "noframes", "noscript", "object", "script", "style", "svg",
+     "template", "textarea", "title", "xmp"}
+)  # fmt: skip
+_SIDES: Final = frozenset({"left", "right", "center"})
+_ATTRIBUTES: Final = {
+    "a": {"href"},
+    "img": {"src", "alt"},
+    "ol": {"start"},
+    "td": {"align", "colspan", "rowspan"},
+    "th": {"align", "colspan", "rowspan"},
+}
+# Schemes that the filter below sees; `source:` points to a part, as in the format's proposal.
+_SCHEMES: Final = frozenset({"https", "data", "source"})
+_MOST_CELLS: Final = 100
+
+
+def is_web_link(url: str) -> bool:
+    """Tell whether a URL may be a link: it is public on its face, and names no user.
+
+    Examples:
+        >>> is_web_link("https://example.com/a"), is_web_link("https://a:b@example.com/")
+        (True, False)
+    """
+    try:
+        pieces = urlsplit(url)
+    except ValueError:  # such as an unfinished IPv6 address
+        return False
+    is_plain = url.isascii() and url.isprintable() and "\\" not in url and " " not in url
+    return is_plain and pieces.scheme == "https" and bool(pieces.netloc) and "@" not in url
+
+
+class Sieve:
+    """Makes Markdown and HTML safe for one page.
+
+    Arguments:
+        link_to: returns where a link inside of the message leads on the page, None for nowhere.
+        picture_at: returns a `data:` URL of a picture that the message has, None for none.
+
+    Raises:
+        MissingDependency: the extra `view` is not installed.
+    """
+
+    def __init__(
+        self,
+        link_to: Callable[[str], str | None],
+        picture_at: Callable[[str], str | None],
+    ) -> None:
+        try:
+            import markdown_it
+            import nh3
+        except ImportError as error:
+            raise MissingDependency("a page of a body", "view") from error
+        self._link_to = link_to
+        self._picture_at = picture_at
+        self._markdown_it: Any = markdown_it.MarkdownIt
+        self._cleaner = nh3.Cleaner(
+            tags=set(_TAGS),
+            clean_content_tags=set(_DROPPED),
+            attributes={tag: set(names) for tag, names in _ATTRIBUTES.items()},
+            attribute_filter=self._filtered,
+            url_schemes=set(_SCHEMES),
+            link_rel="noopener noreferrer nofollow",
+        )
+
+    def html(self, text: str) -> Html:
+        """Return what of a document in HTML only shows."""
+        # Written out after it is parsed: an entity stands for a mark of direction, too.
+        return Html(visible(self._cleaner.clean(text)))
+
+    def markdown(self, text: str) -> Html:
+        """Return a text in Markdown; HTML in it stays text."""
+        return self.html(self._parser.render(text))
+
+    @cached_property
+    def _parser(self) -> Any:
+        # Deeper lists and quotes than anybody writes take time without end.
+        parser = self._markdown_it("commonmark", {"html": False, "maxNesting": 20})
+        parser.enable(["table", "strikethrough"])
+        parser.validateLink = lambda _: True  # the sieve decides
+        parser.core.ruler.push("align", _align)
+        return parser
+
+    def _filtered(self, _tag: str, name: str, value: str) -> str | None:
+        if name == "href":
+            return value if is_web_link(value) else self._link_to(value)
+        if name == "src":
+            return self._picture_at(value)
+        if name == "align":
+            return value if value in _SIDES else None
+        if name in {"colspan", "rowspan", "start"}:
+            return value if value.isdecimal() and int(value[:9]) <= _MOST_CELLS else None
+        return value
+
+
+def _align(state: Any) -> None:
+    """Say the sides of cells by an attribute: styles are not allowed on the page."""
+    for token in state.tokens:
+        side = str(token.attrs.pop("style", "")).removeprefix("text-align:")
+        if side in _SIDES:
+            token.attrs["align"] = side

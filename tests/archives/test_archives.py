@@ -1,0 +1,266 @@
+"""Archives and mail: round trips, hostile entries, bounds, and equal bytes for equal bodies."""
+
+import email
+import email.policy
+import io
+import random
+import stat
+import tarfile
+import zipfile
+from collections.abc import Callable
+from email.message import EmailMessage
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+
+from messagebody import MessageBody, MessageBodyError, Part
+from messagebody.archives import mime, tar
+from messagebody.archives import zip as zipped
+from messagebody.errors import DecodeError, InvalidArgument, RefusedPaths
+from messagebody.formats import adapter
+from messagebody.limits import Limits
+from messagebody.testing.strategies import bodies
+
+ADAPTERS: dict[str, Any] = {"zip": zipped, "tar": tar, "mime": mime}
+every = pytest.mark.parametrize("name", ADAPTERS)
+archives = pytest.mark.parametrize("name", ["zip", "tar"])
+
+
+def sample() -> MessageBody:
+    return MessageBody(
+        [
+            Part("# Cats", name="/cats.md"),
+            Part(b"\x89PNG\r\n\x1a\n", name="/images/cat.png"),
+            Part("", name="/empty.txt"),
+        ]
+    )
+
+
+@every
+def test_a_body_comes_back(name: str) -> None:
+    done = ADAPTERS[name].from_body(sample())
+    assert done.losses == ()
+    assert adapter(name).to_body(done.value).value == sample()
+    assert adapter(name).detect(done.value)
+    assert [*adapter(name).iter_findings(done.value)] == []
+
+
+@every
+@settings(max_examples=15)
+@given(bodies())
+def test_nothing_is_lost_in_silence(name: str, body: MessageBody) -> None:
+    done = ADAPTERS[name].from_body(body)
+    back = ADAPTERS[name].to_body(done.value).value
+    contents = [part.read_bytes() for part in body if not part.is_reference]
+    assert [part.read_bytes() for part in back] == contents
+    assert done.losses or back == body
+    assert ADAPTERS[name].from_body(body).value == done.value
+
+
+@every
+def test_references_are_read_only_by_a_resolver(name: str) -> None:
+    body = MessageBody([Part(url="https://example.com/a.png")])
+    done = ADAPTERS[name].from_body(body)
+    assert "no resolver is given" in str(done.losses)
+    assert len(ADAPTERS[name].to_body(done.value).value) == 0
+
+
+@every
+def test_damaged_bytes_are_refused_or_read(name: str) -> None:
+    chance = random.Random(5)
+    data = ADAPTERS[name].from_body(sample()).value
+    for _ in range(400):
+        damaged = bytearray(data)
+        for _ in range(chance.randint(1, 4)):
+            damaged[chance.randrange(len(damaged))] = chance.randrange(256)
+        del damaged[chance.choice([len(damaged), chance.randrange(len(damaged))]) :]
+        try:
+            body = ADAPTERS[name].to_body(bytes(damaged)).value
+        except MessageBodyError:
+            continue
+        assert sum(part.size or 0 for part in body) <= len(data)
+
+
+@archives
+def test_content_may_stay_in_a_directory(name: str, tmp_path: Path) -> None:
+    file = tmp_path / "archive"
+    with file.open("wb") as out:
+        assert ADAPTERS[name].write(sample(), out) == []
+    (tmp_path / "held").mkdir()
+    body = ADAPTERS[name].to_body(file, into=tmp_path / "held").value
+    assert all(part.local_file is not None for part in body)
+    assert [part.read_bytes() for part in body] == [part.read_bytes() for part in sample()]
+
+
+@pytest.mark.slow
+@archives
+def test_a_gibibyte_passes_in_little_memory(name: str, tmp_path: Path) -> None:
+    resource = pytest.importorskip("resource")
+    large = tmp_path / "large.bin"
+    with large.open("wb") as out:
+        for _ in range(1024):
+            out.write(random.randbytes(1024) * 1024)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    with (tmp_path / "archive").open("wb") as out:
+        ADAPTERS[name].write(MessageBody([Part(large, name="/large.bin")]), out)
+    (tmp_path / "held").mkdir()
+    body = ADAPTERS[name].to_body(tmp_path / "archive", into=tmp_path / "held").value
+    assert body[0].size == 1024**3
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 64 * 1024
+
+
+def _zip(*entries: tuple[str, bytes, int]) -> bytes:
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        for path, content, mode in entries:
+            info = zipfile.ZipInfo(path)
+            info.external_attr, info.compress_type = mode << 16, zipfile.ZIP_DEFLATED
+            archive.writestr(info, content)
+    return file.getvalue()
+
+
+def _tar(path: str, kind: bytes = tarfile.REGTYPE) -> bytes:
+    file = io.BytesIO()
+    with tarfile.open(fileobj=file, mode="w") as archive:
+        info = tarfile.TarInfo(path)
+        info.type, info.linkname = kind, "/etc/passwd"
+        archive.addfile(info)
+    return file.getvalue()
+
+
+HOSTILE: list[tuple[str, Callable[[], bytes], str]] = [
+    ("zip", lambda: _zip(("../x", b"", 0)), "a path that climbs out"),
+    ("zip", lambda: _zip(("a/../../x", b"", 0)), "a path that climbs out"),
+    ("zip", lambda: _zip(("/etc/passwd", b"", 0)), "an absolute path"),
+    ("zip", lambda: _zip(("C:/x", b"", 0)), "an absolute path"),
+    ("zip", lambda: _zip(("x", b"/etc/passwd", stat.S_IFLNK | 0o777)), "not a regular file"),
+    (
+        "zip",
+        lambda: _zip(("x", bytes(30_000_000), 0)),
+        "it unpacks to more than 200 times its size",
+    ),
+    ("zip", lambda: _zip(("Q3 report.pdf", b"", 0)), "not a legal part name"),
+    ("tar", lambda: _tar("../x"), "a path that climbs out"),
+    ("tar", lambda: _tar("/etc/passwd"), "an absolute path"),
+    ("tar", lambda: _tar("x", tarfile.SYMTYPE), "not a regular file"),
+    ("tar", lambda: _tar("x", tarfile.LNKTYPE), "not a regular file"),
+    ("tar", lambda: _tar("x", tarfile.CHRTYPE), "not a regular file"),
+    ("tar", lambda: _tar("x", tarfile.FIFOTYPE), "not a regular file"),
+]
+
+
+@pytest.mark.parametrize(("name", "made", "why"), HOSTILE)
+def test_what_makes_no_part_is_refused(
+    name: str, made: Callable[[], bytes], why: str, tmp_path: Path
+) -> None:
+    with pytest.raises(RefusedPaths, match=why):
+        ADAPTERS[name].to_body(made(), into=tmp_path)
+    assert [*tmp_path.iterdir()] == []
+    assert why in str([*ADAPTERS[name].iter_findings(made())])
+
+
+@archives
+def test_two_entries_of_one_path_are_refused(name: str) -> None:
+    data = _tar("x")[:512] + _tar("x") if name == "tar" else _zip(("x", b"1", 0), ("y", b"2", 0))
+    with pytest.raises(RefusedPaths, match="two entries have this path"):
+        ADAPTERS[name].to_body(data.replace(b"y", b"x") if name == "zip" else data)
+
+
+@archives
+def test_limits_hold(name: str) -> None:
+    data = ADAPTERS[name].from_body(sample()).value
+    for limits, why in (
+        (Limits(parts=2), "more than 2 entries"),
+        (Limits(part_bytes=5), "more than 5 bytes"),
+        (Limits(json_bytes=10), "more than 10 bytes together"),
+    ):
+        with pytest.raises(DecodeError, match=why):
+            ADAPTERS[name].to_body(data, limits=limits)
+
+
+def test_names_that_are_not_legal_may_be_changed() -> None:
+    body = zipped.to_body(_zip(("Q3 report.pdf", b"x", 0)), rename=True).value
+    assert body[0].name == "/Q3_report.pdf"
+    assert body[0].metadata == {"filename": "Q3 report.pdf"}
+
+
+def test_large_headers_of_tar_are_refused() -> None:
+    header = tarfile.TarInfo("x")
+    header.type, header.size = tarfile.XHDTYPE, 50_000_000
+    with pytest.raises(DecodeError, match="a header of the archive has more than"):
+        tar.to_body(header.tobuf(tarfile.USTAR_FORMAT) + bytes(60_000_000))
+
+
+class TestMime:
+    """Mail and forms."""
+
+    def test_what_it_writes_is_read_by_the_standard_library(self) -> None:
+        message = email.message_from_bytes(
+            mime.from_body(sample()).value, policy=email.policy.default
+        )
+        assert isinstance(message, EmailMessage)
+        parts = [*message.iter_parts()]
+        assert [part.get_filename() for part in parts] == ["cats.md", "images/cat.png", "empty.txt"]
+        assert parts[1].get_content() == b"\x89PNG\r\n\x1a\n"
+
+    @pytest.mark.parametrize(
+        ("header", "name"),
+        [
+            ("filename*=utf-8''%C5%BElut%C3%BD%20k%C5%AF%C5%88.txt", "žlutý kůň.txt"),
+            ("filename*0*=utf-8''%C5%BElut; filename*1*=%C3%BD.txt", "žlutý.txt"),
+            ('filename="=?utf-8?B?xb5sdXTDvS50eHQ=?="', "žlutý.txt"),
+            ('filename="=?iso-8859-2?Q?=BElut=FD.txt?="', "žlutý.txt"),
+            ('filename="žlutý.txt"', "žlutý.txt"),
+            ('filename="a b.txt"', "a b.txt"),
+        ],
+    )
+    def test_file_names_of_every_rfc(self, header: str, name: str) -> None:
+        data = (
+            "Content-Type: multipart/mixed; boundary=b\r\n\r\n--b\r\n"
+            f"Content-Disposition: attachment; {header}\r\n\r\nx\r\n--b--\r\n"
+        )
+        [part] = mime.to_body(data.encode()).value
+        assert part.metadata == {"filename": name}
+
+    def test_all_levels_are_read_in_order(self) -> None:
+        mail = EmailMessage()
+        mail.set_content("Look.")
+        mail.add_alternative("<p>Look.</p>", subtype="html")
+        mail.add_attachment(b"%PDF-", maintype="application", subtype="pdf", filename="a.pdf")
+        body = mime.to_body(mail.as_bytes()).value
+        assert [part.content_type.split(";")[0] for part in body] == [
+            "text/plain", "text/html", "application/pdf",
+        ]  # fmt: skip
+        assert body[2].name == "/a.pdf"
+
+    def test_forms_and_related_parts_keep_their_names(self) -> None:
+        about = {"formField": "photo", "contentID": "<a@b>", "contentLocation": "a.png"}
+        body = MessageBody([Part(b"x", name="/a.png", metadata=about)])
+        done = mime.from_body(body, subtype="form-data")
+        assert done.losses == ()
+        assert mime.to_body(done.value).value[0].metadata == about
+
+    @pytest.mark.parametrize("value", ["a\r\nBcc: all@example.com", "a\nb", "a\0b", "ž"])
+    def test_nothing_breaks_out_of_a_header(self, value: str) -> None:
+        for key in ("contentID", "contentLocation", "formField"):
+            body = MessageBody([Part(b"x", name="/a.png", metadata={key: value})])
+            with pytest.raises(InvalidArgument, match="a header of one line"):
+                mime.from_body(body, subtype="form-data")
+
+    def test_only_multipart_messages_are_read(self) -> None:
+        with pytest.raises(DecodeError, match="no multipart message"):
+            mime.to_body(b"Subject: Hello\r\n\r\nHello!")
+        with pytest.raises(DecodeError, match="more than 20 levels"):
+            mime.to_body(_nested(40))
+        with pytest.raises(DecodeError, match="more than 10 bytes"):
+            mime.to_body(mime.from_body(sample()).value, limits=Limits(json_bytes=10))
+        with pytest.raises(InvalidArgument, match="subtype"):
+            mime.from_body(sample(), subtype="x\r\ny")
+
+
+def _nested(levels: int) -> bytes:
+    lines = [f"Content-Type: multipart/mixed; boundary=b{level}\r\n\r\n--b{level}\r\n"
+             for level in range(levels)]  # fmt: skip
+    return "".join([*lines, "\r\nx"]).encode()

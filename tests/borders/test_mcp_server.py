@@ -1,0 +1,181 @@
+"""The MCP server and tool results, read by the official client, in both eras of the protocol."""
+
+import base64
+import json
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+from mcp import Client, MCPError, StdioServerParameters
+
+from messagebody import MessageBody, Part
+from messagebody.errors import InvalidArgument
+from messagebody.interop.mcp import server, tool_result
+
+PNG = b"\x89PNG\r\n\x1a\n" + bytes(90)
+ERAS = ["auto", "legacy"]
+
+
+@pytest.fixture
+def message() -> MessageBody:
+    body = MessageBody([Part("Why?"), Part("one two three", name="/logs/a.txt")])
+    body.add(PNG, name="/charts/a b.png".replace(" ", "-"), content_type="image/png")
+    body.add(bytes(99), name="/raw.bin", content_type="application/zip")
+    body.add(url="s3://acme/x", name="/far", content_type="text/plain")
+    return body
+
+
+def text_of(result: Any) -> str:
+    return str(result.content[0].text)
+
+
+async def walk(client: Any) -> None:
+    """What every client does, whatever the transport."""
+    found = {each.uri: each for each in (await client.list_resources()).resources}
+    assert [*found] == [
+        "messagebody:///", "messagebody:///?part=0", "messagebody:///logs/a.txt",
+        "messagebody:///charts/a-b.png", "messagebody:///raw.bin", "messagebody:///far",
+    ]  # fmt: skip
+    assert found["messagebody:///raw.bin"].size == 99
+    [manifest] = (await client.read_resource("messagebody:///")).contents
+    assert len(json.loads(manifest.text)) == 5
+    [picture] = (await client.read_resource("messagebody:///charts/a-b.png")).contents
+    assert base64.b64decode(picture.blob) == PNG
+    [text] = (await client.read_resource("messagebody:///?part=0")).contents
+    assert (text.text, text.mime_type) == ("Why?", "text/plain")
+    tools = (await client.list_tools()).tools
+    assert [each.name for each in tools] == ["list_parts", "read_part", "search_parts"]
+    assert all(each.annotations.read_only_hint for each in tools)
+    assert tools[1].input_schema["required"] == ["part"]
+    call = client.call_tool
+    assert len(text_of(await call("list_parts", {})).splitlines()) == 5
+    assert text_of(await call("read_part", {"part": "/logs/a.txt", "offset": 4})) == "two three"
+    [block] = (await call("read_part", {"part": "/charts/a-b.png"})).content
+    assert (block.type, base64.b64decode(block.data)) == ("image", PNG)
+    [block] = (await call("read_part", {"part": "/raw.bin"})).content
+    assert (block.type, block.uri) == ("resource_link", "messagebody:///raw.bin")
+    assert "offset 4" in text_of(await call("search_parts", {"text": "TWO"}))
+    for name, arguments, answer in [
+        ("read_part", {"part": 5}, "part is string, got 5 (int)"),
+        ("read_part", {}, "missing a required argument"),
+        ("read_part", {"part": "/logs/b.txt"}, "did you mean '/logs/a.txt'?"),
+        ("read_part", {"part": "/far"}, "which no resolver allows"),
+        ("drop", {}, "no tool 'drop'"),
+    ]:
+        wrong = await call(name, arguments)
+        assert wrong.is_error, name
+        assert answer in text_of(wrong)
+        assert "Resolver" not in text_of(wrong)
+    for uri in ("messagebody:///nothing", "file:///etc/passwd", "messagebody://other/", "s3://["):
+        with pytest.raises(MCPError):
+            await client.read_resource(uri)
+
+
+@pytest.mark.parametrize("era", ERAS)
+def test_in_the_same_process(message: MessageBody, era: Any) -> None:
+    async def run() -> None:
+        async with Client(server(message), mode=era) as client:
+            await walk(client)
+
+    anyio.run(run)
+
+
+@pytest.mark.parametrize("era", ERAS)
+def test_over_stdio(message: MessageBody, era: Any, tmp_path: Path) -> None:
+    message.save(tmp_path / "message.json")
+    arguments = ["-m", "messagebody", "mcp", str(tmp_path / "message.json")]
+    here = {"PYTHONPATH": str(Path(__file__).parents[2])}
+
+    async def run() -> None:
+        command = StdioServerParameters(command=sys.executable, args=arguments, env=here)
+        async with Client(command, mode=era) as client:
+            await walk(client)
+
+    anyio.run(run)
+
+
+def test_many_messages(message: MessageBody) -> None:
+    many: dict[str, Any] = {f"m{number}": (lambda: message) for number in range(450)}
+    many["a/b c"] = message
+
+    async def run() -> None:
+        async with Client(server(many)) as client:
+            found: list[Any] = []
+            cursor, pages = None, 0
+            while pages == 0 or cursor:
+                page = await client.list_resources(cursor=cursor)
+                found, cursor, pages = found + page.resources, page.next_cursor, pages + 1
+            assert (len(found), pages) == (451, 3)
+            assert found[0].uri == "messagebody://a%2Fb%20c/"
+            [text] = (await client.read_resource(found[0].uri + "logs/a.txt")).contents
+            assert text.text == "one two three"
+            call = client.call_tool
+            assert text_of(await call("list_messages", {})).startswith("a/b c\nm0\n")
+            arguments = {"message": "m7", "part": "0"}
+            assert text_of(await call("read_part", arguments)) == "Why?"
+            assert (await call("read_part", {"message": "x", "part": "0"})).is_error
+            with pytest.raises(MCPError):
+                await client.list_resources(cursor="-1")
+
+    anyio.run(run)
+
+
+def wire(result: Any) -> int:
+    return len(json.dumps(result.model_dump(mode="json", by_alias=True, exclude_none=True)))
+
+
+@pytest.mark.parametrize("size", [500, 5_000, 50_000, 1_000_000])
+def test_a_tool_result_keeps_its_bound(size: int) -> None:
+    body = MessageBody([Part("See the charts.")])
+    for number in range(30):
+        body.add(bytes(20_000), name=f"/charts/{number}.png", content_type="image/png")
+    result = tool_result(body, size)
+    assert wire(result) <= size + 100  # what is around the blocks
+    blocks = result.content
+    assert blocks[0].text == "See the charts."
+    kinds = [block.type for block in blocks]
+    assert (kinds.count("image") == 30) == (size == 1_000_000)
+    shown = kinds.count("image") + kinds.count("resource_link")
+    if shown < 30:
+        assert blocks[-1].text == f"[{30 - shown} of 31 parts left out]"
+
+
+def test_bad_arguments(message: MessageBody) -> None:
+    with pytest.raises(InvalidArgument, match="at least 500"):
+        tool_result(message, 3)
+    with pytest.raises(InvalidArgument, match="at least 500"):
+        server(message, max_bytes=3)
+    for source in ([message], {"": message}, "message.json"):
+        with pytest.raises(InvalidArgument, match="a dict of them by name"):
+            server(source)  # type: ignore[arg-type]
+
+
+def test_over_http(message: MessageBody, tmp_path: Path) -> None:
+    import httpx2
+
+    from tests import servers
+
+    (tmp_path / "deep").mkdir()
+    message.save(tmp_path / "deep" / "one.json")
+    (tmp_path / "broken.json").write_text("[")
+    port = servers.free_port()
+    command = [sys.executable, "-m", "messagebody", "mcp", str(tmp_path), "--http", str(port)]
+    env = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
+
+    async def run() -> None:
+        async with Client(f"http://127.0.0.1:{port}/mcp") as client:
+            assert text_of(await client.call_tool("list_messages", {})) == "broken\ndeep/one"
+            arguments = {"message": "deep/one", "part": "0"}
+            assert text_of(await client.call_tool("read_part", arguments)) == "Why?"
+            broken = await client.call_tool("list_parts", {"message": "broken"})
+            assert broken.is_error
+
+    with servers.running(command, port, env):
+        anyio.run(run)
+        # A page of another site that was bound to this address is refused.
+        foreign = {"Host": "evil.example", "Accept": "application/json, text/event-stream"}
+        answer = httpx2.post(f"http://127.0.0.1:{port}/mcp", json={}, headers=foreign)
+        assert answer.status_code == 421

@@ -1,0 +1,89 @@
+"""Formats on the command line: detected, listed, line by line, and with every loss said."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from messagebody import MessageBody, Part
+from messagebody.archives import zip as zipped
+from messagebody.formats import adapter_names, anthropic
+from tests.cli.test_commands import Shell
+
+A2A = {
+    "messageId": "m",
+    "role": "ROLE_AGENT",
+    "parts": [
+        {"text": "Look."},
+        {"raw": "UEsDBA==", "filename": "a.zip", "mediaType": "application/zip"},
+    ],
+}
+
+
+@pytest.fixture
+def shell(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Shell:
+    monkeypatch.chdir(tmp_path)
+    return Shell(monkeypatch)
+
+
+def test_the_format_is_detected(shell: Shell) -> None:
+    done = shell("convert", stdin=json.dumps(A2A).encode())
+    assert done.code == 0
+    body = MessageBody.from_json(done.out)
+    assert body.names() == ["/a.zip"]
+    body = MessageBody([Part("# Cats", name="/cats.md")])
+    packed = zipped.from_body(body).value
+    assert shell("detect", stdin=packed).out == "zip\n"
+    assert MessageBody.from_json(shell("convert", stdin=packed).out) == body
+    assert shell("convert", "--to", "zip", stdin=body.to_json().encode()).data == packed
+
+
+def test_the_role_comes_along(shell: Shell) -> None:
+    done = shell("convert", "--to", "anthropic", stdin=json.dumps(A2A).encode())
+    assert json.loads(done.out)["role"] == "assistant"
+
+
+def test_losses_go_where_they_are_wanted(shell: Shell, tmp_path: Path) -> None:
+    message = json.dumps(A2A).encode()
+    listed = shell("convert", "--to", "anthropic", stdin=message)
+    assert (listed.code, "omitted part 1 /a.zip" in listed.err) == (0, True)
+    failed = shell("convert", "--to", "anthropic", "--losses", "fail", stdin=message)
+    assert (failed.code, failed.out) == (1, "")
+    assert "omitted part 1 /a.zip" in failed.err
+    ignored = shell("convert", "--to", "anthropic", "--losses", "ignore", stdin=message)
+    assert (ignored.code, ignored.err) == (0, "")
+    assert ignored.out == listed.out
+    kept = shell("convert", "--to", "anthropic", "--losses", "lost.json", stdin=message)
+    assert (kept.code, kept.err) == (0, "")
+    losses = json.loads((tmp_path / "lost.json").read_text(encoding="utf-8"))
+    assert [loss["where"] for loss in losses] == ["part 1 /a.zip"] * len(losses)
+    assert losses
+
+
+def test_a_conversation_is_a_message_a_line(shell: Shell) -> None:
+    talk = [
+        {"role": "user", "content": "Weather?"},
+        {"role": "assistant", "content": None, "tool_calls": [
+            {"id": "c", "type": "function", "function": {"name": "f", "arguments": "{}"}}]},
+    ]  # fmt: skip
+    lines = "".join(f"{json.dumps(message)}\n" for message in talk).encode()
+    done = shell("convert", "--lines", "--from", "openai-chat", "--to", "gemini", stdin=lines)
+    made = [json.loads(line) for line in done.out.splitlines()]
+    assert [message["role"] for message in made] == ["user", "model"]
+    back = shell("convert", "--lines", "--from", "openai-chat", stdin=lines)
+    assert [len(json.loads(line)) for line in back.out.splitlines()] == [1, 1]
+    lossy = json.dumps(A2A).encode() + b"\n"
+    done = shell("convert", "--lines", "--to", "anthropic", stdin=lossy * 2)
+    assert "message 1: part 1 /a.zip" in done.err
+
+
+def test_formats_are_listed(shell: Shell) -> None:
+    rows = json.loads(shell("formats", "--json").out)
+    assert [row["name"] for row in rows] == [*adapter_names()]
+    [row] = [row for row in rows if row["name"] == "anthropic"]
+    assert row["kinds"][0]["name"] == "image"
+    assert row["kinds"][0]["maxBytes"] == anthropic.FORMAT.kinds[0].max_bytes
+    said = shell("formats").out
+    assert "image: image/png" in said
+    assert "at most 32 MiB" in said
+    assert "resource_link: no content; any URL" in said

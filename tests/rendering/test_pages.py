@@ -1,0 +1,376 @@
+"""The page of a body: what is shown, what is not and why, and that nothing can act."""
+
+import base64
+import hashlib
+import io
+import re
+from html.parser import HTMLParser
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+
+from messagebody import (
+    MessageBody,
+    MessageBodySchema,
+    Part,
+    Resolver,
+)
+from messagebody.errors import InvalidArgument, MissingDependency
+from messagebody.rendering import page
+from messagebody.samples import example_body, sample
+from messagebody.testing.strategies import bodies
+
+CSS = files("messagebody.rendering").joinpath("page.css").read_text("utf-8")
+
+
+class Elements(HTMLParser):
+    """All start tags of a document, with their attributes, and its text."""
+
+    def __init__(self, document: str) -> None:
+        super().__init__()
+        self.found: list[tuple[str, dict[str, str | None]]] = []
+        self.words: list[str] = []
+        self.feed(document)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.found.append((tag, dict(attrs)))
+
+    def handle_data(self, data: str) -> None:
+        self.words.append(data)
+
+    def of(self, tag: str) -> list[dict[str, str | None]]:
+        return [attributes for name, attributes in self.found if name == tag]
+
+    @property
+    def text(self) -> str:
+        return " ".join(self.words)
+
+
+def shown(content: Any = None, **arguments: Any) -> Elements:
+    """Return the elements of a page about one part."""
+    return Elements(page(MessageBody([Part(content, **arguments)])))
+
+
+def test_a_page_is_one_file_under_a_policy_that_names_its_style() -> None:
+    document = page(example_body("multimodal"))
+    elements = Elements(document)
+    policy = next(each["content"] for each in elements.of("meta") if "http-equiv" in each) or ""
+    (style,) = re.findall("<style>(.*?)</style>", document, re.DOTALL)
+    digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
+    assert f"style-src 'sha256-{digest}'" in policy
+    assert policy.startswith("default-src 'none'; ")
+    assert document.index("http-equiv") < document.index("<style>")
+    assert elements.of("script") == []
+    assert "url(" not in style
+    assert "@import" not in style
+
+
+@given(bodies())
+def test_any_body_has_a_page_in_which_nothing_acts(body: MessageBody) -> None:
+    for tag, attributes in Elements(page(body, title="<script>")).found:
+        assert tag not in {"script", "iframe", "object", "embed", "form", "base", "input", "svg"}
+        assert not [name for name in attributes if name.startswith("on") or name == "style"]
+        assert (attributes.get("src") or "data:").startswith("data:")
+        if tag != "link":
+            assert (attributes.get("href") or "#").startswith(
+                ("#", "https://", "data:application/pdf")
+            )
+
+
+def test_markdown_is_laid_out_and_its_html_is_text() -> None:
+    elements = shown("# Cats\n\n*cute* <b onclick=x>b</b>", content_type="text/markdown")
+    assert len(elements.of("em")) == 1
+    assert elements.of("b") == []
+    assert "<b onclick=x>" in elements.text
+
+
+def test_html_is_sifted_and_its_source_is_there_to_read() -> None:
+    source = "<p onclick=x>see <a href='javascript:x'>this</a></p><script>act()</script>"
+    elements = shown(source, content_type="text/html")
+    assert elements.of("p")[1:] == [{}]
+    assert [each for each in elements.of("a") if each.get("href", "").startswith("j")] == []  # type: ignore[union-attr]
+    assert source in elements.text
+
+
+@pytest.mark.parametrize(
+    ("target", "leads_to"),
+    [
+        ("/sources/1", "#part-1"),
+        ("sources/1", "#part-1"),
+        ("./sources/1", "#part-1"),
+        ("source:1", "#part-1"),
+        ("https://example.com/a?b=c", "https://example.com/a?b=c"),
+        ("http://example.com/", None),
+        ("//example.com/", None),
+        ("https://user@example.com/", None),
+        ("https://[", None),
+        ("/sources/2", None),
+        ("data:text/html,x", None),
+    ],
+)
+def test_links_in_a_text_lead_to_parts_or_to_the_web(target: str, leads_to: str | None) -> None:
+    said = Part(f"[word](<{target}>)", content_type="text/markdown")
+    elements = Elements(page(MessageBody([said, Part("x", name="/sources/1")])))
+    (link,) = elements.of("a")
+    assert link.get("href") == leads_to
+
+
+def test_pictures_of_the_body_stand_in_its_text() -> None:
+    said = Part(
+        "![Rides](/chart.png) ![Far](https://example.com/a.png)", content_type="text/markdown"
+    )
+    elements = Elements(page(MessageBody([said, Part(sample("chart.png"), name="/chart.png")])))
+    near, far, itself = elements.of("img")
+    assert near["src"] == itself["src"]
+    assert "src" not in far
+    assert far["alt"] == "Far"
+
+
+def test_a_picture_in_html_may_be_in_its_url() -> None:
+    url = f"data:image/png;base64,{base64.b64encode(sample('chart.png')).decode()}"
+    document = f"<img src='{url}'><img src='data:text/html,x'><img src='data:image/png;base64,!'>"
+    pictures = shown(document, content_type="text/html").of("img")
+    assert [each.get("src") for each in pictures] == [url, None, None]
+
+
+@pytest.mark.parametrize(
+    ("name", "tag"),
+    [("chart.png", "img"), ("valley.jpg", "img"), ("bell.wav", "audio"), ("counter.pdf", "a")],
+)
+def test_media_are_in_the_page(name: str, tag: str) -> None:
+    content = sample(name)
+    found = shown(content, name=f"/{name}").of(tag)[-1]
+    source = found.get("src") or found.get("href") or ""
+    assert base64.b64decode(source.partition(",")[2]) == content
+
+
+def test_bytes_decide_what_a_player_gets() -> None:
+    """A list of films names URLs, which browsers ask for."""
+    playlist = b"#EXTM3U\n#EXTINF:1,\nhttps://example.com/1.ts\n"
+    for content_type in ("video/mp4", "application/vnd.apple.mpegurl", "audio/mpegurl"):
+        elements = shown(playlist, content_type=content_type)
+        assert elements.of("video") == elements.of("audio") == []
+    elements = shown(sample("valley.jpg"), content_type="image/png")
+    assert (elements.of("img")[0]["src"] or "").startswith("data:image/jpeg")
+    assert "its bytes are image/jpeg" in elements.text
+
+
+def test_neighbouring_pictures_stand_side_by_side() -> None:
+    pictures = [Part(sample("chart.png"), name=f"/{number}.png") for number in range(3)]
+    elements = Elements(page(MessageBody(pictures)))
+    assert [each["id"] for each in elements.of("figure")] == ["part-0", "part-1", "part-2"]
+    assert "3 pictures" in elements.text
+
+
+@pytest.mark.parametrize(
+    ("content", "content_type", "cells"),
+    [
+        ("a,b\n1,x\n2,\n", "text/csv", ["1", "x", "2"]),
+        ("a\tb\n1\tx\n", "text/tab-separated-values", ["1", "x"]),
+        ('[{"a": 1}, {"a": null, "b": [2]}]', "application/json", ["1", "null", "[2]"]),
+        ('{"a": 1}\n{"a": true}\n', "application/x-ndjson", ["1", "true"]),
+    ],
+)
+def test_rows_are_tables(content: str, content_type: str, cells: list[str]) -> None:
+    document = page(MessageBody([Part(content, content_type=content_type)]))
+    assert [each for each in re.findall("<td[^>]*>(.*?)</td>", document) if each] == cells
+
+
+def test_a_long_table_is_cut_and_says_so() -> None:
+    rows = "\n".join(",".join(map(str, range(60))) for _ in range(1_001))
+    elements = shown(rows, content_type="text/csv")
+    assert len(elements.of("td")) == 200 * 50
+    assert "more than 200 rows, the first 200 shown; the first 50 columns shown" in elements.text
+
+
+def test_parquet_is_a_table() -> None:
+    arrow = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    file = io.BytesIO()
+    parquet.write_table(arrow.table({"city": ["Graz", "Wien"] * 150, "rides": range(300)}), file)
+    elements = shown(file.getvalue(), name="/rides.parquet")
+    assert len(elements.of("td")) == 400
+    assert "300 rows, the first 200 shown" in elements.text
+    broken = shown(file.getvalue()[:-9], content_type="application/vnd.apache.parquet")
+    assert "not readable as a table" in broken.text
+
+
+@pytest.mark.parametrize(
+    ("content", "content_type", "note"),
+    [
+        ("[1, 2", "application/json", "not JSON"),
+        ("[1]\n", "application/x-ndjson", "not a table: it is no list of objects"),
+        ("[1\n", "application/x-ndjson", "not a table"),
+        ('a"' + "b" * 200_000, "text/csv", "more characters"),
+        (b"\xff\xfe", "text/plain", "not readable as text"),
+        (b"\x00\x01", "application/octet-stream", "binary content, 2 B"),
+        (b"", "image/png", "empty"),
+        (b"MZ\x90\x00", "application/pdf", "binary content"),
+        (b"PAR1", "application/vnd.apache.parquet", "not readable as a table"),
+    ],
+)
+def test_what_is_not_shown_says_why(content: str | bytes, content_type: str, note: str) -> None:
+    assert note in shown(content, content_type=content_type).text
+
+
+def test_marks_of_direction_are_written_out() -> None:
+    for content_type in ("text/plain", "text/html", "text/markdown"):
+        elements = shown("safe&#x202e;\u202efdp.exe", content_type=content_type, name="/a")
+        assert "\u202e" not in elements.text
+        assert "\\u202e" in elements.text
+
+
+# References
+
+
+def test_nothing_is_fetched_without_a_resolver(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("fetched")
+    resolver = Resolver(allow=[tmp_path])
+    part = Part(url=(tmp_path / "a.txt").as_uri(), content_type="text/plain", name="/a")
+    body = MessageBody([part.with_resolver(resolver)])
+    assert "not fetched" in Elements(page(body)).text
+    assert "fetched" in Elements(page(body, resolver=resolver)).words
+    assert "not readable" in Elements(page(body, resolver=Resolver())).text
+
+
+def test_a_reference_is_a_link_without_its_secrets() -> None:
+    body = MessageBody()
+    body.add(url="https://example.com/cat.png?sig=s3cret#s3cret", content_type="image/png")
+    body.add(url="s3://bucket/key?versionId=s3cret", content_type="image/png", name="/b",
+             metadata={"made from": "https://example.com/dog.png?sig=s3cret"})  # fmt: skip
+    body.add(url="https://me:s3cret@example.com/", content_type="text/plain", name="/c")
+    document = page(body)
+    assert "s3cret" not in document
+    links = [each["href"] for each in Elements(document).of("a")]
+    assert links == ["#part-0", "#part-1", "#part-2", "https://example.com/cat.png"]
+
+
+def test_a_data_url_is_content() -> None:
+    elements = shown(url="data:text/markdown,*cute*", content_type="text/markdown")
+    assert len(elements.of("em")) == 1
+
+
+# Limits
+
+
+def test_a_large_part_is_named_with_its_size(tmp_path: Path) -> None:
+    large = Part(b"\0" * 3_000, name="/large")
+    text = Part("x" * 200_000, name="/text")
+    elements = Elements(page(MessageBody([large, text]), most=2_000))
+    assert "2.9 KiB: too large to show here" in elements.text
+    assert "100,000 more characters" in elements.text
+    (tmp_path / "a").write_bytes(b"x" * 3_000)
+    far = MessageBody([Part(url=(tmp_path / "a").as_uri(), content_type="text/plain")])
+    resolver = Resolver(allow=[tmp_path])
+    assert "too large" in Elements(page(far, resolver=resolver, most="2 KiB")).text
+
+
+def test_a_page_has_room_for_so_much() -> None:
+    parts = [Part(sample("chart.png"), name=f"/{number}.png") for number in range(4)]
+    elements = Elements(page(MessageBody(parts), total=2 * len(sample("chart.png"))))
+    assert len(elements.of("img")) == 2
+    assert elements.text.count("the page has no more room") == 2
+
+
+def test_a_text_can_not_repeat_a_picture_without_end() -> None:
+    said = Part("![](/a.png)" * 5_000, content_type="text/markdown")
+    body = MessageBody([said, Part(sample("chart.png"), name="/a.png")])
+    assert len(page(body, total="1 MiB")) < 3 * 1024 * 1024
+
+
+def test_markup_that_takes_long_stays_as_it_is() -> None:
+    body = MessageBody([Part("a " * 50_000, content_type="text/markdown")] * 5)
+    elements = Elements(page(body))
+    assert len([each for each in elements.of("div") if each.get("class") == "prose"]) == 3
+    assert len(elements.of("pre")) == 2
+
+
+def test_many_parts_are_folded() -> None:
+    body = MessageBody([Part("x", name=f"/{number}") for number in range(5_010)])
+    elements = Elements(page(body))
+    assert len(elements.of("details")) == 5_000
+    assert not any("open" in each for each in elements.of("details"))
+    assert "10 more parts" in elements.text
+
+
+# Schemas and older bodies
+
+
+def test_violations_stand_at_their_parts() -> None:
+    schema = MessageBodySchema([("/a", "text/*"), ("/summary.md", "text/markdown", True)])
+    body = MessageBody([Part("x", name="/a"), Part(b"\0", name="/b")])
+    document = page(body, schema=schema)
+    elements = Elements(document)
+    part_missing, part_refused = reversed([str(each) for each in schema.iter_violations(body)])
+    assert part_missing in elements.text
+    assert part_refused in elements.text
+    assert "✗ 2 violations" in elements.text
+    assert document.index("part 1 (&#x27;/b&#x27;") > document.index('id="part-1"')
+    assert "✓ valid" in page(MessageBody(), schema=MessageBodySchema())
+
+
+def test_a_diff_shows_what_came_and_went_and_changed() -> None:
+    old = MessageBody([Part("one\ntwo", name="/a"), Part("x", name="/gone"), Part("said")])
+    new = MessageBody([Part("one\n2", name="/a"), Part("y", name="/new"), Part("said")])
+    elements = Elements(page(new, against=old))
+    assert "1 new, 1 changed, 1 removed" in elements.text
+    assert len(elements.of("ins")) == len(elements.of("del")) == 1
+    assert {"+2\n", "-two\n", "/gone", "new", "changed"} <= set(elements.words)
+    assert "no changes" in page(old, against=old)
+
+
+# Misuse
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [{"schema": MessageBody()}, {"against": []}, {"resolver": "s3://bucket"}, {"body": "text"}],
+)
+def test_wrong_arguments_are_refused(arguments: dict[str, Any]) -> None:
+    with pytest.raises(InvalidArgument):
+        page(arguments.pop("body", MessageBody()), **arguments)
+
+
+def test_without_the_extra_an_error_names_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(__import__("sys").modules, "nh3", None)
+    with pytest.raises(MissingDependency, match=r"messagebody\[view\]"):
+        page(MessageBody())
+
+
+# The look
+
+
+def _palettes() -> list[dict[str, str]]:
+    roots = re.findall(r":root \{(.*?)\}", CSS, re.DOTALL)[:2]
+    light, dark = (dict(re.findall(r"(--[\w-]+): (#[0-9a-f]{6})", root)) for root in roots)
+    return [light, {**light, **dark}]
+
+
+def _luminance(colour: str) -> float:
+    channels = [int(colour[start : start + 2], 16) / 255 for start in (1, 3, 5)]
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+@pytest.mark.parametrize("palette", _palettes(), ids=["light", "dark"])
+@pytest.mark.parametrize(
+    ("words", "grounds"),
+    [
+        ("--ink", ("--paper", "--card", "--wash")),
+        ("--quiet", ("--paper", "--card", "--wash")),
+        ("--accent", ("--paper", "--card", "--wash")),
+        ("--good", ("--good-wash",)),
+        ("--bad", ("--bad-wash",)),
+    ],
+)
+def test_all_text_has_contrast(
+    palette: dict[str, str], words: str, grounds: tuple[str, ...]
+) -> None:
+    """WCAG 2.2, 1.4.3: at least 4.5 to 1."""
+    for ground in grounds:
+        low, high = sorted((_luminance(palette[words]), _luminance(palette[ground])))
+        assert (high + 0.05) / (low + 0.05) >= 4.5, (words, ground)
