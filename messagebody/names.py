@@ -45,6 +45,8 @@ def are_names(names: Sequence[str], longest: int = sys.maxsize) -> bool:
 
     All names are joined and searched at once: no Python code runs for a single name.
     """
+    if len(names) == 1:
+        return is_name(names[0]) and len(names[0]) <= longest
     joined = "\n".join(names)
     return not names or (
         _SHAPES.fullmatch(joined) is not None
