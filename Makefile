@@ -11,7 +11,7 @@ AZURITE := $(VENV)/azurite/node_modules/.bin/azurite-blob
 # One worker for each core; conftest.py says how they share the tests.
 PYTEST := $(BIN)/python -m pytest -n auto -q
 
-.PHONY: help demo test test-deepagents run-deepagents test-slow faults fuzz test-newest test-cloud test-borders borders run-borders test-sdks run-sdks test-libraries libraries run-libraries lint format bench docs constraints pictures format-tables figures mutants clean
+.PHONY: help demo test test-deepagents run-deepagents test-view test-slow faults fuzz test-newest test-cloud test-borders borders run-borders test-sdks run-sdks test-libraries libraries run-libraries lint format bench docs constraints pictures format-tables figures mutants clean
 
 help: ## Show the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -45,6 +45,9 @@ faults: $(VENV)/.test ## Spoil requests to servers, kill writers, fill disks, sw
 FUZZ_SECONDS ?= 3600
 fuzz: $(VENV)/.test $(VENV)/.integrations ## Damage inputs of every reader for FUZZ_SECONDS (an hour), and print the counts
 	$(BIN)/python -m tests.fuzz.campaign --seconds $(FUZZ_SECONDS)
+
+test-view: $(VENV)/.test $(VENV)/.integrations ## Open pages about hostile bodies in Chromium, with the policy and without
+	$(BIN)/python -m pytest -q -n 0 -rs tests/viewer
 
 test-slow: $(VENV)/.test $(VENV)/.integrations ## Run all tests at length, and the gate of coverage
 	$(PYTEST) -m "not slow" --cov --cov-report=term:skip-covered --cov-fail-under=95
@@ -131,6 +134,7 @@ constraints: $(VENV)/.setup ## Pin the newest versions of all libraries in const
 
 pictures: $(VENV)/.test ## Draw the pictures of the documentation anew
 	$(BIN)/python docs/tooling/make_pictures.py
+	$(BIN)/python docs/tooling/make_page_pictures.py
 
 # MODULES="messagebody/names.py messagebody/wire" chooses other ones.
 MODULES ?= messagebody/names.py messagebody/sniffing.py messagebody/wire messagebody/offloading/_jobs.py

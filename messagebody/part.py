@@ -40,6 +40,8 @@ from messagebody.wire.members import (
 )
 
 _PREVIEW: Final = 40
+# Content from this length on has its digest remembered: hashing less is as fast as looking it up.
+_LONG: Final = 16_384
 # Words of JSON and of the constructor, which are no attributes: reading is a call, which can fail.
 _INSTEAD: Final = {
     "content": "part.read_text() and part.read_bytes() read the content",
@@ -75,9 +77,11 @@ class Part:
     """
 
     # Not an attrs class: libraries that write attrs classes by their fields would write `{}`.
-    __slots__ = ("_record", "_resolver")
+    # `_digest` is set when somebody asks for it: most parts are made without.
+    __slots__ = ("_digest", "_record", "_resolver")
 
     if TYPE_CHECKING:
+        _digest: str
         _record: PartRecord
         _resolver: messagebody.Resolver | None
 
@@ -182,9 +186,20 @@ class Part:
     def digest(self) -> str | None:
         """The digest of the content: stated by a reference (or None), computed for what is here.
 
-        A local file is read for it.
+        That of long content is computed once for this object. A local file is read for it each
+        time: it may be another one by now.
         """
-        return self._record.digest if self.is_reference else digest_of(self._inline_or_local())
+        if self.is_reference:
+            return self._record.digest
+        held = self._inline_or_local()
+        if isinstance(held, LocalFile) or len(held) < _LONG:
+            return digest_of(held)
+        try:
+            return _known_digest(self)
+        except AttributeError:  # nobody asked before
+            found = digest_of(held)
+            _set_digest(self, found)
+            return found
 
     def evolve(self, **changes: Any) -> Self:
         """Return a copy with changes.
@@ -390,6 +405,9 @@ class Part:
     def __repr__(self) -> str:
         return f"Part({', '.join(self._summary())})"
 
+    def _repr_html_(self) -> str:
+        return leaf("part_html")(self)  # type: ignore[no-any-return]
+
     def __rich_repr__(self) -> Iterator[str]:
         yield from self._summary()
 
@@ -412,6 +430,8 @@ class Part:
 
 
 # Parts are frozen; their slots are set only where they are made.
+_known_digest: Callable[[Part], str] = vars(Part)["_digest"].__get__
+_set_digest = vars(Part)["_digest"].__set__
 _set_record = vars(Part)["_record"].__set__
 _set_resolver = vars(Part)["_resolver"].__set__
 

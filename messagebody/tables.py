@@ -30,8 +30,8 @@ COLUMNS: Final = (
 )  # fmt: skip
 """The columns of a table."""
 
-_GROUP_BYTES: Final = 32 * 1024 * 1024
-"""Bytes from which on a row group is written: one part more keeps it far below 64 MiB."""
+_GROUP_BYTES: Final = 8 * 1024 * 1024
+"""Bytes from which on a row group is written; while it is, it is in memory several times."""
 _GROUP_ROWS: Final = 100_000
 _READ_BYTES: Final = 16 * 1024 * 1024
 """Bytes of rows that reading holds at a time."""
@@ -142,8 +142,11 @@ class TableWriter:
 
     def _flush(self) -> None:
         if self._pending.rows:
-            table = self._arrow.table(self._pending.take(), schema=self._schema)
-            self._writer.write_table(table)
+            batch = self._arrow.table(self._pending.take(), schema=self._schema)
+            self._writer.write_table(batch)
+            del batch
+            # What Arrow keeps for the next time may be as large as the largest part so far.
+            self._arrow.default_memory_pool().release_unused()
 
 
 class TableReader:

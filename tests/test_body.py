@@ -237,6 +237,33 @@ class TestIdentity:
         html = body._repr_mimebundle_()["text/html"]
         assert "s3cret" not in html
 
+    @pytest.mark.parametrize("content", [b"\xff" * 100_000, "x" * 100_000])
+    def test_a_digest_is_computed_once_for_a_part(
+        self, content: str | bytes, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        part = Part(content, name="/a", content_type="application/octet-stream")
+        other = Part(content, name="/a", content_type="application/octet-stream")
+        first = part.digest
+        monkeypatch.setattr("messagebody.wire.members.sha256_of", lambda _: pytest.fail("hashed"))
+        assert part.digest == first == copy.copy(part).digest
+        assert part == other
+        assert hash(part) == hash(other)
+        assert repr(part) == repr(other)
+        assert pickle.dumps(part) == pickle.dumps(other)
+
+    def test_new_content_has_a_digest_of_its_own(self) -> None:
+        part = Part("x" * 100_000, name="/a")
+        first = part.digest
+        assert part.evolve(content="y" * 100_000).digest == Part("y" * 100_000).digest != first
+
+    def test_a_local_file_is_read_for_each_digest(self, tmp_path: Path) -> None:
+        (tmp_path / "a.txt").write_bytes(b"x" * 100_000)
+        part = Part(tmp_path / "a.txt")
+        assert part.digest == Part(b"x" * 100_000).digest
+        (tmp_path / "a.txt").write_bytes(b"y" * 100_000)
+        with pytest.raises(LocalFileChanged):
+            _ = part.digest
+
     def test_digests(self, body: MessageBody) -> None:
         with pytest.raises(DigestUnknown, match="part 3 '/sources/1'"):
             _ = body.digest

@@ -97,6 +97,8 @@ class Message:
         if (wanted or self.member or "body") not in members:
             raise DecodeError(f"the object has no member {escape(wanted or 'body', limit=100)!r}")
         self.id = _id_in(members) or self.id
+        if self.member is not None:
+            self.document = b""  # all of it is in the members: a large message is held once
 
     def read(self) -> bytes:
         """Return the JSON of what the line holds as its body."""

@@ -99,6 +99,9 @@ class Compatibility:
         found = "" if self.counterexample_types is None else ", with a counterexample"
         return f"Compatibility({self.verdict}{found})"
 
+    def _repr_html_(self) -> str:
+        return leaf("verdict_html")(self)  # type: ignore[no-any-return]
+
     def __str__(self) -> str:
         return "\n".join(leaf("explanation")(self))
 

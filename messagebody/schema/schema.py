@@ -188,6 +188,9 @@ class MessageBodySchema(Sequence[SchemaPart]):
         # Patterns are parsed again on the other side; their automata would be a large pickle.
         return type(self), (self.parts,)
 
+    def _repr_html_(self) -> str:
+        return leaf("schema_html")(self)  # type: ignore[no-any-return]
+
     def __repr__(self) -> str:
         shown = [("required " if part.required else "") + part.label for part in self.parts[:3]]
         more = ["…"] if len(self.parts) > len(shown) else []

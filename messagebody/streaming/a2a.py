@@ -45,8 +45,10 @@ class ArtifactUpdates(Accumulator):
             if key in self._ended:
                 raise OutOfPlace(f"artifact {key} had its last chunk")
             held = self._artifacts[key]
-            others = {name: value for name, value in artifact.items() if name != "parts" and value}
-            self._artifacts[key] = {**held, **others}
+            if isinstance(artifact.get("metadata"), dict):
+                before = held.get("metadata")
+                said = {**(before if isinstance(before, dict) else {}), **artifact["metadata"]}
+                held["metadata"] = said
         else:
             held = self._artifacts[key] = {**artifact, "parts": []}
             self._ended.discard(key)

@@ -13,7 +13,7 @@ import pytest
 from messagebody import bulk
 from tests.bulk.helpers import bodies, tree, write_log
 
-SHARD = 20_000
+SHARD = 15_000
 PROGRAM = f"""
 import sys
 from messagebody import bulk
@@ -28,7 +28,7 @@ if __name__ == "__main__":
 def calm(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, bytes]]:
     """A log, and the results of a job on it that nobody disturbed."""
     place = tmp_path_factory.mktemp("calm")
-    log = write_log(place / "a.jsonl", bodies(600))
+    log = write_log(place / "a.jsonl", bodies(300))
     bulk.table(log, out=place / "out", engine="serial", shard_bytes=SHARD)
     return log, tree(place / "out")
 

@@ -11,9 +11,11 @@ from typing import Any
 import pytest
 
 from messagebody import MessageBody, Part
+from messagebody.streaming import Assembler
 from tests.formats.messages import MESSAGES
 from tests.formats.test_messages import adapter
 from tests.sdks.test_message_formats import parts, spoken
+from tests.streaming.streams import STREAMS
 
 
 def sdk(module: str) -> Any:
@@ -119,3 +121,49 @@ def test_what_the_sdk_writes_comes_back(name: str) -> None:
         there = format_.to_body(written)
         assert format_.from_body(there.value, rest=there.rest).value == written
     assert seen
+
+
+def _assembled(name: str) -> MessageBody:
+    assembler = Assembler(name, join=False)
+    for event in STREAMS[name][0]:
+        assembler.feed(event)
+    return assembler.finish().value
+
+
+def test_artifacts_are_assembled_as_the_sdk_does() -> None:
+    types, protobuf = sdk("a2a.types"), sdk("google.protobuf.json_format")
+    reduce = sdk("a2a.server.tasks.task_manager").append_artifact_to_task
+    task = types.Task()
+    for event in STREAMS["a2a"][0]:
+        response = protobuf.ParseDict(event, types.StreamResponse())
+        if response.HasField("task"):
+            task.CopyFrom(response.task)
+        elif response.HasField("artifact_update"):
+            reduce(task, response.artifact_update)
+        else:
+            task.status.CopyFrom(response.status_update.status)
+    assert adapter("a2a").to_body(protobuf.MessageToDict(task)).value == _assembled("a2a")
+
+
+def test_updates_are_assembled_as_the_sdk_does() -> None:
+    schema = sdk("acp.schema")
+    accumulator = sdk("acp.contrib.session_state").SessionAccumulator()
+    for event in STREAMS["agent-client"][0]:
+        snapshot = accumulator.apply(schema.SessionNotification.model_validate(event))
+    body = _assembled("agent-client")
+    thoughts = [each.content.text for each in snapshot.agent_thoughts]
+    assert [part.text for part in body if (part.name or "").startswith("/reasoning/")] == thoughts
+    texts = [each.content.text for each in snapshot.agent_messages]
+    assert [part.text for part in body if part.name is None] == texts
+    [tool] = snapshot.tool_calls.values()
+    call = body["/tool/calls/1.json"].read_json()
+    assert (call["id"], call["name"], call["arguments"]) == ("c", tool.title, tool.raw_input)
+
+
+def test_sdk_events_are_taken_as_they_are() -> None:
+    core = sdk("ag_ui.core")
+    events = sdk("pydantic").TypeAdapter(core.Event)
+    assembler = Assembler("ag-ui")
+    for event in STREAMS["ag-ui"][0]:
+        assembler.feed(events.validate_python(event))
+    assert assembler.finish().value == _assembled("ag-ui")

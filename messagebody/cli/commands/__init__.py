@@ -25,6 +25,7 @@ SECTIONS = {
         "cat": Entry("bodies", "Print the content of parts."),
         "digest": Entry("bodies", "Print the digest of bodies, or a manifest."),
         "diff": Entry("bodies", "Show the parts in which two bodies differ."),
+        "view": Entry("viewing", "Show a body as a page in a browser."),
         "mount": Entry("bodies", "Show a body as a directory."),
     },
     "Build": {

@@ -1,0 +1,230 @@
+"""Bulk jobs: messages a second and a core, workers, memory, Dask, and what follows for many.
+
+`BULK_MESSAGES=1000000 python -m benchmarks bulk` makes that many messages, 100,000 by default.
+"""
+
+import base64
+import hashlib
+import json
+import os
+import tempfile
+import time
+from collections import deque
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from benchmarks.harness import print_table, show_time
+from messagebody import MessageBodySchema, bulk
+from messagebody.bulk.cluster import run_on_dask
+from messagebody.bulk.work import Outcome
+
+SCHEMA = MessageBodySchema([
+    (None, "text/*", True), ("/sources/*", "text/*"), ("/charts/*", "image/*"),
+])  # fmt: skip
+LARGE = 20_000
+"""Bytes of the part that one message in a hundred has, and that is offloaded."""
+SAMPLE = 20_000
+"""Messages that one core is measured with."""
+TASKS = 2_000
+COUNTS = (10**6, 10**8, 10**10)
+MACHINES = (1, 10, 1_000)
+CORES = 8
+"""Cores of a machine in the table of large numbers."""
+NETWORK = 10e9 / 8
+"""Bytes a second that a machine of today reads from its object store."""
+READ_AT_ONCE = 4 * 1024 * 1024
+GET, PUT = 0.4e-6, 5e-6
+"""Dollars a request, as S3 charges them."""
+
+
+def line(number: int) -> bytes:
+    """Return a message as agents leave them: an answer, two sources, now and then a picture."""
+    parts: list[dict[str, Any]] = [
+        {"contentType": "text/markdown", "content": f"Answer {number}. " * 20},
+        {"name": "/sources/1", "contentType": "text/plain", "content": f"Source {number}. " * 12},
+        {"name": "/sources/2", "contentType": "text/html",
+         "contentUrl": f"https://example.com/{number}"},
+    ]  # fmt: skip
+    if number % 100 == 0:
+        seed = hashlib.sha256(str(number // 300).encode()).digest()
+        data = base64.b64encode(seed * (LARGE // len(seed))).decode()
+        parts.append({"name": "/charts/1", "contentType": "image/png", "contentEncoding": "base64",
+                      "content": data})  # fmt: skip
+    message = {"id": f"m{number}", "agent": f"agent-{number % 50}", "body": parts}
+    return json.dumps(message, separators=(",", ":")).encode() + b"\n"
+
+
+def write(path: Path, count: int) -> None:
+    """Write a log of messages."""
+    with path.open("wb") as stream:
+        for start in range(0, count, 10_000):
+            stream.write(b"".join(map(line, range(start, min(start + 10_000, count)))))
+
+
+def plain_loop(path: Path) -> None:
+    """Parse, decode and hash each part, as a script without the toolkit does."""
+    with path.open("rb") as stream:
+        for each in stream:
+            for part in json.loads(each)["body"]:
+                content = part.get("content", "")
+                is_base64 = part.get("contentEncoding") == "base64"
+                data = base64.b64decode(content) if is_base64 else content.encode()
+                hashlib.sha256(data).hexdigest()
+
+
+def jobs(log: Path, place: Path) -> dict[str, Callable[..., bulk.Report]]:
+    """Return the jobs that are measured."""
+    return {
+        "validate": lambda **how: bulk.validate(log, SCHEMA, **how),
+        "offload": lambda **how: bulk.offload(
+            log, place / "store", offload_options={"threshold": LARGE // 2}, **how
+        ),
+        "table": lambda **how: bulk.table(log, **how),
+        "infer": lambda **how: bulk.infer(log, **how),
+        "stats": lambda **how: bulk.stats(log, **how),
+        "convert": lambda **how: bulk.convert(log, target="anthropic", **how),
+    }
+
+
+def one_core(log: Path, place: Path, count: int) -> dict[str, float]:
+    """Measure each job in one process; return CPU seconds a message."""
+    size, costs, rows = log.stat().st_size, {}, []
+    measured: dict[str, Callable[..., object]] = {"plain loop": lambda **_: plain_loop(log)}
+    measured |= jobs(log, place)
+    for name, job in measured.items():
+        start = time.process_time()
+        job(out=place / f"{name}-serial", engine="serial")
+        seconds = time.process_time() - start
+        costs[name] = seconds / count
+        rows.append([
+            name, show_time(seconds / count), f"{count / seconds:,.0f}",
+            f"{size / seconds / 1e6:,.1f}", f"{seconds / count / costs['plain loop']:.2f}×",
+        ])  # fmt: skip
+    print_table(
+        f"One core: {count:,} messages, {size / 1e6:,.0f} MB",
+        ["job", "CPU a message", "messages/s", "MB/s", "plain loop = 1"],
+        rows,
+    )
+    return costs
+
+
+def workers(log: Path, place: Path, count: int, numbers: list[int]) -> None:
+    """Measure worker processes: time by the clock, and the most memory that one has."""
+    rows = []
+    for name in ("validate", "offload", "table"):
+        job = jobs(log, place)[name]
+        for number in numbers:
+            out = place / f"{name}-{number}-{count}"
+            peaks: list[int] = []
+            start = time.perf_counter()
+            watch = partial(_note, peaks)
+            report = job(out=out, workers=number, progress=watch)
+            wall = time.perf_counter() - start
+            assert report.counts["messages"] == count
+            peak = max(peaks) / 1024
+            load = os.getloadavg()[0]
+            rows.append([name, number, show_time(wall), f"{count / wall:,.0f}",
+                         f"{peak:,.0f} MiB", f"{load:.1f}"])  # fmt: skip
+    print_table(
+        f"Worker processes: {count:,} messages, {log.stat().st_size / 1e6:,.0f} MB",
+        ["job", "workers", "time", "messages/s", "largest worker", "load of the machine"],
+        rows,
+    )
+
+
+def largest_child() -> int:
+    """Return the most memory that a worker had so far, in KiB."""
+    # Not what `getrusage` says of children: that begins with the memory of this process.
+    own = os.getpid()
+    children = Path(f"/proc/{own}/task/{own}/children").read_text().split()
+    return max((_peak(Path(f"/proc/{each}/status")) for each in children), default=0)
+
+
+def _note(peaks: list[int], _: object) -> None:
+    peaks.append(largest_child())
+
+
+def _peak(status: Path) -> int:
+    found = [row.split()[1] for row in status.read_text().splitlines() if row.startswith("VmHWM")]
+    return int(found[0]) if found else 0
+
+
+def nothing() -> Outcome:
+    """Do nothing, so that only the engine is measured."""
+    return Outcome({})
+
+
+def dask() -> float:
+    """Measure what a task costs on a Dask cluster of this machine; return seconds."""
+    queue: deque[Any] = deque([nothing] * 50)
+    list(run_on_dask(queue, None, 2))  # imports and starts
+    queue.extend([nothing] * TASKS)
+    start = time.perf_counter()
+    running = run_on_dask(queue, None, 2)
+    next(running)
+    begun = time.perf_counter()
+    list(running)
+    each = (time.perf_counter() - begun) / (TASKS - 1)
+    rows = [[f"{TASKS:,}", show_time(begun - start), show_time(each)]]
+    print_table("Dask, two workers here", ["tasks", "start and first task", "each task"], rows)
+    return each
+
+
+def large_numbers(costs: dict[str, float], size: float, task: float) -> None:
+    """Print what the measured costs mean for many messages on many machines.
+
+    Arguments:
+        costs: CPU seconds a message by job.
+        size: bytes a message.
+        task: seconds that the scheduler needs for a task.
+    """
+    rows = []
+    for count in COUNTS:
+        shards = max(1, round(count * size / bulk.Options().shard_bytes))
+        reads = max(shards, count * size / READ_AT_ONCE)
+        for machines in MACHINES:
+            limits = {
+                "processors": count * costs["validate"] / min(machines * CORES, shards),
+                "network": count * size / (machines * NETWORK),
+                "scheduler": shards * task,
+            }
+            limit = max(limits, key=limits.__getitem__)
+            dollars = reads * GET + 2 * shards * PUT
+            rows.append([f"10^{len(str(count)) - 1}", f"{count * size / 1e9:,.0f} GB",
+                         f"{shards:,}", f"{machines:,}", _duration(limits[limit]), limit,
+                         f"${dollars:,.2f}"])  # fmt: skip
+    print_table(
+        f"Validation of many messages from S3, machines of {CORES} cores, computed",
+        ["messages", "bytes", "shards", "machines", "time", "limit", "requests"],
+        rows,
+    )
+
+
+def _duration(seconds: float) -> str:
+    for unit, factor in (("days", 86_400), ("h", 3600), ("min", 60)):
+        if seconds >= factor:
+            return f"{seconds / factor:.1f} {unit}"
+    return f"{seconds:.0f} s"
+
+
+def main() -> None:
+    """Measure everything and print the tables."""
+    count = int(os.environ.get("BULK_MESSAGES", "100000"))
+    sample = min(count, SAMPLE)
+    with tempfile.TemporaryDirectory() as directory:
+        place = Path(directory)
+        log = place / "sample.jsonl"
+        write(log, sample)
+        costs = one_core(log, place, sample)
+        workers(log, place, sample, [1, 2])
+        size = log.stat().st_size / sample
+        log = place / "log.jsonl"
+        write(log, count)
+        workers(log, place, count, [2])
+        large_numbers(costs, size, dask())
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,92 @@
+"""The command that shows a body in a browser: view."""
+
+import os
+import sys
+import tempfile
+import webbrowser
+from pathlib import Path
+
+import click
+
+from messagebody.cli.options import (
+    allow_option,
+    body_argument,
+    complete_file,
+    output_option,
+    read_body,
+    read_schema,
+    resolver_for,
+    write_document,
+)
+from messagebody.cli.terminal import Terminal, is_terminal, pass_terminal
+from messagebody.rendering import page
+
+
+@click.command("view")
+@body_argument
+@click.option(
+    "--schema",
+    metavar="FILE",
+    shell_complete=complete_file,
+    help="Show at each part what this schema does not accept.",
+)
+@click.option(
+    "--against",
+    metavar="OLD",
+    shell_complete=complete_file,
+    help="Show what is new and what changed since this body.",
+)
+@click.option(
+    "--fetch", is_flag=True, help="Read references: public https, and what --allow names."
+)
+@allow_option
+@output_option
+@click.option("--open", "in_browser", is_flag=True, help="Show the page in a browser.")
+@pass_terminal
+def view_command(
+    terminal: Terminal, body: str, schema: str | None, against: str | None,
+    allow: tuple[str, ...], output: str | None, *, fetch: bool, in_browser: bool,
+) -> None:  # fmt: skip
+    """The page is one HTML file without a script, which loads nothing. References are links,
+    unless --fetch or --allow is given. Needs pip install 'messagebody[view]'.
+
+    \b
+      messagebody view message.json --open
+      messagebody view message.json --schema schema.json -o message.html
+      messagebody view new.json --against old.json -o changes.html
+    """  # noqa: D205 - the table of commands has the first line
+    _check_sources(body, schema, against)
+    if output is None and not in_browser and is_terminal(sys.stdout):
+        raise click.UsageError("a page is for a browser; write it with -o FILE, or use --open")
+    document = page(
+        read_body(body),
+        schema=None if schema is None else read_schema(schema),
+        against=None if against is None else read_body(against),
+        resolver=resolver_for(allow) if fetch or allow else None,
+        title="Message" if body == "-" else Path(body).name,
+    ).encode()
+    if in_browser and output in {None, "-"}:
+        output = _temporary_file()
+    write_document(document, output)
+    if in_browser and output is not None:
+        _open(terminal, output)
+
+
+def _check_sources(*paths: str | None) -> None:
+    if paths.count("-") > 1:
+        raise click.UsageError("only one of BODY, --schema and --against can be standard input")
+
+
+def _temporary_file() -> str:
+    """Make a file for the page that nobody else can read, and that stays: a browser reads it."""
+    descriptor, path = tempfile.mkstemp(prefix="messagebody-", suffix=".html")
+    os.close(descriptor)
+    return path
+
+
+def _open(terminal: Terminal, path: str) -> None:
+    url = Path(path).resolve().as_uri()
+    if webbrowser.open(url):
+        terminal.remark(f"opened {url}")
+    else:
+        terminal.warn(f"no browser was found; the page is {url}")

@@ -1,0 +1,101 @@
+"""The command that shows a body in a browser."""
+
+import webbrowser
+from pathlib import Path
+from urllib.request import url2pathname
+
+import pytest
+
+from messagebody import MessageBody
+from messagebody.cli.application import run
+from messagebody.rendering import page
+
+
+@pytest.fixture
+def body(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> MessageBody:
+    """A body that is the file message.json of the working directory."""
+    monkeypatch.chdir(tmp_path)
+    body = MessageBody()
+    body.add("Cats are *cute*.", content_type="text/markdown")
+    body.add("meow", name="/sources/1.txt")
+    body.save("message.json")
+    return body
+
+
+def opened(monkeypatch: pytest.MonkeyPatch, *, is_there: bool = True) -> list[str]:
+    """Return the list of URLs that a browser is asked for from now on."""
+    urls: list[str] = []
+
+    def note(url: str) -> bool:
+        urls.append(url)
+        return is_there
+
+    monkeypatch.setattr(webbrowser, "open", note)
+    return urls
+
+
+def test_view_writes_the_page(body: MessageBody, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+    assert run(["view", "message.json", "-o", "a.html"]) == 0
+    assert Path("a.html").read_text("utf-8") == page(body, title="message.json")
+    assert run(["view", "message.json"]) == 0
+    assert capfdbinary.readouterr().out == Path("a.html").read_bytes()
+
+
+def test_view_shows_a_schema_and_an_older_body(body: MessageBody) -> None:
+    Path("schema.json").write_text('[{"name": "/sources/*", "contentType": "text/*"}]')
+    body.add("new", name="/sources/2.txt")
+    body.save("new.json")
+    arguments = ["--schema", "schema.json", "--against", "message.json", "-o", "a.html"]
+    assert run(["view", "new.json", *arguments]) == 0
+    written = Path("a.html").read_text("utf-8")
+    assert "✗ 1 violation<" in written
+    assert ">1 new<" in written
+
+
+@pytest.mark.parametrize("is_there", [True, False])
+def test_view_opens_a_browser(
+    body: MessageBody, is_there: bool, monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    urls = opened(monkeypatch, is_there=is_there)
+    assert run(["view", "message.json", "--open"]) == 0
+    assert run(["view", "message.json", "--open", "-o", "kept.html"]) == 0
+    shown, kept = (Path(url2pathname(url.removeprefix("file://"))) for url in urls)
+    assert shown.read_text("utf-8") == kept.read_text("utf-8") == page(body, title="message.json")
+    assert shown.stat().st_mode & 0o077 == 0
+    assert kept.name == "kept.html"
+    shown.unlink()
+    assert ("no browser was found" in capsys.readouterr().err) is not is_there
+
+
+def test_view_reads_references_only_when_it_is_told(tmp_path: Path, body: MessageBody) -> None:
+    (tmp_path / "store").mkdir()
+    (tmp_path / "store" / "far").write_text("far away")
+    body.add(url=(tmp_path / "store" / "far").as_uri(), content_type="text/plain", name="/far")
+    body.save("message.json")
+    for arguments, is_read in (([], False), (["--fetch"], False), (["--allow", "store"], True)):
+        assert run(["view", "message.json", "-o", "a.html", *arguments]) == 0
+        assert ("far away" in Path("a.html").read_text("utf-8")) is is_read
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        (["-", "--against", "-"], "only one of BODY, --schema and --against"),
+        (["message.json", "--schema", "missing.json"], "can't read 'missing.json'"),
+        (["message.json", "--schema", "message.json"], "is a body, not a schema"),
+    ],
+)
+def test_view_says_what_is_wrong(
+    body: MessageBody, arguments: list[str], problem: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["view", *arguments]) == 2
+    assert problem in capsys.readouterr().err
+
+
+def test_a_page_is_not_printed_on_a_terminal(
+    body: MessageBody, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("messagebody.cli.commands.viewing.is_terminal", lambda _: True)
+    assert run(["view", "message.json"]) == 2
+    assert "-o FILE, or use --open" in capsys.readouterr().err

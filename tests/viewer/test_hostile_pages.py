@@ -1,0 +1,187 @@
+"""Pages about hostile bodies in a browser: no script runs, and no server is asked.
+
+Both layers hold alone: what is on the page, and the policy in its head.
+"""
+
+import itertools
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from messagebody import MessageBody, MessageBodySchema, Part
+from messagebody.rendering import page
+from messagebody.rendering.graph_page import graph_page
+from messagebody.samples import sample
+from tests.viewer.chromium import PROGRAM, Decoy, Tab, a_tab
+from tests.viewer.hostile import PAYLOADS
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(PROGRAM is None, reason="needs Chromium (apt-get install chromium)"),
+]
+
+TYPES = [
+    "application/javascript",
+    "application/octet-stream",
+    "application/pdf",
+    "application/vnd.apache.mpegurl",
+    "application/vnd.apache.parquet",
+    "application/x-ndjson",
+    "application/xhtml+xml",
+    "application/xml",
+    "audio/mpeg",
+    "image/png",
+    "image/svg+xml",
+    "text/css",
+    "text/csv",
+    "text/html",
+    "text/markdown",
+    "text/plain",
+    "text/tab-separated-values",
+    "video/mp4",
+]
+# What a reader might press, and all that a page shows when it is asked.
+PRESS = """(async () => {
+  for (const each of document.querySelectorAll('details')) each.open = true;
+  for (const each of document.querySelectorAll('a, button, summary, area, [tabindex], input')) {
+    each.focus();
+    each.dispatchEvent(new PointerEvent('pointerover', {bubbles: true}));
+    if (!(each.href?.baseVal ?? each.href ?? '').startsWith('https:')) each.click?.();
+  }
+  for (const each of document.querySelectorAll('video, audio')) { each.load(); }
+  for (const each of document.images) each.loading = 'eager';
+  await new Promise(done => setTimeout(done, 60));
+  return location.protocol;
+})()"""
+
+
+@pytest.fixture(scope="module")
+def tab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Tab]:
+    with a_tab(tmp_path_factory.mktemp("chromium")) as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def decoy() -> Iterator[Decoy]:
+    server = Decoy()
+    yield server
+    server.close()
+
+
+def hostile_page(payload: str) -> str:
+    """Return the page of a body that has a payload in everything that may hold one."""
+    quoted = payload.replace("\\", "\\\\").replace('"', '\\"')
+    body = MessageBody(Part(payload.encode(), content_type=each) for each in TYPES)
+    body.add(payload, content_type="text/plain", name="/of.txt", metadata={payload: payload})
+    body.add(json=[{payload: payload}], name="/rows.json")
+    body.add(json={payload: [payload]}, name="/object.json")
+    body.add(f"a,{payload!r}\n1,2", content_type="text/csv")
+    if payload.isprintable():
+        body.add("x", content_type=f'text/plain; note="{quoted}"')
+    body.add(f"[{payload}](x) ![{payload}](/of.txt)", content_type="text/markdown")
+    for url in ("https://example.com/", "s3://bucket/", "data:text/html,"):
+        body.add(
+            url=url + re.sub(r"[^A-Za-z0-9.=:/&;,()'-]", "", payload), content_type="text/html"
+        )
+    old = MessageBody(each.evolve(content="x") if each.name else each for each in body)
+    schema = MessageBodySchema([("/chart.png", "image/*", True)])
+    return page(body, title=payload, schema=schema, against=old)
+
+
+def seen(tab: Tab, decoy: Decoy, document: str, directory: Path) -> list[str]:
+    """Open a page, press everything on it, and return what it did."""
+    file = directory / "page.html"
+    file.write_text(document, "utf-8", "surrogatepass")
+    before = decoy.connections, tab.scripts
+    tab.requests.clear()
+    tab.open(file)
+    protocol = tab.run(PRESS)
+    scripts, connections = tab.scripts - before[1], decoy.connections - before[0]
+    left = [] if protocol == "file:" else [f"went to {protocol}"]
+    return [*["script"] * scripts, *tab.requests, *["connection"] * connections, *left]
+
+
+@pytest.mark.parametrize("has_policy", [True, False], ids=["policy", "no-policy"])
+@pytest.mark.parametrize("index", range(len(PAYLOADS)))
+def test_nothing_runs_and_nobody_is_asked(
+    index: int, has_policy: bool, tab: Tab, decoy: Decoy, tmp_path: Path
+) -> None:
+    document = hostile_page(PAYLOADS[index].replace("URL", decoy.url))
+    if not has_policy:
+        document, count = re.subn(r"<meta http-equiv=[^>]*>", "", document, count=1)
+        assert count == 1
+    assert seen(tab, decoy, document, tmp_path) == []
+
+
+@pytest.mark.parametrize("has_policy", [True, False], ids=["policy", "no-policy"])
+def test_agents_may_have_any_name(has_policy: bool, tab: Tab, decoy: Decoy, tmp_path: Path) -> None:
+    names = [payload.replace("URL", decoy.url) for payload in PAYLOADS]
+    for start in range(0, len(names), 50):
+        some = names[start : start + 50]
+        document = graph_page(some, itertools.pairwise(some))
+        if not has_policy:
+            document = re.sub(r"<meta http-equiv=[^>]*>", "", document, count=1)
+        assert seen(tab, decoy, document, tmp_path) == []
+
+
+def test_an_agent_that_is_chosen_shows_what_fits(tab: Tab, tmp_path: Path) -> None:
+    (tmp_path / "page.html").write_text(graph_page("abc", [("a", "b"), ("b", "c")]), "utf-8")
+    tab.open(tmp_path / "page.html")
+    tab.run("document.querySelector('svg a[href=\"#agent-2\"]').dispatchEvent(new MouseEvent("
+            "'click', {bubbles: true, cancelable: true}))")  # fmt: skip
+    visible = (
+        "[...document.querySelectorAll('.panel')].filter(e => e.checkVisibility()).map(e => e.id)"
+    )
+    assert tab.run(visible) == ["agent-2"]
+    opacity = "[...document.querySelectorAll('path')].map(e => getComputedStyle(e).opacity)"
+    assert tab.run(opacity) == ["0.06", "1"]
+
+
+@pytest.mark.parametrize("width", [320, 390, 768, 1280, 1920])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_no_screen_has_to_scroll_sideways(
+    width: int, scheme: str, tab: Tab, tmp_path: Path
+) -> None:
+    body = MessageBody([Part("word" * 200, name="/" + "a" * 200, content_type="text/plain")])
+    body.add("a," * 60 + "a\n" + "1," * 60 + "1", content_type="text/csv", name="/wide.csv")
+    body.add("# " + "x" * 300 + "\n\n|" + "a|" * 40 + "\n|" + "-|" * 40, name="/wide.md")
+    for name in ("chart.png", "valley.jpg", "bell.wav", "counter.pdf"):
+        body.add(sample(name), name=f"/{name}")
+    (tmp_path / "page.html").write_text(page(body, title="t" * 300, against=MessageBody()), "utf-8")
+    tab.call("Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1,
+             mobile=width < 500)  # fmt: skip
+    features = [{"name": "prefers-color-scheme", "value": scheme}]
+    tab.call("Emulation.setEmulatedMedia", features=features)
+    tab.open(tmp_path / "page.html")
+    assert tab.run("document.documentElement.scrollWidth") == width
+    ground = tab.run("getComputedStyle(document.body.parentElement).backgroundColor")
+    assert ground == {"light": "rgb(247, 246, 243)", "dark": "rgb(20, 24, 26)"}[scheme]
+
+
+def test_a_link_opens_the_part_it_leads_to(tab: Tab, tmp_path: Path) -> None:
+    body = MessageBody(Part("x", name=f"/{number}") for number in range(100))
+    (tmp_path / "page.html").write_text(page(body), "utf-8")
+    tab.open(tmp_path / "page.html")
+    count = "document.querySelectorAll('details[open]').length"
+    assert tab.run(count) == 0
+    tab.run("document.querySelector('nav a[href=\"#part-7\"]').click()")
+    assert tab.run("document.querySelector('#part-7').parentElement.open") is True
+    assert tab.run(count) == 1
+
+
+def test_the_browser_would_have_told(tab: Tab, decoy: Decoy, tmp_path: Path) -> None:
+    """The same payloads as they stand: most of those in HTML do what they are made for."""
+    done = []
+    for payload in PAYLOADS:
+        document = f"<!doctype html><body>{payload.replace('URL', decoy.url)}"
+        try:
+            done.append(bool(seen(tab, decoy, document, tmp_path)))
+        except AssertionError:  # it went to another page while it was looked at
+            done.append(True)
+    assert sum(done) >= 70
+
+
+def test_there_are_payloads_enough() -> None:
+    assert len(set(PAYLOADS)) == len(PAYLOADS) >= 100
