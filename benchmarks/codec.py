@@ -128,7 +128,7 @@ def stages() -> None:
             {
                 "msgspec": partial(fast_reader._small_decoder.decode, document),
                 "written again": partial(fast_reader._is_written_so, records, document),
-                "names": partial(are_names, [record.name for record in records]),
+                "names": partial(are_names, [record.name or "" for record in records]),
                 "all": partial(fast_reader.decode_flawless, document, DEFAULT_LIMITS, strict=False),
             },
             seconds=0.5,
