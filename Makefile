@@ -134,6 +134,7 @@ constraints: $(VENV)/.setup ## Pin the newest versions of all libraries in const
 
 pictures: $(VENV)/.test ## Draw the pictures of the documentation anew
 	$(BIN)/python docs/tooling/make_pictures.py
+	$(BIN)/python docs/tooling/make_page_pictures.py
 
 # MODULES="messagebody/names.py messagebody/wire" chooses other ones.
 MODULES ?= messagebody/names.py messagebody/sniffing.py messagebody/wire messagebody/offloading/_jobs.py

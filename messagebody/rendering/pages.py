@@ -81,14 +81,15 @@ def page(
     )  # fmt: skip
 
 
-def document(title: str, *children: Html) -> str:
+def document(title: str, *children: Html, style: str | None = None) -> str:
     """Return a whole HTML document with the look of all pages, under their policy.
 
     Arguments:
         title: the name of the page.
         *children: what stands in it.
+        style: the whole style; that of pages about bodies if None.
     """
-    style = _style()
+    style = style_of() if style is None else style
     digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
     policy = (
         f"default-src 'none'; style-src 'sha256-{digest}'; img-src data:; media-src data:; "
@@ -111,9 +112,11 @@ def document(title: str, *children: Html) -> str:
 
 
 @cache
-def _style() -> str:
+def style_of(*more: str) -> str:
+    """Return the style of all pages, with that of further files."""
     here = importlib.resources.files(__package__)
-    return "".join(here.joinpath(name).read_text("utf-8") for name in ("look.css", "page.css"))
+    files = ("look.css", "page.css", *more)
+    return "".join(here.joinpath(name).read_text("utf-8") for name in files)
 
 
 # Heading

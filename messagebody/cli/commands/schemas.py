@@ -49,6 +49,7 @@ from messagebody.compatibility import (
 from messagebody.errors import InvalidSchema
 from messagebody.findings import iter_findings
 from messagebody.rendering import graphs
+from messagebody.rendering.graph_page import graph_page
 from messagebody.schema import MessageBodySchema, Violation
 
 # Violations that a person reads; programs get all of them.
@@ -410,6 +411,7 @@ def _known(registry: Questions, name: str) -> str:
 @click.option("--graph", "form", flag_value="graph", help="Draw a small registry with letters.")
 @click.option("--dot", "form", flag_value="dot", help="Print the graph for Graphviz.")
 @click.option("--mermaid", "form", flag_value="mermaid", help="Print the graph for Mermaid.")
+@click.option("--html", "form", flag_value="html", help="Print the graph as a page for a browser.")
 @click.option("--json", "form", flag_value="json", help=JSON_HELP)
 @pass_terminal
 def pairs(terminal: Terminal, directory: str, form: str | None, *, lenient: bool) -> ExitCode:
@@ -418,6 +420,7 @@ def pairs(terminal: Terminal, directory: str, form: str | None, *, lenient: bool
     \b
       messagebody registry pairs agents/ --graph
       messagebody registry pairs agents/ --dot | dot -Tsvg > agents.svg
+      messagebody registry pairs agents/ --html > agents.html
     """
     registry = _registry(directory, lenient=lenient)
     found, undecided = list(registry.pairs()), list(registry.undecided())
@@ -427,6 +430,8 @@ def pairs(terminal: Terminal, directory: str, form: str | None, *, lenient: bool
         terminal.say(graphs.dot(registry, found))
     elif form == "mermaid":
         terminal.say(graphs.mermaid(registry, found))
+    elif form == "html":
+        click.echo(graph_page(registry, found), nl=False)
     elif form == "json":
         terminal.say_json({"agents": [*registry], "pairs": found, "undecided": undecided})
     else:
