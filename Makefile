@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
-SOURCES := messagebody tests benchmarks conftest.py docs/tooling
+SOURCES := messagebody tests benchmarks conftest.py docs/tooling docs/examples
 GROUPS := test integrations borders libraries sdks cloud lint bench docs setup
 # Not deepagents: it needs an older google-genai than the formats, so its pins are a file of their own.
 EXTRAS := $(filter-out deepagents,$(shell sed -n '/optional-dependencies/,/^$$/s/^\([a-z-]*\) = .*/\1/p' pyproject.toml))
@@ -77,7 +77,7 @@ borders: ## Write the table of frameworks into the documentation
 
 # The plugin that LangGraph's own tests need would look for coroutines among ours, too.
 run-borders: $(VENV)/.test $(VENV)/.borders $(VENV)/.upstream
-	$(BIN)/python -m pytest -q -n 0 -p no:asyncio --borders=$(BORDERS) tests/borders \
+	$(BIN)/python -m pytest -q -n 0 -p no:asyncio --borders=$(BORDERS) tests/borders tests/test_examples.py \
 		docs/how-to/borders.md docs/how-to/checkpoints.md docs/how-to/mcp.md
 
 # LangGraph's own tests, which pass with our serializer in the place of its own.

@@ -19,6 +19,7 @@ LEAVES: Final = {
     "measure_reference": "messagebody.references:measure_reference",
     "MessageBody": "messagebody.body:MessageBody",
     "MessageBodySchema": "messagebody.schema:MessageBodySchema",
+    "Profile": "messagebody.solver.profile:Profile",
     "Stream": "messagebody.schema.stream:Stream",
     "filesystem": "messagebody.filesystem:MessageBodyFileSystem",
     "path_into": "messagebody.filesystem:path_into",

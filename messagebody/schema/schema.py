@@ -169,6 +169,11 @@ class MessageBodySchema(Sequence[SchemaPart]):
         """The schema made ready for checking, once: which schema parts accept a part."""
         return Checker(self.parts)
 
+    @cached_property
+    def profile(self) -> Any:
+        """The schema made ready for questions about schemas, once: see `check`."""
+        return leaf("Profile").of(self.parts)
+
     def __len__(self) -> int:
         return len(self.parts)
 

@@ -51,6 +51,7 @@ from messagebody.findings import iter_findings
 from messagebody.rendering import graphs
 from messagebody.rendering.graph_page import graph_page
 from messagebody.schema import MessageBodySchema, Violation
+from messagebody.schema.json_schemas import body_json_schema, schema_json_schema
 
 # Violations that a person reads; programs get all of them.
 _LISTED = 100
@@ -136,6 +137,20 @@ def schema_command(terminal: Terminal, schema: str, *, as_json: bool) -> None:
         terminal.say(read.to_json(indent=2))
     else:
         terminal.say_wrapped(read.describe().splitlines())
+
+
+@click.command("json-schema")
+@click.argument("kind", metavar="body|schema", type=click.Choice(["body", "schema"]))
+@output_option
+def json_schema_command(kind: str, output: str | None) -> None:
+    """An editor that has it completes and checks files as you type.
+
+    \b
+      messagebody json-schema body -o .vscode/body.schema.json
+      messagebody json-schema schema -o .vscode/bodyschema.schema.json
+    """
+    described = body_json_schema() if kind == "body" else schema_json_schema()
+    write_document(json.dumps(described, indent=2).encode() + b"\n", output)
 
 
 @click.command("infer")
