@@ -47,7 +47,7 @@ class Payloads:
         threshold: int | str = "16 KiB",
         cache: int | str = "16 MiB",
     ) -> None:
-        self._threshold = checked_threshold(threshold, _SMALLEST)
+        self.threshold = checked_threshold(threshold, _SMALLEST)
         self._objects = Objects(open_store(store), cache=parse_size(cache))
 
     def offload(self, value: Any) -> Any:
@@ -55,7 +55,7 @@ class Payloads:
         batch = self._objects.batch()
 
         def replaced(text: str) -> str:
-            if len(text) <= self._threshold // 4 or not self._is_long(text):
+            if len(text) <= self.threshold // 4 or not self._is_long(text):
                 return _LITERAL + text if text.startswith(_PREFIX) else text
             pieces = texts.split(text)
             stored = batch.add(pieces.data, pieces.content_type)
@@ -67,7 +67,7 @@ class Payloads:
         return small
 
     def _is_long(self, text: str) -> bool:
-        return len(text.encode("utf-8", "surrogatepass")) > self._threshold
+        return len(text.encode("utf-8", "surrogatepass")) > self.threshold
 
     def inline(self, value: Any) -> Any:
         """Return the value with every reference replaced by its string; see `payloads.inline`."""
