@@ -27,7 +27,7 @@ try:
 except ImportError as error:
     raise MissingDependency("messagebody.interop.pydantic_ai", "pydantic-ai") from error
 
-_STORED_BYTES: Final = "x-messagebody:base64;"
+_STORED_BYTES: Final = b"x-messagebody:base64;"
 
 
 def toolset(toolbox: Toolbox) -> "FunctionToolset[Any]":
@@ -90,7 +90,9 @@ class OffloadingConversationStore(ConversationStore):  # type: ignore[misc]
         self, *, scope: str | None = None, limit: int | None = None
     ) -> Sequence[ConversationRecord]:
         """Return the records, newest first."""
-        return await self._conversations.read_records(scope=scope, limit=limit)
+        records: Sequence[ConversationRecord]
+        records = await self._conversations.read_records(scope=scope, limit=limit)
+        return records
 
     async def write_record(
         self,
@@ -147,7 +149,9 @@ class OffloadingConversationStore(ConversationStore):  # type: ignore[misc]
         def changed(leaf: str | bytes, text: str) -> str | bytes:
             return text if isinstance(leaf, str) else text.encode("latin-1")
 
-        return _with_leaves([*entries], as_text, self._payloads.offload, changed)
+        small: list[ConversationEntry]
+        small = _with_leaves([*entries], as_text, self._payloads.offload, changed)
+        return small
 
     def _inline(self, entries: Sequence[ConversationEntry]) -> list[ConversationEntry]:
         def as_text(leaf: str | bytes) -> str:
@@ -156,10 +160,12 @@ class OffloadingConversationStore(ConversationStore):  # type: ignore[misc]
         def changed(leaf: str | bytes, text: str) -> str | bytes:
             if isinstance(leaf, str):
                 return text
-            is_stored = leaf.startswith(_STORED_BYTES.encode())
+            is_stored = leaf.startswith(_STORED_BYTES)
             return base64.decode(text) if is_stored else text.encode("latin-1")
 
-        return _with_leaves([*entries], as_text, self._payloads.inline, changed)
+        whole: list[ConversationEntry]
+        whole = _with_leaves([*entries], as_text, self._payloads.inline, changed)
+        return whole
 
 
 def _with_leaves(
