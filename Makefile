@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
-SOURCES := messagebody tests benchmarks conftest.py docs/tooling
+SOURCES := messagebody tests benchmarks conftest.py docs/tooling docs/examples
 GROUPS := test integrations borders libraries sdks cloud lint bench docs setup
 # Not deepagents: it needs an older google-genai than the formats, so its pins are a file of their own.
 EXTRAS := $(filter-out deepagents,$(shell sed -n '/optional-dependencies/,/^$$/s/^\([a-z-]*\) = .*/\1/p' pyproject.toml))
@@ -77,7 +77,7 @@ borders: ## Write the table of frameworks into the documentation
 
 # The plugin that LangGraph's own tests need would look for coroutines among ours, too.
 run-borders: $(VENV)/.test $(VENV)/.borders $(VENV)/.upstream
-	$(BIN)/python -m pytest -q -n 0 -p no:asyncio --borders=$(BORDERS) tests/borders \
+	$(BIN)/python -m pytest -q -n 0 -p no:asyncio --borders=$(BORDERS) tests/borders tests/test_examples.py \
 		docs/how-to/borders.md docs/how-to/checkpoints.md docs/how-to/mcp.md
 
 # LangGraph's own tests, which pass with our serializer in the place of its own.
@@ -134,6 +134,7 @@ constraints: $(VENV)/.setup ## Pin the newest versions of all libraries in const
 
 pictures: $(VENV)/.test ## Draw the pictures of the documentation anew
 	$(BIN)/python docs/tooling/make_pictures.py
+	$(BIN)/python docs/tooling/make_page_pictures.py
 
 # MODULES="messagebody/names.py messagebody/wire" chooses other ones.
 MODULES ?= messagebody/names.py messagebody/sniffing.py messagebody/wire messagebody/offloading/_jobs.py

@@ -28,7 +28,7 @@ from boto3.s3.transfer import TransferConfig
 from botocore.config import Config
 
 from benchmarks.harness import machine, print_table, show_ratio, show_time
-from messagebody import MessageBody, Part, Resolver, inline, offload
+from messagebody import MessageBody, Part, Resolver, fetch, inline, offload
 from messagebody.stores.s3 import S3FileSystem, S3Store
 from tests import servers
 
@@ -38,6 +38,10 @@ WORKLOADS = {"1,000 × 64 KiB": (1000, 64 * 1024), "50 × 4 MiB": (50, 4 * MIB)}
 BUCKET = "bench"
 _turns = itertools.count()
 
+BASE = "boto3 put_object, 16 threads, and SHA-256"
+"""What whoever wants the same safety writes by hand; the others are compared with it."""
+
+Taken = tuple[float, float, float, float]
 Client = tuple[Callable[[list[bytes]], object], Callable[[list[bytes]], object]]
 
 
@@ -66,40 +70,41 @@ def client(server: servers.Server) -> Any:
 
 def _compare(title: str, blobs: list[bytes], server: servers.Server, directory: Path) -> None:
     contestants = _contestants(server)
-    times: dict[str, list[tuple[float, float]]] = {name: [] for name in contestants}
+    taken: dict[str, list[Taken]] = {name: [] for name in contestants}
     for _ in range(ROUNDS):
         for name, (put, get) in contestants.items():
             gc.collect()
-            times[name].append((_time(put, blobs), _time(get, blobs)))
+            taken[name].append((*_time(put, blobs), *_time(get, blobs)))
             shutil.rmtree(directory / BUCKET / _prefix())
             next(_turns)
     medians = {
-        name: tuple(statistics.median(t[way] for t in taken) for way in (0, 1))
-        for name, taken in times.items()
+        name: [statistics.median(column) for column in zip(*each, strict=True)]
+        for name, each in taken.items()
     }
-    base = medians["boto3, one after another"]
+    base = medians[BASE]
     print_table(
-        f"{title}: medians of {ROUNDS}, ratio to boto3 one after another",
-        ["client", "put", "ratio", "get", "ratio"],
+        f"{title}: medians of {ROUNDS}; CPU of the client, and its ratio to {BASE}",
+        ["client", "put", "put, CPU", "ratio", "get", "get, CPU", "ratio"],
         [
-            [name, show_time(put), show_ratio(base[0] / put), show_time(get),
-             show_ratio(base[1] / get)]
-            for name, (put, get) in medians.items()
+            [name, show_time(put), show_time(put_cpu), show_ratio(put_cpu / base[1]),
+             show_time(get), show_time(get_cpu), show_ratio(get_cpu / base[3])]
+            for name, (put, put_cpu, get, get_cpu) in medians.items()
         ],
     )  # fmt: skip
 
 
-def _time(work: Callable[[list[bytes]], object], blobs: list[bytes]) -> float:
-    begun = time.perf_counter()
+def _time(work: Callable[[list[bytes]], object], blobs: list[bytes]) -> tuple[float, float]:
+    """Return the seconds that work takes, and those of the processor in this process."""
+    begun, begun_cpu = time.perf_counter(), time.process_time()
     work(blobs)
-    return time.perf_counter() - begun
+    return time.perf_counter() - begun, time.process_time() - begun_cpu
 
 
 def _contestants(server: servers.Server) -> dict[str, Client]:
     found = {
         "boto3, one after another": _boto3(server, 1),
         "boto3 put_object, 16 threads": _boto3(server, 16),
-        "boto3 put_object, 16 threads, and SHA-256": _hashing(_boto3(server, 16)),
+        BASE: _hashing(_boto3(server, 16)),
         "boto3 upload_fileobj, 16 threads": _managed(server),
         "messagebody": _ours(server, "boto3"),
     }
@@ -254,6 +259,13 @@ def _smart_open(server: servers.Server) -> Client:
 
 # A large file, each client in a process of its own, so that its peak is its own
 
+LARGE = (
+    "nothing sent",
+    "boto3 upload_fileobj over the file",
+    "messagebody offload",
+    "messagebody offload, then fetch",
+)
+
 
 def _measure_large_file(directory: Path) -> None:
     path = directory / "large.bin"
@@ -261,7 +273,7 @@ def _measure_large_file(directory: Path) -> None:
         for _ in range(64):
             stream.write(os.urandom(8 * MIB))
     rows = []
-    for name in ("nothing sent", "boto3 upload_fileobj over the file", "messagebody"):
+    for name in LARGE:
         with tempfile.TemporaryDirectory() as bucket, servers.rclone(Path(bucket)) as server:
             client(server).create_bucket(Bucket=BUCKET)
             code = f"from benchmarks.offload import send_large; send_large({name!r}, {str(path)!r})"
@@ -273,28 +285,37 @@ def _measure_large_file(directory: Path) -> None:
                 text=True,
             )
             rows.append([name, *done.stdout.split()])
-    print_table("512 MiB from disk", ["client", "seconds", "peak MiB of the process"], rows)
+    columns = ["client", "seconds", "CPU", "peak MiB", "over the start"]
+    print_table("512 MiB from disk", columns, rows)
 
 
 def send_large(name: str, path: str) -> None:
-    """Send a file one way, and print seconds and the peak of memory."""
-    begun = time.perf_counter()
+    """Send a file one way, and print seconds, and the peak of memory beside that at the start."""
+    start = _peak()
+    begun, begun_cpu = time.perf_counter(), time.process_time()
     session = boto3.session.Session()
     endpoint = os.environ["ENDPOINT"]
-    if name == "messagebody":
+    if name.startswith("messagebody"):
         filesystem = S3FileSystem(session=session, endpoint_url=endpoint, addressing_style="path")
         body = MessageBody()
         body.add(Path(path), name="/large.bin", content_type="application/octet-stream")
-        offload(body, S3Store(filesystem, BUCKET, "x"))
+        store = S3Store(filesystem, BUCKET, "x")
+        small = offload(body, store)
+        if name.endswith("fetch"):
+            fetch(small["/large.bin"], f"{path}.copy", resolver=Resolver(allow=store))
     elif name.startswith("boto3"):
         plain = TransferConfig(preferred_transfer_client="classic")
         with Path(path).open("rb") as stream:
             s3 = session.client("s3", endpoint_url=endpoint)
             s3.upload_fileobj(stream, BUCKET, "x/large", Config=plain)
+    seconds, cpu = time.perf_counter() - begun, time.process_time() - begun_cpu
+    print(f"{seconds:.1f} {cpu:.1f} {_peak():.0f} {_peak() - start:+.0f}")
+
+
+def _peak() -> float:
     # Not ru_maxrss: a child inherits its parent's peak.
     status = Path("/proc/self/status").read_text("ascii")
-    peak = int(status.partition("VmHWM:")[2].split()[0]) / 1024
-    print(f"{time.perf_counter() - begun:.1f} {peak:.0f}")
+    return int(status.partition("VmHWM:")[2].split()[0]) / 1024
 
 
 if __name__ == "__main__":

@@ -19,6 +19,7 @@ LEAVES: Final = {
     "measure_reference": "messagebody.references:measure_reference",
     "MessageBody": "messagebody.body:MessageBody",
     "MessageBodySchema": "messagebody.schema:MessageBodySchema",
+    "Profile": "messagebody.solver.profile:Profile",
     "Stream": "messagebody.schema.stream:Stream",
     "filesystem": "messagebody.filesystem:MessageBodyFileSystem",
     "path_into": "messagebody.filesystem:path_into",
@@ -26,7 +27,11 @@ LEAVES: Final = {
     "references_of": "messagebody.filesystem.kerchunk:references_of",
     "body_from_references": "messagebody.filesystem.kerchunk:body_from_references",
     "explanation": "messagebody.rendering:explanation",
-    "html_table": "messagebody.rendering:html_table",
+    "body_html": "messagebody.rendering.notebook:body_html",
+    "part_html": "messagebody.rendering.notebook:part_html",
+    "schema_html": "messagebody.rendering.notebook:schema_html",
+    "verdict_html": "messagebody.rendering.notebook:verdict_html",
+    "violation_html": "messagebody.rendering.notebook:violation_html",
     "pydantic": "messagebody.interop.pydantic",
 }
 """Where each view is: a module, or a module and what to take of it."""

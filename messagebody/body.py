@@ -498,7 +498,7 @@ class MessageBody(PartSequence):
         return self.names()
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
-        return {"text/plain": repr(self), "text/html": leaf("html_table")(self)}
+        return {"text/plain": repr(self), "text/html": leaf("body_html")(self)}
 
     __pydantic_serializer__ = LazySerializer()
 

@@ -7,6 +7,7 @@ matches just itself.
 
 import posixpath
 import re
+import sys
 import unicodedata
 from collections.abc import Container, Iterator, Sequence
 from typing import Any, Final
@@ -19,7 +20,7 @@ NAME_PATTERN: Final = r"^(?:/(?:[A-Za-z0-9_-]|\.[A-Za-z0-9_-]|\.\.[A-Za-z0-9._-]
 
 _PATH = r"(?:/[A-Za-z0-9._-]++)++"
 _SHAPE = re.compile(_PATH)
-_SHAPES = re.compile(rf"(?:{_PATH}\n)*+")
+_SHAPES = re.compile(rf"{_PATH}(?:\n{_PATH})*+")
 _DOT_SEGMENT = re.compile(r"/\.\.?(?![^/\n])")
 _ILLEGAL = re.compile(r"[^A-Za-z0-9._/-]")
 _ODD = re.compile(r"[^A-Za-z0-9._-]+")
@@ -39,17 +40,21 @@ def is_name(text: str) -> bool:
     return _SHAPE.fullmatch(text) is not None and not _has_dot_segment(text)
 
 
-def are_names(names: Sequence[str]) -> bool:
-    """Tell whether every one of `names` is legal, at a fraction of the cost of asking one by one.
+def are_names(names: Sequence[str], longest: int = sys.maxsize) -> bool:
+    """Tell whether all are legal and not too long, at a fraction of the cost of asking one by one.
 
     All names are joined and searched at once: no Python code runs for a single name.
     """
-    joined = "\n".join([*names, ""])
-    return (
+    if len(names) == 1:
+        return is_name(names[0]) and len(names[0]) <= longest
+    joined = "\n".join(names)
+    return not names or (
         _SHAPES.fullmatch(joined) is not None
         # A line break in a name would make two names of it.
-        and joined.count("\n") == len(names)
+        and joined.count("\n") == len(names) - 1
         and not _has_dot_segment(joined)
+        # No name is longer than all of them together.
+        and (len(joined) <= longest or max(map(len, names)) <= longest)
     )
 
 

@@ -405,6 +405,9 @@ class Part:
     def __repr__(self) -> str:
         return f"Part({', '.join(self._summary())})"
 
+    def _repr_html_(self) -> str:
+        return leaf("part_html")(self)  # type: ignore[no-any-return]
+
     def __rich_repr__(self) -> Iterator[str]:
         yield from self._summary()
 

@@ -71,6 +71,11 @@ class TestAreNames:
         assert not are_names(["/a\n"])
         assert are_names([])
 
+    def test_no_name_is_too_long(self) -> None:
+        for names in (["/abcd"], ["/a", "/abcd"], ["/abcd", "/a", "/b"]):
+            assert are_names(names, 5)
+            assert not are_names(names, 4)
+
 
 class TestCheckName:
     def test_returns_the_name(self) -> None:

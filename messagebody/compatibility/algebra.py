@@ -181,7 +181,7 @@ def _always_met(
     producer: MessageBodySchema, consumer: MessageBodySchema, budget: Budget
 ) -> list[SchemaPart]:
     """Return the requirements of a consumer that every body of a producer meets."""
-    decision = Decision(Profile.of(producer.parts), Profile.of(consumer.parts), budget)
+    decision = Decision(producer.profile, consumer.profile, budget)
     answers = {i: decision.answer(len(producer) + i) for i in decision.consumer.required_parts}
     return [consumer[i] for i, answer in answers.items() if answer.is_refuted]
 
@@ -226,7 +226,7 @@ def simplify(schema: MessageBodySchema, *, steps: int = DEFAULT_STEPS) -> Messag
     budget = Budget(steps)
     if _is_unsatisfiable(schema, budget):
         return MessageBodySchema([_IMPOSSIBLE])
-    decision = Decision(Profile.of(schema.parts), NOTHING, budget)
+    decision = Decision(schema.profile, NOTHING, budget)
     alive = [part for i, part in enumerate(schema) if not decision.occurrence(i).is_refuted]
     # Sorted: the same set of parts gives the same schema, whatever order it was written in.
     kept = sorted({_canonical(part) for part in alive}, key=_order)
@@ -241,7 +241,7 @@ def simplify(schema: MessageBodySchema, *, steps: int = DEFAULT_STEPS) -> Messag
 
 def _is_unsatisfiable(schema: MessageBodySchema, budget: Budget) -> bool:
     try:
-        return Decision(Profile.of(schema.parts), NOTHING, budget).valid_body() is None
+        return Decision(schema.profile, NOTHING, budget).valid_body() is None
     except OutOfBudget:
         return False
 

@@ -17,7 +17,7 @@ from messagebody.part import Part
 from messagebody.schema import MessageBodySchema, SchemaPart
 from messagebody.solver.budget import DEFAULT_STEPS, Budget, OutOfBudget
 from messagebody.solver.decision import Decision
-from messagebody.solver.profile import PartType, Profile
+from messagebody.solver.profile import PartType
 from messagebody.solver.screen import Types
 
 # The smallest content of each type that its own readers accept.
@@ -98,6 +98,9 @@ class Compatibility:
         # Not its size: `counterexample` shows every reason, and finding those takes work.
         found = "" if self.counterexample_types is None else ", with a counterexample"
         return f"Compatibility({self.verdict}{found})"
+
+    def _repr_html_(self) -> str:
+        return leaf("verdict_html")(self)  # type: ignore[no-any-return]
 
     def __str__(self) -> str:
         return "\n".join(leaf("explanation")(self))
@@ -183,8 +186,7 @@ class Compatibility:
         )
 
     def _new_decision(self) -> Decision:
-        profiles = Profile.of(self.producer.parts), Profile.of(self.consumer.parts)
-        return Decision(*profiles, Budget(self.steps))
+        return Decision(self.producer.profile, self.consumer.profile, Budget(self.steps))
 
 
 def check(
@@ -225,8 +227,7 @@ def check(
     if lenient:
         # One notion of inclusion is enough: leniency is two more parts of the consumer.
         consumer = lenient_schema(consumer)
-    profiles = Profile.of(producer.parts), Profile.of(consumer.parts)
-    decision = Decision(*profiles, Budget(steps))
+    decision = Decision(producer.profile, consumer.profile, Budget(steps))
     verdict, body = _decide(decision)
     types = None if body is None else tuple(body)
     answer = Compatibility(producer, consumer, verdict, types, steps, lenient, decision=decision)

@@ -12,7 +12,7 @@ from messagebody.errors import InvalidArgument
 from messagebody.schema import MessageBodySchema
 from messagebody.solver.budget import DEFAULT_STEPS, Budget, OutOfBudget
 from messagebody.solver.decision import NOTHING, Decision
-from messagebody.solver.profile import PartType, Profile
+from messagebody.solver.profile import PartType
 
 
 @attrs.frozen(eq=False)
@@ -45,7 +45,7 @@ def satisfiable(schema: MessageBodySchema, *, steps: int = DEFAULT_STEPS) -> Rel
     """
     require_schema(schema)
     try:
-        types = Decision(Profile.of(schema.parts), NOTHING, Budget(steps)).valid_body()
+        types = Decision(schema.profile, NOTHING, Budget(steps)).valid_body()
     except OutOfBudget:
         return _UNDECIDED
     return Relation(False) if types is None else _shown(True, types)
@@ -66,7 +66,7 @@ def disjoint(
     require_schema(one)
     require_schema(other)
     try:
-        profiles = Profile.of(one.parts), Profile.of(other.parts)
+        profiles = one.profile, other.profile
         types = Decision(*profiles, Budget(steps)).shared_body()
     except OutOfBudget:
         return _UNDECIDED
@@ -211,7 +211,7 @@ def dead_parts(schema: MessageBodySchema, *, steps: int = DEFAULT_STEPS) -> Dead
         ([1], [])
     """
     require_schema(schema)
-    decision = Decision(Profile.of(schema.parts), NOTHING, Budget(steps))
+    decision = Decision(schema.profile, NOTHING, Budget(steps))
     answers = {index: decision.occurrence(index) for index in range(len(schema))}
     return DeadParts(
         [index for index, answer in answers.items() if answer.is_refuted],

@@ -135,7 +135,7 @@ def suggest(
         list(_options(index, part, index in rejected, wanted, consumer, converters))
         for index, part in enumerate(producer)
     ]
-    trial = _Trial(producer, Profile.of(result.consumer.parts), Budget(steps))
+    trial = _Trial(producer, result.consumer.profile, Budget(steps))
     found: list[Suggestion] = []
     for choice in islice(_cheapest_first(options), _TRIED):
         edits = tuple(edit for option in choice for edit in option.edits)
@@ -164,7 +164,7 @@ class _Trial:
         self._consumer = consumer
         self._budget = budget
         # A part that never occurred before need not occur after the change.
-        before = Decision(Profile.of(producer.parts), NOTHING, budget)
+        before = Decision(producer.profile, NOTHING, budget)
         self._alive = [before.occurrence(index).is_found for index in range(len(producer))]
 
     def is_remedy(self, parts: Sequence[SchemaPart | None]) -> bool:

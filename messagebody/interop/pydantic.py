@@ -27,6 +27,7 @@ from messagebody.body import MessageBody
 from messagebody.errors import DecodeError, InvalidSchema, MessageBodyError
 from messagebody.part import Part
 from messagebody.schema import MessageBodySchema, SchemaPart, Violation
+from messagebody.schema.json_schemas import schema_part_members
 from messagebody.wire.members import MEMBERS
 
 _SHOWN: Final = 100
@@ -217,20 +218,10 @@ def schema_part_json_schema(
     cls: type[SchemaPart], core: core_schema.CoreSchema, handler: Any
 ) -> dict[str, Any]:
     """Return the JSON Schema of a part of a schema."""
-    nullable = [{"type": "string"}, {"type": "null"}]
     return {
         "title": cls.__name__,
         "type": "object",
-        "properties": {
-            "name": {"anyOf": nullable, "description": "A glob over part names."},
-            "contentType": {
-                "anyOf": nullable,
-                "default": "*/*",
-                "description": "A glob over content types.",
-            },
-            "required": {"anyOf": [{"type": "boolean"}, {"type": "null"}], "default": False},
-            "description": {"anyOf": nullable},
-        },
+        "properties": schema_part_members(),
         "additionalProperties": False,
     }
 

@@ -4,7 +4,6 @@ Nothing here prints. Tables, trees and verdicts read no content; a page does, an
 does not have only through a resolver that it is given.
 """
 
-from messagebody.rendering.html import html_table
 from messagebody.rendering.pages import page
 from messagebody.rendering.tables import PLAIN, Palette, directory_of, folded, listing, tree
 from messagebody.rendering.verdicts import explanation
@@ -15,7 +14,6 @@ __all__ = [
     "directory_of",
     "explanation",
     "folded",
-    "html_table",
     "listing",
     "page",
     "tree",

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from functools import cached_property
 from typing import Any, Final
 from urllib.parse import unquote, urlsplit
 
@@ -113,11 +114,14 @@ class Contents:
         self._most = most
         self._room = Room(total)
         self._markup = Room(_MARKUP)
-        self._sieve = Sieve(self._link_to, self._picture_at)
         self._places = {part.name: i for i, part in enumerate(body) if part.name is not None}
 
     def show(self, part: "messagebody.Part") -> Shown:
-        """Return a part's content; what can't be shown says why in its place."""
+        """Return a part's content; what can't be shown says why in its place.
+
+        Raises:
+            MissingDependency: it is Markdown or HTML, and the extra `view` is not installed.
+        """
         origin = _origin(part)
         try:
             shown = self._shown(part)
@@ -171,6 +175,11 @@ class Contents:
 
     # Text
 
+    @cached_property
+    def _sieve(self) -> Sieve:
+        # Made when there is markup: a body without any needs no extra.
+        return Sieve(self._link_to, self._picture_at)
+
     def _laid_out(self, part: "messagebody.Part", text: str) -> Html:
         kind = essence(part.content_type)
         if len(text) > self._most:
@@ -185,7 +194,7 @@ class Contents:
             if kind == JSON or kind.endswith("+json"):
                 return _json(text)
         except grids.NoGrid as reason:
-            return joined(_code(text), element("p", f"not a table: {reason}", class_="note"))
+            return joined(as_source(text), element("p", f"not a table: {reason}", class_="note"))
         return _plain(text, part)
 
     def _may_parse(self, text: str) -> bool:
@@ -197,7 +206,7 @@ class Contents:
         if kind in _MARKDOWN:
             return element("div", self._sieve.markdown(text), class_="prose", dir="auto")
         laid_out = element("div", self._sieve.html(text), class_="prose", dir="auto")
-        return joined(laid_out, fold("Source", _code(text)))
+        return joined(laid_out, fold("Source", as_source(text)))
 
     # Bytes
 
@@ -285,10 +294,11 @@ def _plain(text: str, part: "messagebody.Part") -> Html:
     # What an agent says without a name is read; files are looked at.
     if part.name is None and essence(part.content_type) == TEXT_PLAIN:
         return _cut(text, "div", class_="said")
-    return _code(text)
+    return as_source(text)
 
 
-def _code(text: str) -> Html:
+def as_source(text: str) -> Html:
+    """Return a text as it was written, cut where it is long."""
     return _cut(text, "pre", tabindex="0", role="region", aria_label="Text")
 
 
@@ -307,16 +317,16 @@ def _json(text: str) -> Html:
     try:
         value = strict_json.loads(text, depth=DEFAULT_LIMITS.depth)
     except strict_json.InvalidJson as error:
-        return joined(_code(text), element("p", f"not JSON: {error}", class_="note"))
+        return joined(as_source(text), element("p", f"not JSON: {error}", class_="note"))
     try:
         return grids.table(grids.of_objects(value))
     except grids.NoGrid:
-        return _code(_json_lines(value))
+        return as_source(_json_lines(value))
 
 
 def json_text(value: Any) -> Html:
     """Return a JSON value in lines, with no secret of a URL."""
-    return _code(redact_urls(_json_lines(value)))
+    return as_source(redact_urls(_json_lines(value)))
 
 
 def _json_lines(value: Any) -> str:

@@ -55,7 +55,7 @@ def page(
         total: bytes of all contents that are shown.
 
     Raises:
-        MissingDependency: the extra `view` is not installed.
+        MissingDependency: there is Markdown or HTML, and the extra `view` is not installed.
         InvalidArgument: an argument is of another type.
 
     Examples:
@@ -81,14 +81,15 @@ def page(
     )  # fmt: skip
 
 
-def document(title: str, *children: Html) -> str:
+def document(title: str, *children: Html, style: str | None = None) -> str:
     """Return a whole HTML document with the look of all pages, under their policy.
 
     Arguments:
         title: the name of the page.
         *children: what stands in it.
+        style: the whole style; that of pages about bodies if None.
     """
-    style = _style()
+    style = style_of() if style is None else style
     digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
     policy = (
         f"default-src 'none'; style-src 'sha256-{digest}'; img-src data:; media-src data:; "
@@ -111,8 +112,11 @@ def document(title: str, *children: Html) -> str:
 
 
 @cache
-def _style() -> str:
-    return importlib.resources.files(__package__).joinpath("page.css").read_text("utf-8")
+def style_of(*more: str) -> str:
+    """Return the style of all pages, with that of further files."""
+    here = importlib.resources.files(__package__)
+    files = ("look.css", "page.css", *more)
+    return "".join(here.joinpath(name).read_text("utf-8") for name in files)
 
 
 # Heading
@@ -275,7 +279,7 @@ class _Parts:
         if not lines:
             was = f"before: {type_of(old)}, {size_of(old)}"
             return element("p", was, class_="note")
-        signed = [element(_SIGNS.get(line[:1], "span"), f"{line}\n") for line in lines[2:]]
+        signed = [element(_SIGNS.get(line[:1], "span"), line or " ") for line in lines[2:]]
         return fold_open("Changes", element("pre", *signed, class_="diff", tabindex="0"))
 
 

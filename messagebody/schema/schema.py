@@ -169,6 +169,11 @@ class MessageBodySchema(Sequence[SchemaPart]):
         """The schema made ready for checking, once: which schema parts accept a part."""
         return Checker(self.parts)
 
+    @cached_property
+    def profile(self) -> Any:
+        """The schema made ready for questions about schemas, once: see `check`."""
+        return leaf("Profile").of(self.parts)
+
     def __len__(self) -> int:
         return len(self.parts)
 
@@ -182,6 +187,9 @@ class MessageBodySchema(Sequence[SchemaPart]):
     def __reduce__(self) -> tuple[Any, ...]:
         # Patterns are parsed again on the other side; their automata would be a large pickle.
         return type(self), (self.parts,)
+
+    def _repr_html_(self) -> str:
+        return leaf("schema_html")(self)  # type: ignore[no-any-return]
 
     def __repr__(self) -> str:
         shown = [("required " if part.required else "") + part.label for part in self.parts[:3]]

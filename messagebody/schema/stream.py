@@ -88,7 +88,7 @@ class Stream:
     def __init__(self, schema: MessageBodySchema, *, steps: int = _STEPS) -> None:
         self._schema = schema
         self._steps = steps
-        self._profile = Profile.of(schema.parts)
+        self._profile = schema.profile
         self._seen: list[_Seen] = []
         self._names: set[str] = set()
         self._pair = Pair(self._profile, Profile((), (), ()), Budget(steps))

@@ -8,6 +8,7 @@ from typing import Final, Literal
 
 import attrs
 
+from messagebody._leaves import leaf
 from messagebody._text import escape, quote
 from messagebody.body import MessageBody
 from messagebody.globs import PatternIndex
@@ -117,6 +118,9 @@ class Violation:
     expected: str = ""
     got: str = ""
     differs: Differs | None = None
+
+    def _repr_html_(self) -> str:
+        return leaf("violation_html")(self)  # type: ignore[no-any-return]
 
     def __str__(self) -> str:
         if self.code == "required-part-missing":

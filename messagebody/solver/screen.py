@@ -222,6 +222,8 @@ class Screen:
             return self._body_with(index, rejected)
         # Inside one consumer part, or alternative by alternative inside one each: accepted in
         # any body, whether or not there is an easy one.
+        if any(_is_inside(mine, index, theirs, j) for j in accepting):
+            return NONE
         alone = self._alternatives_left(index)
         if alone == []:
             return NONE
@@ -229,7 +231,7 @@ class Screen:
             part = self._sample_of(name, kind)
             if part is not None and self._has_easy_body and not theirs.accepts(part):
                 return Answer([part, *self._body_of({})])
-        return NONE if any(_is_inside(mine, index, theirs, j) for j in accepting) else OPEN
+        return OPEN
 
     def _alternatives_left(self, index: int) -> list[tuple[str | None, str]] | None:
         """Return the alternatives of a part that lie in no consumer part, as their texts say.

@@ -16,15 +16,16 @@ import msgspec
 from messagebody.errors import MessageBodyError
 from messagebody.limits import Limits
 from messagebody.media_types import OCTET_STREAM, TEXT_PLAIN, check_content_type
-from messagebody.names import are_names, is_name
+from messagebody.names import are_names
 from messagebody.wire import base64
-from messagebody.wire.members import ABOUT, PartRecord, as_text, check_reference
+from messagebody.wire.data_urls import is_data_url
+from messagebody.wire.members import ABOUT, PartRecord, as_text, check_promise, check_url
 from messagebody.wire.strict_json import checked_copy, has_more_values
 from messagebody.wire.walk import containers
 
 # More than this many bytes a part: content is decoded from the document itself, never copied.
 _LARGE: Final = 65_536
-# Bytes of a document that is checked part by part: columns are faster from some ten parts on.
+# Bytes of a document that is written again at once, not piece by piece.
 _FEW: Final = 2048
 _SPACES: Final = (b" ", b"\t", b"\n", b"\r")
 # Parts written at once while comparing.
@@ -59,52 +60,28 @@ class _Hesitation(Exception):
 
 _small_decoder: Final = msgspec.json.Decoder(list[PartRecord])
 _large_decoder: Final = msgspec.json.Decoder(list[_LargePart])  # type: ignore[valid-type]
+_write: Final = msgspec.json.Encoder().encode
 
 
-def decode_flawless(
-    data: str | bytes | bytearray | memoryview, limits: Limits, *, strict: bool
-) -> list[PartRecord] | None:
+def decode_flawless(document: bytes, limits: Limits, *, strict: bool) -> list[PartRecord] | None:
     """Return the records of a document's parts, None if the reference reading has to decide."""
-    document = data.encode() if isinstance(data, str) else bytes(data)
+    size = len(document)
     try:
         _require(not has_more_values(document, limits.values))
-        read = _read_large if _begins_with_large_part(document) else _read_small
-        records = read(document)
+        # Most messages are small, and every call made for one of them shows.
+        if size <= _FEW:
+            records = _read_few(document)
+        elif _begins_with_large_part(document):
+            records = _read_large(document)
+        else:
+            records = _read_small(document)
         if len(records) > limits.parts:
             return None
-        if len(document) > _FEW or not _check_few(records, limits):
-            _check_types(records, strict=strict)
-            _check_names(records, limits)
-        if _OTHERS:
-            _check_others(records)
-        _check_contents(records, limits, len(document), strict=strict)
+        _check(records, limits, size, strict=strict)
     # Not an error here: whatever the fast reading refuses, the reference reading decides and words.
     except (msgspec.MsgspecError, MessageBodyError, ValueError, RecursionError, _Hesitation):
         return None
     return records
-
-
-def _check_few(records: list[PartRecord], limits: Limits) -> bool:
-    """Check names and types part by part; return False if a type needs the closer look."""
-    seen = set()
-    for record in records:
-        kind = _known_type(record.content_type)
-        if kind is None:
-            return False
-        record.content_type = kind
-        name = record.name
-        if name is not None:
-            if name in seen or len(name) > limits.name_length or not is_name(name):
-                raise _Hesitation
-            seen.add(name)
-    return True
-
-
-@lru_cache(256)
-def _known_type(kind: str) -> str | None:
-    """Return a legal content type, None for one that is absent or states a charset."""
-    # A charset restricts what plain content may hold, which only the closer look knows.
-    return check_content_type(kind) if kind and "charset" not in kind.lower() else None
 
 
 def convert_flawless(data: list[Any], limits: Limits, *, strict: bool) -> list[PartRecord] | None:
@@ -120,11 +97,8 @@ def convert_flawless(data: list[Any], limits: Limits, *, strict: bool) -> list[P
         # The converter ignores unknown members and takes null for absent; the count shows both.
         _require(sum(map(len, data)) == _count_members(records))
         _check_plain(records)
-        _check_types(records, strict=strict)
-        _check_names(records, limits)
-        _check_others(records)
         # There is no document to compare with, so every content is measured.
-        _check_contents(records, limits, limits.part_bytes + 1, strict=strict)
+        _check(records, limits, limits.part_bytes + 1, strict=strict)
     except (msgspec.MsgspecError, MessageBodyError, ValueError, RecursionError, _Hesitation):
         return None
     return records
@@ -148,11 +122,16 @@ def _require(condition: bool) -> None:
         raise _Hesitation
 
 
-def _read_small(document: bytes) -> list[PartRecord]:
+def _read_few(document: bytes) -> list[PartRecord]:
     records = _small_decoder.decode(document)
     # Written back, a flawless document is the same bytes: cheaper than counting, and plainly right.
-    if len(document) <= _FEW and msgspec.json.encode(records) == document:
-        return records
+    if _write(records) != document:
+        _check_members(records, document)
+    return records
+
+
+def _read_small(document: bytes) -> list[PartRecord]:
+    records = _small_decoder.decode(document)
     if not _is_written_so(records, document):
         _check_members(records, document)
     return records
@@ -212,7 +191,7 @@ def _is_written_so(records: list[PartRecord], document: bytes) -> bool:
     """Tell whether the records, written, are the document; in pieces, to spare memory."""
     position = 1
     for start in range(0, len(records), _PIECE):
-        piece = msgspec.json.encode(records[start : start + _PIECE])[1:-1]
+        piece = _write(records[start : start + _PIECE])[1:-1]
         if not document.startswith(piece, position):
             return False
         position += len(piece) + 1  # a comma, or the closing bracket: the parser took it
@@ -252,11 +231,54 @@ def _members(value: Any) -> int:
     return sum(len(each) for each in containers(value, depth=sys.maxsize) if type(each) is dict)
 
 
-def _check_names(records: list[PartRecord], limits: Limits) -> None:
+def _check(records: list[PartRecord], limits: Limits, size: int, *, strict: bool) -> None:
+    """Check everything but the members' spelling; fill in types, decode base64.
+
+    Names are checked in a column, each distinct content type once. Text with nothing but a name and
+    a type, which most parts are, is done with that.
+    """
     names = [record.name for record in records if record.name is not None]
-    if names:
-        _require(len(set(names)) == len(names) and are_names(names))
-        _require(max(map(len, names)) <= limits.name_length)
+    if len(set(names)) < len(names) or not are_names(names, limits.name_length):
+        raise _Hesitation
+    types: dict[str, str] = {}
+    for record in records:
+        kind = record.content_type
+        if kind not in types:
+            if not kind:
+                # An absent type depends on the content, so it is filled in part by part.
+                _require(not strict)
+                kind = _default_type(record)
+            types[kind] = _known_type(kind)
+        # Equal types share one string.
+        record.content_type = types[kind]
+        if (
+            record.encoding is not None
+            or record.url is not None
+            or record.content is None
+            or record.size is not None
+            or record.digest is not None
+        ):
+            _check_content(record, strict=strict)
+        if record.metadata is not None:
+            _check_metadata(record, limits)
+    if _OTHERS:
+        _check_others(records)
+    # No content is larger than the document it came in.
+    if size > limits.part_bytes:
+        _check_sizes(records, limits)
+
+
+def _default_type(record: PartRecord) -> str:
+    is_plain = record.content is not None and record.encoding != "base64"
+    return TEXT_PLAIN if is_plain else OCTET_STREAM
+
+
+@lru_cache(256)
+def _known_type(kind: str) -> str:
+    """Return a legal content type that leaves open what plain content may hold."""
+    # Case by case: a charset may be one that plain text is refused for.
+    _require("charset" not in kind.lower())
+    return check_content_type(kind)
 
 
 def _check_others(records: list[PartRecord]) -> None:
@@ -267,46 +289,10 @@ def _check_others(records: list[PartRecord]) -> None:
                 member.check(value)
 
 
-def _check_types(records: list[PartRecord], *, strict: bool) -> None:
-    """Check each distinct content type once, fill in the absent ones."""
-    checked: dict[str, str] = {}
-    for kind in {record.content_type for record in records}:
-        if kind:
-            # Case by case: a charset may be one that plain text is refused for.
-            _require("charset" not in kind.lower())
-            checked[kind] = check_content_type(kind)
-        else:
-            _require(not strict)
-            _fill_in_types(records)
-    if len(checked) * 16 < len(records):  # worth a loop: equal types then share one string
-        for record in records:
-            record.content_type = checked.get(record.content_type, record.content_type)
-
-
-def _fill_in_types(records: list[PartRecord]) -> None:
-    for record in records:
-        if not record.content_type:
-            plain = record.content is not None and record.encoding != "base64"
-            record.content_type = TEXT_PLAIN if plain else OCTET_STREAM
-
-
-def _check_contents(
-    records: list[PartRecord], limits: Limits, document_size: int, *, strict: bool
-) -> None:
-    """Check all parts but those with text and nothing more, which need no look."""
-    for record in records:
-        if record.encoding is not None or record.url is not None or record.content is None:
-            _check_content(record, strict=strict)
-        elif record.size is not None or record.digest is not None:
-            # A stated size or digest of inline text has to be compared, which the reference reading
-            # does.
-            raise _Hesitation
-        if record.metadata is not None:
-            _check_metadata(record, limits)
-    if document_size > limits.part_bytes:  # no content is larger than the document it came in
-        sizes = (len(record.content) for record in records if record.content is not None)
-        # At most four bytes of UTF-8 a character, so no content is encoded only to be measured.
-        _require(max(sizes, default=0) * 4 <= limits.part_bytes)
+def _check_sizes(records: list[PartRecord], limits: Limits) -> None:
+    sizes = (len(record.content) for record in records if record.content is not None)
+    # At most four bytes of UTF-8 a character, so no content is encoded only to be measured.
+    _require(max(sizes, default=0) * 4 <= limits.part_bytes)
 
 
 def _check_metadata(record: PartRecord, limits: Limits) -> None:
@@ -316,20 +302,24 @@ def _check_metadata(record: PartRecord, limits: Limits) -> None:
 
 
 def _check_content(record: PartRecord, *, strict: bool) -> None:
-    if record.url is not None:
-        _require(record.content is None and record.encoding is None)
-        # Inline content in disguise, with checks of its own.
-        _require(record.url[:5].lower() != "data:")
-        check_reference(record.url, record.size, record.digest)
-        return
-    _require(record.content is not None and record.size is None and record.digest is None)
-    if record.encoding == "plain":
-        record.encoding = None
-        return
-    _require(record.encoding == "base64")
     content: Any = record.content
-    if isinstance(content, str):
-        content = base64.decode(content, strict=strict)
-    text = as_text(content, record.content_type)
-    record.content = content if text is None else text
-    record.encoding = "base64" if text is None else None
+    is_promised = record.size is not None or record.digest is not None
+    if record.url is not None:
+        # A data URL is inline content in disguise, with checks of its own.
+        if content is not None or record.encoding is not None or is_data_url(record.url):
+            raise _Hesitation
+        check_url(record.url)
+        if is_promised:
+            check_promise(record.size, record.digest)
+    # The reference reading compares what is stated of inline content.
+    elif content is None or is_promised:
+        raise _Hesitation
+    elif record.encoding == "base64":
+        if isinstance(content, str):
+            content = base64.decode(content, strict=strict)
+        text = as_text(content, record.content_type)
+        record.content = content if text is None else text
+        record.encoding = "base64" if text is None else None
+    elif record.encoding is not None:
+        _require(record.encoding == "plain")
+        record.encoding = None

@@ -456,16 +456,23 @@ def content_members(content: str | bytes, content_type: str) -> dict[str, Any]:
 
 def as_text(content: bytes, content_type: str) -> str | None:
     """Return bytes as text where they are UTF-8 of a textual type, else None."""
-    if not is_plain(content_type):
-        return None
-    charset = _charset(content_type)
-    # Bytes in another charset stay base64, with their type: nothing is transcoded.
-    if charset not in _PLAIN_CHARSETS:
+    charset = _charset_of_text(content_type)
+    if charset is None:
         return None
     try:
         return content.decode(charset)
     except UnicodeDecodeError:
         return None
+
+
+@lru_cache(256)
+def _charset_of_text(content_type: str) -> str | None:
+    """Return the charset in which content of a type is written as text, None if it is not."""
+    if not is_plain(content_type):
+        return None
+    charset = _charset(content_type)
+    # Bytes in another charset stay base64, with their type: nothing is transcoded.
+    return charset if charset in _PLAIN_CHARSETS else None
 
 
 def _charset(content_type: str) -> str:

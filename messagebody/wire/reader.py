@@ -36,6 +36,8 @@ _SHOWN_FLAWS: Final = 20
 _LONGEST_PATH: Final = 256
 # Levels of nesting in an array of parts without metadata.
 _FLAT: Final = 2
+# Made once: `str | bytes` in a call makes a union each time.
+_JSON: Final = (str, bytes, bytearray, memoryview)
 _ENCODINGS: Final = ("plain", "base64")
 _NOUNS: Final[dict[type, str]] = {str: "a string", int: "an integer", dict: "an object"}
 
@@ -54,7 +56,7 @@ def decode(
     Raises:
         DecodeError: the document is not a body.
     """
-    if not isinstance(data, str | bytes | bytearray | memoryview):
+    if not isinstance(data, _JSON):
         reader = "a file: load(…)" if isinstance(data, PathLike) else "parsed JSON: from_dicts(…)"
         raise DecodeError(f"JSON is text or bytes, got {quote(data)}; {reader}")
     # A lone surrogate is let through here: the reading that refuses it knows its place.
@@ -67,7 +69,8 @@ def decode(
     # At a depth below that of an empty part everything is refused, in the reference reading's
     # words.
     if limits.depth >= _FLAT:
-        records = decode_flawless(document, limits, strict=strict)
+        # A `bytes` is not copied, and whatever else it was can't change meanwhile.
+        records = decode_flawless(bytes(document), limits, strict=strict)
         if records is not None:
             return records
     try:
@@ -86,7 +89,7 @@ def decode_parsed(
     Raises:
         DecodeError: the value is not a body.
     """
-    if isinstance(data, str | bytes | bytearray | memoryview):
+    if isinstance(data, _JSON):
         raise DecodeError(
             f"a body is an array of parts, got {_kind(data)}; "
             "MessageBody.from_json(…) reads JSON text"

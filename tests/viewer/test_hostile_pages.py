@@ -3,6 +3,7 @@
 Both layers hold alone: what is on the page, and the policy in its head.
 """
 
+import itertools
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,6 +12,8 @@ import pytest
 
 from messagebody import MessageBody, MessageBodySchema, Part
 from messagebody.rendering import page
+from messagebody.rendering.graph_page import graph_page
+from messagebody.samples import sample
 from tests.viewer.chromium import PROGRAM, Decoy, Tab, a_tab
 from tests.viewer.hostile import PAYLOADS
 
@@ -110,6 +113,62 @@ def test_nothing_runs_and_nobody_is_asked(
         document, count = re.subn(r"<meta http-equiv=[^>]*>", "", document, count=1)
         assert count == 1
     assert seen(tab, decoy, document, tmp_path) == []
+
+
+@pytest.mark.parametrize("has_policy", [True, False], ids=["policy", "no-policy"])
+def test_agents_may_have_any_name(has_policy: bool, tab: Tab, decoy: Decoy, tmp_path: Path) -> None:
+    names = [payload.replace("URL", decoy.url) for payload in PAYLOADS]
+    for start in range(0, len(names), 50):
+        some = names[start : start + 50]
+        document = graph_page(some, itertools.pairwise(some))
+        if not has_policy:
+            document = re.sub(r"<meta http-equiv=[^>]*>", "", document, count=1)
+        assert seen(tab, decoy, document, tmp_path) == []
+
+
+def test_an_agent_that_is_chosen_shows_what_fits(tab: Tab, tmp_path: Path) -> None:
+    (tmp_path / "page.html").write_text(graph_page("abc", [("a", "b"), ("b", "c")]), "utf-8")
+    tab.open(tmp_path / "page.html")
+    tab.run("document.querySelector('svg a[href=\"#agent-2\"]').dispatchEvent(new MouseEvent("
+            "'click', {bubbles: true, cancelable: true}))")  # fmt: skip
+    visible = (
+        "[...document.querySelectorAll('.panel')].filter(e => e.checkVisibility()).map(e => e.id)"
+    )
+    assert tab.run(visible) == ["agent-2"]
+    opacity = "[...document.querySelectorAll('path')].map(e => getComputedStyle(e).opacity)"
+    assert tab.run(opacity) == ["0.06", "1"]
+
+
+@pytest.mark.parametrize("width", [320, 390, 768, 1280, 1920])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_no_screen_has_to_scroll_sideways(
+    width: int, scheme: str, tab: Tab, tmp_path: Path
+) -> None:
+    body = MessageBody([Part("word" * 200, name="/" + "a" * 200, content_type="text/plain")])
+    body.add("a," * 60 + "a\n" + "1," * 60 + "1", content_type="text/csv", name="/wide.csv")
+    body.add("# " + "x" * 300 + "\n\n|" + "a|" * 40 + "\n|" + "-|" * 40, name="/wide.md")
+    for name in ("chart.png", "valley.jpg", "bell.wav", "counter.pdf"):
+        body.add(sample(name), name=f"/{name}")
+    (tmp_path / "page.html").write_text(page(body, title="t" * 300, against=MessageBody()), "utf-8")
+    tab.call("Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1,
+             mobile=width < 500)  # fmt: skip
+    features = [{"name": "prefers-color-scheme", "value": scheme}]
+    tab.call("Emulation.setEmulatedMedia", features=features)
+    tab.open(tmp_path / "page.html")
+    assert tab.run("document.documentElement.scrollWidth") == width
+    ground = tab.run("getComputedStyle(document.body.parentElement).backgroundColor")
+    assert ground == {"light": "rgb(247, 246, 243)", "dark": "rgb(20, 24, 26)"}[scheme]
+
+
+def test_a_link_opens_the_part_it_leads_to(tab: Tab, tmp_path: Path) -> None:
+    body = MessageBody(Part("x", name=f"/{number}") for number in range(100))
+    (tmp_path / "page.html").write_text(page(body), "utf-8")
+    tab.open(tmp_path / "page.html")
+    count = "document.querySelectorAll('details[open]').length"
+    assert tab.run(count) == 0
+    tab.run("document.querySelector('nav a[href=\"#part-7\"]').click()")
+    assert tab.run("document.querySelector('#part-7').parentElement.open") is True
+    assert tab.run(count) == 1
 
 
 def test_the_browser_would_have_told(tab: Tab, decoy: Decoy, tmp_path: Path) -> None:

@@ -162,7 +162,7 @@ class TestFastReading:
         ],
     )
     def test_takes_flawless_documents(self, parts: list[dict[str, object]]) -> None:
-        document = json.dumps(parts, separators=(",", ":"))
+        document = json.dumps(parts, separators=(",", ":")).encode()
         for strict in (False, True):
             records = fast_reader.decode_flawless(document, DEFAULT_LIMITS, strict=strict)
             converted = fast_reader.convert_flawless(parts, DEFAULT_LIMITS, strict=strict)
@@ -184,7 +184,7 @@ class TestFastReading:
     def test_hesitates_over_the_rest(self, part: dict[str, object], count: int) -> None:
         sound = {"contentType": "text/plain", "content": "hello"}
         parts = [part, *[sound] * (count - 1)]
-        document = json.dumps(parts, separators=(",", ":"))
+        document = json.dumps(parts, separators=(",", ":")).encode()
         assert fast_reader.decode_flawless(document, DEFAULT_LIMITS, strict=False) is None
         assert fast_reader.convert_flawless(parts, DEFAULT_LIMITS, strict=False) is None
 

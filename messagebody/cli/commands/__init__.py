@@ -38,6 +38,7 @@ SECTIONS = {
     "Validate and compare": {
         "validate": Entry("schemas", "Validate bodies against a schema."),
         "schema": Entry("schemas", "Describe a schema in words."),
+        "json-schema": Entry("schemas", "Print the JSON Schema of bodies or schemas, for editors."),
         "infer": Entry("schemas", "Print a schema that bodies are valid for."),
         "check": Entry(
             "schemas", "Check that every output of one agent is valid input of another."

@@ -49,7 +49,9 @@ from messagebody.compatibility import (
 from messagebody.errors import InvalidSchema
 from messagebody.findings import iter_findings
 from messagebody.rendering import graphs
+from messagebody.rendering.graph_page import graph_page
 from messagebody.schema import MessageBodySchema, Violation
+from messagebody.schema.json_schemas import body_json_schema, schema_json_schema
 
 # Violations that a person reads; programs get all of them.
 _LISTED = 100
@@ -135,6 +137,20 @@ def schema_command(terminal: Terminal, schema: str, *, as_json: bool) -> None:
         terminal.say(read.to_json(indent=2))
     else:
         terminal.say_wrapped(read.describe().splitlines())
+
+
+@click.command("json-schema")
+@click.argument("kind", metavar="body|schema", type=click.Choice(["body", "schema"]))
+@output_option
+def json_schema_command(kind: str, output: str | None) -> None:
+    """An editor that has it completes and checks files as you type.
+
+    \b
+      messagebody json-schema body -o .vscode/body.schema.json
+      messagebody json-schema schema -o .vscode/bodyschema.schema.json
+    """
+    described = body_json_schema() if kind == "body" else schema_json_schema()
+    write_document(json.dumps(described, indent=2).encode() + b"\n", output)
 
 
 @click.command("infer")
@@ -410,6 +426,7 @@ def _known(registry: Questions, name: str) -> str:
 @click.option("--graph", "form", flag_value="graph", help="Draw a small registry with letters.")
 @click.option("--dot", "form", flag_value="dot", help="Print the graph for Graphviz.")
 @click.option("--mermaid", "form", flag_value="mermaid", help="Print the graph for Mermaid.")
+@click.option("--html", "form", flag_value="html", help="Print the graph as a page for a browser.")
 @click.option("--json", "form", flag_value="json", help=JSON_HELP)
 @pass_terminal
 def pairs(terminal: Terminal, directory: str, form: str | None, *, lenient: bool) -> ExitCode:
@@ -418,6 +435,7 @@ def pairs(terminal: Terminal, directory: str, form: str | None, *, lenient: bool
     \b
       messagebody registry pairs agents/ --graph
       messagebody registry pairs agents/ --dot | dot -Tsvg > agents.svg
+      messagebody registry pairs agents/ --html > agents.html
     """
     registry = _registry(directory, lenient=lenient)
     found, undecided = list(registry.pairs()), list(registry.undecided())
@@ -427,6 +445,8 @@ def pairs(terminal: Terminal, directory: str, form: str | None, *, lenient: bool
         terminal.say(graphs.dot(registry, found))
     elif form == "mermaid":
         terminal.say(graphs.mermaid(registry, found))
+    elif form == "html":
+        click.echo(graph_page(registry, found), nl=False)
     elif form == "json":
         terminal.say_json({"agents": [*registry], "pairs": found, "undecided": undecided})
     else:

@@ -143,10 +143,12 @@ def _send(
     pending: deque[Future[dict[str, Any]]] = deque()
     pool = Pool(_WINDOW, "messagebody-part")
     try:
-        for number, data in enumerate(buffers, start=1):
+        while (data := next(buffers, None)) is not None:
+            number = len(done) + len(pending) + 1
+            pending.append(pool.submit(partial(send_part, client, target, upload, number, data)))
+            # Waits before the next part is read: that one would be held besides the window.
             if len(pending) == _WINDOW:
                 done.append(pending.popleft().result())
-            pending.append(pool.submit(partial(send_part, client, target, upload, number, data)))
         done.extend(future.result() for future in pending)
     except BaseException as error:
         # A part that arrives after the upload was aborted would stay: wait for those on their

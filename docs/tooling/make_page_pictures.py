@@ -1,0 +1,88 @@
+"""Make the pictures of pages: `make pictures`.
+
+Each is what Chromium shows of a page about the sample message.
+"""
+
+import pathlib
+import shutil
+import subprocess
+import tempfile
+from typing import NamedTuple
+
+from messagebody import MessageBody, MessageBodySchema
+from messagebody.rendering import page
+from messagebody.samples import sample
+
+PICTURES = pathlib.Path(__file__).parents[1] / "pictures"
+_CHROMIUM = ("chromium", "chromium-browser", "chrome")
+_SCHEMA = [
+    (None, "text/*", True), (None, "image/png"), ("/sources/*", "text/*"),
+    ("/recordings/*", "audio/*"), ("/summary.md", "text/markdown", True),
+]  # fmt: skip
+
+
+class View(NamedTuple):
+    """A picture: its page, and the screen it is shown on."""
+
+    document: str
+    width: int
+    height: int
+    is_dark: bool = False
+
+
+def main() -> None:
+    report = make_report()
+    older = make_older(report)
+    shown = page(report, title="message.json")
+    views = {
+        "report": View(shown, 1280, 1000),
+        "schema": View(
+            page(report, title="message.json", schema=MessageBodySchema(_SCHEMA)), 1280, 900
+        ),
+        "changes": View(page(report, title="message.json", against=older), 1280, 900, True),
+        # No window of Chromium is narrower than 500 pixels.
+        "phone": View(shown, 500, 1000, True),
+    }
+    for name, view in views.items():
+        draw(view, PICTURES / f"view-{name}.png")
+        print(f"view-{name}.png")
+
+
+def make_report() -> MessageBody:
+    body = MessageBody()
+    body.add(sample("report.md"), content_type="text/markdown")
+    body.add(sample("chart.png"))
+    body.add(sample("valley.jpg"))
+    body.add(sample("weather.md"), name="/sources/weather.md")
+    body.add(sample("rides.csv"), name="/sources/rides.csv")
+    body.add(sample("bell.wav"), name="/recordings/bell.wav")
+    return body
+
+
+def make_older(body: MessageBody) -> MessageBody:
+    """Return the body as an earlier draft of it could have been."""
+    lines = body[0].read_text().splitlines()
+    draft = "\n".join([lines[0], "", "Nobody has counted yet.", *lines[3:], ""])
+    older = MessageBody([body[0].evolve(content=draft), *body[1:4]])
+    older.add("Ask for the numbers of May.", name="/notes/open-questions.txt")
+    return older
+
+
+def draw(view: View, file: pathlib.Path) -> None:
+    program = next(filter(None, map(shutil.which, _CHROMIUM)), None)
+    if program is None:
+        raise SystemExit("the pictures of pages need Chromium: apt-get install chromium")
+    with tempfile.TemporaryDirectory() as directory:
+        document = pathlib.Path(directory, "page.html")
+        document.write_text(view.document, encoding="utf-8")
+        dark = ["--force-dark-mode", "--blink-settings=preferredColorScheme=0"]
+        subprocess.run(
+            [program, "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars",
+             f"--user-data-dir={directory}/profile", f"--window-size={view.width},{view.height}",
+             f"--screenshot={file}", *(dark if view.is_dark else []), document.as_uri()],
+            check=True, capture_output=True,
+        )  # fmt: skip
+
+
+if __name__ == "__main__":
+    main()

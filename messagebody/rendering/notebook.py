@@ -1,0 +1,145 @@
+"""Notebook views: bodies, parts, schemas, verdicts and violations with the look of a page.
+
+A notebook is somebody's own page. So the look stays inside of each view, nothing needs an extra,
+and nothing is fetched.
+"""
+
+import importlib.resources
+import itertools
+from collections.abc import Iterable, Iterator
+from functools import cache
+from typing import Final
+
+import messagebody  # noqa: TC001 - annotations are evaluated by those who ask
+from messagebody._text import count_of, escape
+from messagebody.body import MessageBody
+from messagebody.errors import MissingDependency
+from messagebody.rendering.contents import Contents, as_source
+from messagebody.rendering.elements import Html, element, joined
+from messagebody.rendering.tables import place_of, preview, size_of, total_size, type_of
+
+_MOST_ROWS: Final = 100
+_MOST: Final = 5 * 1024 * 1024
+_LONGEST: Final = 2_000
+_PREVIEW: Final = 80
+_VERDICTS: Final = {"always": "badge good", "undecided": "badge"}
+
+
+@cache
+def _style() -> str:
+    look = importlib.resources.files(__package__).joinpath("look.css").read_text("utf-8")
+    # What a page says of itself, a view says of its own outermost element.
+    return f"@scope (.messagebody) {{\n{look.replace(':root', ':scope')}}}"
+
+
+def _view(*children: Html) -> str:
+    return element("div", element("style", Html(_style())), *children, class_="messagebody")
+
+
+def _table(head: Iterable[str], rows: Iterable[Iterable[str]], caption: str = "") -> Html:
+    columns = element("tr", *(element("th", title, scope="col") for title in head))
+    lines = (element("tr", *(element("td", cell) for cell in row)) for row in rows)
+    above = element("caption", caption) if caption else Html()
+    inside = element("table", above, element("thead", columns), element("tbody", *lines))
+    return element("div", inside, class_="grid")
+
+
+def body_html(body: "messagebody.MessageBody") -> str:
+    """Return a body as a table of its parts; a long one is cut.
+
+    Content is not embedded, and no URL becomes a link or a picture.
+
+    Examples:
+        >>> from messagebody import MessageBody
+        >>> body = MessageBody()
+        >>> _ = body.add("a < b")
+        >>> '<td>"a &lt; b"</td>' in body_html(body).replace("&quot;", '"')
+        True
+    """
+    return _view(_parts_table(body))
+
+
+def _parts_table(body: "messagebody.MessageBody") -> Html:
+    shown = list(itertools.islice(body, _MOST_ROWS))
+    rows: list[tuple[str, ...]] = [
+        (str(index), part.name or "", type_of(part), size_of(part), _content(part))
+        for index, part in enumerate(shown)
+    ]
+    caption = count_of(len(body), "part")
+    if len(body) > len(shown):
+        rows.append(("", f"… {len(body) - len(shown):,} more", "", "", ""))
+    else:
+        caption += f", {total_size(shown)}"
+    return _table(("", "Name", "Content type", "Size", "Content"), rows, caption)
+
+
+def _content(part: "messagebody.Part") -> str:
+    return preview(part, _PREVIEW) if part.text is not None else place_of(part)
+
+
+def part_html(part: "messagebody.Part") -> str:
+    """Return a part with its content; a reference is not read.
+
+    Markup is laid out if the extra `view` is installed, else its source is shown.
+    """
+    heading = element(
+        "p",
+        element("bdi", part.name or "unnamed", class_="name"),
+        element("small", f"  {type_of(part)}  {size_of(part)}"),
+    )
+    # Room for one part and the pictures in it.
+    contents = Contents(MessageBody([part]), None, most=_MOST, total=2 * _MOST)
+    try:
+        content = contents.show(part).html
+    except MissingDependency:
+        content = as_source(part.text or "")
+    return _view(heading, element("div", content, class_="content"))
+
+
+def schema_html(schema: "messagebody.MessageBodySchema") -> str:
+    """Return a schema as a table of its parts."""
+    rows: list[tuple[str, ...]] = [
+        (
+            str(index),
+            "unnamed" if part.name is None else part.name,
+            part.content_type,
+            "required" if part.required else "",
+            escape(part.description or "", limit=_LONGEST),
+        )
+        for index, part in enumerate(schema.parts[:_MOST_ROWS])
+    ]
+    if len(schema) > len(rows):
+        rows.append(("", f"… {len(schema) - len(rows):,} more", "", "", ""))
+    head = ("", "Name", "Content type", "", "Description")
+    return _view(_table(head, rows, count_of(len(schema), "schema part")))
+
+
+def verdict_html(result: "messagebody.Compatibility") -> str:
+    """Return an answer to `check`: the verdict, its reasons, and a counterexample as a table."""
+    verdict = str(result.verdict)
+    badge = element("span", verdict, class_=_VERDICTS.get(verdict, "badge bad"))
+    reasons = (each for reason in result.reasons for each in _on_reason(reason))
+    return _view(element("p", badge), *reasons, *_on_counterexample(result.counterexample))
+
+
+def _on_reason(reason: "messagebody.compatibility.Reason") -> Iterator[Html]:
+    yield element("p", escape(reason.summary, limit=_LONGEST))
+    if reason.rejections:
+        rows = [
+            (str(each.schema_index), each.label, f"other {each.differs}")
+            for each in reason.rejections[:_MOST_ROWS]
+        ]
+        yield _table(("", "Accepted", "Why not"), rows)
+    if reason.hint:
+        yield element("p", escape(reason.hint, limit=_LONGEST), class_="note")
+
+
+def _on_counterexample(body: "messagebody.MessageBody | None") -> Iterator[Html]:
+    if body is not None:
+        words = "A message the producer may send and the consumer refuses:"
+        yield joined(element("p", words), _parts_table(body))
+
+
+def violation_html(violation: "messagebody.Violation") -> str:
+    """Return what is wrong with a body as a line of its own."""
+    return _view(element("p", str(violation), class_="problem"))
