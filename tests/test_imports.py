@@ -41,7 +41,7 @@ FLOORS = [
 TYPES_FROM_ABOVE = {("body", "filesystem")}
 # In these packages every module is a leaf that imports no other one, but for those named here.
 SHARED = {
-    "envelopes": {"attachments", "embedding", "json_schema", "php", "sidecar"},
+    "envelopes": {"attachments", "embedding", "json_schema", "php", "rests", "sidecar"},
     "formats": {
         "a2a",
         "base",

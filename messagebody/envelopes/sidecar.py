@@ -9,6 +9,7 @@ from messagebody._text import quote
 from messagebody.body import MessageBody
 from messagebody.envelopes.attachments import is_absolute_url
 from messagebody.envelopes.embedding import shown_text
+from messagebody.envelopes.rests import Rests
 from messagebody.errors import EnvelopeError, MessageBodyError
 from messagebody.findings import Finding, Severity
 from messagebody.formats import Converted, Loss, LossKind
@@ -242,6 +243,7 @@ class Carrier:
 
     Arguments:
         what: the format's word for a message, with its article.
+        format: the name of the format.
         exact: the name of the part with a received message's text.
         meta: the name of the sidecar of a message taken apart.
         place: the object and member that hold the content.
@@ -253,6 +255,7 @@ class Carrier:
     """
 
     what: str
+    format: str
     exact: str
     meta: str
     place: tuple[str, str]
@@ -262,14 +265,32 @@ class Carrier:
     iter_findings: Callable[[dict[str, Any]], Iterable[Finding]]
     slots: Callable[[dict[str, Any]], Iterable[Slot]] = lambda _: ()
 
+    @property
+    def rests(self) -> Rests:
+        """What moves the message's own members out of a body and back."""
+        return Rests(self.format, self.meta, self.exact)
+
     def to_body(
-        self, message: Message, files: Callable[[dict[str, Any]], Iterable[Part]] = lambda _: ()
-    ) -> MessageBody:
-        """Return the body of a message; `files` gives the parts for files it points to.
+        self,
+        message: Message,
+        rest: str,
+        files: Callable[[dict[str, Any]], Iterable[Part]] = lambda _: (),
+    ) -> Converted[MessageBody]:
+        """Return the body of a message.
+
+        Arguments:
+            message: the message.
+            rest: "part" or "beside"; see `Rests`.
+            files: gives the parts for files the message points to.
 
         Raises:
             EnvelopeError: the message is not a strict JSON object.
         """
+        return self.rests.converted(self._body(message, files), rest)
+
+    def _body(
+        self, message: Message, files: Callable[[dict[str, Any]], Iterable[Part]]
+    ) -> MessageBody:
         value = read_object(message, self.what)
         carried = self._carried(value)
         links = self._links(value, carried)
@@ -282,13 +303,14 @@ class Carrier:
         return MessageBody([*content, Part(text, name=self.exact, content_type=JSON), *named])
 
     def from_body(
-        self, body: MessageBody, header: Mapping[str, Any] | None
+        self, body: MessageBody, header: Mapping[str, Any] | None, rest: Any
     ) -> Converted[str | dict[str, Any]]:
         """Return the message that carries a body.
 
         Raises:
             EnvelopeError: a part contradicts the message, or a header is missing.
         """
+        body = self.rests.put_back(body, rest)
         # A received message goes on as it came: its signature is over that text.
         if self.exact in body:
             text = body[self.exact].read_text()

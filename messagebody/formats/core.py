@@ -17,8 +17,8 @@ from messagebody.formats.capabilities import MIB
 from messagebody.formats.dialect import Dialect, Misplaced
 from messagebody.formats.items import KEEP, Call, Collector, Result, items_of
 from messagebody.formats.reading import Reader
-from messagebody.formats.values import json_value
-from messagebody.formats.writing import Options, Writer, one_of
+from messagebody.formats.values import json_value, one_of
+from messagebody.formats.writing import Options, Writer
 from messagebody.limits import DEFAULT_LIMITS, Limits
 from messagebody.references import Resolver
 

@@ -7,7 +7,7 @@ import dataclasses
 import datetime as dt
 import decimal
 import enum
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from messagebody._text import quote
@@ -137,3 +137,10 @@ _OBJECTS: Final[list[tuple[Callable[[Any], bool], Callable[[Any], Any]]]] = [
     (lambda value: isinstance(value, enum.Enum), lambda value: value.value),
 ]
 """How to know objects that give JSON, and how they give it."""
+
+
+def one_of(option: str, value: str, values: Sequence[str]) -> None:
+    """Refuse the value of an option that is none of those it may have."""
+    if value not in values:
+        listed = ", ".join(map(repr, values))
+        raise EnvelopeError(f"{option} is one of {listed}, got {quote(value)}")

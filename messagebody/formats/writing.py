@@ -3,12 +3,11 @@
 import json
 import re
 from collections import deque
-from collections.abc import Sequence
 from typing import Any, Final
 
 import attrs
 
-from messagebody._text import human_size, quote, redact_url
+from messagebody._text import human_size, redact_url
 from messagebody.body import MessageBody
 from messagebody.errors import DecodeError, EnvelopeError, LossyConversion
 from messagebody.formats import rest as differences
@@ -37,6 +36,7 @@ from messagebody.formats.reading import (
     replaced,
     slot_content,
 )
+from messagebody.formats.values import one_of
 from messagebody.limits import DEFAULT_LIMITS
 from messagebody.media_types import TEXT_PLAIN, is_text
 from messagebody.part import Part
@@ -57,13 +57,6 @@ class Options:
     def __attrs_post_init__(self) -> None:
         one_of("urls", self.urls, ("sign", "inline", "text"))
         one_of("unsupported", self.unsupported, ("text", "omit", "error"))
-
-
-def one_of(option: str, value: str, values: Sequence[str]) -> None:
-    """Refuse the value of an option that is none of those it may have."""
-    if value not in values:
-        listed = ", ".join(map(repr, values))
-        raise EnvelopeError(f"{option} is one of {listed}, got {quote(value)}")
 
 
 _Found = tuple[Item | None, list[Part]]

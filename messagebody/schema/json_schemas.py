@@ -38,7 +38,8 @@ def schema_json_schema() -> dict[str, Any]:
         ['name', 'contentType', 'required', 'description']
     """
     members = schema_part_members()
-    members["name"] |= {"pattern": "^(?:/|\\{/)", "patternErrorMessage": _PATTERNS}
+    # Braces may stand before the slash, as in {,}/a; what is in them, the reader looks at.
+    members["name"] |= {"pattern": "^[/{]", "patternErrorMessage": _PATTERNS}
     part = {"type": "object", "properties": members, "additionalProperties": False}
     return _document("A schema of message bodies: the parts that they may and must have.", part)
 

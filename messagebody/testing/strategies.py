@@ -4,6 +4,7 @@ Small and awkward on purpose: empty contents, texts that are no ASCII, types wit
 references with and without size and digest, unknown members. Needs hypothesis.
 """
 
+from functools import cache
 from typing import Any
 
 from hypothesis import strategies as st
@@ -14,14 +15,19 @@ from messagebody.errors import InvalidPart
 from messagebody.wire.manifest import UNLISTED
 from messagebody.wire.members import check_extra
 
+# Hypothesis takes longer to build a strategy than to draw from it: those that parts are made of are
+# built once.
+
 _NAME_CHARACTERS = "ab.1_-Z"
 
 
+@cache
 def texts() -> st.SearchStrategy[str]:
     """Return texts that UTF-8 can carry: no lone surrogates."""
     return st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
 
 
+@cache
 def names() -> st.SearchStrategy[str]:
     """Return legal part names of one to three segments, made of few characters so that they meet.
 
@@ -35,6 +41,7 @@ def names() -> st.SearchStrategy[str]:
     return st.lists(legal, min_size=1, max_size=3).map(lambda found: "/" + "/".join(found))
 
 
+@cache
 def content_types() -> st.SearchStrategy[str]:
     """Return content types: common ones, in odd case, and with charsets and other parameters."""
     return st.sampled_from(
@@ -54,6 +61,7 @@ def content_types() -> st.SearchStrategy[str]:
     )
 
 
+@cache
 def json_values() -> st.SearchStrategy[Any]:
     """Return JSON values: no NaN, no lone surrogates, integers of any size."""
     numbers = st.one_of(
@@ -68,6 +76,7 @@ def json_values() -> st.SearchStrategy[Any]:
     )
 
 
+@cache
 def digests() -> st.SearchStrategy[str]:
     """Return digests: `"sha256:"` and 64 hex digits, of nothing in particular."""
     return st.text("0123456789abcdef", min_size=64, max_size=64).map(NO_DIGEST.rstrip("0").__add__)
@@ -111,10 +120,12 @@ def bodies(*, max_size: int = 6) -> st.SearchStrategy[MessageBody]:
     return st.lists(parts(), max_size=max_size).map(_without_clashes)
 
 
+@cache
 def _objects() -> st.SearchStrategy[dict[str, Any]]:
     return st.dictionaries(texts(), json_values(), max_size=3)
 
 
+@cache
 def _unknown_members() -> st.SearchStrategy[dict[str, Any]]:
     keys = texts().filter(_is_unknown)
     return st.dictionaries(keys, json_values(), min_size=1, max_size=2)

@@ -190,17 +190,24 @@ main()
     assert (done.returncode, done.stderr) == (130, b"")
 
 
-def test_unpack_removes_what_it_wrote_when_terminated(message: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("is_new", [True, False])
+def test_unpack_removes_what_it_wrote_when_terminated(
+    message: str, tmp_path: Path, *, is_new: bool
+) -> None:
+    out = tmp_path / "out"
+    if not is_new:
+        out.mkdir()
     program = f"""
 import os, shutil, signal, sys
 def copy(source, file, length=0):
     file.write(b"half")
     os.kill(os.getpid(), signal.SIGTERM)
 shutil.copyfileobj = copy
-sys.argv = ["messagebody", "unpack", {message!r}, {str(tmp_path / "out")!r}]
+sys.argv = ["messagebody", "unpack", {message!r}, {str(out)!r}]
 from messagebody.cli import main
 main()
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=False)
     assert (done.returncode, done.stderr) == (143, b"")
-    assert not (tmp_path / "out").exists()
+    assert out.exists() is not is_new
+    assert is_new or [*out.iterdir()] == []

@@ -78,6 +78,8 @@ def test_a_body_is_valid_where_a_reader_takes_it(document: Any) -> None:
         [{"name": "/a", "contentType": "text/*", "required": True, "description": "a"}],
         [{"name": None, "contentType": None, "required": None, "description": None}],
         [{"name": "{/a,/b}"}],
+        [{"name": "{,}/a"}],
+        [{"name": "{{/a,/b},/c}"}],
         [{"name": "a"}],
         [{"name": "/a", "require": True}],
         [{"required": "yes"}],

@@ -31,6 +31,16 @@ class TestMemoryStore(StoreContract):
         return open_store(f"memory://{tmp_path.name}")
 
 
+class TestServerThatReplaces(StoreContract):
+    """rclone ignores `If-None-Match`."""
+
+    leaves_objects = False
+
+    @pytest.fixture
+    def store(self, rclone_store: Store) -> Store:
+        return rclone_store
+
+
 class Prefix(MessageBodyFileSystem):
     def isdir(self, path: str) -> bool:
         return any(name.startswith(path) for name in self.body.names())

@@ -18,6 +18,7 @@ from messagebody.envelopes.agents_api.normalize import (
 )
 from messagebody.envelopes.attachments import is_absolute_url, not_taken, put_parts, take_parts
 from messagebody.envelopes.embedding import embed, extract, inline_text, is_same
+from messagebody.envelopes.rests import Rests
 from messagebody.errors import EnvelopeError, MessageBodyError
 from messagebody.formats import Converted
 from messagebody.media_types import OCTET_STREAM, TEXT_PLAIN
@@ -98,6 +99,7 @@ def _rebuilt_block(part: Part, note: Any, read_json: Callable[[Part], Any]) -> A
 
 # What the parts can't say of an envelope, so that it comes back exactly.
 SIDECAR = "/meta/agents-api.json"
+_RESTS = Rests("agents-api", SIDECAR)
 
 _JSON = "application/json"
 _EMBEDDED = "messagebody"
@@ -124,13 +126,15 @@ def detect(value: Any) -> bool:
     )
 
 
-def to_body(message: Any) -> Converted[MessageBody]:
+def to_body(message: Any, *, rest: str = "part") -> Converted[MessageBody]:
     """Return the body of a message: an envelope, a plain message, or JSON text of one.
 
     The losses are what normalising the message drops; an envelope loses nothing.
 
     Arguments:
         message: parsed JSON, or JSON as text or bytes.
+        rest: where what is not content goes: into a "part" of the body, or "beside" it, as the
+            `rest` of the result, which `from_body` takes back.
 
     Raises:
         EnvelopeError: it is not a message; repeated members, NaN and nesting past 512 levels
@@ -147,10 +151,13 @@ def to_body(message: Any) -> Converted[MessageBody]:
     )
     envelope = _spelled(normalize(row), row)
     body = _brought(envelope)
-    return Converted(_decomposed(envelope) if body is None else body, iter_drops(row))
+    whole = _decomposed(envelope) if body is None else body
+    return _RESTS.converted(whole, rest, tuple(iter_drops(row)))
 
 
-def from_body(body: MessageBody, *, role: str = "assistant") -> Converted[Envelope]:
+def from_body(
+    body: MessageBody, *, rest: Any = None, role: str | None = None
+) -> Converted[Envelope]:
     """Return the envelope of a body.
 
     A body that `to_body` made gives the envelope it was made of, with what was edited since. Any
@@ -159,7 +166,9 @@ def from_body(body: MessageBody, *, role: str = "assistant") -> Converted[Envelo
 
     Arguments:
         body: the body.
-        role: the role, if the body does not say.
+        rest: what `to_body` returned as `rest`, if it is beside the body; of another format's
+            only the role is taken.
+        role: the role, if the body does not say; that of `rest` or "assistant" if not given.
 
     Raises:
         LocalFileNotSent: a part is still a local file.
@@ -173,9 +182,10 @@ def from_body(body: MessageBody, *, role: str = "assistant") -> Converted[Envelo
         >>> to_body(envelope).value == body
         True
     """
+    body = _RESTS.put_back(body, rest)
     sidecar = _sidecar(body)
     if sidecar is None:
-        return Converted(_embedding(body, {"role": role}))
+        return Converted(_embedding(body, {"role": role or _RESTS.role(rest) or "assistant"}))
     try:
         return Converted(_resumed(body, sidecar))
     except MessageBodyError:

@@ -16,6 +16,7 @@ from messagebody.body import MessageBody
 from messagebody.envelopes import php
 from messagebody.envelopes.attachments import not_taken, put_parts, take_parts
 from messagebody.envelopes.embedding import embed, extract, inline_text, is_same
+from messagebody.envelopes.rests import Rests
 from messagebody.errors import EnvelopeError, MessageBodyError
 from messagebody.formats import Converted, Loss
 from messagebody.media_types import TEXT_PLAIN
@@ -26,6 +27,7 @@ Chat = dict[str, Any]
 Kind = Literal["input", "output"]
 
 SIDECAR = "/meta/channel.json"
+_RESTS = Rests("channel", SIDECAR)
 
 _EMBEDDED = "messagebody"
 
@@ -62,11 +64,13 @@ def detect(value: Any) -> bool:
     return "session_id" in value and not {"reply", "messages", "response"}.isdisjoint(value)
 
 
-def to_body(chat: Any) -> Converted[MessageBody]:
+def to_body(chat: Any, *, rest: str = "part") -> Converted[MessageBody]:
     """Return the body of chat input or chat output; nothing is lost.
 
     Arguments:
         chat: parsed JSON, or JSON as text or bytes.
+        rest: where what is not content goes: into a "part" of the body, or "beside" it, as the
+            `rest` of the result, which `from_body` takes back.
 
     Raises:
         EnvelopeError: it is neither input, which has a `message`, nor output, which has a
@@ -87,12 +91,13 @@ def to_body(chat: Any) -> Converted[MessageBody]:
         raise EnvelopeError(f"a chat is JSON: {problem}")
     kind = _kind(value)
     body = _brought(value, kind)
-    return Converted(_decomposed(value, kind) if body is None else body)
+    return _RESTS.converted(_decomposed(value, kind) if body is None else body, rest)
 
 
 def from_body(
     body: MessageBody,
     *,
+    rest: Any = None,
     kind: Kind | None = None,
     agent: str = "",
     session_id: str | None = None,
@@ -106,6 +111,7 @@ def from_body(
 
     Arguments:
         body: the body.
+        rest: what `to_body` returned as `rest`, if it is beside the body.
         kind: what to make of a body that is not from a chat; input if not given.
         agent: the agent to ask, if the body does not say.
         session_id: the session, if the body does not say.
@@ -120,6 +126,7 @@ def from_body(
         >>> chat["attachments"][0]["filename"], str(losses[0])[:18]
         ('cats.gif', 'downgraded message')
     """
+    body = _RESTS.put_back(body, rest)
     sidecar = _sidecar(body)
     if sidecar is None:
         made = _embedding(body, kind or "input", {}, agent, session_id, placeholder)

@@ -89,7 +89,9 @@ def detect(value: Any, /) -> bool:
     )
 
 
-def to_body(message: Message, /, *, files: Files | None = None) -> Converted[MessageBody]:
+def to_body(
+    message: Message, /, *, files: Files | None = None, rest: str = "part"
+) -> Converted[MessageBody]:
     """Return the body of an envelope.
 
     The payload becomes the unnamed part, or the parts of the body it carries. An attachment
@@ -99,6 +101,8 @@ def to_body(message: Message, /, *, files: Files | None = None) -> Converted[Mes
     Arguments:
         message: JSON text, kept byte for byte; or parsed JSON, taken apart.
         files: contents of attachments by path.
+        rest: where what is not content goes: into a "part" of the body, or "beside" it, as the
+            `rest` of the result, which `from_body` takes back.
 
     Raises:
         EnvelopeError: the envelope is not a strict JSON object.
@@ -109,11 +113,11 @@ def to_body(message: Message, /, *, files: Files | None = None) -> Converted[Mes
         >>> body.names(), body[0].read_json()
         (['/olympus/envelope.json'], {'task': 'Fix it'})
     """
-    return Converted(_CARRIER.to_body(message, partial(_given, files=files or {})))
+    return _CARRIER.to_body(message, rest, partial(_given, files=files or {}))
 
 
 def from_body(
-    body: MessageBody, /, *, header: Mapping[str, Any] | None = None
+    body: MessageBody, /, *, rest: Any = None, header: Mapping[str, Any] | None = None
 ) -> Converted[str | dict[str, Any]]:
     """Return the envelope that carries a body.
 
@@ -122,6 +126,7 @@ def from_body(
 
     Arguments:
         body: one from `to_body`, or any other.
+        rest: what `to_body` returned as `rest`, if it is beside the body.
         header: for any other body, the envelope without its payload; see `build` and `reply` for
             envelopes that fill what a machine can fill.
 
@@ -132,7 +137,7 @@ def from_body(
     Raises:
         EnvelopeError: a part contradicts the envelope, or a header is missing.
     """
-    return _CARRIER.from_body(body, header)
+    return _CARRIER.from_body(body, header, rest)
 
 
 def build(
@@ -330,6 +335,7 @@ def _about(attachment: dict[str, Any]) -> dict[str, Any]:
 
 _CARRIER = Carrier(
     what="an envelope",
+    format="olympus",
     exact="/olympus/envelope.json",
     meta="/meta/olympus.json",
     place=("protocol_message", "payload"),

@@ -55,7 +55,7 @@ def _is_message(value: Any) -> bool:
     )
 
 
-def to_body(message: Message, /) -> Converted[MessageBody]:
+def to_body(message: Message, /, *, rest: str = "part") -> Converted[MessageBody]:
     """Return the body of a message.
 
     The output becomes the unnamed part: text as `text/plain`, anything else as JSON, null as no
@@ -65,6 +65,8 @@ def to_body(message: Message, /) -> Converted[MessageBody]:
 
     Arguments:
         message: JSON text, kept byte for byte; or parsed JSON, taken apart.
+        rest: where what is not content goes: into a "part" of the body, or "beside" it, as the
+            `rest` of the result, which `from_body` takes back.
 
     Raises:
         EnvelopeError: the message is not a strict JSON object.
@@ -74,11 +76,11 @@ def to_body(message: Message, /) -> Converted[MessageBody]:
         >>> body.names(), body.read_text()
         (['/sentient/message.json'], 'Done.')
     """
-    return Converted(_CARRIER.to_body(message))
+    return _CARRIER.to_body(message, rest)
 
 
 def from_body(
-    body: MessageBody, /, *, header: Mapping[str, Any] | None = None
+    body: MessageBody, /, *, rest: Any = None, header: Mapping[str, Any] | None = None
 ) -> Converted[str | dict[str, Any]]:
     """Return the message that carries a body.
 
@@ -87,6 +89,7 @@ def from_body(
 
     Arguments:
         body: one from `to_body`, or any other.
+        rest: what `to_body` returned as `rest`, if it is beside the body.
         header: for any other body, the message without its output's content; see `build` and
             `reply` for messages that fill what a machine can fill.
 
@@ -97,7 +100,7 @@ def from_body(
     Raises:
         EnvelopeError: a part contradicts the message, or a header is missing.
     """
-    return _CARRIER.from_body(body, header)
+    return _CARRIER.from_body(body, header, rest)
 
 
 def build(
@@ -321,6 +324,7 @@ def _content_type(stated: Any) -> str | None:
 
 _CARRIER = Carrier(
     what="a message",
+    format="sentient",
     exact="/sentient/message.json",
     meta="/meta/sentient.json",
     place=("output", "content"),

@@ -100,8 +100,9 @@ class Destination:
         segments = tuple(name[1:].split("/"))
         with open_parent(self._root, segments, create=True, made=self._made) as parent:
             temporary = temporary_name()
-            descriptor = os.open(temporary, CREATE, 0o666, dir_fd=parent)
+            # Noted first: a signal may come between the two.
             self._made.append((*segments[:-1], temporary))
+            descriptor = os.open(temporary, CREATE, 0o666, dir_fd=parent)
             with open(descriptor, "wb") as file:  # noqa: PTH123 - a descriptor
                 yield file
             # Renamed at the end, all together: an error before leaves the old files.

@@ -1,0 +1,99 @@
+"""Rests: what an envelope says beside its content, as a part of the body or beside the body."""
+
+from typing import Any
+
+import attrs
+
+from messagebody._text import quote
+from messagebody.body import MessageBody
+from messagebody.envelopes.php import JSON_DEPTH
+from messagebody.errors import EnvelopeError
+from messagebody.formats import Converted, Loss
+from messagebody.formats.values import one_of
+from messagebody.part import Part
+from messagebody.wire import strict_json
+
+_JSON = "application/json"
+# A sidecar holds what it took from a message one level deeper.
+_DEPTH = JSON_DEPTH + 1
+
+
+@attrs.frozen
+class Rests:
+    """Move what an envelope says beside its content out of the body, and back into it.
+
+    Arguments:
+        format: the name of the format.
+        sidecar: the name of the part with what is not content.
+        exact: the name of the part with the exact text of a message, if the format has one.
+    """
+
+    format: str
+    sidecar: str
+    exact: str | None = None
+
+    def converted(
+        self, body: MessageBody, rest: str, losses: tuple[Loss, ...] = ()
+    ) -> Converted[MessageBody]:
+        """Return a converted body, whose rest is where the caller wants it.
+
+        Arguments:
+            body: the body, with the rest as a part, if it needs one.
+            rest: "part", or "beside" the body.
+            losses: what the conversion lost.
+
+        Raises:
+            EnvelopeError: `rest` is something else.
+        """
+        one_of("rest", rest, ("part", "beside"))
+        if rest == "part":
+            return Converted(body, losses)
+        for name in filter(None, (self.exact, self.sidecar)):
+            if name in body:
+                text = body.pop(name).read_text()
+                return Converted(body, losses, self._said(name, text))
+        return Converted(body, losses)
+
+    def _said(self, name: str, text: str) -> dict[str, Any]:
+        if name == self.exact:
+            return {"format": self.format, "text": text}
+        value = strict_json.loads(text, depth=_DEPTH)
+        # Where all formats look for it: another one takes only the role.
+        role = {"role": value["role"]} if isinstance(value.get("role"), str) else {}
+        return {"format": self.format, **role, "sidecar": value}
+
+    def put_back(self, body: MessageBody, rest: Any) -> MessageBody:
+        """Return a body with its rest as a part; the rest of another format is left out.
+
+        Raises:
+            EnvelopeError: `rest` is not what `to_body` returned, or the body has such a part.
+        """
+        if rest is None:
+            return body
+        if not isinstance(rest, dict):
+            raise EnvelopeError(f"rest is an object that to_body returned, got {quote(rest)}")
+        if rest.get("format") != self.format:
+            return body
+        part = self._part(rest)
+        if part.name in body:
+            raise EnvelopeError(f"the body has a part {part.name} already: give no rest beside it")
+        body = body.copy()
+        body.append(part)
+        return body
+
+    def role(self, rest: Any) -> str | None:
+        """Return the role that the rest of a message of any format states."""
+        role = rest.get("role") if isinstance(rest, dict) else None
+        return role if isinstance(role, str) else None
+
+    def _part(self, rest: dict[str, Any]) -> Part:
+        if self.exact is not None and isinstance(rest.get("text"), str):
+            return Part(rest["text"], name=self.exact, content_type=_JSON)
+        if not isinstance(rest.get("sidecar"), dict):
+            raise EnvelopeError("rest is not what to_body returned: 'sidecar' is not an object")
+        try:
+            strict_json.check_value(rest["sidecar"], depth=_DEPTH)
+        except strict_json.InvalidJson as error:
+            raise EnvelopeError(f"rest is not what to_body returned: {error}") from error
+        text = strict_json.dumps(rest["sidecar"])
+        return Part(text, name=self.sidecar, content_type=_JSON)
