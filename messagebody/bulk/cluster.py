@@ -13,6 +13,9 @@ from messagebody.errors import InvalidArgument, MessageBodyError, MissingDepende
 _IN_WORK: Final = 2
 """Tasks a thread of the cluster that are handed out at a time: one in work and one that waits."""
 _CONNECT: Final = "10s"
+# The scheduler blames all tasks that a dead worker had, also those that waited. So the first time
+# a task is only suspected, and it is tried again while nothing else is in work.
+_KILLED: Final = Outcome(None, "workers of the cluster died that had it")
 
 
 def run_on_dask(queue: deque[Task], client: Any, workers: int) -> Outcomes:
@@ -31,28 +34,38 @@ def run_on_dask(queue: deque[Task], client: Any, workers: int) -> Outcomes:
     with _client(distributed, client, workers) as connected:
         running = distributed.as_completed()
         tasks: dict[Any, Task] = {}
+        suspects: dict[int, Task] = {}
         while queue or tasks:
             most = _IN_WORK * max(1, sum(connected.nthreads().values()))
             while queue and len(tasks) < most:
+                is_suspect = id(queue[0]) in suspects
+                if is_suspect and tasks:
+                    break
                 task = queue.popleft()
                 future = connected.submit(_call, task, pure=False)
                 tasks[future] = task
                 running.add(future)
+                most = 1 if is_suspect else most
             future = next(running)
-            outcome = _outcome(distributed, future)
-            yield tasks.pop(future), outcome
+            task = tasks.pop(future)
+            outcome = _outcome(distributed, future, was_alone=id(task) in suspects)
+            if outcome is _KILLED:
+                suspects[id(task)] = task
+            yield task, outcome
 
 
 def _call(task: Task) -> Outcome:
     return task()
 
 
-def _outcome(distributed: Any, future: Any) -> Outcome:
+def _outcome(distributed: Any, future: Any, *, was_alone: bool) -> Outcome:
     error = future.exception()
     if error is None:
         found: Outcome = future.result()
         return found
     if isinstance(error, distributed.KilledWorker):
+        if not was_alone:
+            return _KILLED
         # The scheduler has tried it on other workers already.
         return Outcome(None, "it killed several workers of the cluster", is_final=True)
     return Outcome(None, escape(f"{type(error).__name__}: {error}", limit=2000))

@@ -36,7 +36,7 @@ def run_on_processes(queue: deque[Task], workers: int) -> Outcomes:
         workers: processes at a time.
 
     Raises:
-        MessageBodyError: a worker ends before it begins.
+        MessageBodyError: a worker ends before it begins, and no signal ended it.
     """
     idle: list[_Worker] = []
     busy: dict[Any, _Worker] = {}
@@ -94,12 +94,13 @@ class _Worker:
     def _died(self) -> Outcome:
         self.is_alive = False
         self.end()
-        if not self._has_begun:
+        code = self._process.exitcode
+        # A signal may hit it before it begins, too; only what it ends itself is the script's.
+        if not self._has_begun and (code is None or code >= 0):
             raise MessageBodyError(
                 "a worker process ended before it began; a script that starts a job has to do it "
                 'below `if __name__ == "__main__":`, since every worker imports it'
             )
-        code = self._process.exitcode
         return Outcome(None, f"the worker died (exit code {code})")
 
     def end(self) -> None:

@@ -1,0 +1,77 @@
+"""Workers of a Dask cluster killed with signal 9: only deadly shards are left out."""
+
+import os
+import random
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from messagebody import MessageBody, Part, bulk
+from tests.bulk import functions
+from tests.bulk.helpers import bodies, results, tree, write_log
+
+distributed = pytest.importorskip("distributed")
+SHARD = 15_000
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture
+def client(request: pytest.FixtureRequest) -> Iterator[Any]:
+    """A cluster of processes that are replaced when they die, and how often a task may kill one."""
+    import dask
+
+    workers, failures = getattr(request, "param", (2, 3))
+    with (
+        dask.config.set({"distributed.scheduler.allowed-failures": failures}),
+        distributed.LocalCluster(
+            n_workers=workers, threads_per_worker=1, dashboard_address=None
+        ) as cluster,
+        distributed.Client(cluster) as connected,
+    ):
+        yield connected
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_killed_workers_change_nothing(seed: int, client: Any, tmp_path: Path) -> None:
+    log = write_log(tmp_path / "a.jsonl", bodies(300))
+    bulk.table(log, out=tmp_path / "calm", engine="serial", shard_bytes=SHARD)
+    dice = random.Random(seed)
+    moments = set(dice.sample(range(1, 18), 2))
+    killed = []
+
+    def kill(progress: bulk.Progress) -> None:
+        if progress.done in moments:
+            alive = [nanny.pid for nanny in client.cluster.workers.values() if nanny.pid]
+            killed.append(dice.choice(sorted(alive)))
+            os.kill(killed[-1], signal.SIGKILL)
+
+    report = bulk.table(log, out=tmp_path / "out", engine="dask", client=client,
+                        shard_bytes=SHARD, progress=kill)  # fmt: skip
+    assert report
+    assert len(killed) == 2
+    assert _without_litter(tmp_path / "out") == tree(tmp_path / "calm")
+
+
+@pytest.mark.parametrize("client", [(1, 0), (2, 1)], indirect=True)
+def test_a_deadly_shard_is_left_out_and_its_neighbours_are_not(client: Any, tmp_path: Path) -> None:
+    # The first one, so that a neighbour waits behind it while the worker still imports things.
+    found = bodies(60)
+    found[0] = MessageBody([Part(functions.MARK)])
+    log = write_log(tmp_path / "a.jsonl", found)
+    report = bulk.map(log, functions.deadly, out=tmp_path / "out", engine="dask", client=client,
+                      shard_bytes=SHARD // 4)  # fmt: skip
+    [failure] = report.failed
+    assert failure.problem == "it killed several workers of the cluster"
+    lost = 60 - len(results(tmp_path / "out"))
+    assert lost == 60 - report.counts["messages"]
+    assert 0 < lost < 30
+    assert report.shards == len([*(tmp_path / "out/records").glob("*.json")]) > 3
+
+
+def _without_litter(out: Path) -> dict[str, bytes]:
+    """Return all results, without what a killed writer had not yet renamed."""
+    return {name: data for name, data in tree(out).items() if ".messagebody-" not in name}
