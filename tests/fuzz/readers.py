@@ -25,11 +25,13 @@ from messagebody.globs import content_type_pattern, name_pattern
 from messagebody.media_types import essence, is_plain, is_shown_inline, is_text, parse_content_type
 from messagebody.names import is_name, safe_name
 from messagebody.references.sources import StoreSource
+from messagebody.streaming import Assembler
 from messagebody.wire import data_urls
 from tests.envelopes.test_hostile_values import MESSAGES
 from tests.formats import messages as formats
 from tests.fuzz.mutations import mutate, mutate_text, mutate_value
 from tests.fuzz.test_decoding import DOCUMENTS
+from tests.streaming.streams import STREAMS
 
 
 class Difference(AssertionError):
@@ -345,8 +347,34 @@ def read_command(value: Any, seed: int) -> None:
 
 VALUES = [json.loads(document) for document in DOCUMENTS]
 
+
 # A new reader is a line here. A format has one as soon as tests/formats/messages.py has messages of
 # it, and an envelope as soon as tests/envelopes/test_hostile_values.py has one.
+def read_stream(name: str, events: Any, seed: int) -> bool:
+    """Feed the events of a stream; what was assembled can be written as a body."""
+    assembler = Assembler(name, join=seed % 2 == 0)
+    for event in events if isinstance(events, list) else [events]:
+        assembler.feed(event)
+    body = assembler.finish().value
+    return MessageBody.from_json(body.to_json()) == body
+
+
+ARCHIVES = ("zip", "tar", "mime")
+_ARCHIVED = MessageBody(
+    [
+        Part("# Cats", name="/docs/cats.md", content_type="text/markdown"),
+        Part(b"\x89PNG\r\n\x1a\n", name="/a.png", content_type="image/png"),
+    ]
+)
+
+
+def read_archive(name: str, data: bytes, seed: int) -> bool:  # noqa: ARG001 - as all readers
+    """Read an archive within small limits, which hold of what was read."""
+    archive: Any = adapter(name)
+    body = archive.to_body(data, limits=Limits(parts=100, part_bytes=2**20)).value
+    return all(part.is_reference or part.size <= 2**20 for part in body)
+
+
 READERS = {
     reader.name: reader
     for reader in [
@@ -361,6 +389,14 @@ READERS = {
         *(
             Reader(name, seeds, partial(read_format, name))
             for name, seeds in formats.MESSAGES.items()
+        ),
+        *(
+            Reader(f"streams of {name}", [events], partial(read_stream, name))
+            for name, (events, _) in STREAMS.items()
+        ),
+        *(
+            Reader(name, [adapter(name).from_body(_ARCHIVED).value], partial(read_archive, name))
+            for name in ARCHIVES
         ),
         Reader("registry files", AGENTS, read_registry),
         Reader("command line", COMMANDS, read_command),
