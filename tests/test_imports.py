@@ -94,6 +94,7 @@ DOORS = {
     "nh3": {"rendering/markup.py"},
     "obspec": {"interop/obspec.py"},
     "obstore": {"stores/s3/obstore.py"},
+    "opentelemetry": {"interop/opentelemetry.py"},
     "ormsgpack": {"interop/langgraph.py"},
     "pyarrow": {"bulk/messages.py", "rendering/grids.py", "tables.py"},
     "pybase64": {"wire/base64.py"},

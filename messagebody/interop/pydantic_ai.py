@@ -1,14 +1,33 @@
-"""Tools of a reader or a draft as a toolset of pydantic-ai."""
+"""Tools of a reader or a draft as a toolset of pydantic-ai, and conversations in a store.
 
-from typing import Any
+A conversation's store keeps each message once. `OffloadingConversationStore` around it keeps what
+is large in a message in a store of contents, where pictures that are sent again are one object.
+"""
+
+import asyncio
+import copy
+import dataclasses
+import os
+from collections.abc import Callable, Sequence
+from typing import Any, Final
 
 from messagebody.errors import InvalidArgument, MissingDependency
+from messagebody.payloads.values import Payloads
+from messagebody.stores import Store
 from messagebody.toolbox import Toolbox, description_of, parameters_of
+from messagebody.wire import base64
 
 try:
     from pydantic_ai import FunctionToolset, Tool
+    from pydantic_ai.conversation_store import (
+        ConversationEntry,
+        ConversationRecord,
+        ConversationStore,
+    )
 except ImportError as error:
     raise MissingDependency("messagebody.interop.pydantic_ai", "pydantic-ai") from error
+
+_STORED_BYTES: Final = b"x-messagebody:base64;"
 
 
 def toolset(toolbox: Toolbox) -> "FunctionToolset[Any]":
@@ -33,3 +52,153 @@ def toolset(toolbox: Toolbox) -> "FunctionToolset[Any]":
             for function in toolbox.functions
         ]
     )
+
+
+class OffloadingConversationStore(ConversationStore):  # type: ignore[misc]
+    """A store of conversations around another one, which keeps references in the place of contents.
+
+    Pictures, files and long texts of messages are in the store once, however many conversations
+    have them. Messages come back as they were saved.
+
+    Arguments:
+        conversations: the store that keeps records and messages.
+        store: where contents go: a store, its URL, or a directory's path.
+        threshold: texts and bytes of more bytes are stored.
+
+    Raises:
+        InvalidSize: the threshold is under 256 bytes.
+        InvalidArgument: `conversations` is no store of conversations.
+    """
+
+    def __init__(
+        self,
+        conversations: ConversationStore,
+        store: str | os.PathLike[str] | Store,
+        *,
+        threshold: int | str = "16 KiB",
+    ) -> None:
+        if not isinstance(conversations, ConversationStore):
+            raise InvalidArgument("a ConversationStore", conversations)
+        self._conversations = conversations
+        self._payloads = Payloads(store, threshold=threshold)
+
+    async def read_record(self, conversation_id: str) -> ConversationRecord | None:
+        """Return the record of a conversation, None if there is none."""
+        return await self._conversations.read_record(conversation_id)
+
+    async def read_records(
+        self, *, scope: str | None = None, limit: int | None = None
+    ) -> Sequence[ConversationRecord]:
+        """Return the records, newest first."""
+        records: Sequence[ConversationRecord]
+        records = await self._conversations.read_records(scope=scope, limit=limit)
+        return records
+
+    async def write_record(
+        self,
+        record: ConversationRecord,
+        *,
+        new_entries: Sequence[ConversationEntry] = (),
+        expected_revision: str | None,
+    ) -> None:
+        """Keep a record and its new messages; nothing is kept if the store of contents fails.
+
+        Raises:
+            StoreError: the store failed.
+        """
+        small = await asyncio.to_thread(self._offload, new_entries)
+        await self._conversations.write_record(
+            record, new_entries=small, expected_revision=expected_revision
+        )
+
+    async def delete_record(self, conversation_id: str, *, expected_revision: str) -> None:
+        """Delete a conversation; its contents stay in the store."""
+        await self._conversations.delete_record(
+            conversation_id, expected_revision=expected_revision
+        )
+
+    async def read_entry(self, entry_id: str) -> ConversationEntry:
+        """Return one message.
+
+        Raises:
+            ObjectNotFound, DigestMismatch: content is gone or damaged.
+        """
+        entry = await self._conversations.read_entry(entry_id)
+        [whole] = await asyncio.to_thread(self._inline, [entry])
+        return whole
+
+    async def read_history(
+        self, head_id: str | None, *, limit: int | None = None
+    ) -> list[ConversationEntry]:
+        """Return the messages up to one, in order; their contents are fetched in parallel.
+
+        Raises:
+            ObjectNotFound, DigestMismatch: content is gone or damaged.
+        """
+        entries = await self._conversations.read_history(head_id, limit=limit)
+        return await asyncio.to_thread(self._inline, entries)
+
+    def _offload(self, entries: Sequence[ConversationEntry]) -> list[ConversationEntry]:
+        def as_text(leaf: str | bytes) -> str:
+            if isinstance(leaf, str):
+                return leaf
+            # Payloads are texts: large bytes go as base64, which is stored decoded.
+            is_large = len(leaf) > self._payloads.threshold
+            return base64.encode(leaf) if is_large else leaf.decode("latin-1")
+
+        def changed(leaf: str | bytes, text: str) -> str | bytes:
+            return text if isinstance(leaf, str) else text.encode("latin-1")
+
+        small: list[ConversationEntry]
+        small = _with_leaves([*entries], as_text, self._payloads.offload, changed)
+        return small
+
+    def _inline(self, entries: Sequence[ConversationEntry]) -> list[ConversationEntry]:
+        def as_text(leaf: str | bytes) -> str:
+            return leaf if isinstance(leaf, str) else leaf.decode("latin-1")
+
+        def changed(leaf: str | bytes, text: str) -> str | bytes:
+            if isinstance(leaf, str):
+                return text
+            is_stored = leaf.startswith(_STORED_BYTES)
+            return base64.decode(text) if is_stored else text.encode("latin-1")
+
+        whole: list[ConversationEntry]
+        whole = _with_leaves([*entries], as_text, self._payloads.inline, changed)
+        return whole
+
+
+def _with_leaves(
+    value: Any,
+    as_text: Callable[[str | bytes], str],
+    change: Callable[[list[str]], list[str]],
+    changed: Callable[[str | bytes, str], str | bytes],
+) -> Any:
+    """Return a value with all of its texts and bytes changed together, so that I/O is parallel."""
+    found: list[str] = []
+
+    def note(leaf: str | bytes) -> str | bytes:
+        found.append(as_text(leaf))
+        return leaf
+
+    _mapped(value, note)
+    texts = iter(change(found))
+    return _mapped(value, lambda leaf: changed(leaf, next(texts)))
+
+
+def _mapped(value: Any, change: Callable[[str | bytes], str | bytes]) -> Any:
+    """Return a copy of messages with their texts and bytes changed, in the same types."""
+    kind = type(value)
+    if kind is str or kind is bytes:
+        return change(value)
+    if kind is list or kind is tuple:
+        return kind(_mapped(each, change) for each in value)
+    if kind is dict:
+        return {key: _mapped(each, change) for key, each in value.items()}
+    if not dataclasses.is_dataclass(value) or isinstance(value, type):
+        return value
+    mapped = copy.copy(value)
+    for field in dataclasses.fields(value):
+        # Entries are frozen, and the constructors of messages would check and change what they get.
+        object.__setattr__(mapped, field.name, _mapped(getattr(value, field.name), change))
+    return mapped

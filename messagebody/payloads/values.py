@@ -13,7 +13,7 @@ from messagebody.digests import hex_digits
 from messagebody.errors import DecodeError, InvalidPart, MessageBodyError
 from messagebody.limits import DEFAULT_LIMITS, parse_size
 from messagebody.payloads import texts
-from messagebody.payloads.objects import Objects, Stored, checked_threshold
+from messagebody.payloads.objects import Batch, Objects, Stored, checked_threshold
 from messagebody.stores import Store, open_store
 
 _PREFIX: Final = "x-messagebody:"
@@ -47,27 +47,31 @@ class Payloads:
         threshold: int | str = "16 KiB",
         cache: int | str = "16 MiB",
     ) -> None:
-        self._threshold = checked_threshold(threshold, _SMALLEST)
-        self._objects = Objects(open_store(store), cache=parse_size(cache))
+        self.threshold = checked_threshold(threshold, _SMALLEST)
+        self.objects = Objects(open_store(store), cache=parse_size(cache))
 
     def offload(self, value: Any) -> Any:
         """Return the value with a reference for each long string; see `payloads.offload`."""
-        batch = self._objects.batch()
+        batch = self.objects.batch()
+        small = self.named(value, batch)
+        batch.write()
+        return small
+
+    def named(self, value: Any, batch: Batch) -> Any:
+        """Return what `offload` does, and leave the writing to whoever has the batch."""
 
         def replaced(text: str) -> str:
-            if len(text) <= self._threshold // 4 or not self._is_long(text):
+            if len(text) <= self.threshold // 4 or not self._is_long(text):
                 return _LITERAL + text if text.startswith(_PREFIX) else text
             pieces = texts.split(text)
             stored = batch.add(pieces.data, pieces.content_type)
             facts = f"sha256={hex_digits(stored.digest)};size={stored.size};head={pieces.head}"
             return f"{_PREFIX}{pieces.form};{facts}"
 
-        small = _mapped(value, replaced)
-        batch.write()
-        return small
+        return _mapped(value, replaced)
 
     def _is_long(self, text: str) -> bool:
-        return len(text.encode("utf-8", "surrogatepass")) > self._threshold
+        return len(text.encode("utf-8", "surrogatepass")) > self.threshold
 
     def inline(self, value: Any) -> Any:
         """Return the value with every reference replaced by its string; see `payloads.inline`."""
@@ -79,7 +83,7 @@ class Payloads:
             return text
 
         _mapped(value, noted)
-        found = self._objects.fetch_all(wanted)
+        found = self.objects.fetch_all(wanted)
 
         def replaced(text: str) -> str:
             if not text.startswith(_PREFIX):

@@ -1,4 +1,4 @@
-"""Histories with contents in a store: sessions of OpenAI Agents, payloads of Temporal."""
+"""Histories with contents in a store: OpenAI Agents, pydantic-ai, Temporal."""
 
 import base64
 import dataclasses
@@ -10,8 +10,15 @@ import pytest
 
 from messagebody import MessageBody, Part, offload
 from messagebody.digests import sha256_of
-from messagebody.errors import DecodeError, DigestMismatch, ObjectNotFound, StoreError
+from messagebody.errors import (
+    DecodeError,
+    DigestMismatch,
+    InvalidArgument,
+    ObjectNotFound,
+    StoreError,
+)
 from messagebody.interop.openai_agents import OffloadingSession
+from messagebody.interop.pydantic_ai import OffloadingConversationStore
 from messagebody.interop.temporal import BodyStorageDriver
 from messagebody.stores import Store, open_store
 
@@ -102,6 +109,113 @@ def test_a_store_that_is_down_adds_nothing(store: Store) -> None:
         database.close()
 
     anyio.run(run)
+
+
+def conversation_messages() -> list[Any]:
+    from pydantic_ai import BinaryContent
+    from pydantic_ai.messages import (
+        ModelRequest,
+        ModelResponse,
+        TextPart,
+        ToolCallPart,
+        ToolReturnPart,
+        UserPromptPart,
+    )
+
+    picture = BinaryContent(PICTURE, media_type="image/png", identifier="chart")
+    tricky = BinaryContent(b"x-messagebody:base64;sha256=", media_type="text/plain")
+    returned = {"rows": ["cats " * 20_000], "file": picture, "body": MessageBody([Part("note")])}
+    return [
+        ModelRequest(parts=[UserPromptPart(["What is this?", picture, tricky, URL])]),
+        ModelResponse(parts=[TextPart("x-messagebody:text;"), ToolCallPart("read", {"n": 1}, "1")]),
+        ModelRequest(parts=[ToolReturnPart("read", returned, tool_call_id="1")]),
+        ModelResponse(parts=[TextPart("ä" * 9_000), TextPart("ok")]),
+    ]
+
+
+def test_conversations_of_pydantic_ai_come_back_and_stay_small(store: Store) -> None:
+    from pydantic_ai.conversation import Conversation
+    from pydantic_ai.conversation_store import InMemoryConversationStore
+    from pydantic_ai.messages import ModelMessagesTypeAdapter
+
+    messages = conversation_messages()
+
+    async def run() -> None:
+        kept = InMemoryConversationStore()
+        conversations = OffloadingConversationStore(kept, store)
+        entries = await conversations.save(Conversation(messages=messages, conversation_id="1"))
+        small = await kept.read_history(entries[-1].id)
+        assert len(str([each.message for each in small])) < 5_000
+        assert await conversations.read_entry(entries[0].id) == entries[0]
+        loaded = await conversations.load("1")
+        assert loaded is not None
+        assert loaded.messages == messages
+        assert loaded.messages[0].parts[0].content[1].identifier == "chart"
+        dump = ModelMessagesTypeAdapter.dump_json
+        assert dump(loaded.messages[:2]) == dump(messages[:2])
+        # The same messages again are nothing new; a branch shares them.
+        assert await conversations.save(loaded) == []
+        fork = await conversations.fork("1", at=3, new_conversation_id="2")
+        assert fork.messages == messages[:3]
+        assert [each.conversation_id for each in await conversations.list_conversations()]
+        await conversations.delete("1")
+        assert await conversations.load("1") is None
+
+    anyio.run(run)
+    sizes = sorted(each.size for each in store.iter_objects())
+    assert sizes == [18_000, 100_000, len(PICTURE)]  # the picture once, as bytes and in base64
+
+
+def test_conversations_whose_contents_fail(store: Store) -> None:
+    from pydantic_ai.conversation import Conversation
+    from pydantic_ai.conversation_store import InMemoryConversationStore
+
+    def fail(*_: Any, **__: Any) -> bool:
+        raise StoreError("it is down", store.url)
+
+    async def run() -> None:
+        kept = InMemoryConversationStore()
+        conversations = OffloadingConversationStore(kept, store)
+        await conversations.save(Conversation(messages=conversation_messages()[:1]))
+        for each in [*store.iter_objects()]:
+            store.delete(each.key)
+        [record] = await conversations.read_records()
+        with pytest.raises(ObjectNotFound):
+            await OffloadingConversationStore(kept, store).load(record.conversation_id)
+        store.put = fail  # type: ignore[method-assign]
+        with pytest.raises(StoreError, match="it is down"):
+            await conversations.save(Conversation(messages=conversation_messages()[2:]))
+        assert len(await conversations.read_records()) == 1
+
+    anyio.run(run)
+    with pytest.raises(InvalidArgument, match="a ConversationStore"):
+        OffloadingConversationStore({}, store)
+
+
+def test_an_agent_continues_a_conversation(store: Store) -> None:
+    from pydantic_ai import Agent
+    from pydantic_ai.conversation import Conversation
+    from pydantic_ai.conversation_store import InMemoryConversationStore
+    from pydantic_ai.messages import ModelResponse, TextPart
+    from pydantic_ai.models.function import FunctionModel
+
+    seen: list[str] = []
+
+    def answer(messages: Any, info: Any) -> ModelResponse:
+        seen.append(str(messages))
+        return ModelResponse(parts=[TextPart("seen " * 9_000)])
+
+    async def run() -> None:
+        conversations = OffloadingConversationStore(InMemoryConversationStore(), store)
+        agent = Agent(FunctionModel(answer))
+        for question in ("Look. " * 9_000, "Again."):
+            known = await conversations.load("1") or Conversation(conversation_id="1")
+            await conversations.save(await agent.run(question, conversation=known))
+
+    anyio.run(run)
+    assert "seen seen" in seen[1]
+    assert "Look. Look." in seen[1]
+    assert "x-messagebody:" not in seen[1]
 
 
 def test_bodies_pass_temporals_external_storage(store: Store) -> None:

@@ -1,0 +1,141 @@
+"""A hook of OpenTelemetry that keeps what models read and write in a store, each content once.
+
+Spans and log records get references under the attributes that the semantic conventions of
+generative AI have for uploaded content.
+"""
+
+import atexit
+import dataclasses
+import json
+import logging
+import os
+import threading
+from concurrent.futures import Future, wait
+from functools import partial
+from typing import Any, Final
+
+from messagebody._threads import Pool
+from messagebody.errors import InvalidArgument, MissingDependency
+from messagebody.media_types import JSON
+from messagebody.payloads.objects import Batch
+from messagebody.payloads.values import Payloads
+from messagebody.stores import Store
+from messagebody.wire import base64
+
+try:
+    from opentelemetry.util.genai.completion_hook import CompletionHook
+except ImportError as error:
+    raise MissingDependency("messagebody.interop.opentelemetry", "opentelemetry") from error
+
+_logger: Final = logging.getLogger(__name__)
+
+
+class OffloadingCompletionHook(CompletionHook):  # type: ignore[misc]
+    """A hook for `TelemetryHandler(completion_hook=…)` that keeps messages in a store.
+
+    Each call of a model repeats the whole conversation, so its contents are named by their digest
+    and stored once. Naming them takes no I/O. Threads write them, so that no call of a model waits
+    for the store. What a store can't take fast enough is dropped and counted.
+
+    Arguments:
+        store: a store, its URL, or a directory's path.
+        threshold: texts and bytes of more bytes are objects of their own.
+        waiting: calls whose contents may wait for the store at a time.
+
+    Raises:
+        InvalidSize: the threshold is under 256 bytes.
+        InvalidArgument: `waiting` is no positive integer.
+    """
+
+    def __init__(
+        self,
+        store: str | os.PathLike[str] | Store,
+        *,
+        threshold: int | str = "4 KiB",
+        waiting: int = 100,
+    ) -> None:
+        if type(waiting) is not int or waiting < 1:
+            raise InvalidArgument("a positive number of waiting calls", waiting)
+        self._payloads = Payloads(store, threshold=threshold)
+        self._pool = Pool(4, "messagebody-completions")
+        self._places = threading.BoundedSemaphore(waiting)
+        self._lock = threading.Lock()
+        self._writing: set[Future[None]] = set()
+        self.dropped = 0
+        """Calls whose contents are not in the store: it failed, or was too slow."""
+        atexit.register(self.shutdown)
+
+    def on_completion(
+        self,
+        *,
+        inputs: list[Any],
+        outputs: list[Any],
+        system_instruction: list[Any],
+        tool_definitions: list[Any] | None = None,
+        span: Any = None,
+        log_record: Any = None,
+    ) -> None:
+        """Name the messages of one call, have them written, and refer to them."""
+        messages = {
+            "gen_ai.input.messages_ref": inputs,
+            "gen_ai.output.messages_ref": outputs,
+            "gen_ai.system_instructions_ref": system_instruction,
+            "gen_ai.tool.definitions_ref": tool_definitions,
+        }
+        # Asked first: there is no reference to what will never be written.
+        if not self._places.acquire(blocking=False):
+            self._drop("the store is too slow")
+            return
+        try:
+            batch = self._payloads.objects.batch()
+            references = {name: self._named(each, batch) for name, each in messages.items() if each}
+            future = self._pool.submit(partial(self._write, batch))
+        except BaseException:
+            self._places.release()
+            raise
+        with self._lock:
+            self._writing.add(future)
+        future.add_done_callback(self._writing.discard)
+        if span is not None:
+            span.set_attributes(references)
+        if log_record is not None:
+            log_record.attributes = {**(log_record.attributes or {}), **references}
+
+    def _named(self, messages: list[Any], batch: Batch) -> str:
+        # Arguments and results of tools are any objects, which become JSON first.
+        text = json.dumps([dataclasses.asdict(each) for each in messages], default=_plain)
+        small = self._payloads.named(json.loads(text), batch)
+        stored = batch.add(json.dumps(small).encode(), JSON)
+        return self._payloads.objects.reference(stored).url
+
+    def _write(self, batch: Batch) -> None:
+        try:
+            batch.write()
+        except Exception as error:  # noqa: BLE001 - telemetry must not end the program it watches
+            self._drop(str(error))
+        finally:
+            self._places.release()
+
+    def _drop(self, reason: str) -> None:
+        with self._lock:
+            self.dropped += 1
+        _logger.warning("messages of a model are not stored: %s", reason)
+
+    def shutdown(self, timeout: float = 10.0) -> None:
+        """Wait for what is being written, and give up the rest; a process does so at its end.
+
+        Arguments:
+            timeout: seconds to wait.
+        """
+        with self._lock:
+            writing = [*self._writing]
+        wait(writing, timeout=timeout)
+        self._pool.give_up(patience=0)
+        for _ in [each for each in writing if each.cancelled()]:
+            self._places.release()
+            self._drop("the hook was shut down")
+        atexit.unregister(self.shutdown)
+
+
+def _plain(value: Any) -> str:
+    return base64.encode(value) if isinstance(value, bytes) else str(value)

@@ -1,0 +1,92 @@
+"""Messages of models in telemetry: the hook of OpenTelemetry with the real library."""
+
+import json
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.util.genai import types
+from opentelemetry.util.genai.completion_hook import CompletionHook
+
+from messagebody import payloads
+from messagebody.errors import InvalidArgument, InvalidSize, StoreError
+from messagebody.interop.opentelemetry import OffloadingCompletionHook
+from messagebody.stores import Store, open_store
+
+PICTURE = bytes(range(256)) * 400
+
+
+def question(number: int) -> Any:
+    picture = types.BlobPart("image/png", types.Modality.IMAGE, PICTURE)
+    call = types.ToolCallResponsePart({"path": Path("/a"), "number": number}, id="1")
+    return types.InputMessage("user", [types.TextPart(f"What is {number}?"), picture, call])
+
+
+def answer(text: str) -> Any:
+    return types.OutputMessage("assistant", [types.TextPart(text)], "stop")
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    return open_store(tmp_path / "store")
+
+
+def test_contents_are_stored_once_and_spans_refer_to_them(store: Store) -> None:
+    hook = OffloadingCompletionHook(store)
+    assert isinstance(hook, CompletionHook)
+    tracer = TracerProvider().get_tracer("tests")
+    history: list[Any] = []
+    for number in range(30):
+        history.append(question(number))
+        with tracer.start_as_current_span("chat") as span:
+            hook.on_completion(
+                inputs=history, outputs=[answer("cats " * 900)], system_instruction=[], span=span
+            )
+    hook.shutdown()
+    assert hook.dropped == 0
+    attributes: dict[str, Any] = dict(span.attributes)
+    assert attributes.keys() == {"gen_ai.input.messages_ref", "gen_ai.output.messages_ref"}
+    written = Path(attributes["gen_ai.input.messages_ref"].removeprefix("file://")).read_bytes()
+    messages = payloads.inline(json.loads(written), store)
+    assert [each["parts"][0]["content"] for each in messages][-1] == "What is 29?"
+    assert messages[7]["parts"][1]["mime_type"] == "image/png"
+    assert messages[7]["parts"][2]["response"] == {"path": "/a", "number": 7}
+    sizes = sorted((each.size for each in store.iter_objects()), reverse=True)
+    assert sizes[0] == len(PICTURE)  # one picture, not 465 of them
+    assert len(sizes) == 30 + 3
+    assert sum(sizes) < 500_000
+
+
+def test_a_store_that_fails_or_is_slow_is_counted(
+    store: Store, caplog: pytest.LogCaptureFixture
+) -> None:
+    go = threading.Event()
+
+    def fail(*_: Any, **__: Any) -> bool:
+        go.wait()
+        raise StoreError("it is down", store.url)
+
+    store.put = fail  # type: ignore[method-assign]
+    hook = OffloadingCompletionHook(store, waiting=2)
+    span = TracerProvider().get_tracer("tests").start_span("chat")
+    for number in range(3):
+        hook.on_completion(
+            inputs=[question(number)], outputs=[], system_instruction=[],
+            span=span if number == 2 else None,
+        )  # fmt: skip
+    assert hook.dropped == 1
+    assert not span.attributes
+    go.set()
+    hook.shutdown()
+    assert hook.dropped == 3
+    assert "it is down" in caplog.text
+    assert "too slow" in caplog.text
+
+
+def test_wrong_arguments(store: Store) -> None:
+    with pytest.raises(InvalidArgument, match="a positive number of waiting calls"):
+        OffloadingCompletionHook(store, waiting=0)
+    with pytest.raises(InvalidSize):
+        OffloadingCompletionHook(store, threshold=3)
