@@ -293,6 +293,12 @@ _RESERVED: Final = re.compile(
 )
 
 
+def type_of_url(url: str) -> str | None:
+    """Return the type that a URL looks like, None if it looks like none."""
+    # Nothing is fetched: the end of the path is all there is to go by.
+    return sniffing.from_name("/" + re.split(r"[?#]", url)[0].rpartition("/")[2])
+
+
 class Collector:
     """The body of a message while its items are read.
 
@@ -449,8 +455,7 @@ class Collector:
                 return OCTET_STREAM
         guess = sniffing.from_name(name) if name else None
         if item.url is not None and guess is None:
-            # Nothing is fetched: the end of the path is all there is to go by.
-            guess = sniffing.from_name("/" + re.split(r"[?#]", item.url)[0].rpartition("/")[2])
+            guess = type_of_url(item.url)
         if item.text is not None:
             return guess or TEXT_PLAIN
         why = (

@@ -20,12 +20,14 @@ from messagebody.formats.items import (
     Code,
     Collector,
     Item,
+    Media,
     Reasoning,
     Refusal,
     Result,
     Text,
     carried_member,
     items_of,
+    type_of_url,
 )
 from messagebody.formats.losses import Losses, aligned
 from messagebody.formats.reading import (
@@ -38,7 +40,7 @@ from messagebody.formats.reading import (
 )
 from messagebody.formats.values import one_of
 from messagebody.limits import DEFAULT_LIMITS
-from messagebody.media_types import TEXT_PLAIN, is_text
+from messagebody.media_types import OCTET_STREAM, TEXT_PLAIN, is_text
 from messagebody.part import Part
 from messagebody.references import Resolver
 from messagebody.wire import data_urls
@@ -313,8 +315,8 @@ class Writer:
 
     def _check(self, parts: list[Part], blocks: list[Any]) -> None:
         """Read blocks back, and note each thing that a part said and they do not."""
-        # Most parts are plain text, for which reading back would only cost time.
-        if len(parts) == 1 and _is_plain(parts[0]) and self._says_text(blocks, parts[0]):
+        # Most parts are plain, and reading back would only cost time.
+        if len(parts) == len(blocks) == 1 and self._says_all(blocks[0], parts[0]):
             return
         collector = self.reader.collector
         start = len(collector.body)
@@ -348,9 +350,26 @@ class Writer:
             why = f"{self.dialect.name} has another order of texts, calls and refusals"
             self.losses.found.append(Loss(LossKind.CONVERTED, self.dialect.place, why))
 
-    def _says_text(self, blocks: list[Any], part: Part) -> bool:
-        item = self.reader.item_of(blocks[0]) if len(blocks) == 1 else None
-        return item == Text(part.text or "")
+    def _says_all(self, block: Any, part: Part) -> bool:
+        """Return whether a block says a part that is only a text, or only a URL and its type."""
+        if part.name is not None or part.metadata is not None or part.extra:
+            return False
+        if part.text is not None:
+            is_plain = part.content_type == TEXT_PLAIN
+            return is_plain and self.reader.item_of(block) == Text(part.text)
+        # What is left of a message, or a copy, may say more in the block than was asked for.
+        if part.url is None or self._own() or self.options.carry:
+            return False
+        return not data_urls.is_data_url(part.url) and self._says_link(block, part)
+
+    def _says_link(self, block: Any, part: Part) -> bool:
+        if part.size is not None or part.digest is not None:
+            return False
+        item = self.reader.item_of(block)
+        if not isinstance(item, Media) or item.url != part.url:
+            return False
+        kind = item.media_type or type_of_url(item.url or "") or OCTET_STREAM
+        return kind == part.content_type and item == Media(item.kind, item.media_type, url=part.url)
 
 
 _GENERATED: Final = re.compile(r"/images/\d+")
@@ -439,13 +458,6 @@ def _text_of(part: Part) -> str | None:
         return part.read_text()
     except (DecodeError, LookupError):
         return None
-
-
-def _is_plain(part: Part) -> bool:
-    return (
-        part.name is None and part.text is not None and part.content_type == TEXT_PLAIN
-        and part.metadata is None and not part.extra
-    )  # fmt: skip
 
 
 def _is_empty_result(part: Part) -> bool:
