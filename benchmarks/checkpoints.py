@@ -109,7 +109,13 @@ def _memory(_: Path, serde: Any) -> Iterator[Any]:
 def _sqlite(place: Path, serde: Any) -> Iterator[Any]:
     with SqliteSaver.from_conn_string(str(place / "checkpoints.db")) as saver:
         saver.serde = serde or saver.serde
-        yield saver, lambda: sum(file.stat().st_size for file in place.iterdir())
+
+        def size() -> int:
+            # The journal holds pages twice until they are moved into the database.
+            saver.conn.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            return (place / "checkpoints.db").stat().st_size
+
+        yield saver, size
 
 
 @contextmanager

@@ -38,6 +38,8 @@ _READ_BYTES: Final = 16 * 1024 * 1024
 _ROW_BYTES: Final = 256
 # Columns in which few values come again and again.
 _REPEATED: Final = ["body_id", "name", "content_type", "encoding"]
+# Least and greatest values: those of contents help nobody, and the writer holds copies of them.
+_COMPARED: Final = [name for name in COLUMNS if name not in {"text", "data", "metadata", "extra"}]
 
 Bodies = Mapping[str, MessageBody] | Iterable[MessageBody | tuple[str, MessageBody]]
 """Bodies by id, pairs of an id and a body, or bodies whose ids are their positions."""
@@ -124,7 +126,11 @@ class TableWriter:
 
         self._arrow, self._schema = arrow, _schema(arrow)
         self._writer = parquet.ParquetWriter(
-            file, self._schema, compression="zstd", use_dictionary=_REPEATED
+            file,
+            self._schema,
+            compression="zstd",
+            use_dictionary=_REPEATED,
+            write_statistics=_COMPARED,
         )
         self._pending = _Pending()
 

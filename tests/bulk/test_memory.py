@@ -48,15 +48,10 @@ def logs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("name", "times"), [("validate", 3), ("digest", 3), ("stats", 3), ("table", 5)]
-)
-def test_a_large_shard_takes_little_memory(
-    name: str, times: int, logs: Path, tmp_path: Path
-) -> None:
-    """The writer of Parquet holds the largest part in pages and buffers of its own."""
+@pytest.mark.parametrize("name", ["validate", "digest", "stats", "table"])
+def test_a_large_shard_takes_little_memory(name: str, logs: Path, tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-c", PROGRAM, name, str(logs), str(tmp_path / "out")],
         check=True, capture_output=True, text=True,
     )  # fmt: skip
-    assert int(done.stdout) < 64 * MIB + times * LARGEST
+    assert int(done.stdout) < 64 * MIB + 3 * LARGEST
