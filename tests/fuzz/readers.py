@@ -368,7 +368,7 @@ _ARCHIVED = MessageBody(
 )
 
 
-def read_archive(name: str, data: bytes, seed: int) -> bool:  # noqa: ARG001 - as all readers
+def read_archive(name: str, data: bytes, seed: int) -> bool:
     """Read an archive within small limits, which hold of what was read."""
     archive: Any = adapter(name)
     body = archive.to_body(data, limits=Limits(parts=100, part_bytes=2**20)).value
