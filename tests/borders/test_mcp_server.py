@@ -14,6 +14,7 @@ from mcp import Client, MCPError, StdioServerParameters
 from messagebody import MessageBody, Part
 from messagebody.errors import InvalidArgument
 from messagebody.interop.mcp import server, tool_result
+from tests import servers
 
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(90)
 ERAS = ["auto", "legacy"]
@@ -93,6 +94,34 @@ def test_over_stdio(message: MessageBody, era: Any, tmp_path: Path) -> None:
         command = StdioServerParameters(command=sys.executable, args=arguments, env=here)
         async with Client(command, mode=era) as client:
             await walk(client)
+
+    anyio.run(run)
+
+
+def test_a_prefix_of_a_bucket(message: MessageBody, moto_server: servers.Server) -> None:
+    client = moto_server.session().client("s3", endpoint_url=moto_server.endpoint)
+    client.create_bucket(Bucket="messages")
+    for key, data in [
+        ("agents/one.json", message.to_json_bytes()),
+        ("agents/two.json", b'[{"content": "Second"}]'),
+        ("other/three.json", b'[{"content": "Not served"}]'),
+    ]:
+        client.put_object(Bucket="messages", Key=key, Body=data)
+    arguments = ["-m", "messagebody", "mcp", "s3://messages/agents/"]
+    here = moto_server.environment() | {
+        "AWS_ENDPOINT_URL": moto_server.endpoint,
+        "PYTHONPATH": str(Path(__file__).parents[2]),
+    }
+
+    async def run() -> None:
+        command = StdioServerParameters(command=sys.executable, args=arguments, env=here)
+        async with Client(command) as session:
+            names = text_of(await session.call_tool("list_messages", {})).splitlines()
+            assert [name.removesuffix(".json") for name in names] == ["one", "two"]
+            asked = {"message": names[1], "part": "0"}
+            assert text_of(await session.call_tool("read_part", asked)) == "Second"
+            asked = {"message": names[0], "part": "/logs/a.txt"}
+            assert text_of(await session.call_tool("read_part", asked)) == "one two three"
 
     anyio.run(run)
 

@@ -76,11 +76,8 @@ def _serve_stdio(made: Any) -> None:
 
 def _messages(source: str) -> MessageBody | dict[str, Callable[[], MessageBody]]:
     """Return the body of a file, or functions that load the bodies of a directory by name."""
-    import fsspec
-
-    url = source if "://" in source else store_url(source)
     try:
-        filesystem, path = fsspec.core.url_to_fs(url)
+        filesystem, path = _opened(source if "://" in source else store_url(source))
         if not filesystem.isdir(path):
             return _load(filesystem, path)
         found = sorted(each for each in filesystem.find(path) if each.endswith(_SUFFIX))
@@ -94,6 +91,19 @@ def _messages(source: str) -> MessageBody | dict[str, Callable[[], MessageBody]]
         each.removeprefix(root).removesuffix(_SUFFIX): partial(_load, filesystem, each)
         for each in found
     }
+
+
+def _opened(url: str) -> tuple[Any, str]:
+    """Return the filesystem of a URL and the path in it."""
+    # That of the package, which needs no library besides those of the stores.
+    if url.startswith("s3://"):
+        from messagebody.stores.s3 import S3FileSystem
+
+        return S3FileSystem(), url.removeprefix("s3://")
+    import fsspec
+
+    filesystem, path = fsspec.core.url_to_fs(url)
+    return filesystem, path
 
 
 def _load(filesystem: Any, path: str) -> MessageBody:
