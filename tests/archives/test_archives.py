@@ -264,3 +264,11 @@ def _nested(levels: int) -> bytes:
     lines = [f"Content-Type: multipart/mixed; boundary=b{level}\r\n\r\n--b{level}\r\n"
              for level in range(levels)]  # fmt: skip
     return "".join([*lines, "\r\nx"]).encode()
+
+
+def test_an_empty_name_in_a_zip_is_refused() -> None:
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as archive:
+        archive.writestr(zipfile.ZipInfo(""), b"x")
+    with pytest.raises(RefusedPaths):
+        zipped.to_body(file.getvalue())
