@@ -74,6 +74,11 @@ def hex_digits(digest: str) -> str:
     return digest.removeprefix(_PREFIX)
 
 
+def from_hex_digits(digits: str) -> str:
+    """Return the digest that has these 64 digits."""
+    return _PREFIX + digits
+
+
 def raw_digest(digest: str) -> bytes:
     """Return the 32 bytes of a digest."""
     return bytes.fromhex(hex_digits(digest))

@@ -20,7 +20,7 @@ import attrs
 
 from messagebody._text import quote
 from messagebody.body import MessageBody
-from messagebody.digests import KEY_PREFIX, is_digest, key_of
+from messagebody.digests import KEY_PREFIX, from_hex_digits, is_digest, key_of
 from messagebody.errors import DecodeError, InvalidArgument, MessageBodyError, MissingDependency
 from messagebody.limits import parse_size
 from messagebody.part import Part
@@ -354,7 +354,7 @@ class _Noting(JsonPlusSerializer):  # type: ignore[misc]
 
     def take(self) -> MessageBody:
         """Return a body of references to all that was noted since the last call."""
-        digests = [f"sha256:{digits}" for digits in sorted(self._noted)]
+        digests = [*map(from_hex_digits, sorted(self._noted))]
         self._noted.clear()
         return MessageBody(
             Part(url=self._store.url_of(key_of(digest)), digest=digest) for digest in digests

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable
 from typing import Any, Final
 
-from messagebody.digests import hex_digits
+from messagebody.digests import from_hex_digits, hex_digits
 from messagebody.errors import DecodeError, InvalidPart, MessageBodyError
 from messagebody.limits import DEFAULT_LIMITS, parse_size
 from messagebody.payloads import texts
@@ -143,7 +143,7 @@ def _read(text: str) -> tuple[str, Stored, str]:
     match = _REFERENCE.fullmatch(text)
     if match is None:
         raise DecodeError("a string begins like a reference of payloads and is none")
-    return match[1], Stored(f"sha256:{match[2]}", int(match[3])), match[4]
+    return match[1], Stored(from_hex_digits(match[2]), int(match[3])), match[4]
 
 
 def _mapped(value: Any, change: Callable[[str], str], depth: int = DEFAULT_LIMITS.depth) -> Any:
