@@ -75,7 +75,9 @@ def to_body(
             _check_directory(file)
             with zipfile.ZipFile(file) as archive:
                 entries = [
-                    _entry(archive, info) for info in archive.infolist() if not info.filename.endswith("/")
+                    _entry(archive, info)
+                    for info in archive.infolist()
+                    if not info.filename.endswith("/")
                 ]
                 packed = sum(info.compress_size for info in archive.infolist())
                 if packed > file.seek(0, io.SEEK_END):
