@@ -35,6 +35,7 @@ _GROUP_BYTES: Final = 8 * 1024 * 1024
 _GROUP_ROWS: Final = 100_000
 _READ_BYTES: Final = 16 * 1024 * 1024
 """Bytes of rows that reading holds at a time."""
+# What a row holds beside its texts and bytes: without it, empty parts would count as nothing.
 _ROW_BYTES: Final = 256
 # Columns in which few values come again and again.
 _REPEATED: Final = ["body_id", "name", "content_type", "encoding"]
@@ -163,7 +164,7 @@ class TableReader:
 
     Raises:
         MissingDependency: pyarrow is not installed (extra `tables`).
-        InvalidArgument: it is no Parquet file, or has no rows of parts.
+        InvalidArgument: it is not a Parquet file, or has no rows of parts.
     """
 
     def __init__(self, file: BinaryIO) -> None:
@@ -198,6 +199,7 @@ class TableReader:
     def _batches(self, groups: list[tuple[int, int]], start: int) -> "Iterator[pa.RecordBatch]":
         columns = [name for name in COLUMNS if name in self._file.schema_arrow.names]
         for at in range(start, len(groups)):
+            # Parquet is read by rows, and memory is bounded in bytes: the mean has to do.
             rows, size = groups[at]
             a_row = size // max(rows, 1) + 1
             yield from self._file.iter_batches(

@@ -29,6 +29,7 @@ def tool(method: _F) -> _F:
     @functools.wraps(method)
     def answer(*given: Any, **named: Any) -> str:
         try:
+            # Bound before the call: a TypeError from inside the tool is not the model's mistake.
             bound = inspect.signature(method).bind(*given, **named)
         except TypeError as error:
             return f"Error: {method.__name__}: {error}"
@@ -38,6 +39,7 @@ def tool(method: _F) -> _F:
         try:
             return method(*given, **named)
         except MessageBodyError as error:
+            # Not `str(error)`: its advice names permissions, and a model would ask for them.
             return f"Error: {error.statement}"
 
     return answer  # type: ignore[return-value]
@@ -86,11 +88,13 @@ class Toolbox:
             return f"Error: no tool {quote(name)}; there are {', '.join(self.TOOLS)}"
         if isinstance(arguments, str):
             try:
+                # Providers send an empty string for a call without arguments.
                 arguments = json.loads(arguments or "{}")
             except (ValueError, RecursionError):
                 return f"Error: the arguments of {name} are not JSON"
         if not isinstance(arguments, Mapping):
             return f"Error: the arguments of {name} are not an object"
+        # Keys become text, for a mapping that a caller built may have others, which `**` refuses.
         return getattr(self, name)(**{str(key): value for key, value in arguments.items()})  # type: ignore[no-any-return]
 
 
@@ -124,6 +128,7 @@ def parameters_of(function: Callable[..., str], *, strict: bool = True) -> dict[
         "required": [
             name
             for name in properties
+            # OpenAI's strict mode refuses a schema that leaves a property out of `required`.
             if strict or parameters[name].default is inspect.Parameter.empty
         ],
         "additionalProperties": False,
@@ -154,5 +159,6 @@ def find_part(body: MessageBody, part: str) -> int:
     Raises:
         PartNotFound: there is no such part; says which name may have been meant.
     """
+    # Python refuses to read thousands of digits, and no body has a billion parts.
     is_number = part.isascii() and part.isdigit() and len(part) < 10
     return int(part) if is_number and int(part) < len(body) else body.index(part)

@@ -66,7 +66,7 @@ class Taken:
 
     Arguments:
         into: a directory for the content; in memory if there is none.
-        rename: whether a path that is no part name gets another one.
+        rename: whether a path that is not a part name gets another one.
         limits: what to take before refusing.
         max_bytes: bytes of all entries together.
     """
@@ -84,9 +84,11 @@ class Taken:
             RefusedPaths: with every entry that can't be taken, and why.
             DecodeError: there are too many, or they are too large.
         """
+        # All are checked before the first is read: a refused archive leaves no files in `into`.
         held = [*self._within_limits(entries)]
         refused = [f"{quote(entry.path)}: {problem}" for entry in held
                    if (problem := self._problem(entry)) is not None]  # fmt: skip
+        # "a" and "./a" are one file to everybody who unpacks, and the later would win.
         counts = Counter(entry.path.removeprefix("./") for entry in held)
         twice = (path for path, count in counts.items() if count > 1)
         refused += [f"{quote(path)}: two entries have this path" for path in twice]
@@ -113,6 +115,7 @@ class Taken:
         if entry.problem is not None:
             return entry.problem
         path = entry.path
+        # Archives are read alike on every system, so a drive of Windows is absolute on Linux too.
         if path.startswith(("/", "\\")) or path[1:2] == ":":
             return "an absolute path"
         if ".." in path.replace("\\", "/").split("/"):
@@ -136,7 +139,9 @@ class Taken:
         with entry.open() as stream:
             if self.into is None:
                 return b"".join(_measured(stream, entry))
+            # Numbered: what the archive calls a file must never decide where bytes go.
             path = self.into / f"{len(self.body):08}"
+            # Never over a file that is there, nor through a link that somebody put there.
             with path.open("xb") as file:
                 for chunk in _measured(stream, entry):
                     file.write(chunk)
@@ -147,6 +152,7 @@ def _measured(stream: BinaryIO, entry: Entry) -> Iterator[bytes]:
     seen = 0
     while chunk := stream.read(CHUNK):
         seen += len(chunk)
+        # The limits were checked with the sizes that the archive states.
         if seen > entry.size:
             break
         yield chunk

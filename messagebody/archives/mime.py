@@ -42,6 +42,7 @@ _SAFE: Final = re.compile(r"[\x20-\x7e]*")
 _NAMES: Final = re.compile(r"""\s*;\s*(?:name|boundary)[*\d]*=("[^"]*"|[^;\s]*)""", re.IGNORECASE)
 _MULTIPART: Final = re.compile(rb"^content-type:\s*multipart/", re.IGNORECASE | re.MULTILINE)
 _KEPT: Final = frozenset({"contentID", "contentLocation", "filename", "formField"})
+# Parts within parts are read by recursion, and a sender decides how deep they go.
 _DEPTH: Final = 20
 _LINE: Final = 57  # bytes that make a line of 76 characters in base64
 
@@ -57,7 +58,7 @@ def to_body(source: Source, /, *, limits: Limits = DEFAULT_LIMITS) -> Converted[
         limits: what to take before refusing.
 
     Raises:
-        DecodeError: it is no multipart message, it is damaged, or it goes beyond a limit.
+        DecodeError: it is not a multipart message, it is damaged, or it goes beyond a limit.
 
     Examples:
         >>> data = from_body(MessageBody([Part("# Cats", name="/cats.md")])).value
@@ -65,9 +66,11 @@ def to_body(source: Source, /, *, limits: Limits = DEFAULT_LIMITS) -> Converted[
         ['/cats.md']
     """
     with opened(source) as file:
+        # One byte more than allowed tells a message that is too long from one that just fits.
         data = file.read(limits.json_bytes + 1)
     if len(data) > limits.json_bytes:
         raise DecodeError(f"the message has more than {limits.json_bytes:,} bytes")
+    # Newer policies parse headers by their grammar, and may raise on damaged ones.
     message = email.message_from_bytes(data, policy=email.policy.compat32)
     if message.get_content_maintype() != "multipart":
         raise DecodeError("it is no multipart message")
@@ -197,6 +200,7 @@ def _encoded(content: BinaryIO) -> Iterator[bytes]:
         whole = len(rest) // _LINE * _LINE
         for start in range(0, whole, _LINE):
             yield base64.encode(rest[start : start + _LINE]).encode() + b"\r\n"
+        # Kept for the next chunk: padding may stand only at the end of base64.
         rest = rest[whole:]
     if rest:
         yield base64.encode(rest).encode() + b"\r\n"

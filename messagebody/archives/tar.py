@@ -24,7 +24,9 @@ from messagebody.formats.base import Converted, Loss
 from messagebody.limits import DEFAULT_LIMITS, Limits
 from messagebody.references import Resolver
 
+# Long names and pax headers are read as a whole, and state their own size.
 _HEADER_BYTES: Final = 1024 * 1024
+# Content of unknown size waits in memory up to here, and beyond in a temporary file.
 _IN_MEMORY: Final = 8 * 1024 * 1024
 _DAMAGES: Final = (tarfile.TarError, EOFError, ValueError, OSError, OverflowError, RecursionError)
 
@@ -60,7 +62,7 @@ def to_body(
 
     Raises:
         RefusedPaths: with every file that can't be a part.
-        DecodeError: it is no archive, it is damaged, or it goes beyond a limit.
+        DecodeError: it is not an archive, it is damaged, or it goes beyond a limit.
 
     Examples:
         >>> from messagebody import Part
@@ -70,6 +72,7 @@ def to_body(
     """
     with opened(source) as file:
         file.seek(0)
+        # Said here, for the library only tells of a bad header.
         if file.read(2) == b"\x1f\x8b":
             raise DecodeError("the archive is compressed by gzip: decompress it first")
         file.seek(0)
@@ -84,6 +87,7 @@ def to_body(
         except MessageBodyError:
             raise
         except _DAMAGES as error:
+            # The disk failed, not the archive: the library raises its own without a number.
             if isinstance(error, OSError) and error.errno is not None:
                 raise
             raise DecodeError(f"the archive can't be read: {error}") from error
@@ -102,6 +106,7 @@ def _entry(archive: tarfile.TarFile, info: tarfile.TarInfo) -> Entry:
             raise DecodeError(f"{info.name} has no content")
         return content  # type: ignore[return-value]
 
+    # A sparse file states any size and has no bytes for it.
     is_file = info.isreg() and not info.issparse()
     return Entry(info.name, info.size, None if is_file else "not a regular file", open_it)
 
@@ -152,6 +157,7 @@ def detect(value: Any, /) -> bool:
         >>> detect(from_body(MessageBody([Part("", name="/a")])).value), detect([])
         (True, False)
     """
+    # The magic of POSIX; older formats have none, and anything would look like them.
     return isinstance(value, bytes) and value[257:262] == b"ustar"
 
 

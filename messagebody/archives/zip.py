@@ -54,7 +54,7 @@ def to_body(
     Arguments:
         source: bytes, the path of a file, or a binary file that can seek.
         into: an existing, empty directory that keeps the content; in memory if not given.
-        rename: give paths that are no part names another one, and keep the path in
+        rename: give paths that are not part names another one, and keep the path in
             `metadata["filename"]`.
         limits: what to take before refusing.
         max_bytes: bytes of all files together; 256 MiB in memory and 4 GiB in a directory.
@@ -62,7 +62,7 @@ def to_body(
     Raises:
         RefusedPaths: with every file that can't be a part: links, devices, absolute and climbing
             paths, encrypted files, names that are not legal or there twice.
-        DecodeError: it is no archive, it is damaged, or it goes beyond a limit.
+        DecodeError: it is not an archive, it is damaged, or it goes beyond a limit.
 
     Examples:
         >>> from messagebody import Part
@@ -79,6 +79,7 @@ def to_body(
                     for info in archive.infolist()
                     if not info.filename.endswith("/")
                 ]
+                # Entries that share their bytes are how a small archive unpacks to petabytes.
                 packed = sum(info.compress_size for info in archive.infolist())
                 if packed > file.seek(0, io.SEEK_END):
                     raise DecodeError("the archive has entries that overlap")
@@ -97,6 +98,7 @@ def to_body(
 def _check_directory(file: BinaryIO) -> None:
     """Refuse a list of entries that is larger than any that people make: it is read as a whole."""
     end = file.seek(0, io.SEEK_END)
+    # The end record has 22 bytes, and a comment after it up to 65,535.
     file.seek(max(end - 65_557, 0))
     tail = file.read(65_557)
     place = tail.rfind(_END)
@@ -116,6 +118,7 @@ def _entry(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Entry:
 
 
 def _problem(info: zipfile.ZipInfo) -> str | None:
+    # The upper half holds the mode of Unix; archives from other systems have 0 there.
     mode = info.external_attr >> 16
     if stat.S_IFMT(mode) not in {0, stat.S_IFREG}:
         return "not a regular file"
@@ -146,6 +149,7 @@ def write(body: MessageBody, file: BinaryIO, /, *, resolver: Resolver | None = N
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         for each in leaving(body, losses, resolver):
             info = zipfile.ZipInfo(each.path, _EPOCH)
+            # Fixed, for by default it is that of the machine, and the bytes would differ.
             info.compress_type, info.create_system = zipfile.ZIP_DEFLATED, 3
             info.external_attr = (stat.S_IFREG | 0o644) << 16
             # Only content of unknown size, or a large one, needs the longer fields.

@@ -12,6 +12,7 @@ from messagebody.errors import InvalidArgument, MessageBodyError, MissingDepende
 
 _IN_WORK: Final = 2
 """Tasks a thread of the cluster that are handed out at a time: one in work and one that waits."""
+# Dask waits 30 seconds, which is long for somebody who mistyped the address.
 _CONNECT: Final = "10s"
 # The scheduler blames all tasks that a dead worker had, also those that waited. So the first time
 # a task is only suspected, and it is tried again while nothing else is in work.
@@ -42,9 +43,11 @@ def run_on_dask(queue: deque[Task], client: Any, workers: int) -> Outcomes:
                 if is_suspect and tasks:
                     break
                 task = queue.popleft()
+                # To Dask, equal pure calls are one: a task that is tried again would not run.
                 future = connected.submit(_call, task, pure=False)
                 tasks[future] = task
                 running.add(future)
+                # Alone, so that if a worker dies now, the scheduler can only mean this task.
                 most = 1 if is_suspect else most
             future = next(running)
             task = tasks.pop(future)

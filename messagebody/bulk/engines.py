@@ -18,6 +18,7 @@ Task = Callable[[], Outcome]
 Outcomes = Generator[tuple[Task, Outcome], None, None]
 
 _READY: Final = "ready"
+# What a job calls may handle the signal to end itself; after this time it is killed.
 _LONGEST_END: Final = 5.0
 
 
@@ -46,6 +47,7 @@ def run_on_processes(queue: deque[Task], workers: int) -> Outcomes:
                 worker = idle.pop() if idle else _Worker()
                 busy[worker.connection] = worker
                 worker.give(queue.popleft())
+            # The connection of a process that died is ready too, with an end of file.
             for connection in wait(list(busy)):
                 worker = busy[connection]
                 outcome = worker.answer()

@@ -34,6 +34,7 @@ from messagebody.wire import strict_json
 BODY: Final = "body"
 """The name of the format of bodies, beside those of the adapters."""
 
+# The registry of media types has some two thousand.
 _MOST_TYPES: Final = 10_000
 
 
@@ -87,7 +88,7 @@ class Job:
 
     @property
     def digest(self) -> str:
-        """The digest of the job: results of another one are none of this."""
+        """The digest of the job, by which the results of another job are told apart."""
         return sha256_of(strict_json.dumps([self.name, self.settings()]).encode())
 
     def settings(self) -> dict[str, Any]:

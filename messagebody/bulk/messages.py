@@ -127,14 +127,14 @@ class Message:
 
 
 def _id_in(members: dict[str, bytes]) -> str:
-    """Return the id that an object states; empty if that is no text and no number."""
+    """Return the id that an object states; empty if it is neither text nor a number."""
     value = json.loads(members.get("id", b"null"))
     return str(value) if isinstance(value, str | int) and not isinstance(value, bool) else ""
 
 
 @attrs.frozen
 class BadLine:
-    """A line that is no message, or that a job could not do.
+    """A line that is not a message, or that a job could not do.
 
     Arguments:
         place: where it stands.

@@ -25,6 +25,7 @@ class _Axis(Generic[_Pattern]):
         self._numbers: dict[str | None, int] = {}
         self._words: dict[str | None, list[int]] = {}  # the patterns that match each
         self._matched: list[list[str | None]] = []  # the words that each pattern matches
+        # Containment is a question to automata, and many rectangles share their sides.
         self._held: dict[tuple[int, int], bool] = {}
 
     def number(self, pattern: _Pattern | None) -> tuple[int, list[str | None]]:
@@ -58,6 +59,7 @@ class _Axis(Generic[_Pattern]):
     @staticmethod
     def _contains(outer: _Pattern | None, inner: _Pattern | None) -> bool:
         if outer is None or inner is None:
+            # No pattern stands for unnamed parts, which only another such rectangle holds.
             return outer is inner
         return bool(contains(outer, inner))
 
@@ -151,6 +153,7 @@ class Geometry:
         """
         if rectangle in self.above:
             return
+        # Set before the sample is known: a rectangle without one is not tried again.
         self.above[rectangle] = []
         found = part()
         if found is None:

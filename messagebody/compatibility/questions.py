@@ -121,6 +121,7 @@ class Questions(Mapping[str, Agent]):
             >>> Registry([Agent("painter", text, image), Agent("critic", image, image)]).unfed()
             ['painter']
         """
+        # Feeding itself does not count: somebody has to send the first body.
         fed = {taker for sender, taker in self.pairs() if sender != taker}
         return [name for name in self if name not in fed]
 
@@ -155,6 +156,7 @@ class Questions(Mapping[str, Agent]):
         # By hand: a library wants the graph of all pairs, of which a search sees a few.
         before: dict[str, str | None] = {}
         for name in start:
+            # Looked up only so that an unknown name raises here, before the search.
             self[name]
             before[name] = None
         waiting = list(before)
@@ -177,6 +179,7 @@ class Questions(Mapping[str, Agent]):
         after = self._around(agent)
         undecided = before.undecided | after.undecided
         return Impact(
+            # Where the budget ended, a pair is neither lost nor gained.
             tuple(sorted(before.fitting - after.fitting - undecided)),
             tuple(sorted(after.fitting - before.fitting - undecided)),
             tuple(sorted(undecided)),
@@ -229,6 +232,7 @@ class Questions(Mapping[str, Agent]):
             [['captioner'], ['speaker']]
         """
         nx = _networkx("the ranks of a registry")
+        # networkx gives sets, whose order changes from run to run.
         order = {name: place for place, name in enumerate(self)}
         loops = nx.condensation(self.graph())
         members_of = loops.nodes(data="members")

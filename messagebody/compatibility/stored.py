@@ -44,6 +44,7 @@ CREATE TABLE IF NOT EXISTS inputs (
     undecided BLOB NOT NULL
 );
 """
+# Kept in the file: another version would read verdicts that mean something else.
 _FORMAT: Final = "1"
 _PATIENCE: Final = 30.0
 """Seconds to wait while another process writes."""
@@ -118,6 +119,7 @@ class StoredRegistry(Questions):
         self._lenient, self._steps = lenient, steps
         self._version = -1
         self._compared: SchemaMatrix | None = None
+        # Classes that lost an agent: only these can be unused, and a file may hold many thousands.
         self._left: set[tuple[str, int]] = set()
         self._outputs, self._inputs = _Side("outputs"), _Side("inputs")
         self._agents: dict[str, _Kept] = {}
@@ -182,7 +184,7 @@ class StoredRegistry(Questions):
         """Add or replace several agents, all of them or none.
 
         Raises:
-            InvalidArgument: one is no agent.
+            InvalidArgument: one of them is not an agent.
             StoreError: the file can't be written.
         """
         wanted = list(require_iterable(agents, "agents in a list", hint=""))
@@ -382,6 +384,7 @@ class StoredRegistry(Questions):
     def _changing(self) -> Iterator[None]:
         """Write all changes of a block, or none of them."""
         with self._translated():
+            # Locked before reading: two writers could give one number to two classes.
             self._file.execute("BEGIN IMMEDIATE")
         try:
             self._refresh()
@@ -396,10 +399,12 @@ class StoredRegistry(Questions):
     def _refresh(self) -> None:
         """Read everything again if another process has written."""
         with self._translated():
+            # Changed only by other connections, so that what this one writes is not read again.
             if self._file.execute("PRAGMA data_version").fetchone()[0] != self._version:
                 self._load()
 
     def _load(self) -> None:
+        # Before the tables: what is written in between is then read again, and not missed.
         self._version = self._file.execute("PRAGMA data_version").fetchone()[0]
         self._compared = None
         self._left = set()
@@ -420,6 +425,7 @@ class StoredRegistry(Questions):
     def _check_settings(self) -> None:
         wanted = {"format": _FORMAT, "lenient": str(self._lenient), "steps": str(self._steps)}
         for name, value in wanted.items():
+            # Of two processes that make the file at once, the first decides and the other is told.
             self._file.execute("INSERT OR IGNORE INTO settings VALUES (?, ?)", [name, value])
         stated = dict(self._file.execute("SELECT name, value FROM settings"))
         for name, value in wanted.items():
@@ -438,6 +444,7 @@ class StoredRegistry(Questions):
 
 def _text_of(schema: MessageBodySchema) -> str:
     """Return a text that schemas have in common whose parts are the same, in whatever order."""
+    # Descriptions say nothing about which bodies fit.
     parts = {(part.name, part.content_type, part.required) for part in schema}
     return json.dumps(sorted(parts, key=lambda part: (part[0] or "", *part[1:])))
 

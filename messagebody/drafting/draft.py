@@ -1,4 +1,4 @@
-"""A draft of a body: tools with which a model adds parts, and none that would make it invalid."""
+"""A draft of a body: a model adds parts with its tools, but none that makes the body invalid."""
 
 import json
 from collections.abc import Iterable
@@ -31,7 +31,7 @@ class Draft(Toolbox):
             such as the pictures of a message it was sent.
 
     Raises:
-        InvalidArgument: the schema is none.
+        InvalidArgument: the schema is not a schema.
 
     Examples:
         >>> draft = Draft(MessageBodySchema([("/report.md", "text/markdown", True)]))
@@ -47,6 +47,7 @@ class Draft(Toolbox):
 
     def __init__(self, schema: MessageBodySchema, attachments: Iterable[Part] = ()) -> None:
         self._schema = require_schema(schema)
+        # As a body, so that the tools find them by name or number as they find parts.
         self._attachments = MessageBody(require_parts(attachments))
         self._stream = Stream(schema)
         self._body = MessageBody()
@@ -82,6 +83,7 @@ class Draft(Toolbox):
             return f"not added: {quote(content_type)} is no type of text; attach_part adds others"
         if essence(content_type) == JSON:
             try:
+                # Checked while the model can mend it: to a schema, cut JSON is still text.
                 json.loads(content)
             except (ValueError, RecursionError):
                 return "not added: the content is not JSON"
@@ -119,6 +121,7 @@ class Draft(Toolbox):
     def _add(self, part: Part) -> str:
         if len(self._body) == _MOST:
             return f"not added: the message has {count_of(_MOST, 'part')} already"
+        # Before the stream takes it, which could not forget it again.
         if part.name is not None and part.name in self._body:
             raise DuplicateName(part.name)
         status = self._stream.feed(part)
@@ -143,5 +146,6 @@ class Draft(Toolbox):
     def _outlook(self, status: Status) -> str:
         if status:
             return "everything required is there"
+        # Ten are enough to go on with, and each answer costs tokens.
         missing = ", ".join(self._schema.parts[index].label for index in status.missing[:10])
         return f"still required: {missing}"

@@ -76,6 +76,7 @@ class _Slot:
         if not isinstance(value, Mapping):
             raise self._wrong("an object", value)
         wanted = self._members().keys()
+        # Not every provider enforces the schema, so what it promises is checked here.
         if value.keys() != wanted:
             raise self._wrong(f"the members {', '.join(wanted)}", sorted(map(str, value)))
         kind, content = value.get("content_type", self.types[0]), value["content"]

@@ -70,6 +70,7 @@ class AgentCommunication(Format):
     def role_of(self, message: Any) -> str | None:
         """Return the role of a message: that of an agent has its name in it."""
         said = message.get("role") if isinstance(message, dict) else None
+        # Agents are "agent" or "agent/NAME".
         is_agent = isinstance(said, str) and said.partition("/")[0] == "agent"
         return super().role_of({"role": "agent"} if is_agent else message)
 
@@ -90,6 +91,7 @@ class AgentCommunication(Format):
         is_known = states_text(kind)
         if block.get("content_encoding") == "base64":
             return Media("part", kind, name, encoded=content, form="base64" if is_known else None)
+        # With a name it is a file, whose text is its content and not what the agent says.
         if is_known and not name:
             return Text(content or "", kind or TEXT_PLAIN, citations)
         return Media("part", kind, name, text=content, form=None if is_known else "plain")
@@ -157,6 +159,7 @@ def _steps(part: Any, index: int) -> list[Any]:
     steps = []
     for key in said:
         of_tool = ("kind", "tool_name") if key != "message" else ("kind",)
+        # The name of the tool goes to call and result alike: each is read without the other.
         steps.append({"metadata": {each: metadata.get(each) for each in (*of_tool, key)}})
     others = {key: value for key, value in metadata.items()
               if not any(key in step["metadata"] for step in steps)}  # fmt: skip
@@ -166,6 +169,7 @@ def _steps(part: Any, index: int) -> list[Any]:
         steps.insert(0, without)
     else:
         steps[0] = {**without, **steps[0]}
+    # The number is how `_joined` knows pieces of one part from parts that are alike.
     return [{**step, "joined": index} for step in steps]
 
 
@@ -198,6 +202,7 @@ def _step(metadata: dict[str, Any]) -> Item | None:
     if output is None:
         return Call(None, name, optional(metadata, "tool_input", dict) or {})
     match output:
+        # Only alone: beside other members it is a value, and would lose them as text.
         case {"output": str(text)} if len(output) == 1:
             return Result(None, [], name, blocks=[_plain(text)])
         case {"error": str(text)} if len(output) == 1:

@@ -22,6 +22,7 @@ from messagebody.formats.items import (
 from messagebody.media_types import JSON
 from messagebody.wire import strict_json
 
+# A scheme of ours: references need a URL, and a file of a provider has only an id.
 _FILES: Final = "ag-ui-file"
 _MEDIA: Final = ("image", "audio", "video", "document")
 _ROLES: Final = (
@@ -101,10 +102,12 @@ class AgentUserInteraction(Format):
             return message
         if message["role"] == "activity":
             message.setdefault("activityType", "data")
+        # The protocol wants an id, and a body has none to give.
         return message if "id" in message else {"id": str(uuid.uuid4()), **message}
 
     def kinds_of(self, role: str) -> tuple[Kind, ...]:
         """Return the kinds of block of a role: assistants and systems only have text."""
+        # The SDK's models of the other roles take one text as content and no list.
         return self.kinds if role in {"user", "tool"} else ()
 
     def role_of(self, message: Any) -> str | None:
@@ -154,6 +157,7 @@ class AgentUserInteraction(Format):
             (True, False)
         """
         if isinstance(value, list):
+            # A list of texts alone looks the same in several formats.
             return value != [] and all(map(_is_part, value)) and not all(map(_is_text, value))
         if not isinstance(value, dict) or value.get("role") not in _ROLES:
             return False
@@ -188,6 +192,7 @@ def _spoken(blocks: list[Any], form: Any, role: str) -> dict[str, Any]:
     """Return the message of a user, an assistant or a system."""
     calls = [block for block in blocks if block.get("type") == "function"]
     content = [block for block in blocks if block.get("type") != "function"]
+    # Only assistants have a place for calls, whatever role was asked for.
     if calls:
         role = "assistant"
     elif role == "tool":
@@ -296,6 +301,7 @@ def _written_result(item: Result, blocks: list[Any]) -> dict[str, Any]:
     made = {"type": "tool", "toolCallId": call_id(item), "content": content}
     if item.is_error:
         texts = [block["text"] for block in blocks if block.get("type") == "text"]
+        # The member says that the call failed by being there, so it must not be left out.
         made["error"] = "\n".join(texts) or "the call failed"
     return made
 

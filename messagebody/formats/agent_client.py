@@ -87,6 +87,7 @@ class AgentClient(Format):
             case "tool_call":
                 return Call(block["id"], block["title"], block["value"], form="tool_call")
             case "tool_result":
+                # None, not False: a call that is still running has not succeeded.
                 is_error = True if block.get("status") == "failed" else None
                 return Result(
                     block["id"], name=block.get("title"), is_error=is_error, form="tool_call",
@@ -132,6 +133,7 @@ class AgentClient(Format):
         update = value.get("update", value)
         if isinstance(update, dict) and "sessionUpdate" in update:
             return update["sessionUpdate"] in (*_CHUNKS, *_TOOLS)
+        # A single text block looks the same in several formats.
         return _is_block(value) and value.get("type") != "text"
 
 
@@ -140,6 +142,7 @@ def _is_block(block: Any) -> bool:
     wanted = WANTED.get(kind) if isinstance(kind, str) else None
     if wanted is None or not wanted <= block.keys():
         return False
+    # Members that blocks of other formats have, and those of MCP never.
     foreign = {"citations", "cache_control", "id", "extras", "state", "metadata", "icons"}
     return not foreign & block.keys()
 
@@ -154,6 +157,7 @@ def _of_update(update: dict[str, Any]) -> tuple[list[Any], str]:
     if kind not in _CHUNKS:
         raise Misplaced("/sessionUpdate", "expected an update that has content")
     block = need(update, "content", dict)
+    # The update says that it is a thought, and its block does not: so the block takes it along.
     if kind == "agent_thought_chunk" and block.get("type") == "text":
         block = {**block, "type": "thought"}
     return [block], kind
@@ -161,6 +165,7 @@ def _of_update(update: dict[str, Any]) -> tuple[list[Any], str]:
 
 def _of_tool(update: dict[str, Any]) -> list[Any]:
     """Return the call and the result of an update about a tool: as far as they are in it."""
+    # Updates after the first leave out what did not change, the title too.
     about = {"id": need(update, "toolCallId"), "title": optional(update, "title") or "unknown"}
     blocks: list[Any] = []
     if "rawInput" in update:

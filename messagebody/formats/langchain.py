@@ -218,7 +218,7 @@ def _is_plain(block: Any) -> bool:
 
 
 def _as_string(content: list[Any]) -> Any:
-    """Return content as text where it is no more than that."""
+    """Return content as text where it is nothing else."""
     if not content:
         return ""
     return (
@@ -476,7 +476,7 @@ def _cited(annotation: Any) -> dict[str, Any]:
 
 
 def _annotation(citation: dict[str, Any]) -> dict[str, Any]:
-    """Return an annotation; what is no citation in LangChain's words is a value in one."""
+    """Return an annotation; what is not a citation in LangChain's words is a value in one."""
     said = renamed(citation, _CITATION_OUT)
     if said.get("type") == "non_standard_annotation":
         return said

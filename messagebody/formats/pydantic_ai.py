@@ -82,6 +82,7 @@ class PydanticAI(Format):
         if isinstance(message, str):
             return [_piece(message)], "text"
         if isinstance(message, list):
+            # A history is the usual mistake here: taken as a prompt, each message would be a value.
             if any(isinstance(each, dict) and "parts" in each for each in message):
                 raise Misplaced("", "expected one message, got a list of them")
             return [_piece(each) for each in message], "list"
@@ -276,6 +277,7 @@ def _name(thing: Any, content: bytes) -> str | None:
     stated: str | None = optional(thing, "identifier")
     if stated is None or len(stated) != 6:
         return stated
+    # As the SDK makes it; not for security, so that it also runs where FIPS forbids SHA-1.
     made = hashlib.sha1(content, usedforsecurity=False).hexdigest()[:6]
     return None if stated == made else stated
 
@@ -311,6 +313,7 @@ def _result(block: Any, kind: str) -> Result:
     form = "list" if isinstance(content, list) else "none" if content is None else "one"
     return Result(
         optional(block, "tool_call_id"), name=need(block, "tool_name"),
+        # None where nothing is said: older messages have no outcome.
         is_error=None if outcome is None else outcome != "success",
         kind=None if kind == "tool-return" else kind, form=form, blocks=[*map(_piece, things)],
     )  # fmt: skip

@@ -67,6 +67,7 @@ class VercelAI(Format):
         if not isinstance(message, dict):
             return message
         parts = message["parts"] or [{"type": "text", "text": ""}]
+        # User interfaces find messages by their id, and a body has none to give.
         return {"id": str(uuid.uuid4()), **message, "parts": parts}
 
     def read(self, block: Any) -> Item | None:
@@ -91,6 +92,7 @@ class VercelAI(Format):
                 return Media("image", need(block, "mimeType"), encoded=need(block, "data"))
         if isinstance(kind, str) and kind.startswith("data-"):
             said = optional(block, "id")
+            # Other ids are the application's, not names of parts.
             name = said if said is not None and said.startswith("/") else None
             return Media("data", JSON, name, text=strict_json.dumps(block.get("data")), form=kind)
         return _call(block, kind) if _is_tool(kind) else None
@@ -118,6 +120,7 @@ class VercelAI(Format):
             (True, False)
         """
         if isinstance(value, list):
+            # A list of texts alone looks the same in several formats.
             is_certain = any(_is_part(part) and part["type"] != "text" for part in value)
             return is_certain and all(map(_is_part, value))
         if not isinstance(value, dict) or value.get("role") not in _ROLES:
@@ -153,6 +156,7 @@ def _split(parts: list[Any]) -> list[Any]:
     blocks: list[Any] = []
     steps = 0
     for part in parts:
+        # Counted on the next block: a part for it would be one without content in every body.
         if part == {"type": "step-start"}:
             steps += 1
             continue
@@ -186,6 +190,7 @@ def _joined(blocks: list[Any]) -> list[Any]:
     for block in blocks:
         steps = block.get("steps")
         if type(steps) is int:
+            # The number may come from a sender, who could ask for a billion of them.
             parts += ({"type": "step-start"} for _ in range(min(steps, 1000)))
             block = {key: value for key, value in block.items() if key != "steps"}  # noqa: PLW2901
         if block.get("type") == "tool result":

@@ -59,7 +59,7 @@ _PATH: Final = "path"
 class BodyBackend(BackendProtocol):  # type: ignore[misc]
     """The named parts of a body as the files of an agent of deepagents.
 
-    A path that is no legal part name gets one, and its part keeps the path in `metadata.path`, by
+    A path that is not a legal part name gets one. Its part keeps the path in `metadata.path`, by
     which it is found again. Errors are results, as deepagents wants them.
 
     Arguments:
@@ -137,6 +137,7 @@ class BodyBackend(BackendProtocol):  # type: ignore[misc]
         """Find a text in all files, literally; what can't be read is left out and noted."""
         files, is_whole = {}, True
         for file, part in self._files():
+            # Reading pictures would fetch references that can have no match.
             if not _is_textual(part):
                 continue
             data = _result(partial(self._data, part))
@@ -145,6 +146,7 @@ class BodyBackend(BackendProtocol):  # type: ignore[misc]
             else:
                 files[file] = data
         result = grep_matches_from_files(files, pattern, path, glob, max_count=max_count)
+        # The model must not take "no matches" for proof where a file could not be read.
         result.truncated = result.truncated or not is_whole
         return result
 
@@ -204,6 +206,7 @@ class BodyBackend(BackendProtocol):  # type: ignore[misc]
             changed = perform_string_replacement(
                 data["content"], old_string, new_string, replace_all
             )
+            # Text in place of a pair is how deepagents' helper reports that nothing was replaced.
             if isinstance(changed, str):
                 return EditResult(error=changed)
             failure = self._write(file_path, changed[0])
@@ -258,6 +261,7 @@ class BodyBackend(BackendProtocol):  # type: ignore[misc]
             name = path if is_name(path) and path not in self._body else self._free_name(path)
             metadata = None if name == path else {_PATH: path}
         part = Part(content, name=name, metadata=metadata)
+        # An edit of a file must not change its type to what its new text looks like.
         if old is not None and old.is_text and part.is_text:
             part = part.evolve(content_type=old.content_type)
         if self._store is not None:
@@ -266,6 +270,7 @@ class BodyBackend(BackendProtocol):  # type: ignore[misc]
 
     def _free_name(self, path: str) -> str:
         directory = "/"
+        # Each directory by itself, so that files beside each other stay so under their new names.
         for segment in path.split("/")[1:-1]:
             directory = safe_name(segment, directory=directory)
         return safe_name(path, directory=directory, taken=self._body)
@@ -275,10 +280,11 @@ class BodyBackend(BackendProtocol):  # type: ignore[misc]
     def _files(self) -> Iterator[tuple[str, Part]]:
         """Yield each named part with the path of its file.
 
-        A path in metadata is the sender's and may be anything. It counts where it is no legal name,
-        or where the part of that name has another path itself; so it never hides a part.
+        A path in metadata is the sender's and may be anything. It counts where it is not a legal
+        name, or where the part of that name has another path itself; so it never hides a part.
         """
         with self._lock:
+            # A copy under the lock: other threads may write while the caller goes through it.
             parts = [part for part in self._body if part.name is not None]
         paths = {part.name: (part.metadata or {}).get(_PATH) for part in parts}
         moved = {name for name, path in paths.items() if _is_odd(path)}
@@ -297,6 +303,7 @@ class BodyBackend(BackendProtocol):  # type: ignore[misc]
         if (part.size or 0) > self._most:
             size, most = human_size(part.size), human_size(self._most)
             raise InvalidPart(f"{part.label} has {size}, and at most {most} are read")
+        # What this backend stored must be readable, whatever the caller's resolver allows.
         is_own = self._own is not None and part.url is not None and self._own.allows(part.url)
         return part.read_bytes(self._own if is_own else self._resolver)
 
@@ -312,6 +319,7 @@ class BodyBackend(BackendProtocol):  # type: ignore[misc]
 
 
 def _is_textual(part: Part) -> bool:
+    # Files without a known ending have this type, source code among them.
     return part.is_text or essence(part.content_type) == OCTET_STREAM
 
 
@@ -321,7 +329,7 @@ def _is_path(path: str) -> bool:
 
 
 def _is_odd(path: object) -> bool:
-    """Tell whether this is the path of a file and no legal name."""
+    """Tell whether this is the path of a file but not a legal name."""
     return isinstance(path, str) and _is_path(path) and not is_name(path)
 
 
@@ -337,4 +345,5 @@ def _result(work: Callable[[], _T]) -> _T | str:
     try:
         return work()
     except MessageBodyError as error:
+        # Without its advice, which names permissions: the model reads this.
         return error.statement

@@ -106,6 +106,7 @@ def _blocks(part: Part) -> list[Any]:
 
 
 def _length(blocks: list[Any]) -> int:
+    # As the transport writes it: escapes may make text several times as long.
     return len(json.dumps(blocks, ensure_ascii=False).encode("utf-8", "surrogatepass"))
 
 
@@ -125,6 +126,7 @@ def _uri(message: str, part: Part | None = None, index: int = 0) -> str:
     place = f"{_SCHEME}://{quote(message, safe='')}/"
     if part is None:
         return place
+    # A number as a path could be a name too.
     return f"{place}?part={index}" if part.name is None else place + quote(part.name[1:])
 
 
@@ -179,6 +181,7 @@ class _Messages:
         self._resolver = resolver
         self._max_bytes = max_bytes
         self._is_single = [*messages] == [""]
+        # A model reads one message several times, and each would be loaded again from its file.
         self._opened = lru_cache(_OPEN)(self._open)
 
     def _open(self, message: str) -> tuple[MessageBody, Reader]:
@@ -186,6 +189,7 @@ class _Messages:
         body = found if isinstance(found, MessageBody) else found()
         if self._resolver is not None:
             body = body.with_resolver(self._resolver)
+        # A character has at most four bytes in UTF-8.
         return body, Reader(body, limit=max(self._max_bytes // 4, 100))
 
     # Resources
@@ -205,6 +209,7 @@ class _Messages:
                 found.append(Resource.model_validate(link))
             total = len(body)
         else:
+            # Sorted, so that a cursor means the same place in the next call.
             names = sorted(self._messages)
             total = len(names)
             shown = names[start : start + _PAGE]
@@ -233,6 +238,7 @@ class _Messages:
     def _contents(self, uri: str) -> dict[str, Any]:
         try:
             pieces = urlsplit(uri)
+        # `urlsplit` refuses some hosts, such as half of an IPv6 address.
         except ValueError as error:
             raise _unknown(uri) from error
         message = unquote(pieces.netloc)
@@ -256,6 +262,7 @@ class _Messages:
         tools = [] if self._is_single else [_listing()]
         for name in Reader.TOOLS:
             function = getattr(Reader, name)
+            # MCP has no strict mode: an argument with a default may be left out.
             schema = parameters_of(function, strict=False)
             if not self._is_single:
                 about = "The name of the message; list_messages lists them."
@@ -266,6 +273,7 @@ class _Messages:
         return ListToolsResult(tools=tools)
 
     async def call_tool(self, ctx: Any, params: Any) -> CallToolResult:
+        # A copy, from which `_call` takes the message.
         arguments = dict(params.arguments or {})
         return await anyio.to_thread.run_sync(partial(self._call, params.name, arguments))
 
@@ -295,7 +303,9 @@ class _Messages:
             return None
         link = _link(message, part, index)
         is_media = essence(part.content_type).startswith(("image/", "audio/"))
+        # Base64 makes four characters of three bytes.
         fits = part.size is not None and part.size * 4 // 3 <= self._max_bytes
+        # The model asked by name: a name would come back as a block of its own.
         blocks = _blocks(part.evolve(name=None)) if is_media and fits else [link]
         return CallToolResult.model_validate({"content": blocks, "isError": False})
 
@@ -304,11 +314,12 @@ def _start(params: Any) -> int:
     """Return the position that a cursor stands for.
 
     Raises:
-        MCPError: the cursor is none of ours.
+        MCPError: the cursor was not made here.
     """
     cursor = getattr(params, "cursor", None)
     if cursor is None:
         return 0
+    # A client may send any cursor; Python refuses to read thousands of digits.
     if cursor.isascii() and cursor.isdigit() and len(cursor) < 10:
         return int(cursor)
     raise MCPError(INVALID_PARAMS, "unknown cursor", data={"cursor": cursor})
@@ -324,6 +335,7 @@ def _text(text: str) -> CallToolResult:
 
 
 def _tool(name: str, about: str, schema: dict[str, Any]) -> Tool:
+    # A client may run tools that only read without asking its user each time.
     hints = ToolAnnotations(read_only_hint=True, open_world_hint=False)
     return Tool(name=name, description=about, input_schema=schema, annotations=hints)
 

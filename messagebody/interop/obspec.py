@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     )
 
 _CHUNK: Final = 1024 * 1024
+# As many as a page of S3's listing has.
 _BATCH: Final = 1000
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
@@ -78,6 +79,7 @@ class BodyStore:
         return self.filesystem is other.filesystem
 
     def __hash__(self) -> int:
+        # By identity, as `__eq__` compares: bodies change, and have no hash.
         return id(self.filesystem)
 
     def __repr__(self) -> str:
@@ -104,6 +106,7 @@ class BodyStore:
             PreconditionError, NotModifiedError: the condition is not met.
         """
         asked: dict[str, Any] = {k: v for k, v in (options or {}).items() if v is not None}
+        # Refused: a condition that is ignored would look like one that was met.
         for each in asked.keys() - {"if_match", "if_none_match", "range", "head"}:
             _not_supported(each, "parts have no times and no versions")
         with _translated(path):
@@ -182,6 +185,7 @@ class BodyStore:
         listed = [
             self._meta(infos[path] | {"size": sizes[path]})
             for path in sorted(infos)
+            # A prefix of object stores means what lies below it, not an object of just that path.
             if path in sizes and path != root and (offset is None or path[1:] > offset)
         ]
         for start in range(0, len(listed), _BATCH):
@@ -234,7 +238,7 @@ class BodyStore:
         """
         content_type = _content_type(attributes, tags)
         if isinstance(file, Path):
-            file.stat()  # a file that is missing is no missing object
+            file.stat()  # a missing local file must not look like a missing object
         with self._lock, _translated(path, writes=True):
             is_new = self._check_mode(path, mode)
             self._write(_name(path), file, is_new, content_type, chunk_size)
@@ -335,6 +339,7 @@ class BodyStore:
         self, prefix: str | None = None, *, offset: str | None = None
     ) -> AsyncIterator[Sequence["ObjectMeta"]]:
         """Do what `list` does."""
+        # All at once: sorted listings are made whole anyway, and each step would need a thread.
         for batch in await _in_thread(lambda: [*self.list(prefix, offset=offset)]):
             yield batch
 
@@ -362,6 +367,7 @@ class BodyStore:
         )
         if not hasattr(file, "__aiter__"):
             return await _in_thread(put, file)
+        # A thread can't wait for an asynchronous iterable, so all of it is gathered first.
         with SpooledTemporaryFile(max_size=chunk_size) as spool:
             async for buffer in file:
                 spool.write(buffer)
@@ -424,6 +430,7 @@ class Result:
     def buffer(self) -> bytes:
         """Return all of it; a whole object is verified first."""
         start, end = self.range
+        # A range of nothing, as `head` asks for: no content is fetched for it.
         if start == end:
             return b""
         span = () if (start, end) == (0, self._size) else (start, end)
@@ -446,6 +453,7 @@ class Result:
     async def __aiter__(self) -> AsyncIterator[bytes]:
         """Yield all of it, read in a thread."""
         pieces = iter(self)
+        # With a default, for `StopIteration` can't leave a thread through a future.
         while data := await _in_thread(partial(next, pieces, b"")):
             yield data
 
@@ -468,6 +476,7 @@ def _translated(path: str, *, writes: bool = False) -> Iterator[None]:
     except PermissionError as error:
         raise exceptions.PermissionDeniedError(str(error)) from error
     except FileNotFoundError as error:
+        # Obspec's own `NotFoundError` is a `FileNotFoundError`: it has been translated already.
         if isinstance(error, exceptions.BaseError):
             raise
         raise exceptions.NotFoundError(_no_object(path)) from error
@@ -475,6 +484,7 @@ def _translated(path: str, *, writes: bool = False) -> Iterator[None]:
         kind = _ERRORS.get(error.errno)
         if kind is None:
             raise
+        # Nothing is missing where one writes: the path is a directory, or leads through a file.
         if writes and kind is exceptions.NotFoundError:
             kind = exceptions.InvalidPathError
         raise kind(f"{path}: {error.strerror}") from error

@@ -44,7 +44,7 @@ class OffloadingCompletionHook(CompletionHook):  # type: ignore[misc]
 
     Raises:
         InvalidSize: the threshold is under 256 bytes.
-        InvalidArgument: `waiting` is no positive integer.
+        InvalidArgument: `waiting` is not a positive integer.
     """
 
     def __init__(
@@ -95,6 +95,7 @@ class OffloadingCompletionHook(CompletionHook):  # type: ignore[misc]
             raise
         with self._lock:
             self._writing.add(future)
+        # After `add`: a future that is done already calls at once, and would stay in the set.
         future.add_done_callback(self._writing.discard)
         if span is not None:
             span.set_attributes(references)
@@ -104,6 +105,7 @@ class OffloadingCompletionHook(CompletionHook):  # type: ignore[misc]
     def _named(self, messages: list[Any], batch: Batch) -> str:
         # Arguments and results of tools are any objects, which become JSON first.
         text = json.dumps([dataclasses.asdict(each) for each in messages], default=_plain)
+        # Large contents are objects of their own, since each call of a conversation repeats them.
         small = self._payloads.named(json.loads(text), batch)
         stored = batch.add(json.dumps(small).encode(), JSON)
         return self._payloads.objects.reference(stored).url
@@ -131,9 +133,11 @@ class OffloadingCompletionHook(CompletionHook):  # type: ignore[misc]
             writing = [*self._writing]
         wait(writing, timeout=timeout)
         self._pool.give_up(patience=0)
+        # What was given up never ran, so that nothing else frees its place or counts it.
         for _ in [each for each in writing if each.cancelled()]:
             self._places.release()
             self._drop("the hook was shut down")
+        # Otherwise the hook, with all it holds, would live until the process ends.
         atexit.unregister(self.shutdown)
 
 

@@ -67,7 +67,7 @@ class OffloadingConversationStore(ConversationStore):  # type: ignore[misc]
 
     Raises:
         InvalidSize: the threshold is under 256 bytes.
-        InvalidArgument: `conversations` is no store of conversations.
+        InvalidArgument: `conversations` is not a store of conversations.
     """
 
     def __init__(
@@ -106,6 +106,7 @@ class OffloadingConversationStore(ConversationStore):  # type: ignore[misc]
         Raises:
             StoreError: the store failed.
         """
+        # Contents first: a record whose contents are missing could never be read again.
         small = await asyncio.to_thread(self._offload, new_entries)
         await self._conversations.write_record(
             record, new_entries=small, expected_revision=expected_revision
@@ -144,6 +145,7 @@ class OffloadingConversationStore(ConversationStore):  # type: ignore[misc]
                 return leaf
             # Payloads are texts: large bytes go as base64, which is stored decoded.
             is_large = len(leaf) > self._payloads.threshold
+            # Latin-1 has a character for every byte, so small bytes come back as they were.
             return base64.encode(leaf) if is_large else leaf.decode("latin-1")
 
         def changed(leaf: str | bytes, text: str) -> str | bytes:
@@ -181,6 +183,7 @@ def _with_leaves(
         found.append(as_text(leaf))
         return leaf
 
+    # Twice over the value: first to gather its leaves, then to put the changed ones in, in order.
     _mapped(value, note)
     texts = iter(change(found))
     return _mapped(value, lambda leaf: changed(leaf, next(texts)))
@@ -189,6 +192,7 @@ def _with_leaves(
 def _mapped(value: Any, change: Callable[[str | bytes], str | bytes]) -> Any:
     """Return a copy of messages with their texts and bytes changed, in the same types."""
     kind = type(value)
+    # Not `isinstance`: an enum that is a string would come back as a plain one.
     if kind is str or kind is bytes:
         return change(value)
     if kind is list or kind is tuple:

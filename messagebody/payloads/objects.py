@@ -26,6 +26,7 @@ _TRUST: Final = 3600.0
 
 `sweep` deletes nothing younger than seven days, and `keep` renews what is older than half of that.
 """
+# Of each a digest and a time, so some tens of MB at most in a process that runs for months.
 _REMEMBERED: Final = 100_000
 
 
@@ -33,7 +34,7 @@ def checked_threshold(threshold: int | str, smallest: int) -> int:
     """Return a threshold in bytes.
 
     Raises:
-        InvalidSize: it is no size, or so small that references take more room than contents.
+        InvalidSize: it is not a size, or is so small that references take more room than contents.
     """
     size = parse_size(threshold)
     if size < smallest:
@@ -95,6 +96,7 @@ class Objects:
 
         An error is a value here: who shows a history may show what is left of it.
         """
+        # Not a set: fetching in the order asked keeps errors the same from run to run.
         distinct = [*dict.fromkeys(wanted)]
         found: dict[Stored, Any] = {each: self._cache.get(each) for each in distinct}
         missing = [each for each in distinct if found[each] is None]
@@ -159,6 +161,7 @@ class Batch:
             content_type = OCTET_STREAM  # a store is not told what an encrypted content is
             stored = Stored(sha256_of(data), len(data), name)
 
+        # Remembered after the store has it: before, a failed write would never be tried again.
         def write() -> None:
             keep(self._objects.store, data, content_type=content_type)
             self._objects._remember(digest, stored)
@@ -206,6 +209,7 @@ class _Cache:
     def put(self, stored: Stored, data: bytes) -> None:
         with self._lock:
             self._held += len(data) - len(self._contents.pop(stored, b""))
+            # What is larger than the cache empties it and leaves again: no case of its own.
             self._contents[stored] = data
             while self._held > self._capacity:
                 self._held -= len(self._contents.popitem(last=False)[1])

@@ -17,6 +17,7 @@ from messagebody.payloads.objects import Batch, Objects, Stored, checked_thresho
 from messagebody.stores import Store, open_store
 
 _PREFIX: Final = "x-messagebody:"
+# Stands before a caller's own string that begins like a reference, which else would be fetched.
 _LITERAL: Final = f"{_PREFIX}literal;"
 _REFERENCE: Final = re.compile(
     r"x-messagebody:(text|base64|urlsafe);sha256=([0-9a-f]{64});size=([0-9]{1,15});head=(.*)",
@@ -61,6 +62,7 @@ class Payloads:
         """Return what `offload` does, and leave the writing to whoever has the batch."""
 
         def replaced(text: str) -> str:
+            # A character has at most four bytes: most strings need not be encoded to be measured.
             if len(text) <= self.threshold // 4 or not self._is_long(text):
                 return _LITERAL + text if text.startswith(_PREFIX) else text
             pieces = texts.split(text)
@@ -71,6 +73,7 @@ class Payloads:
         return _mapped(value, replaced)
 
     def _is_long(self, text: str) -> bool:
+        # JSON may hold half of a surrogate pair, which has no UTF-8 of its own.
         return len(text.encode("utf-8", "surrogatepass")) > self.threshold
 
     def inline(self, value: Any) -> Any:
@@ -82,6 +85,7 @@ class Payloads:
                 wanted.append(_read(text)[1])
             return text
 
+        # All references first, so that they are fetched together and not one after another.
         _mapped(value, noted)
         found = self.objects.fetch_all(wanted)
 
@@ -92,6 +96,7 @@ class Payloads:
                 return text[len(_LITERAL) :]
             form, stored, head = _read(text)
             data = found[stored]
+            # Raised only here, so that the first in the value is told, and not the first to fail.
             if isinstance(data, MessageBodyError):
                 raise data
             return texts.join(form, head, data)
@@ -111,7 +116,7 @@ def offload(
 
     Raises:
         InvalidSize: the threshold is under 256 bytes, where references would save nothing.
-        InvalidPart: the value is none of JSON, or nested too deeply.
+        InvalidPart: the value is not JSON, or is nested too deeply.
         StoreError: the store failed.
 
     Examples:
@@ -132,7 +137,7 @@ def inline(value: Any, store: str | os.PathLike[str] | Store) -> Any:
         store: the store, its URL, or a directory's path.
 
     Raises:
-        DecodeError: a string looks like a reference and is none.
+        DecodeError: a string looks like a reference but is not one.
         ObjectNotFound, DigestMismatch: content is gone or damaged.
         StoreError: the store failed.
     """
@@ -150,6 +155,7 @@ def _mapped(value: Any, change: Callable[[str], str], depth: int = DEFAULT_LIMIT
     """Return a JSON value with its strings changed; keys are left alone."""
     if isinstance(value, str):
         return change(value)
+    # The caller's value may be deeper than Python's stack, and end in a RecursionError.
     if isinstance(value, dict | list | tuple) and not depth:
         raise InvalidPart(f"the value is nested more than {DEFAULT_LIMITS.depth} levels deep")
     if isinstance(value, dict):

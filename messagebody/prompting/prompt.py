@@ -15,6 +15,7 @@ from messagebody.part import Part
 from messagebody.prompting.counting import estimate_tokens, picture_cost
 from messagebody.references import Resolver
 
+# At most nine digits: Python refuses to read thousands, and ours is never that long.
 _TAG: Final = re.compile(r"part-([0-9]{1,9})")
 _SHORTEST: Final = 80
 """Characters of a text that are worth showing; a shorter piece is listed without content."""
@@ -34,7 +35,7 @@ class Omission:
         kind: "cut": head and tail are shown; "listed": name, type and size are; "unlisted": the
             prompt only counts it.
         shown: characters of it that are in the prompt.
-        total: characters of it, or bytes if it is no text; None if not known.
+        total: characters of it, or bytes if it is not text; None if not known.
         why: the reason.
     """
 
@@ -75,8 +76,8 @@ def to_prompt(
     What fits stays whole. Else pictures take up to half of the budget, unnamed text goes before
     named text, and of a long text its head and its tail are shown, with a note where something
     is left out that says how to read it. What has no place is listed, and what has no place in
-    the list is counted. Named parts stand in a tag that occurs in no content, so that none can
-    end its frame.
+    the list is counted. Named parts stand in a tag that does not occur in any content, so that
+    no content can end its frame.
 
     Arguments:
         body: the body.
@@ -88,7 +89,7 @@ def to_prompt(
             nothing of yours. What is refused is listed.
 
     Raises:
-        InvalidArgument: the body is none, or a counter returns no number.
+        InvalidArgument: the body is not a body, or a counter does not return a number.
 
     Examples:
         >>> body = MessageBody()
@@ -131,6 +132,7 @@ class _Entry:
         try:
             text = part.read_text()
         except MessageBodyError as error:
+            # A model reads it, so no advice that would tell it which permission to ask for.
             return cls(index, part, why=error.statement, total=part.size)
         return cls(index, part, text=text, total=len(text))
 
@@ -164,10 +166,12 @@ class _Composer:
         self._lengths = {each.index: len(each.text or "") for each in texts}
         self._unnamed = [each.index for each in texts if each.part.name is None]
         self._named = [each.index for each in texts if each.part.name is not None]
+        # Chosen once: each of the plans that are tried would search all texts again.
         self._tag = _free_tag(entries)
 
     def compose(self) -> Prompt:
         everything = _Plan(frozenset(self._costs), self._lengths, len(self._entries))
+        # A counter of the caller may be slow, and what is far too long need not be given to it.
         is_short = sum(self._lengths.values()) <= _PER_TOKEN * self._budget
         if is_short and (prompt := self._attempt(everything)) is not None:
             return prompt
@@ -189,6 +193,7 @@ class _Composer:
 
     def _choices_of_media(self) -> list[frozenset[int]]:
         """Return the first pictures that fit into half of the budget, and none at all."""
+        # Half, so that pictures, which cost the same whatever they show, leave place for text.
         chosen, left = set(), self._budget // 2
         for index, cost in self._costs.items():
             if cost <= left:
@@ -199,6 +204,7 @@ class _Composer:
     def _shares(self, characters: int) -> dict[int, int]:
         """Share characters out: unnamed text first, but it leaves a third to the named one."""
         named = sum(self._lengths[index] for index in self._named)
+        # Unnamed text is what the sender says; without a third, a long one would hide all files.
         reserved = min(named, characters // 3)
         first = _filled({i: self._lengths[i] for i in self._unnamed}, characters - reserved)
         left = characters - sum(first.values())
@@ -206,6 +212,7 @@ class _Composer:
         return {
             index: share
             for index, share in shares.items()
+            # A piece this short says less than the frame around it costs.
             if share >= min(_SHORTEST, self._lengths[index])
         }
 
@@ -244,6 +251,7 @@ class _Composer:
         for entry in self._entries:
             if entry.index in plan.media:
                 flush()
+                # Formats write a name as text of their own, which the budget has not counted.
                 body.append(entry.part.evolve(name=None))
             elif entry.index in plan.characters:
                 lines.append(self._framed(entry, plan.characters[entry.index]))
@@ -298,7 +306,7 @@ def _number(value: object, what: str) -> int:
 
 
 def _filled(lengths: dict[int, int], total: int) -> dict[int, int]:
-    """Share a total out so that nobody has more than is needed and all others have alike."""
+    """Share a total out evenly, without giving anybody more than it needs."""
     shares, left = {}, total
     for place, (index, length) in enumerate(sorted(lengths.items(), key=lambda pair: pair[1])):
         shares[index] = min(length, left // (len(lengths) - place))
@@ -309,6 +317,7 @@ def _filled(lengths: dict[int, int], total: int) -> dict[int, int]:
 def _cut(text: str, characters: int, part: str) -> str:
     """Return the head and the tail of a text, and a note between them."""
     head, tail = characters * 2 // 3, len(text) - (characters - characters * 2 // 3)
+    # A line end cut in two would count as two line ends.
     head -= text[head - 1 : head + 1] == "\r\n"
     tail += text[tail - 1 : tail + 1] == "\r\n"
     note = f"[… {tail - head:,} characters left out; read_part({part!r}, {head}) shows them]"

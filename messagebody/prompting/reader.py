@@ -30,7 +30,7 @@ class Reader(Toolbox):
         limit: characters of one answer, but for its notes.
 
     Raises:
-        InvalidArgument: the body is none, or the limit is under 100.
+        InvalidArgument: the body is not a body, or the limit is under 100.
 
     Examples:
         >>> body = MessageBody()
@@ -49,8 +49,10 @@ class Reader(Toolbox):
     ) -> None:
         require_body(body)
         require_resolver(resolver)
+        # Under it, answers would be mostly the notes about what comes next.
         if not isinstance(limit, int) or limit < 100:
             raise InvalidArgument("a limit of at least 100 characters", limit)
+        # A copy, for offsets and numbers in earlier answers must stay right if the body changes.
         self._body = (body if resolver is None else body.with_resolver(resolver)).copy()
         self._limit = limit
 
@@ -102,6 +104,7 @@ class Reader(Toolbox):
             each = self._body[position]
             try:
                 searched = _text_of(each)
+            # One part that can't be read must not hide hits in the others; the answer names it.
             except MessageBodyError:
                 skipped.append(_called(position, each))
                 continue
@@ -119,7 +122,7 @@ def _text_of(part: Part) -> str:
     """Return the text of a part.
 
     Raises:
-        InvalidPart: it is no text, or too large.
+        InvalidPart: it is not text, or is too large.
         MessageBodyError: it can't be read.
     """
     if not part.is_text:
@@ -137,6 +140,7 @@ def _line(position: int, part: Part) -> str:
     facts = [str(position), *([] if part.name is None else [escape(part.name)])]
     facts += [escape(part.content_type, limit=100), human_size(part.size)]
     if part.url is not None:
+        # A signed URL in an answer would be in the logs of the provider.
         facts.append(redact_url(part.url, limit=100))
     return "  ".join(facts)
 
@@ -144,6 +148,7 @@ def _line(position: int, part: Part) -> str:
 def _hits(text: str, wanted: str) -> Iterator[str]:
     # Not `casefold`, which changes lengths and so the offsets.
     folded, wanted = text.lower(), wanted.lower()
+    # "İ" is two characters in lower case, which moves every offset behind it.
     if len(folded) != len(text):
         folded = text
     at = folded.find(wanted)

@@ -211,6 +211,7 @@ class Contents:
     # Bytes
 
     def _shown_bytes(self, part: "messagebody.Part", kind: str, data: bytes) -> Shown:
+        # Before the stated type is believed: a sender may call anything a picture.
         found = essence(sniffing.content_type(data[: sniffing.HEAD]))
         found = ALIASES.get(found, found)
         if found in _MEDIA and kind.partition("/")[0] in {"image", "audio", "video"}:
@@ -285,7 +286,9 @@ def _origin(part: "messagebody.Part") -> Html:
     shown = redact_url(part.url, limit=2_000)
     if not is_web_link(part.url):
         return element("p", element("code", shown), class_="origin")
+    # Signatures and tokens stand in query and fragment, and a page is passed on.
     target = urlsplit(part.url)._replace(query="", fragment="").geturl()
+    # The page's own address may be private: the site behind the link must not learn it.
     link = element("a", shown, href=target, rel="noopener noreferrer nofollow")
     return element("p", link, class_="origin")
 

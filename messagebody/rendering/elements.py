@@ -5,6 +5,7 @@ from typing import Final
 
 from messagebody._text import escape
 
+# HTML forbids an end tag for these.
 _EMPTY: Final = frozenset({"img", "link", "meta"})
 # Line breaks and tabs, and the joiners that emoji and several scripts are written with.
 _KEPT: Final = "\n\t\u200c\u200d"

@@ -16,6 +16,7 @@ from messagebody.rendering.pages import document, style_of
 MOST_ON_A_CIRCLE: Final = 60
 """Agents that are drawn; more are only listed."""
 
+# Each of these is a panel with two lists of neighbours, so this bounds the page.
 _MOST_LISTED: Final = 2_000
 _MOST_NEIGHBOURS: Final = 200
 _LONGEST_LABEL: Final = 22

@@ -39,6 +39,7 @@ def dot(agents: Iterable[str], pairs: Iterable[tuple[str, str]]) -> Iterator[str
 
 
 def _quoted(text: str) -> str:
+    # Backslashes first, or those of the quotes would be doubled.
     inside = escape(text).replace("\\", "\\\\").replace('"', '\\"')
     return f'"{inside}"'
 

@@ -39,7 +39,7 @@ class Grid:
 
 
 class NoGrid(Exception):
-    """Content that is no table after all; the text says why."""
+    """Content that is not a table after all; the text says why."""
 
 
 def of_csv(text: str, delimiter: str) -> Grid:
@@ -50,12 +50,14 @@ def of_csv(text: str, delimiter: str) -> Grid:
     """
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
     try:
+        # The head, and one row more than is shown: so it is known whether there are more.
         rows = [row for row in islice(reader, ROWS + 2) if row]
     except csv.Error as error:
         raise NoGrid(str(error)) from error
     if not rows:
         raise NoGrid("it has no rows")
     is_whole = len(rows) <= ROWS + 1
+    # One column more than is shown tells that there are more, and none is made for the rest.
     width = min(max(map(len, rows)), COLUMNS + 1)
     full = [row[:width] + [""] * (width - len(row)) for row in rows]
     return Grid(full[0], full[1 : ROWS + 1], len(rows) - 1 if is_whole else None)
@@ -112,6 +114,7 @@ def of_parquet(data: bytes) -> Grid:
         file = pq.ParquetFile(io.BytesIO(data))
         names = file.schema_arrow.names[: COLUMNS + 1]
         groups = file.metadata.num_row_groups
+        # The size after unpacking: a small file can state rows of gigabytes.
         if groups and file.metadata.row_group(0).total_byte_size > _PARQUET:
             raise NoGrid("its rows take too much memory")
         batches = file.iter_batches(ROWS, row_groups=[0], columns=names) if groups else ()

@@ -1,7 +1,7 @@
 """Markup of strangers made safe: Markdown and HTML become elements that only show.
 
 The one door to markdown-it and nh3. HTML inside of Markdown is text, and what markdown-it makes
-goes through the same sieve as HTML, so that a mistake in one of the two is no hole.
+goes through the same sieve as HTML, so that a mistake in one of the two does not open a hole.
 """
 
 from collections.abc import Callable

@@ -22,6 +22,7 @@ class ArtifactUpdates(Accumulator):
 
     def feed(self, event: dict[str, Any]) -> None:
         """Take a response of a stream, or what it holds."""
+        # 1.0 wraps each response by its kind; 0.3 sends what is in it bare.
         event = next((event[key] for key in _WRAPPERS if isinstance(event.get(key), dict)), event)
         if "artifact" in event:
             self._update(event, member(event, "artifact", dict))
@@ -51,6 +52,7 @@ class ArtifactUpdates(Accumulator):
                 held["metadata"] = said
         else:
             held = self._artifacts[key] = {**artifact, "parts": []}
+            # Without `append` an artifact is replaced, even after its last chunk.
             self._ended.discard(key)
         for part in parts:
             self.begin(held["parts"], part)
@@ -59,11 +61,13 @@ class ArtifactUpdates(Accumulator):
 
     def _status(self, event: dict[str, Any]) -> None:
         status = member(event, "status", dict)
+        # A whole task and a status update both have a status; only the update has a `taskId`.
         if "artifacts" in event or "taskId" not in event:
             self._task |= {key: value for key, value in event.items() if key != "artifacts"}
             for artifact in objects(event, "artifacts"):
                 self._update({}, artifact)
         self._task["status"] = status
+        # 1.0 writes `TASK_STATE_COMPLETED` where 0.3 writes `completed`.
         state = str(status.get("state", "")).lower().removeprefix("task_state_")
         if state in _FINAL or event.get("final") is True:
             self.end()

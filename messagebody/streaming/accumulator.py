@@ -9,9 +9,10 @@ from messagebody.wire import strict_json
 
 
 class OutOfPlace(Exception):
-    """Report an event that does not fit to those before it; the text says why."""
+    """Report an event that does not fit those before it; the text says why."""
 
 
+# `text += piece` copies all before it, which is quadratic in a message of many pieces.
 class Pieces:
     """Text that arrives in pieces; it is joined when somebody looks at it."""
 
@@ -25,6 +26,7 @@ class Pieces:
         self._pieces.append(text)
 
     def __str__(self) -> str:
+        # Joined once and kept, so that looking after every event does not join all again.
         if len(self._pieces) > 1:
             self._pieces = ["".join(self._pieces)]
         return self._pieces[0] if self._pieces else ""
@@ -89,7 +91,7 @@ class Accumulator:
         """Add a piece to a text.
 
         Raises:
-            OutOfPlace: it is no text.
+            OutOfPlace: it is not text.
             DecodeError: the message grows beyond the limit.
         """
         if not isinstance(more, str):
@@ -123,6 +125,7 @@ def member(event: Any, key: str, kind: type = str) -> Any:
         OutOfPlace: it is missing, or of another type.
     """
     value = event.get(key) if isinstance(event, dict) else None
+    # `isinstance` would take True for an index.
     if type(value) is not kind:
         raise OutOfPlace(f"its member {key} is {quote(value, limit=40)}")
     return value
@@ -134,6 +137,7 @@ def at(blocks: list[Any], index: Any, what: str) -> Any:
     Raises:
         OutOfPlace: there is none.
     """
+    # Python counts a negative index from the end, and events may not.
     if type(index) is not int or not 0 <= index < len(blocks):
         raise OutOfPlace(f"{what} {_shown(index)} has not begun")
     return blocks[index]

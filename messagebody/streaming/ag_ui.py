@@ -21,6 +21,7 @@ class RunEvents(Accumulator):
         self._blocks: list[dict[str, Any]] = []
         self._open: dict[tuple[str, str], Pieces] = {}
         self._last: dict[str, str] = {}
+        # Kept beyond the end, to tell a piece that is too late from one that never started.
         self._seen: set[tuple[str, str]] = set()
 
     def feed(self, event: dict[str, Any]) -> None:
@@ -57,6 +58,7 @@ class RunEvents(Accumulator):
 
     def _chunk(self, sort: str, key: str, piece: str, event: dict[str, Any]) -> None:
         """Take start, content and end in one: an id is said with the first chunk at least."""
+        # Only the first chunk must state its id; the later ones belong to the last of their sort.
         name = event.get(key) or self._last.get(sort)
         if not isinstance(name, str):
             raise OutOfPlace(f"it has no {key}, and there was none before")

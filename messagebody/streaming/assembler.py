@@ -86,6 +86,7 @@ class Assembler:
         self._format = format
         self._limits = require_limits(limits)
         self._accumulator = _STREAMS[format](join=join, limits=self._limits)
+        # Kept, because an earlier body may be looked at after more events came.
         self._events: list[Any] = []
         self._verdict = None if schema is None else _Verdict(schema)
 
@@ -167,6 +168,7 @@ class Assembler:
 
         def make() -> MessageBody:
             accumulator = self._accumulator
+            # An accumulator only goes forward, so an earlier state is made by feeding again.
             if count != len(self._events):
                 accumulator = type(accumulator).of(accumulator)
                 for event in self._events[:count]:
@@ -205,6 +207,7 @@ class _SoFar(MessageBody):
         return getattr(self, name)
 
     def __reduce__(self) -> Any:
+        # What makes the body is a closure, which pickle can't write.
         return MessageBody.from_dicts, (self.to_dicts(),)
 
 
@@ -225,11 +228,13 @@ class _Verdict:
 
     def update(self, shape: int, body: Callable[[], MessageBody]) -> None:
         """Take the parts that are new since the last time."""
+        # More text in a part changes no verdict, and most events bring only that.
         if shape == self._shape:
             return
         self._shape = shape
         counts: dict[tuple[str | None, str], int] = {}
         for part in body():
+            # Counted, because several parts may be alike in both.
             key = (part.name, part.content_type)
             counts[key] = counts.get(key, 0) + 1
             if counts[key] > self._fed.get(key, 0):

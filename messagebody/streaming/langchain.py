@@ -53,6 +53,7 @@ class MessagePieces(Accumulator):
         index, kind = piece.get("index"), piece.get("type")
         found = None
         if index is not None:
+            # From the end: a number that comes again means its latest block.
             found = next((each for each in reversed(held) if each.get("index") == index
                           and each.get("type") == kind), None)  # fmt: skip
         elif kind == "text" and held and held[-1].get("type") == "text" and "index" in piece:
@@ -77,6 +78,7 @@ class MessagePieces(Accumulator):
         """Return the message so far."""
         blocks = [{key: value for key, value in block.items() if (key, value) != ("index", None)}
                   for block in plain(self._blocks)]  # fmt: skip
+        # Models that stream plain text get plain text back, as `AIMessage` has it.
         is_text = not self._is_list and len(blocks) < 2
         content = blocks[0]["text"] if is_text and blocks else blocks
         data: dict[str, Any] = {"type": "ai", **self._about, "content": content}
@@ -84,6 +86,7 @@ class MessagePieces(Accumulator):
             said = {"name": call.get("name") or "", "id": call.get("id")}
             value = _arguments(call.get("args") or "")
             if value is None:
+                # As LangChain itself calls arguments that are cut: they are shown, and never run.
                 broken = {**said, "args": call.get("args") or "", "type": "invalid_tool_call"}
                 data.setdefault("invalid_tool_calls", []).append({**broken, "error": None})
             else:
@@ -97,7 +100,7 @@ class MessagePieces(Accumulator):
 
 
 def _arguments(text: str) -> dict[str, Any] | None:
-    """Return the arguments of a call; None while they are no object."""
+    """Return the arguments of a call; None while they are not an object."""
     try:
         value = strict_json.loads(text or "{}", depth=100)
     except strict_json.InvalidJson:

@@ -47,6 +47,7 @@ def sse(body: MessageBody, *, start: int = 0) -> Iterator[str]:
 
 def _values(body: MessageBody, start: int) -> Iterator[tuple[int | None, dict[str, Any]]]:
     for index in range(start, len(body)):
+        # One at a time, so that a large body is never in memory as JSON.
         [part] = MessageBody([body[index]]).to_dicts()
         yield index, {"part": part}
     yield None, {"end": len(body)}
@@ -81,6 +82,7 @@ class PartLines(Accumulator):
             [made] = MessageBody.from_dicts([part], limits=self._limits)
         except MessageBodyError as error:
             raise OutOfPlace(f"its part is none: {error}") from error
+        # Told here by its line: otherwise only the whole body would be refused, at the end.
         if made.name in self._names:
             raise OutOfPlace(f"a part before has its name, {made.name}")
         self._names |= {made.name} if made.name is not None else set()

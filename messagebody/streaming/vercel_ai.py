@@ -1,4 +1,4 @@
-"""The stream of Vercel's AI SDK: what its user interfaces make messages of."""
+"""The stream of Vercel's AI SDK: the chunks of which its user interfaces make messages."""
 
 from typing import Any, Final
 
@@ -63,6 +63,7 @@ class MessageChunks(Accumulator):
                 self.begin(self._parts, {"type": "step-start"})
             case "reset-step":
                 self._reset()
+            # An aborted message ends too: what came until then stays, as in the user interface.
             case "finish" | "abort":
                 self.end()
             case "error":
@@ -76,6 +77,7 @@ class MessageChunks(Accumulator):
         """Take back the parts of this step."""
         starts = [index for index, part in enumerate(self._parts) if part["type"] == "step-start"]
         del self._parts[(starts[-1] + 1 if starts else 0) :]
+        # A step that is tried again may use the same ids again.
         self._texts, self._tools, self._inputs = {}, {}, {}
         self.shape += 1
 
@@ -98,10 +100,11 @@ class MessageChunks(Accumulator):
             held["state"] = "done"
             if event.get("citations") is not None:
                 held["citations"] = event["citations"]
+            # So that a later text may have the same id, as in a next step.
             del self._texts[about]
 
     def _value(self, kind: str, event: dict[str, Any]) -> None:
-        """Take a value: one with an id replaces the one before, a transient one is no part."""
+        """Take a value: one with an id replaces the one before, a transient one is left out."""
         if event.get("transient"):
             return
         name = event.get("id")
@@ -129,6 +132,7 @@ class MessageChunks(Accumulator):
         if event.get("providerMetadata") is not None:
             place = "result" if kind.startswith("tool-output") else "call"
             part[f"{place}ProviderMetadata"] = event["providerMetadata"]
+        # A piece of input changes no part's kind; all else changes the state of one.
         self.shape += kind != "tool-input-delta"
         self._advance(kind.removeprefix("tool-"), key, part, event)
         return None
@@ -139,6 +143,7 @@ class MessageChunks(Accumulator):
             part = self._tools[key] = {}
             self.begin(self._parts, part)
         name = member(event, "toolName")
+        # Tools that are known only at run time have no type of their own in a user interface.
         dynamic = {"type": "dynamic-tool", "toolName": name}
         part |= dynamic if event.get("dynamic") else {"type": f"tool-{name}"}
         part["toolCallId"] = key

@@ -117,6 +117,7 @@ class _Demo:
             self._write(f"files/{name}", sample(name))
         for name in _SCHEMAS:
             self._write(f"{name}.json", _schema(name).to_json(indent=2).encode() + b"\n")
+        # Inlined, for a body with local files has no JSON.
         self._write("message.json", inline(self._body()).to_json_bytes() + b"\n")
 
     def _write(self, name: str, data: bytes) -> None:
@@ -202,6 +203,7 @@ class _Demo:
         self._compare(whole, small, inline(small, resolver=Resolver(allow=[store])))
 
     def _compare(self, whole: MessageBody, small: MessageBody, back: MessageBody) -> None:
+        # Compared, because the demo tells the reader so.
         if back.to_json_bytes() != whole.to_json_bytes():
             raise DigestMismatch("the message read back", whole.digest, back.digest)
         if small.digest != whole.digest:
@@ -224,6 +226,7 @@ class _Demo:
 
     def _width(self) -> int | None:
         width = self.terminal.width
+        # Three columns go to the indent of everything that is shown.
         return None if width is None else max(width - 3, 40)
 
 
@@ -246,6 +249,7 @@ def _load_call(name: str) -> str:
 
 
 def _as_json(part: Part) -> list[str]:
+    # Without the brackets of the list around the part.
     return MessageBody([part]).to_json(indent=2).splitlines()[1:-1]
 
 

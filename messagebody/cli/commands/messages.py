@@ -221,7 +221,7 @@ def _body(
 
 
 def _chosen(found: list[str], message: str) -> str:
-    """Return the format of a message; what is no message at all is a body with an error."""
+    """Return the format of a message; what is not a message at all is a body with an error."""
     if not found or BODY in found:
         return BODY
     if len(found) > 1:

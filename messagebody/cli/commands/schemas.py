@@ -350,6 +350,7 @@ def add_agents(terminal: Terminal, file: str, agents: tuple[str, ...], *, lenien
       messagebody registry add agents.db agents/
       messagebody registry add agents.db researcher.json
     """
+    # All are read before the file is made: a mistake in one leaves no file behind.
     found = [agent for place in agents for agent in _agents(place)]
     with Registry.open(file, lenient=lenient) as registry:
         registry.put_all(found)

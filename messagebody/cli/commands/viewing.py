@@ -56,6 +56,7 @@ def view_command(
       messagebody view new.json --against old.json -o changes.html
     """  # noqa: D205 - the table of commands has the first line
     _check_sources(body, schema, against)
+    # Pages with pictures are megabytes of base64 in a terminal.
     if output is None and not in_browser and is_terminal(sys.stdout):
         raise click.UsageError("a page is for a browser; write it with -o FILE, or use --open")
     document = page(
@@ -73,6 +74,7 @@ def view_command(
 
 
 def _check_sources(*paths: str | None) -> None:
+    # The second reader would find it empty, and report an empty file.
     if paths.count("-") > 1:
         raise click.UsageError("only one of BODY, --schema and --against can be standard input")
 
