@@ -29,6 +29,8 @@ class Shell:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self._monkeypatch = monkeypatch
+        # Workers that run tests side by side may have inherited or set it.
+        monkeypatch.delenv("COLUMNS", raising=False)
 
     def __call__(self, *arguments: str, stdin: bytes = b"") -> Done:
         streams = [io.TextIOWrapper(io.BytesIO(data), "utf-8") for data in (stdin, b"", b"")]
