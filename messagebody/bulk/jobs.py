@@ -474,6 +474,7 @@ class Map(Job):
             if isinstance(value, MessageBody):
                 sink.line(message.with_value(value.to_json_bytes()))
             elif isinstance(value, Mapping):
+                # Checked here, so that a value that JSON has not is an error of its line.
                 row = strict_json.checked_copy(dict(value), depth=DEFAULT_LIMITS.depth)
                 sink.line(_row(message, **row))
             else:

@@ -165,6 +165,7 @@ class _StoredFile(io.RawIOBase):
         return self._position
 
     def readinto(self, buffer: Any) -> int:
+        # Up to the size that was found: what was added since belongs to another version.
         end = min(self._position + len(buffer), self._stat.size)
         if self._position >= end:
             return 0
@@ -250,6 +251,7 @@ def _named_file_or_directory(source: str, options: dict[str, Any]) -> tuple[_Bas
     if "://" not in source:
         source = os.path.realpath(source)
     above, _, name = source.rstrip("/").rpartition("/")
+    # A bucket alone has nothing above it that could be listed.
     if name and not above.endswith(":/"):
         store = open_place(above, options)
         stat = store.stat(name)
@@ -275,6 +277,7 @@ def _is_listed(key: str) -> bool:
 def _all_of(store: Store, found: list[Stat], source: str) -> tuple[_Base, list[Input]]:
     if not found:
         raise ObjectNotFound("no file of messages is there", redact_url(source))
+    # Stores list in any order, and shards must be the same when a job is run again.
     found.sort(key=lambda stat: stat.key)
     return store.url.split("/"), [_input(store, stat) for stat in found]
 
@@ -308,6 +311,7 @@ def _cut(file: Input, shard_bytes: int) -> Iterator[Shard]:
     elif file.kind is Kind.PARQUET:
         edges = _row_groups(file, shard_bytes)
     else:
+        # Compressed files can't be read from the middle, so that each is one shard.
         edges = [0, file.stat.size]
     for number, (start, end) in enumerate(pairwise(edges)):
         yield Shard(f"{file.name}.{number:05}", (file,), start, end)

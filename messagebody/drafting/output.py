@@ -125,6 +125,7 @@ class OutputSchema:
             problem = f"the output is an object of {', '.join(keys)}, got {quote(got, limit=80)}"
             raise DecodeError(problem)
         body = MessageBody(part for slot in self._slots for part in slot.parts(value[slot.key]))
+        # The JSON Schema can't say that an array needs one part, or that names match a pattern.
         self._schema.validate(body)
         return body
 
@@ -171,6 +172,7 @@ def textual_types(part: SchemaPart) -> tuple[str, ...]:
     literal = part.content_type
     if not _GLOB.search(literal):
         return (literal,) if is_text(literal) else ()
+    # Providers take lists of values in a schema, but no patterns that all of them know.
     known = [TEXT_PLAIN, *(kind for kind in WELL_KNOWN if kind != TEXT_PLAIN and is_text(kind))]
     return tuple(kind for kind in known if part.content_type_pattern.matches(kind))[:_TYPES]
 

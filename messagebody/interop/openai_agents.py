@@ -49,6 +49,7 @@ class OffloadingSession(SessionABC):  # type: ignore[misc]
             ObjectNotFound, DigestMismatch: content is gone or damaged.
         """
         items = await self._session.get_items(limit)
+        # Stores block, and the event loop of the agent must not.
         return await asyncio.to_thread(self._payloads.inline, items)
 
     async def add_items(self, items: list[Any]) -> None:
@@ -57,6 +58,7 @@ class OffloadingSession(SessionABC):  # type: ignore[misc]
         Raises:
             StoreError: the store failed.
         """
+        # Contents first: items must never refer to what is not there.
         await self._session.add_items(await asyncio.to_thread(self._payloads.offload, items))
 
     async def pop_item(self) -> Any:

@@ -18,6 +18,7 @@ from messagebody.rendering.contents import Contents, as_source
 from messagebody.rendering.elements import Html, element, joined
 from messagebody.rendering.tables import place_of, preview, size_of, total_size, type_of
 
+# A view stays in the notebook's file, with all that is in it.
 _MOST_ROWS: Final = 100
 _MOST: Final = 5 * 1024 * 1024
 _LONGEST: Final = 2_000
@@ -91,6 +92,7 @@ def part_html(part: "messagebody.Part") -> str:
     contents = Contents(MessageBody([part]), None, most=_MOST, total=2 * _MOST)
     try:
         content = contents.show(part).html
+    # A view is shown unasked: it must not be an error where a value was typed.
     except MissingDependency:
         content = as_source(part.text or "")
     return _view(heading, element("div", content, class_="content"))

@@ -10,6 +10,7 @@ from messagebody.rendering.tables import PLAIN, Cell, Palette, align, folded, li
 # Consumer parts that a person reads about, one by one.
 _REJECTIONS: Final = 10
 _LONGEST: Final = 2_000
+# What is not listed is "no": sometimes and never both mean that it does not fit.
 _ROLES: Final = {"always": "yes", "undecided": "maybe"}
 
 

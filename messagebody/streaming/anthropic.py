@@ -65,6 +65,7 @@ class AnthropicEvents(Accumulator):
                 message |= member(event, "delta", dict)
                 usage = member({"usage": {}, **event}, "usage", dict)
                 before = message.get("usage") if isinstance(message.get("usage"), dict) else {}
+                # A count that a delta leaves open stays what the start said.
                 said = {key: value for key, value in usage.items() if value is not None}
                 message["usage"] = {**(before or {}), **said}
             case "message_stop":
@@ -75,6 +76,7 @@ class AnthropicEvents(Accumulator):
                 raise OutOfPlace("no event has this type")
 
     def _is_open(self, event: dict[str, Any]) -> int:
+        # `at` tells what is wrong with it: -1 only keeps a wrong type from the comparison.
         index: int = event["index"] if type(event.get("index")) is int else -1
         at(self._blocks, event.get("index"), "block")
         if index != self._open:
@@ -105,5 +107,6 @@ class AnthropicEvents(Accumulator):
         blocks = plain(self._blocks)
         for index, text in self._inputs.items():
             value = partial_json(str(text))
+            # The input is an object from its first piece on, of which nothing may be certain yet.
             blocks[index]["input"] = value if isinstance(value, dict) else {}
         return {"role": "assistant", **(self._message or {}), "content": blocks}

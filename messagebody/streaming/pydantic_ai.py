@@ -12,6 +12,7 @@ from messagebody.streaming.accumulator import (
 )
 
 _TEXTS: Final = {"text": "content", "thinking": "content", "tool-call": "args"}
+# Events of a run, around those of the response: its stream has both.
 _OTHERS: Final = (
     "final_result", "function_tool_call", "function_tool_result", "builtin_tool_call",
     "builtin_tool_result",
@@ -50,6 +51,7 @@ class ResponseEvents(Accumulator):
         if kind == "part_delta":
             self._delta(part, member(event, "delta", dict))
         elif kind == "part_end":
+            # The end holds the whole part, which counts more than the sum of its deltas.
             self._parts[index] = _growing(member(event, "part", dict))
             self._ended.add(index)
         else:
@@ -57,6 +59,7 @@ class ResponseEvents(Accumulator):
 
     def _delta(self, part: dict[str, Any], delta: dict[str, Any]) -> None:
         kind = member(delta, "part_delta_kind")
+        # Parts are "tool-call" and their deltas "tool_call".
         if kind != str(part.get("part_kind")).replace("-", "_"):
             raise OutOfPlace(f"its delta is of another kind than its part, {part.get('part_kind')}")
         if kind == "tool_call":
