@@ -32,7 +32,6 @@ COLUMNS: Final = (
 
 _GROUP_BYTES: Final = 8 * 1024 * 1024
 """Bytes from which on a row group is written; while it is, it is in memory several times."""
-_GROUP_ROWS: Final = 100_000
 _READ_BYTES: Final = 16 * 1024 * 1024
 """Bytes of rows that reading holds at a time."""
 # What a row holds beside its texts and bytes: without it, empty parts would count as nothing.
@@ -218,7 +217,7 @@ class _Pending:
     @property
     def is_full(self) -> bool:
         """Whether they make a row group."""
-        return self._size >= _GROUP_BYTES or len(self.rows) >= _GROUP_ROWS
+        return self._size >= _GROUP_BYTES
 
     def add(self, body_id: str, body: MessageBody) -> None:
         """Take the rows of a body."""

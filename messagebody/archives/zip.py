@@ -31,6 +31,11 @@ _SMALL: Final = 1024 * 1024
 _DIRECTORY_BYTES: Final = 32 * 1024 * 1024
 _EPOCH: Final = (1980, 1, 1, 0, 0, 0)
 _END: Final = b"PK\x05\x06"
+_END_BYTES: Final = 22
+_LOCATOR: Final = b"PK\x06\x07"
+_LOCATOR_BYTES: Final = 20
+_WIDE_END: Final = b"PK\x06\x06"
+_WIDE_END_BYTES: Final = 56
 # What the library raises for archives that are damaged, or made to harm.
 _DAMAGES: Final = (
     zipfile.BadZipFile, zlib.error, struct.error, EOFError, NotImplementedError, RuntimeError,
@@ -97,14 +102,27 @@ def to_body(
 
 def _check_directory(file: BinaryIO) -> None:
     """Refuse a list of entries that is larger than any that people make: it is read as a whole."""
-    end = file.seek(0, io.SEEK_END)
-    # The end record has 22 bytes, and a comment after it up to 65,535.
-    file.seek(max(end - 65_557, 0))
-    tail = file.read(65_557)
-    place = tail.rfind(_END)
-    if place < 0 or len(tail) - place < 20:
+    # An end record, after it a comment of up to 65,535 bytes, and before it the two records of an
+    # archive that needs 64 bits, which have the last word.
+    most = _WIDE_END_BYTES + _LOCATOR_BYTES + _END_BYTES + 65_535
+    start = max(file.seek(0, io.SEEK_END) - most, 0)
+    file.seek(start)
+    tail = file.read(most)
+    # As the library looks for it: an end without a comment, else the last that looks like one.
+    place = len(tail) - _END_BYTES
+    if not (tail.startswith(_END, max(place, 0)) and tail.endswith(b"\0\0")):
+        place = tail.rfind(_END)
+    if place < 0 or len(tail) - place < _END_BYTES:
         raise DecodeError("it is no archive: it has no end")
     size = struct.unpack_from("<I", tail, place + 12)[0]
+    locator = place - _LOCATOR_BYTES
+    if locator >= 0 and tail.startswith(_LOCATOR, locator):
+        wide = locator - _WIDE_END_BYTES
+        # Libraries differ in where they look, so that it has to be where all do.
+        said = struct.unpack_from("<Q", tail, locator + 8)[0] - start
+        if wide < 0 or wide != said or not tail.startswith(_WIDE_END, wide):
+            raise DecodeError("its 64-bit end is not where it has to be")
+        size = struct.unpack_from("<Q", tail, wide + 40)[0]
     if size > _DIRECTORY_BYTES:
         raise DecodeError(f"the list of its entries has more than {_DIRECTORY_BYTES:,} bytes")
     file.seek(0)

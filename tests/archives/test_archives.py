@@ -5,6 +5,7 @@ import email.policy
 import io
 import random
 import stat
+import struct
 import tarfile
 import zipfile
 from collections.abc import Callable
@@ -272,3 +273,41 @@ def test_an_empty_name_in_a_zip_is_refused() -> None:
         archive.writestr(zipfile.ZipInfo(""), b"x")
     with pytest.raises(RefusedPaths):
         zipped.to_body(file.getvalue())
+
+
+def with_wide_end(archive: bytes, size: int | None = None, moved: int = 0) -> bytes:
+    """Return an archive whose end is told by 64-bit records.
+
+    Arguments:
+        archive: an archive without them and without a comment.
+        size: the bytes of its list of entries; the true ones if None.
+        moved: how far from its place the locator says that the 64-bit end is.
+    """
+    start, end = len(archive) - 22, archive[-22:]
+    count, true, offset = struct.unpack_from("<HII", end, 10)
+    wide = struct.pack(
+        "<4sQHHIIQQQQ", b"PK\x06\x06", 44, 45, 45, 0, 0, count, count, size or true, offset
+    )
+    locator = struct.pack("<4sIQI", b"PK\x06\x07", 0, start + moved, 1)
+    narrow = struct.pack("<4sHHHHIIH", b"PK\x05\x06", 0, 0, 0xFFFF, 0xFFFF, 2**32 - 1, 2**32 - 1, 0)
+    return archive[:start] + wide + locator + narrow
+
+
+class TestWideEnd:
+    """The end of an archive that is told in 64 bits, which has the last word."""
+
+    archive = zipped.from_body(sample()).value
+
+    def test_it_is_read(self) -> None:
+        assert zipped.to_body(with_wide_end(self.archive)).value == sample()
+
+    def test_a_long_list_is_refused_before_it_is_read(self) -> None:
+        hidden = with_wide_end(self.archive, size=2**40)
+        hidden = hidden[:-10] + struct.pack("<IIH", 100, 0, 0)  # the 32-bit end says: 100 bytes
+        with pytest.raises(DecodeError, match="the list of its entries has more than 33,554,432"):
+            zipped.to_body(hidden)
+
+    @pytest.mark.parametrize("moved", [-1, 1, 2**40])
+    def test_one_that_libraries_look_for_in_different_places_is_refused(self, moved: int) -> None:
+        with pytest.raises(DecodeError, match="is not where it has to be"):
+            zipped.to_body(with_wide_end(self.archive, moved=moved))
