@@ -11,7 +11,7 @@ AZURITE := $(VENV)/azurite/node_modules/.bin/azurite-blob
 # One worker for each core; conftest.py says how they share the tests.
 PYTEST := $(BIN)/python -m pytest -n auto -q
 
-.PHONY: help demo test test-deepagents run-deepagents test-view test-slow faults fuzz test-newest test-cloud test-borders borders run-borders test-sdks run-sdks test-libraries libraries run-libraries lint format bench docs constraints pictures format-tables figures mutants clean
+.PHONY: help demo test coverage test-deepagents run-deepagents test-view test-slow faults fuzz test-newest test-cloud test-borders borders run-borders test-sdks run-sdks test-libraries libraries run-libraries lint format bench docs constraints pictures format-tables figures mutants clean
 
 help: ## Show the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -49,8 +49,10 @@ fuzz: $(VENV)/.test $(VENV)/.integrations ## Damage inputs of every reader for F
 test-view: $(VENV)/.test $(VENV)/.integrations ## Open pages about hostile bodies in Chromium, with the policy and without
 	$(BIN)/python -m pytest -q -n 0 -rs tests/viewer
 
-test-slow: $(VENV)/.test $(VENV)/.integrations ## Run all tests at length, and the gate of coverage
+coverage: $(VENV)/.test $(VENV)/.integrations ## Run the tests, and fail if too few branches are covered
 	$(PYTEST) -m "not slow" --cov --cov-report=term:skip-covered --cov-fail-under=95
+
+test-slow: $(VENV)/.test $(VENV)/.integrations ## Run all tests at length
 	HYPOTHESIS_PROFILE=thorough $(PYTEST)
 
 # An environment made anew each time, with the newest version of everything.
