@@ -119,13 +119,17 @@ def require_schema(value: _T) -> _T:
     raise InvalidArgument("a MessageBodySchema", value, _schema_hint(value))
 
 
-def require_resolver(value: _T) -> _T:
+def require_resolver(value: _T, *, optional: bool = True) -> _T:
     """Return a resolver, or None for the closed default.
+
+    Arguments:
+        value: the resolver.
+        optional: whether None is taken; without a resolver some work has nothing to do.
 
     Raises:
         InvalidArgument: it is something else; says how a resolver is made of it.
     """
-    if value is None or isinstance(value, leaf("Resolver")):
+    if (optional and value is None) or isinstance(value, leaf("Resolver")):
         return value
     raise InvalidArgument("a Resolver", value, "Resolver(allow=[…]) takes URLs, paths and stores")
 

@@ -15,7 +15,7 @@ from typing import Any, ClassVar, Final, TypeVar, get_args, get_origin
 
 from messagebody._text import quote
 from messagebody.body import MessageBody
-from messagebody.errors import MessageBodyError
+from messagebody.errors import InvalidArgument, MessageBodyError
 
 _F = TypeVar("_F", bound=Callable[..., str])
 
@@ -96,6 +96,17 @@ class Toolbox:
             return f"Error: the arguments of {name} are not an object"
         # Keys become text, for a mapping that a caller built may have others, which `**` refuses.
         return getattr(self, name)(**{str(key): value for key, value in arguments.items()})  # type: ignore[no-any-return]
+
+
+def require_toolbox(value: Toolbox) -> Toolbox:
+    """Return the tools of a reader or a draft.
+
+    Raises:
+        InvalidArgument: it is something else.
+    """
+    if isinstance(value, Toolbox):
+        return value
+    raise InvalidArgument("a Reader or a Draft", value)
 
 
 def description_of(function: Callable[..., str]) -> str:

@@ -11,7 +11,7 @@ import pytest
 import messagebody
 
 # Types of libraries that are installed with an extra, or for type checkers only.
-WITHOUT = {"Questions.graph", "Registry.graph", "S3FileSystem.client"}
+WITHOUT = {"Questions.graph", "S3FileSystem.client"}
 # Made by the package only: an attrs class whose owner is defined below it.
 WITHOUT |= {"Reservation.__init__"}
 

@@ -13,7 +13,6 @@ from messagebody._guards import require_resolver, require_schema
 from messagebody.bulk import jobs
 from messagebody.bulk.jobs import BODY, Job, Mapped, store_of
 from messagebody.bulk.run import Failure, Options, Progress, Report, run
-from messagebody.errors import InvalidArgument
 from messagebody.formats import adapter
 from messagebody.references import Resolver
 from messagebody.schema import MessageBodySchema
@@ -117,7 +116,9 @@ def inline(
         inline_options: arguments of `offloading.inline`, such as `{"all": True}`.
         **how: the arguments of `Options`.
     """
-    job = jobs.Inline(_resolver(resolver), dict(inline_options or {}), member=member)
+    job = jobs.Inline(
+        require_resolver(resolver, optional=False), dict(inline_options or {}), member=member
+    )
     return run(job, sources, out, Options(**how))
 
 
@@ -140,15 +141,10 @@ def verify(
         by_digest: read every reference to its end; otherwise only its size is asked.
         **how: the arguments of `Options`.
     """
-    job = jobs.Verify(_resolver(resolver), {"digest": by_digest}, member=member)
+    job = jobs.Verify(
+        require_resolver(resolver, optional=False), {"digest": by_digest}, member=member
+    )
     return run(job, sources, out, Options(**how))
-
-
-def _resolver(resolver: Resolver) -> Resolver:
-    if resolver is None:
-        hint = "Resolver(allow=[…]) takes URLs, paths and stores"
-        raise InvalidArgument("a Resolver", resolver, hint)
-    return require_resolver(resolver)
 
 
 def convert(

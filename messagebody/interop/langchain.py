@@ -1,7 +1,7 @@
 """Tools of a reader or a draft as tools of LangChain, for agents of LangChain and LangGraph."""
 
-from messagebody.errors import InvalidArgument, MissingDependency
-from messagebody.toolbox import Toolbox, description_of, parameters_of
+from messagebody.errors import MissingDependency
+from messagebody.toolbox import Toolbox, description_of, parameters_of, require_toolbox
 
 try:
     from langchain_core.tools import StructuredTool
@@ -18,8 +18,6 @@ def tools(toolbox: Toolbox) -> list[StructuredTool]:
     Raises:
         InvalidArgument: it is something else.
     """
-    if not isinstance(toolbox, Toolbox):
-        raise InvalidArgument("a Reader or a Draft", toolbox)
     return [
         StructuredTool.from_function(
             function,
@@ -27,5 +25,5 @@ def tools(toolbox: Toolbox) -> list[StructuredTool]:
             description=description_of(function),
             args_schema=parameters_of(function),
         )
-        for function in toolbox.functions
+        for function in require_toolbox(toolbox).functions
     ]

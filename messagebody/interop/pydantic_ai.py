@@ -14,7 +14,7 @@ from typing import Any, Final
 from messagebody.errors import InvalidArgument, MissingDependency
 from messagebody.payloads.values import Payloads
 from messagebody.stores import Store
-from messagebody.toolbox import Toolbox, description_of, parameters_of
+from messagebody.toolbox import Toolbox, description_of, parameters_of, require_toolbox
 from messagebody.wire import base64
 
 try:
@@ -39,8 +39,6 @@ def toolset(toolbox: Toolbox) -> "FunctionToolset[Any]":
     Raises:
         InvalidArgument: it is something else.
     """
-    if not isinstance(toolbox, Toolbox):
-        raise InvalidArgument("a Reader or a Draft", toolbox)
     return FunctionToolset(
         [
             Tool.from_schema(
@@ -49,7 +47,7 @@ def toolset(toolbox: Toolbox) -> "FunctionToolset[Any]":
                 description=description_of(function),
                 json_schema=parameters_of(function),
             )
-            for function in toolbox.functions
+            for function in require_toolbox(toolbox).functions
         ]
     )
 
