@@ -60,6 +60,27 @@ def opened(source: Source) -> Iterator[BinaryIO]:
         yield source
 
 
+@contextmanager
+def damage_told(kinds: tuple[type[Exception], ...]) -> Iterator[None]:
+    """Tell of damage, which the library of a format raises as errors of many kinds.
+
+    Arguments:
+        kinds: what it raises for archives that are damaged, or made to harm.
+
+    Raises:
+        DecodeError: the block raised one of them.
+    """
+    try:
+        yield
+    except MessageBodyError:
+        raise
+    except kinds as error:
+        # The disk failed, not the archive: the library raises its own without a number.
+        if isinstance(error, OSError) and error.errno is not None:
+            raise
+        raise DecodeError(f"the archive can't be read: {error}") from error
+
+
 @attrs.define
 class Taken:
     """The parts of an archive while it is read.
@@ -177,6 +198,13 @@ def take(
 
 
 # Out
+
+
+def packed(write: Callable[[BinaryIO], list[Loss]]) -> Converted[bytes]:
+    """Return as bytes what a function writes to a file, and what it says was lost."""
+    file = io.BytesIO()
+    losses = write(file)
+    return Converted(file.getvalue(), losses)
 
 
 @attrs.frozen

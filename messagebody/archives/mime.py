@@ -5,9 +5,9 @@ import email.header
 import email.message
 import email.policy
 import email.utils
-import io
 import re
 from collections.abc import Iterator
+from functools import partial
 from typing import Any, BinaryIO, Final
 from urllib.parse import quote as percent
 
@@ -19,6 +19,7 @@ from messagebody.archives.entries import (
     findings,
     leaving,
     opened,
+    packed,
 )
 from messagebody.body import MessageBody
 from messagebody.errors import DecodeError, InvalidArgument, MessageBodyError
@@ -164,9 +165,7 @@ def from_body(
     Raises:
         InvalidArgument: the subtype is none of these, or a value would break out of its header.
     """
-    file = io.BytesIO()
-    losses = write(body, file, subtype=subtype, resolver=resolver)
-    return Converted(file.getvalue(), losses)
+    return packed(partial(write, body, subtype=subtype, resolver=resolver))
 
 
 def write(

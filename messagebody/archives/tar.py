@@ -5,6 +5,7 @@ import os
 import tarfile
 import tempfile
 from collections.abc import Iterator
+from functools import partial
 from typing import Any, BinaryIO, Final
 
 from messagebody.archives.entries import (
@@ -12,13 +13,15 @@ from messagebody.archives.entries import (
     Entry,
     Leaving,
     Source,
+    damage_told,
     findings,
     leaving,
     opened,
+    packed,
     take,
 )
 from messagebody.body import MessageBody
-from messagebody.errors import DecodeError, MessageBodyError
+from messagebody.errors import DecodeError
 from messagebody.findings import Finding
 from messagebody.formats.base import Converted, Loss
 from messagebody.limits import DEFAULT_LIMITS, Limits
@@ -76,21 +79,15 @@ def to_body(
         if file.read(2) == b"\x1f\x8b":
             raise DecodeError("the archive is compressed by gzip: decompress it first")
         file.seek(0)
-        try:
-            # Without a list of members: a hostile archive has millions.
-            with tarfile.open(fileobj=_Careful(file), mode="r:") as archive:
-                entries = _entries(archive)
-                return take(
-                    "the archive", entries, into=into, rename=rename, limits=limits,
-                    max_bytes=max_bytes,
-                )  # fmt: skip
-        except MessageBodyError:
-            raise
-        except _DAMAGES as error:
-            # The disk failed, not the archive: the library raises its own without a number.
-            if isinstance(error, OSError) and error.errno is not None:
-                raise
-            raise DecodeError(f"the archive can't be read: {error}") from error
+        # Without a list of members: a hostile archive has millions.
+        with (
+            damage_told(_DAMAGES),
+            tarfile.open(fileobj=_Careful(file), mode="r:") as archive,
+        ):
+            return take(
+                "the archive", _entries(archive), into=into, rename=rename, limits=limits,
+                max_bytes=max_bytes,
+            )  # fmt: skip
 
 
 def _entries(archive: tarfile.TarFile) -> Iterator[Entry]:
@@ -118,9 +115,7 @@ def from_body(body: MessageBody, /, *, resolver: Resolver | None = None) -> Conv
         body: the body.
         resolver: reads references; without one they are left out, and a loss says so.
     """
-    file = io.BytesIO()
-    losses = write(body, file, resolver=resolver)
-    return Converted(file.getvalue(), losses)
+    return packed(partial(write, body, resolver=resolver))
 
 
 def write(body: MessageBody, file: BinaryIO, /, *, resolver: Resolver | None = None) -> list[Loss]:

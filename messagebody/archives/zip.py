@@ -7,19 +7,22 @@ import struct
 import zipfile
 import zlib
 from collections.abc import Iterator
+from functools import partial
 from typing import Any, BinaryIO, Final, cast
 
 from messagebody.archives.entries import (
     CHUNK,
     Entry,
     Source,
+    damage_told,
     findings,
     leaving,
     opened,
+    packed,
     take,
 )
 from messagebody.body import MessageBody
-from messagebody.errors import DecodeError, MessageBodyError
+from messagebody.errors import DecodeError
 from messagebody.findings import Finding
 from messagebody.formats.base import Converted, Loss
 from messagebody.limits import DEFAULT_LIMITS, Limits
@@ -75,29 +78,22 @@ def to_body(
         >>> to_body(data).value.names()
         ['/cats.md']
     """
-    with opened(source) as file:
-        try:
-            _check_directory(file)
-            with zipfile.ZipFile(file) as archive:
-                entries = [
-                    _entry(archive, info)
-                    for info in archive.infolist()
-                    if not info.filename.endswith("/")
-                ]
-                # Entries that share their bytes are how a small archive unpacks to petabytes.
-                packed = sum(info.compress_size for info in archive.infolist())
-                if packed > file.seek(0, io.SEEK_END):
-                    raise DecodeError("the archive has entries that overlap")
-                return take(
-                    "the archive", entries, into=into, rename=rename, limits=limits,
-                    max_bytes=max_bytes,
-                )  # fmt: skip
-        except MessageBodyError:
-            raise
-        except _DAMAGES as error:
-            if isinstance(error, OSError) and error.errno is not None:
-                raise
-            raise DecodeError(f"the archive can't be read: {error}") from error
+    with opened(source) as file, damage_told(_DAMAGES):
+        _check_directory(file)
+        with zipfile.ZipFile(file) as archive:
+            entries = [
+                _entry(archive, info)
+                for info in archive.infolist()
+                if not info.filename.endswith("/")
+            ]
+            # Entries that share their bytes are how a small archive unpacks to petabytes.
+            packed_bytes = sum(info.compress_size for info in archive.infolist())
+            if packed_bytes > file.seek(0, io.SEEK_END):
+                raise DecodeError("the archive has entries that overlap")
+            return take(
+                "the archive", entries, into=into, rename=rename, limits=limits,
+                max_bytes=max_bytes,
+            )  # fmt: skip
 
 
 def _check_directory(file: BinaryIO) -> None:
@@ -156,9 +152,7 @@ def from_body(body: MessageBody, /, *, resolver: Resolver | None = None) -> Conv
         body: the body.
         resolver: reads references; without one they are left out, and a loss says so.
     """
-    file = io.BytesIO()
-    losses = write(body, file, resolver=resolver)
-    return Converted(file.getvalue(), losses)
+    return packed(partial(write, body, resolver=resolver))
 
 
 def write(body: MessageBody, file: BinaryIO, /, *, resolver: Resolver | None = None) -> list[Loss]:
