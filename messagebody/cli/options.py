@@ -102,6 +102,30 @@ def allow_option(function: _F) -> _F:
     )(function)
 
 
+def to_store_option(function: _F) -> _F:
+    """Add the option `--to STORE`, which has to be given."""
+    return click.option(
+        "--to",
+        "store",
+        required=True,
+        metavar="STORE",
+        shell_complete=complete_store,
+        help=STORE_HELP,
+    )(function)
+
+
+def threshold_option(help_text: str) -> Callable[[_F], _F]:
+    """Return what adds the option `--threshold SIZE`."""
+    return click.option(
+        "--threshold",
+        callback=size,
+        default="256 KiB",
+        show_default=True,
+        metavar="SIZE",
+        help=help_text,
+    )
+
+
 def resolver_for(allow: Sequence[str]) -> Resolver:
     """Return the resolver that the user asked for."""
     return Resolver(allow=[existing_store_url(each) for each in allow])

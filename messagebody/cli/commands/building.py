@@ -23,10 +23,10 @@ from messagebody.cli.options import (
     read_body,
     read_bytes,
     resolver_for,
-    size,
     slashed,
     source_name,
     store_url,
+    threshold_option,
     write_body,
 )
 from messagebody.cli.terminal import Terminal, is_terminal, pass_terminal
@@ -41,10 +41,7 @@ _to = click.option(
     "--to", "store", metavar="STORE", shell_complete=complete_store,
     help=f"Move large files to it. {STORE_HELP}",
 )  # fmt: skip
-_threshold = click.option(
-    "--threshold", callback=size, default="256 KiB", show_default=True, metavar="SIZE",
-    help="With --to: move larger files.",
-)  # fmt: skip
+_threshold = threshold_option("With --to: move larger files.")
 
 
 @click.command("add")

@@ -16,7 +16,6 @@ from messagebody.bulk import Options, Progress, Report, jobs
 from messagebody.cli.application import ExitCode
 from messagebody.cli.options import (
     BODY,
-    STORE_HELP,
     allow_option,
     complete_file,
     complete_store,
@@ -24,6 +23,8 @@ from messagebody.cli.options import (
     resolver_for,
     size,
     store_url,
+    threshold_option,
+    to_store_option,
 )
 from messagebody.cli.terminal import Terminal, is_terminal, pass_terminal
 from messagebody.formats import adapter_names
@@ -190,13 +191,8 @@ def digest(how: _How) -> ExitCode:
 
 @bulk_command.command("offload")
 @_job
-@click.option(
-    "--to", "store", required=True, metavar="STORE", shell_complete=complete_store, help=STORE_HELP
-)
-@click.option(
-    "--threshold", callback=size, default="256 KiB", show_default=True, metavar="SIZE",
-    help="Move larger parts.",
-)  # fmt: skip
+@to_store_option
+@threshold_option("Move larger parts.")
 def offload(how: _How, store: str, threshold: int) -> ExitCode:
     """Write each message with its large parts in a store.
 

@@ -30,6 +30,8 @@ from messagebody.cli.options import (
     size,
     slashed,
     store_url,
+    threshold_option,
+    to_store_option,
     write_body,
     write_out,
 )
@@ -50,13 +52,8 @@ from messagebody.part import Part
 
 @click.command("offload")
 @body_argument
-@click.option(
-    "--to", "store", required=True, metavar="STORE", shell_complete=complete_store, help=STORE_HELP
-)
-@click.option(
-    "--threshold", callback=size, default="256 KiB", show_default=True, metavar="SIZE",
-    help="Move larger parts.",
-)  # fmt: skip
+@to_store_option
+@threshold_option("Move larger parts.")
 @click.option(
     "--fit", callback=size, metavar="SIZE",
     help="Move more until the whole JSON has at most this size.",
@@ -324,9 +321,7 @@ def _described_sweep(swept: Swept) -> dict[str, Any]:
     shell_complete=complete_store,
     help=STORE_HELP,
 )
-@click.option(
-    "--to", "store", required=True, metavar="STORE", shell_complete=complete_store, help=STORE_HELP
-)
+@to_store_option
 @click.option("--all", "everything", is_flag=True, help="Also references without a digest.")
 @output_options
 @pass_terminal
