@@ -34,7 +34,7 @@ class PartSequence(MutableSequence[Part]):
 
     Raises:
         DuplicateName: two parts have one name.
-        DecodeError: a dict is no part.
+        DecodeError: a dict is not a part.
     """
 
     __slots__ = ("__weakref__", "_parts", "_resolver")

@@ -8,7 +8,7 @@ from xml.sax.saxutils import quoteattr
 
 _CUT = 200
 _LONGEST_URL = 8192
-"""Characters of a URL that may be shown; what is longer is no URL that anybody reads."""
+"""Characters of a URL that may be shown; nobody reads a longer one."""
 # Cc controls, Cf formats (bidirectional marks among them), Cs surrogates, Zl and Zp separators.
 _HIDDEN_CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
 # It begins where no scheme could have begun before, so that a long run is gone through once.

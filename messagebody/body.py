@@ -43,7 +43,7 @@ class MessageBody(PartSequence):
 
     Raises:
         DuplicateName: two parts have one name.
-        DecodeError: a dict is no part.
+        DecodeError: a dict is not a part.
 
     Examples:
         >>> body = MessageBody()

@@ -183,7 +183,7 @@ def new_record(held: Content, name: str, content_type: str | None) -> PartRecord
     returns it.
 
     Raises:
-        InvalidContentType: the type is none, or plain text can't be of its charset.
+        InvalidContentType: it is not a content type, or plain text can't be of its charset.
     """
     kind = None if content_type is None else check_content_type(content_type)
     about = {"name": name, "content_type": kind or guess_type(held, name), "metadata": None}

@@ -42,7 +42,7 @@ from messagebody.wire.members import (
 _PREVIEW: Final = 40
 # Content from this length on has its digest remembered: hashing less is as fast as looking it up.
 _LONG: Final = 16_384
-# Words of JSON and of the constructor, which are no attributes: reading is a call, which can fail.
+# Words of JSON and of the constructor, which are not attributes: reading is a call, which can fail.
 _INSTEAD: Final = {
     "content": "part.read_text() and part.read_bytes() read the content",
     "data": "part.read_bytes() reads the content",

@@ -59,7 +59,7 @@ def to_body(source: Source, /, *, limits: Limits = DEFAULT_LIMITS) -> Converted[
         limits: what to take before refusing.
 
     Raises:
-        DecodeError: it is not a multipart message, it is damaged, or it goes beyond a limit.
+        DecodeError: it is no multipart message, it is damaged, or it goes beyond a limit.
 
     Examples:
         >>> data = from_body(MessageBody([Part("# Cats", name="/cats.md")])).value
@@ -163,7 +163,7 @@ def from_body(
         resolver: reads references; without one they are left out, and a loss says so.
 
     Raises:
-        InvalidArgument: the subtype is none of these, or a value would break out of its header.
+        InvalidArgument: the subtype is not one of these, or a value would break out of its header.
     """
     return packed(partial(write, body, subtype=subtype, resolver=resolver))
 

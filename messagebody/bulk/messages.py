@@ -1,4 +1,4 @@
-"""Messages of a shard: read one by one, each with its place; what is none is a bad line."""
+"""Messages of a shard: read one by one, each with its place; anything else is a bad line."""
 
 import contextlib
 import gzip

@@ -88,7 +88,7 @@ class Report:
     def to_json(self) -> dict[str, Any]:
         """Return the report as a JSON value, the same for the same results."""
         members = attrs.asdict(self)
-        # The place is no result: the same job elsewhere gives the same report.
+        # The place is not part of the result: the same job elsewhere gives the same report.
         del members["out"]
         return members
 

@@ -122,7 +122,7 @@ def numbered_name(directory: str, number: int, original: Any) -> str:
         '/attachments/1/42_new.md'
     """
     text = original if isinstance(original, str) else ""
-    # A query is no part of a file's name, and may be a secret.
+    # A query is not part of a file's name, and may be a secret.
     if "://" in text:
         text = text.partition("?")[0].partition("#")[0]
     return safe_name(text, directory=f"{directory}/{number}")
@@ -149,7 +149,7 @@ def check_views(
     losses: list[Loss] = []
     for slot in slots:
         part = body.get(slot.name)
-        # Not attached at all is no conflict: the message only points to the file.
+        # A file that is not attached is not a conflict: the message only points to the file.
         if part is None or slot.name in known:
             continue
         known.add(slot.name)

@@ -66,7 +66,7 @@ class MessageBodyFileSystem(BodyView):
     """A body as a filesystem: named parts are files, unnamed ones are not shown.
 
     Directories are implied by names; one that was made is remembered by the filesystem while it is
-    empty, and is no part of the body. `ls`, `find` and `walk` keep message order; `glob` sorts, as
+    empty, and is not part of the body. `ls`, `find` and `walk` keep message order; `glob` sorts, as
     fsspec does. A new part goes last, an overwritten one keeps its place and its content type.
     Removing a reference drops the part, never the object behind its URL. In a transaction all
     changes of the thread that began it wait for the commit, and are made together or not at all.

@@ -216,7 +216,7 @@ def detect(value: Any) -> tuple[str, ...]:
     A value that is the same JSON in several formats has several names. The agents-api takes any
     object with a role and content: it is named beside others only for a text of some role.
 
-    A list that is no message itself may be a conversation, for `to_bodies`: it is of the formats
+    A list that is not a message itself may be a conversation, for `to_bodies`: it is of the formats
     that each of its messages is of.
 
     Examples:

@@ -140,7 +140,7 @@ _OBJECTS: Final[list[tuple[Callable[[Any], bool], Callable[[Any], Any]]]] = [
 
 
 def one_of(option: str, value: str, values: Sequence[str]) -> None:
-    """Refuse the value of an option that is none of those it may have."""
+    """Refuse a value that an option can't have."""
     if value not in values:
         listed = ", ".join(map(repr, values))
         raise EnvelopeError(f"{option} is one of {listed}, got {quote(value)}")

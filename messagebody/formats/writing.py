@@ -324,7 +324,7 @@ class Writer:
             self.reader.entry(block, "", "", "/")
         found = collector.body[start:]
         collector.known = None
-        # A label before a block is read as a text of its own, and is no part of the body.
+        # A label before a block is read as a text of its own, and is not part of the body.
         labels = max(len(blocks) - 1, 0) if len(parts) == 1 else 0
         for part, back in aligned(parts, found[labels:]):
             if back is None:

@@ -48,7 +48,7 @@ _CALL_WITH_ONE, _CALL_WITH_KEYWORDS = 0, 2
 _OURS: Final = 109
 _BODY: Final = [MessageBody.__module__, MessageBody.__name__]
 _DIGEST: Final = re.compile(rb"sha256[:/]([0-9a-f]{64})")
-# Elements of a list that are none of these need a look.
+# Other elements of a list need a look.
 _PLAIN: Final = {int, float, bool, type(None)}
 
 

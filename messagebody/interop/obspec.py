@@ -159,7 +159,7 @@ class BodyStore:
             ends = [start + length for start, length in zip(starts, lengths, strict=True)]
         for start, end in zip(starts, ends, strict=True):
             if not 0 <= start < end:
-                raise exceptions.BaseError(f"{path}: {start} to {end} is no range of bytes")
+                raise exceptions.BaseError(f"{path}: {start} to {end} is not a range of bytes")
         name = _name(path)
         with _translated(path):
             found = self.filesystem.cat_ranges(
@@ -234,7 +234,7 @@ class BodyStore:
 
         Raises:
             AlreadyExistsError, PreconditionError: what is there is not what `mode` says.
-            InvalidPathError: the path is no name of a part, or below another object.
+            InvalidPathError: the path is not the name of a part, or below another object.
         """
         content_type = _content_type(attributes, tags)
         if isinstance(file, Path):
@@ -516,7 +516,7 @@ def _range_of(asked: Any, size: int, path: str) -> tuple[int, int]:
     else:
         start, end = asked
     if not 0 <= start < min(end, size):
-        raise exceptions.BaseError(f"{path}: {asked} is no range of its {size:,} bytes")
+        raise exceptions.BaseError(f"{path}: {asked} is not a range of its {size:,} bytes")
     return start, min(end, size)
 
 

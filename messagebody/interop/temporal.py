@@ -64,7 +64,7 @@ class BodyStorageDriver(StorageDriver):  # type: ignore[misc]
 
         Raises:
             ObjectNotFound, DigestMismatch: a payload is gone or damaged.
-            DecodeError: a claim is none of this driver's.
+            DecodeError: a claim is not one of this driver's.
         """
         return await asyncio.to_thread(self._retrieve, claims)
 

@@ -147,7 +147,7 @@ def inline(value: Any, store: str | os.PathLike[str] | Store) -> Any:
 def _read(text: str) -> tuple[str, Stored, str]:
     match = _REFERENCE.fullmatch(text)
     if match is None:
-        raise DecodeError("a string begins like a reference of payloads and is none")
+        raise DecodeError("a string begins like a reference of payloads, but is not one")
     return match[1], Stored(from_hex_digits(match[2]), int(match[3])), match[4]
 
 

@@ -110,7 +110,7 @@ class Cache:
             return
         name = hex_digits(spool.digest)
         with contextlib.suppress(StoreError):
-            # A cache that can't be written is none, and no reason for a read to fail.
+            # A read does not fail because the cache can't be written.
             self._make_room(spool.size)
             self._store.put(name, SpoolBlob(spool), content_type="", if_absent=False)
 

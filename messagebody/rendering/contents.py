@@ -22,7 +22,7 @@ from messagebody.rendering.tables import kind_of
 from messagebody.wire import base64, strict_json
 from messagebody.wire.data_urls import decode, is_data_url
 
-# Types that a browser shows and that fetch nothing. A list of films to play (HLS, DASH) is none:
+# Types that a browser shows and that fetch nothing. A list of films to play (HLS, DASH) is not one:
 # it names URLs, and browsers follow it whatever type is stated. So bytes decide, not the type.
 _MEDIA: Final = {
     "image/avif": "img",

@@ -43,7 +43,7 @@ def decode(data: str | bytes | bytearray | memoryview, limits: Limits) -> tuple[
 
 
 def _placed(error: strict_json.InvalidJson) -> InvalidSchema:
-    # In an object the path begins with `parts`, which is no part.
+    # In an object the path begins with `parts`, which is not a part.
     steps = [step for step in error.path if step != "parts"]
     index = steps[0] if steps and isinstance(steps[0], int) else None
     return InvalidSchema(error.problem, index)

@@ -46,7 +46,7 @@ class Profile:
     names: tuple[NamePattern | None, ...]
     types: tuple[ContentTypePattern, ...]
     required: tuple[bool, ...]
-    # What follows from the columns is no part of a profile's identity.
+    # What follows from the columns is not part of a profile's identity.
     required_parts: list[int] = attrs.field(init=False, eq=False)
     """The positions of the required schema parts."""
     samples: list[str | None] = attrs.field(init=False, eq=False)

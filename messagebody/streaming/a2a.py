@@ -33,7 +33,7 @@ class ArtifactUpdates(Accumulator):
         elif "status" in event:
             self._status(event)
         else:
-            raise OutOfPlace("it is no update of an artifact or status, no task and no message")
+            raise OutOfPlace("it is not an update of an artifact or status, a task or a message")
 
     def _update(self, event: dict[str, Any], artifact: dict[str, Any]) -> None:
         key = member(artifact, "artifactId")

@@ -106,7 +106,7 @@ class Assembler:
         number = len(self._events)
         value = json_value(event, lambda _: True, self._limits)
         if not isinstance(value, dict):
-            raise _refused(number, value, "it is no object")
+            raise _refused(number, value, "it is not an object")
         if self._accumulator.is_over:
             raise _refused(number, value, "it comes after the end")
         try:

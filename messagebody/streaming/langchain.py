@@ -28,7 +28,7 @@ class MessagePieces(Accumulator):
     def feed(self, event: dict[str, Any]) -> None:
         """Take a chunk, as `model_dump` or `message_to_dict` gives it."""
         if event.get("type") not in ("AIMessageChunk", "ai"):
-            raise OutOfPlace("it is no AIMessageChunk")
+            raise OutOfPlace("it is not an AIMessageChunk")
         data = member(event, "data", dict) if "data" in event else event
         content = data.get("content")
         if isinstance(content, str):
@@ -67,7 +67,7 @@ class MessagePieces(Accumulator):
             if key in {"text", "reasoning", "thinking", "args", "name"}:
                 found.setdefault(key, Pieces())
                 if not isinstance(found[key], Pieces):
-                    raise OutOfPlace(f"its {key} was no text before")
+                    raise OutOfPlace(f"its {key} was not text before")
                 self.grow(found[key], value)
             elif isinstance(value, list) and isinstance(found.get(key), list):
                 found[key] = [*found[key], *value]

@@ -81,7 +81,7 @@ class PartLines(Accumulator):
         try:
             [made] = MessageBody.from_dicts([part], limits=self._limits)
         except MessageBodyError as error:
-            raise OutOfPlace(f"its part is none: {error}") from error
+            raise OutOfPlace(f"its part is not one: {error}") from error
         # Told here by its line: otherwise only the whole body would be refused, at the end.
         if made.name in self._names:
             raise OutOfPlace(f"a part before has its name, {made.name}")

@@ -63,7 +63,7 @@ class ChatChunks(Accumulator):
         elif isinstance(value, dict):
             inner = holder.setdefault(key, {})
             if not isinstance(inner, dict):
-                raise OutOfPlace(f"its {quote(key, limit=40)} is an object, and was none before")
+                raise OutOfPlace(f"its {quote(key, limit=40)} is an object, but was not before")
             for name, item in value.items():
                 self._grow(inner, name, item)
         elif isinstance(value, list):

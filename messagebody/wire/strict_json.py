@@ -4,11 +4,12 @@ The standard parser takes all of these silently. Flaws are found while parsing a
 afterwards, so that a good document pays next to nothing.
 """
 
+import functools
 import json
 import math
 import re
 from collections.abc import Iterable, Iterator
-from typing import Any, Final
+from typing import Any
 
 import attrs
 import msgspec
@@ -34,13 +35,6 @@ _BRACKET_OR_STRING = re.compile(rf"[\[\]{{}}]|{_STRING}", re.DOTALL)
 # All up to the next comma or opening bracket that is not in a string, once and many times.
 _VALUE = rf'(?:[^"\[{{,]++|{_STRING})*+[\[{{,]'
 _STRIDE = 1_000
-_STEPS: Final[dict[type, list[tuple[int, re.Pattern[Any]]]]] = {
-    kind: [
-        (count, re.compile(pattern if kind is str else pattern.encode(), re.DOTALL))
-        for count, pattern in ((_STRIDE, f"(?:{_VALUE}){{{_STRIDE}}}+"), (1, _VALUE))
-    ]
-    for kind in (str, bytes)
-}
 
 
 class InvalidJson(ValueError):
@@ -244,6 +238,19 @@ def _syntax_error(error: json.JSONDecodeError) -> InvalidJson:
     return InvalidJson(f"not JSON: {wanted} at byte {offset:,}, got {got}", offset=offset)
 
 
+@functools.cache
+def _steps(kind: type) -> list[tuple[int, re.Pattern[Any]]]:
+    """Return patterns that step over many values, and over one, with their numbers.
+
+    Made when first needed: most programs never see so many values, and each would start later.
+    """
+    patterns = ((_STRIDE, f"(?:{_VALUE}){{{_STRIDE}}}+"), (1, _VALUE))
+    return [
+        (count, re.compile(pattern if kind is str else pattern.encode(), re.DOTALL))
+        for count, pattern in patterns
+    ]
+
+
 def has_more_values(document: str | bytes, most: int) -> bool:
     """Tell whether a document holds more values than `most`, without making any.
 
@@ -256,7 +263,7 @@ def has_more_values(document: str | bytes, most: int) -> bool:
         return False
     # They may stand in strings, so they are looked at in order, until there are too many.
     found, position = 0, 0
-    for count, pattern in _STEPS[str if isinstance(document, str) else bytes]:
+    for count, pattern in _steps(str if isinstance(document, str) else bytes):
         while found <= most and (match := pattern.match(document, position)):
             found, position = found + count, match.end()
     return found > most

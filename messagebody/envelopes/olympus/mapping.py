@@ -283,7 +283,7 @@ def _slots(envelope: dict[str, Any]) -> Iterator[Slot]:
 def _links(envelope: dict[str, Any]) -> Iterator[Part]:
     for slot, attachment in zip(_slots(envelope), _attachments(envelope), strict=True):
         path = text_of(attachment, "path")
-        # A path of the repository is no place that anybody could read from.
+        # Nobody could read from a path of the repository.
         if is_absolute_url(path):
             yield Part(url=path, name=slot.name, digest=slot.digest, metadata=_about(attachment))
 
