@@ -55,7 +55,7 @@ def formats_command(terminal: Terminal, *, as_json: bool) -> None:
     width = max(len(row["name"]) for row in rows)
     for row in rows:
         terminal.say(f"{row['name']:{width}}  {row['title']}")
-        terminal.say(f"{'':{width}}  {said}" for said in _capabilities(row))
+        terminal.say_wrapped(f"{'':{width}}  {said}" for said in _capabilities(row))
 
 
 def _about(name: str) -> dict[str, Any]:
