@@ -7,10 +7,10 @@ ends in a traceback, and no answer says which permission to ask for.
 import json
 from collections.abc import Callable, Mapping
 from functools import lru_cache, partial
+from importlib.metadata import version
 from typing import Any, Final
 from urllib.parse import parse_qs, quote, unquote, urlsplit
 
-from messagebody import __version__
 from messagebody._guards import require_resolver
 from messagebody._text import count_of, escape
 from messagebody.body import MessageBody
@@ -163,7 +163,7 @@ def server(
     served = _Messages(messages, resolver, max_bytes)
     return Server(
         "messagebody",
-        version=__version__,
+        version=version("messagebody"),
         instructions=_INSTRUCTIONS,
         on_list_resources=served.list_resources,
         on_list_resource_templates=served.list_templates,
