@@ -8,10 +8,11 @@ GROUPS := test integrations borders libraries sdks cloud lint bench docs setup
 # Not deepagents: it needs an older google-genai than the formats, so its pins are a file of their own.
 EXTRAS := $(filter-out deepagents,$(shell sed -n '/optional-dependencies/,/^$$/s/^\([a-z-]*\) = .*/\1/p' pyproject.toml))
 AZURITE := $(VENV)/azurite/node_modules/.bin/azurite-blob
+CONFORMANCE := $(VENV)/mcp-conformance/node_modules/@modelcontextprotocol/conformance
 # One worker for each core; conftest.py says how they share the tests.
 PYTEST := $(BIN)/python -m pytest -n auto -q
 
-.PHONY: help demo test coverage test-deepagents run-deepagents test-view test-slow faults fuzz test-newest test-cloud test-borders borders run-borders test-sdks run-sdks test-libraries libraries run-libraries lint format bench docs constraints pictures format-tables figures mutants clean
+.PHONY: help demo test coverage test-deepagents run-deepagents test-view test-slow faults fuzz test-newest test-cloud test-mcp run-mcp test-borders borders run-borders test-sdks run-sdks test-libraries libraries run-libraries lint format bench docs constraints pictures format-tables figures mutants clean
 
 help: ## Show the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -105,7 +106,20 @@ test-sdks: ## Run the tests of message formats against the SDKs' own types
 run-sdks: $(VENV)/.test $(VENV)/.sdks
 	$(BIN)/python -m pytest -q -n 0 tests/sdks
 
-# Azure's emulator comes from npm's registry; no other target needs node.
+test-mcp: ## Run the conformance scenarios of MCP against `messagebody mcp` (needs npm)
+	$(MAKE) run-mcp VENV=.venv-borders
+
+run-mcp: $(VENV)/.test $(VENV)/.borders $(CONFORMANCE)
+	$(BIN)/python -m pytest -q -n 0 -rs -p no:asyncio tests/borders/test_mcp_conformance.py
+
+# The scenarios need a newer Node than Debian has, which npm has too.
+$(CONFORMANCE):
+	mkdir -p $(VENV)/mcp-conformance
+	echo '{"private": true}' > $(VENV)/mcp-conformance/package.json
+	npm install --silent --no-fund --no-audit --prefix $(VENV)/mcp-conformance \
+		node@22.23.3 @modelcontextprotocol/conformance@0.1.16
+
+# Azure's emulator comes from npm's registry, too; no other target needs node.
 $(AZURITE):
 	mkdir -p $(VENV)/azurite
 	echo '{"private": true}' > $(VENV)/azurite/package.json
