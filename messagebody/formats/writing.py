@@ -146,7 +146,9 @@ class Writer:
             is_wanted = (self.options.carry or entry.get("carry")) and not isinstance(item, Result)
             path = self.dialect.slot_of(blocks[-1]) if is_wanted else None
             if path is not None:
-                held = {**slot_content(blocks[-1], path), COPY: carried_member(part)}
+                said = entry.get("carry")
+                copy = differences.apply(said if said is not True else {}, carried_member(part))
+                held = {**slot_content(blocks[-1], path), COPY: copy}
                 blocks[-1] = replaced(blocks[-1], path, held)
         if directory == "/":
             self._check(parts, blocks)
@@ -442,6 +444,8 @@ def _entries_of(rest: dict[str, Any], key: str) -> list[dict[str, Any]]:
             raise EnvelopeError(f"rest is not what to_body returned: '{key}' has objects")
         for member in ("name", "kind", "of", "type"):
             _member_of(entry, member, str)
+        if not isinstance(entry.get("carry", True), bool | dict):
+            raise EnvelopeError("rest is not what to_body returned: 'carry' is true or an object")
         if not isinstance(entry.get("form"), str | list | None):
             raise EnvelopeError("rest is not what to_body returned: 'form' is text or a list")
     return entries

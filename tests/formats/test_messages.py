@@ -171,6 +171,26 @@ class TestOptions:
         member["name"] = "/tool/calls/1.json"
         assert adapter("mcp").to_body(message).value.names() == ["/cats.md"]
 
+    @formats
+    def test_what_others_put_in_the_place_of_the_copy_comes_back(self, name: str) -> None:
+        for message in MESSAGES[name]:
+            written = adapter(name).from_body(adapter(name).to_body(message).value, carry=True)
+            copies = [each for each in _walk(written.value) if "messagebody" in each]
+            for holder, member in zip(copies, itertools.cycle(({"a": 1}, {}, {"name": "/x"}))):
+                # Something else, more than the copy, or another name for what it speaks of.
+                is_other = member == {"a": 1} and holder is copies[0]
+                holder["messagebody"] = member if is_other else holder["messagebody"] | member
+            there = adapter(name).to_body(written.value)
+            done = adapter(name).from_body(there.value, rest=there.rest)
+            assert done.value == written.value
+
+    def test_results_have_no_copy_of_their_own(self) -> None:
+        shown = {"kind": "trajectory", "tool_name": "g", "tool_output": {"sun": True}}
+        message = {"role": "agent", "parts": [{"metadata": shown, "messagebody": {"size": 1}}]}
+        there = adapter("acp").to_body(message)
+        assert there.value.names() == ["/tool/results/1/1"]
+        assert adapter("acp").from_body(there.value, rest=there.rest).value == message
+
     @pytest.mark.parametrize("option", [{"urls": "x"}, {"unsupported": "x"}, {"rest": [1]}])
     def test_wrong_options_are_refused(self, option: dict[str, Any]) -> None:
         with pytest.raises(EnvelopeError, match=r"(urls|unsupported) is one of|rest is an object"):
