@@ -87,7 +87,10 @@ class Writer:
         """Return the message."""
         own = self._own()
         items = [*items_of(self.losses.parts)]
-        word = self._word(role or _member_of(self.rest, "role", str) or _inferred_role(items))
+        stated = role or _member_of(self.rest, "role", str)
+        word = self._word(stated or _inferred_role(items))
+        if own and not stated:
+            word = self.dialect.roles.get("user", "user")  # what is left was found with this one
         self.kinds, self.is_alone = self.dialect.kinds_of(self.role), len(items) == 1
         self.values = tuple(kind for kind in self.kinds if kind.is_value and kind.in_messages)
         blocks = self._blocks(items, _entries_of(own, "blocks"), "/")
