@@ -72,9 +72,11 @@ test-borders: ## Run the tests of frameworks that bodies pass through, and their
 test-deepagents: ## Run the tests of the deepagents backend, in an environment of its own
 	$(MAKE) run-deepagents VENV=.venv-deepagents CONSTRAINTS=constraints-deepagents.txt
 
-run-deepagents: $(VENV)/.test
+# Nothing here is a coroutine of pytest-asyncio, which wants a setting in any case.
+run-deepagents: $(VENV)/.test $(VENV)/.deepagents
 	$(PIP) install --editable .[deepagents]
-	$(BIN)/python -m pytest -q -n 0 tests/interop/test_deepagents.py docs/how-to/deepagents.md
+	$(BIN)/python -m pytest -q -n 0 -p no:asyncio tests/interop/test_deepagents.py \
+		tests/interop/test_deepagents_contract.py docs/how-to/deepagents.md
 
 borders: ## Write the table of frameworks into the documentation
 	$(MAKE) run-borders VENV=.venv-borders BORDERS=write
@@ -156,7 +158,8 @@ constraints: $(VENV)/.setup ## Pin the newest versions of all libraries in const
 		--custom-compile-command "make constraints" $(EXTRAS:%=--extra %) $(GROUPS:%=--group %) \
 		--output-file $(CONSTRAINTS) pyproject.toml
 	$(BIN)/uv pip compile --quiet --upgrade --universal --no-annotate \
-		--custom-compile-command "make constraints" --extra deepagents --group test --group setup \
+		--custom-compile-command "make constraints" \
+		--extra deepagents --group deepagents --group test --group setup \
 		--output-file constraints-deepagents.txt pyproject.toml
 
 pictures: $(VENV)/.test ## Draw the pictures of the documentation anew
