@@ -8,11 +8,12 @@ GROUPS := test integrations borders libraries sdks cloud lint bench docs setup
 # Not deepagents: it needs an older google-genai than the formats, so its pins are a file of their own.
 EXTRAS := $(filter-out deepagents,$(shell sed -n '/optional-dependencies/,/^$$/s/^\([a-z-]*\) = .*/\1/p' pyproject.toml))
 AZURITE := $(VENV)/azurite/node_modules/.bin/azurite-blob
+NPM := $(VENV)/npm/node_modules/ai
 CONFORMANCE := $(VENV)/mcp-conformance/node_modules/@modelcontextprotocol/conformance
 # One worker for each core; conftest.py says how they share the tests.
 PYTEST := $(BIN)/python -m pytest -n auto -q
 
-.PHONY: help demo test coverage test-deepagents run-deepagents test-view test-slow faults fuzz test-newest test-cloud test-mcp run-mcp test-borders borders run-borders test-sdks run-sdks test-libraries libraries run-libraries lint format bench docs constraints pictures format-tables figures mutants clean
+.PHONY: help demo test coverage test-deepagents run-deepagents test-view test-slow faults fuzz test-newest test-cloud test-mcp run-mcp test-borders borders run-borders test-sdks run-sdks test-npm test-libraries libraries run-libraries lint format bench docs constraints pictures format-tables figures mutants clean
 
 help: ## Show the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -107,6 +108,16 @@ test-sdks: ## Run the tests of message formats against the SDKs' own types
 
 run-sdks: $(VENV)/.test $(VENV)/.sdks
 	$(BIN)/python -m pytest -q -n 0 tests/sdks
+
+# What only npm has, in the versions that the formats were checked against.
+test-npm: $(VENV)/.test $(NPM) ## Run the tests of message formats against npm's packages (needs npm)
+	$(BIN)/python -m pytest -q -n 0 -rs tests/npm
+
+$(NPM):
+	mkdir -p $(VENV)/npm
+	echo '{"private": true}' > $(VENV)/npm/package.json
+	npm install --silent --no-fund --no-audit --prefix $(VENV)/npm \
+		node@22.23.3 ai@7.0.173 @ag-ui/client@1.0.0
 
 test-mcp: ## Run the conformance scenarios of MCP against `messagebody mcp` (needs npm)
 	$(MAKE) run-mcp VENV=.venv-borders

@@ -52,6 +52,7 @@ class Collector:
         self._limits = limits
         self.keep = frozenset(keep)
         self._counts: dict[str, int] = {}
+        self._result: dict[str, Any] | None = None
         self._sources: dict[str, str] = {}
 
     def add(self, item: Item, where: str, directory: str = "/") -> bool:
@@ -96,7 +97,10 @@ class Collector:
             content = _encoded(content, about["content_type"])
         part = Part(content, **about)
         if item.carried is not None:
-            part = _as_carried(part, item.carried, self.named)
+            part = _as_carried(part, item, self.named)
+        if self._result is not None:
+            # What the part says itself wins.
+            part = part.evolve(metadata={"tool_result": self._result, **(part.metadata or {})})
         item.key = part.name
         self._put(part)
 
@@ -253,24 +257,19 @@ class Collector:
         return place in self.keep
 
     def start_result(self, item: Result) -> str:
-        """Return the directory for the parts of a result."""
+        """Return the directory for the parts of a result; until its end, they say which call."""
         number = self._counts["results"] = self._counts.get("results", 0) + 1
         item.key = f"/tool/results/{number}"
+        self._result = _said_of(item)
         return item.key
 
-    def mark_result(self, item: Result, start: int) -> None:
-        """Say in the parts from `start` on which call they are the result of."""
-        for index, part in enumerate(self.parts[start:], start):
-            if part.name and part.name.startswith(f"{item.key}/"):
-                # What the part says itself wins.
-                metadata = {"tool_result": _said_of(item), **(part.metadata or {})}
-                self.parts[index] = self.named[part.name] = part.evolve(metadata=metadata)
-
-    def end_result(self, item: Result) -> None:
+    def end_result(self, item: Result, *, is_empty: bool) -> None:
         """Give a result without content an empty part: the call was answered."""
-        metadata = {"tool_result": {**_said_of(item), "empty": True}}
-        name = f"{item.key}/1"
-        self._put(Part("", name=name, content_type=TEXT_PLAIN, metadata=metadata))
+        if is_empty:
+            metadata = {"tool_result": {**_said_of(item), "empty": True}}
+            name = f"{item.key}/1"
+            self._put(Part("", name=name, content_type=TEXT_PLAIN, metadata=metadata))
+        self._result = None
 
     def _lose(self, kind: LossKind, where: str, why: str) -> None:
         self.losses.append(Loss(kind, where, why))
@@ -306,8 +305,9 @@ def carried_member(part: Part) -> dict[str, Any]:
     return {key: value for key, value in about.items() if value is not None}
 
 
-def _as_carried(part: Part, member: Any, taken: Container[str]) -> Part:
+def _as_carried(part: Part, item: Item, taken: Container[str]) -> Part:
     """Return a part as the sender's copy says it is, if that agrees with the content."""
+    member = item.carried
     if not isinstance(member, dict):
         return part
     size = member.get("size")
@@ -319,8 +319,7 @@ def _as_carried(part: Part, member: Any, taken: Container[str]) -> Part:
     name = member.get("name")
     if name is not None and not (isinstance(name, str) and is_name(name)):
         return part
-    # A copy must not take the name of another part, nor a place with a meaning.
-    if name not in {None, part.name} and (name in taken or RESERVED.fullmatch(str(name))):
+    if name != part.name and not _may_be_called(part, item, name, taken):
         return part
     changes = {"name": name, "metadata": member.get("metadata")}
     if part.is_reference:
@@ -329,3 +328,12 @@ def _as_carried(part: Part, member: Any, taken: Container[str]) -> Part:
         return part.evolve(content_type=member["contentType"], **changes)
     except (KeyError, MessageBodyError):
         return part  # the copy breaks the rules: it is somebody else's word
+
+
+def _may_be_called(part: Part, item: Item, name: str | None, taken: Container[str]) -> bool:
+    """Return whether a copy may give a part a name, None for none, in the place of its own."""
+    # Texts, calls and thoughts are what they are by their places.
+    if not isinstance(item, Media) or (part.name and RESERVED.fullmatch(part.name)):
+        return False
+    # Nor must a file take the name of another part, or a place with a meaning.
+    return name is None or not (name in taken or RESERVED.fullmatch(name))

@@ -10,7 +10,7 @@ from messagebody.findings import Finding
 from messagebody.formats import rest as differences
 from messagebody.formats.base import Loss, LossKind
 from messagebody.formats.capabilities import Kind
-from messagebody.formats.collecting import Collector
+from messagebody.formats.collecting import Collector, carried_member
 from messagebody.formats.dialect import COPY, Dialect, Misplaced
 from messagebody.formats.items import Item, Media, Result, Text
 from messagebody.media_types import is_text
@@ -69,9 +69,11 @@ class Reader:
                 problem = f"expected an object, got {quote(block, limit=40)}"
                 raise _wrong(self.dialect, f"{path}/{index}", problem)
 
-    def _entries(self, blocks: list[Any], path: str, where: str) -> list[dict[str, Any]]:
+    def _entries(
+        self, blocks: list[Any], path: str, where: str, directory: str = "/"
+    ) -> list[dict[str, Any]]:
         return [
-            self.entry(block, f"{path}/{index}", f"{where}[{index}]", "/")
+            self.entry(block, f"{path}/{index}", f"{where}[{index}]", directory)
             for index, block in enumerate(blocks)
         ]
 
@@ -90,9 +92,9 @@ class Reader:
         if item is None:
             self._lose(where, "this kind of block has no place in a body; it stays in rest")
             return {"block": block}
-        block, item.carried = _without_copy(self.dialect, block)
         if isinstance(item, Result):
             return self._result(item, block, path, where)
+        block, item.carried = _without_copy(self.dialect, block)
         start = len(self.collector.parts)
         if not self._add(item, path, where, directory):
             return {"block": block}
@@ -128,15 +130,8 @@ class Reader:
             return {"block": block}
         self._check_blocks(item.blocks, path)
         directory = self.collector.start_result(item)
-        inner = []
-        for index, each in enumerate(item.blocks):
-            start = len(self.collector.parts)
-            place = f"{where}[{index}]"
-            inner.append(self.entry(each, f"{path}/{index}", place, directory))
-            self.collector.mark_result(item, start)
-        # A call that was answered with nothing was answered all the same.
-        if not any("block" not in entry for entry in inner):
-            self.collector.end_result(item)
+        inner = self._entries(item.blocks, path, where, directory)
+        self.collector.end_result(item, is_empty=all("block" in entry for entry in inner))
         if self.is_check:
             return {}
         made = self.dialect.write(item, item.blocks)
@@ -147,12 +142,14 @@ class Reader:
     def _left(self, item: Item, part: Part, block: Any, directory: str) -> dict[str, Any]:
         """Return what a block says beyond its part."""
         if not isinstance(item, Media):
-            return _entry_of(item, differences.difference(self.dialect.write(item, []), block))
+            made = self.dialect.write(item, [])
+            return _entry_of(item, differences.difference(made, block), part)
         # What is written later is made of the part: so is what the block is compared with.
-        made = media_of(self.dialect, part, item.kind, item.form, directory)
+        media = media_of(self.dialect, part, item.kind, item.form, directory)
         # The sender's own spelling, so that the same bytes go back.
-        made.spell_like(item)
-        entry = _entry_of(item, differences.difference(self.dialect.write(made, []), block))
+        media.spell_like(item)
+        made = self.dialect.write(media, [])
+        entry = _entry_of(item, differences.difference(made, block), part)
         entry["kind"] = item.kind
         kind = self.dialect.kind(item.kind)
         if kind is None or not kind.takes(part.content_type):
@@ -165,14 +162,15 @@ class Reader:
         self.collector.losses.append(Loss(LossKind.OMITTED, where, why))
 
 
-def _entry_of(item: Item, difference: dict[str, Any]) -> dict[str, Any]:
+def _entry_of(item: Item, difference: dict[str, Any], part: Part | None = None) -> dict[str, Any]:
     entry: dict[str, Any] = {}
     if item.key is not None:
         entry["name"] = item.key
     if item.form is not None:
         entry["form"] = item.form
-    if item.carried is not None:
-        entry["carry"] = True
+    if part is not None and item.carried is not None:
+        # What is not our copy, or more than it, stays as it is.
+        entry["carry"] = differences.difference(carried_member(part), item.carried) or True
     if difference:
         entry["patch"] = difference
     return entry

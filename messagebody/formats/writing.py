@@ -87,7 +87,10 @@ class Writer:
         """Return the message."""
         own = self._own()
         items = [*items_of(self.losses.parts)]
-        word = self._word(role or _member_of(self.rest, "role", str) or _inferred_role(items))
+        stated = role or _member_of(self.rest, "role", str)
+        word = self._word(stated or _inferred_role(items))
+        if own and not stated:
+            word = self.dialect.roles.get("user", "user")  # what is left was found with this one
         self.kinds, self.is_alone = self.dialect.kinds_of(self.role), len(items) == 1
         self.values = tuple(kind for kind in self.kinds if kind.is_value and kind.in_messages)
         blocks = self._blocks(items, _entries_of(own, "blocks"), "/")
@@ -146,7 +149,9 @@ class Writer:
             is_wanted = (self.options.carry or entry.get("carry")) and not isinstance(item, Result)
             path = self.dialect.slot_of(blocks[-1]) if is_wanted else None
             if path is not None:
-                held = {**slot_content(blocks[-1], path), COPY: carried_member(part)}
+                said = entry.get("carry")
+                copy = differences.apply(said if said is not True else {}, carried_member(part))
+                held = {**slot_content(blocks[-1], path), COPY: copy}
                 blocks[-1] = replaced(blocks[-1], path, held)
         if directory == "/":
             self._check(parts, blocks)
@@ -442,6 +447,8 @@ def _entries_of(rest: dict[str, Any], key: str) -> list[dict[str, Any]]:
             raise EnvelopeError(f"rest is not what to_body returned: '{key}' has objects")
         for member in ("name", "kind", "of", "type"):
             _member_of(entry, member, str)
+        if not isinstance(entry.get("carry", True), bool | dict):
+            raise EnvelopeError("rest is not what to_body returned: 'carry' is true or an object")
         if not isinstance(entry.get("form"), str | list | None):
             raise EnvelopeError("rest is not what to_body returned: 'form' is text or a list")
     return entries
