@@ -1,4 +1,4 @@
-"""JSON and bodies: the only module that knows the wire's member names, base64 and limits.
+"""The reading of JSON into bodies: the reference, which decides, and where the fast one is tried.
 
 `decode_parsed` is the reference reading: one part after another, every flaw with its place.
 `decode` first tries a fast reading that takes only flawless compact documents and checks them
