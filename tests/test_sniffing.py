@@ -200,7 +200,12 @@ class TestArraysOfNumbers:
     @pytest.mark.parametrize("kind", ["mask", "bytes", "int16", "float32"])
     def test_do_not_ask_libmagic(self, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
         asked: list[bytes] = []
-        monkeypatch.setattr(sniffing, "_from_libmagic", lambda data: asked.append(data) or "")
+
+        def ask(data: bytes) -> str:
+            asked.append(data)
+            return ""
+
+        monkeypatch.setattr(sniffing, "_from_libmagic", ask)
         luck = random.Random(kind)
         for _ in range(150):
             sniffing.content_type(array(luck, kind), "/chunk")
