@@ -2,7 +2,7 @@
 
 import heapq
 import string
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterator, Sequence
 from functools import cached_property
 from typing import Final
 
@@ -17,6 +17,8 @@ _ALIKE: Final = 12
 COMPARED: Final = 4
 """Comparisons of a set of states with a group that cost as much as a step."""
 _ROWS_KEPT: Final = 4096
+# States that are looked at one by one: far ones would lie many layers apart.
+_FEW: Final = 64
 
 PartSet = int
 """A set of schema parts, a bit for each."""
@@ -98,20 +100,25 @@ class Language:
         """
         if self.is_empty:
             return
+        # Each beginning knows the one before it: spelled out, long ones would fill the memory.
+        beginnings: list[tuple[int, str]] = [(-1, "")]
         # Ordered by length so far plus distance, then longest first: straight to the nearest word.
-        queue = [(self._distance(self.start, 0), 0, "", self.start)]
+        queue = [(self._distance(self.start, 0), 0, 0, self.start)]
         while queue:
-            estimate, _, word, states = heapq.heappop(queue)
+            estimate, length, number, states = heapq.heappop(queue)
             if budget is not None:
                 budget.spend(1 + self.row_cost(states))
             if states & self.accepting:
-                yield word
-            length = len(word) + 1
-            nearest = estimate - length
+                yield spelled(beginnings, number)
+            # One character brings the nearest word nearer by one at most.
+            nearest = max(estimate + length - 1, 0)
+            distances: dict[States, int] = {}
             for character, after in self._onwards(states):
-                # One character brings the nearest word nearer by one at most.
-                estimate = length + self._distance(after, max(nearest, 0))
-                heapq.heappush(queue, (estimate, -length, word + character, after))
+                if after not in distances:
+                    distances[after] = self._distance(after, nearest)
+                estimate = 1 - length + distances[after]
+                heapq.heappush(queue, (estimate, length - 1, len(beginnings), after))
+                beginnings.append((number, character))
 
     def _onwards(self, states: States) -> Iterator[tuple[str, States]]:
         reached, others = self.row(states)
@@ -123,6 +130,8 @@ class Language:
 
     def _distance(self, states: States, least: int) -> int:
         """Return how many characters the nearest word still needs; it is known to be some."""
+        if states.bit_count() <= _FEW:
+            return min([self._distances[state] for state in members(states)])
         layers = self._layers
         return next(
             distance
@@ -131,10 +140,14 @@ class Language:
         )
 
     @cached_property
+    def _distances(self) -> list[int]:
+        return self.automaton.distances()
+
+    @cached_property
     def _layers(self) -> list[tuple[int, States]]:
         """By distance to the nearest word, the states, as a set moved down to its lowest one."""
         layers: dict[int, list[int]] = {}
-        for state, distance in enumerate(self.automaton.distances()):
+        for state, distance in enumerate(self._distances):
             if distance <= self.size:
                 layers.setdefault(distance, []).append(state)
         found = []
@@ -143,6 +156,20 @@ class Language:
             # Moved down: states of one distance lie close together in a pattern of any length.
             found.append((states[0], sum(1 << state - states[0] for state in states)))
         return found
+
+
+def spelled(beginnings: Sequence[tuple[int, str]], number: int) -> str:
+    """Return a word, given its beginnings: the number of the one before, and the character.
+
+    Arguments:
+        beginnings: by number; that of the empty word has a number below 0 before it.
+        number: that of the word.
+    """
+    characters: list[str] = []
+    while number >= 0:
+        number, character = beginnings[number]
+        characters.append(character)
+    return "".join(reversed(characters))
 
 
 def bits(mask: int) -> list[int]:
