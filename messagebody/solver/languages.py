@@ -25,6 +25,11 @@ PartSet = int
 TypeSet = int
 """A set of well-known content types, a bit for each."""
 
+Key = int | bytes
+"""A set of states as `key_of` returns it."""
+_HASHED: Final = 1 << 61
+"""Ints below it are their own hash."""
+
 Row = tuple[dict[str, States], States]
 
 
@@ -48,14 +53,15 @@ class Language:
         self.accepting = automaton.accepting
         self.is_empty = automaton.is_empty
         self.size = automaton.size
-        self._rows: dict[int, Row] = {}
+        self._rows: dict[Key, Row] = {}
         # The characters that are not told apart move alike, so the most readable stands for all.
         plain = automaton.alphabet - automaton.literals
         self._ordinary = min(plain, key=pleasant_order) if plain else ""
 
     def row(self, states: States) -> Row:
         """Return where each character leads that makes a difference, and where all others do."""
-        found = self._rows.get(states)
+        key = key_of(states)
+        found = self._rows.get(key)
         if found is None:
             step = self.automaton.step
             others = step(states, self._ordinary) if self._ordinary else 0
@@ -64,7 +70,7 @@ class Language:
             found = {c: after for c, after in reached.items() if after != others}, others
             if len(self._rows) >= _ROWS_KEPT:
                 self._rows.clear()
-            self._rows[states] = found
+            self._rows[key] = found
         return found
 
     def row_cost(self, states: States) -> int:
@@ -170,6 +176,17 @@ def spelled(beginnings: Sequence[tuple[int, str]], number: int) -> str:
         number, character = beginnings[number]
         characters.append(character)
     return "".join(reversed(characters))
+
+
+def key_of(states: States) -> Key:
+    """Return a set of states as a key of a dict or a set.
+
+    The hash of an int is its rest by a power of two less one, so that the hashes of sets of a few
+    far states are few, and looking one up would be linear in their number.
+    """
+    if states < _HASHED:
+        return states
+    return states.to_bytes((states.bit_length() + 7) // 8, "little")
 
 
 def bits(mask: int) -> list[int]:

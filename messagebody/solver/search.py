@@ -10,7 +10,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from messagebody.solver.budget import Budget
-from messagebody.solver.languages import Language, bits, pleasant_order, spelled
+from messagebody.solver.languages import (
+    Key,
+    Language,
+    bits,
+    key_of,
+    members,
+    pleasant_order,
+    spelled,
+)
 
 _PER_STEP: Final = 16
 """Comparisons that cost as much as a step."""
@@ -67,7 +75,7 @@ def search(
             level_end = len(nodes)
             kept.begin_level()
         # Beaten while it waited, by another word of the same length.
-        if states in kept.beaten:
+        if key_of(states) in kept.beaten:
             continue
         signature = joined.signature(states)
         if all(signature & group for group in need):
@@ -121,7 +129,7 @@ class _Joined:
         """What handling a set costs, in steps."""
         # What a search costs must not depend on what others have looked up before, so that each
         # pays for the first time that it follows a set.
-        self._followed: set[tuple[int, int]] = set()
+        self._followed: set[tuple[int, Key]] = set()
 
     def of(self, labels: int) -> int:
         """Return all states of the languages with one of some labels."""
@@ -171,9 +179,9 @@ class _Joined:
 
     def _first_cost(self, language: Language, offset: int, here: int) -> int:
         """Return the steps that following a set of a long pattern costs; 0 if it was followed."""
-        if language.size <= _HEAVY or (offset, here) in self._followed:
+        if language.size <= _HEAVY or (key := (offset, key_of(here))) in self._followed:
             return 0
-        self._followed.add((offset, here))
+        self._followed.add(key)
         return language.row_cost(here)
 
 
@@ -190,10 +198,10 @@ class _Antichain:
     def __init__(self, joined: _Joined, good: int, bad: int) -> None:
         self._good, self._bad = joined.of(good), joined.of(bad)
         self._words = joined.words
-        self._met: set[int] = set()
+        self._met: set[Key] = set()
         self._kept: dict[int, list[tuple[int, int]]] = {}
-        self._waiting: dict[int, list[tuple[int, int, int]]] = {}
-        self.beaten: set[int] = set()
+        self._waiting: dict[int, list[tuple[int, int, Key]]] = {}
+        self.beaten: set[Key] = set()
         """Those for which something better came that is not longer."""
 
     def begin_level(self) -> None:
@@ -203,11 +211,12 @@ class _Antichain:
 
     def admit(self, states: int, budget: Budget) -> bool:
         """Tell whether nothing met so far is at least as good, and remember the states if so."""
-        if states in self._met:
+        key = key_of(states)
+        if key in self._met:
             return False
-        self._met.add(states)
+        self._met.add(key)
         better, worse = states & self._good, states & self._bad
-        places = bits(better) or [0]
+        places = members(better) or [-1]
         # Whatever is at least as good holds each of these bits, so the shortest list of rivals is
         # enough.
         shelves = [self._kept.setdefault(place, []) for place in places]
@@ -221,7 +230,7 @@ class _Antichain:
         for good, bad, rival in waiting:
             if not good & ~better and not worse & ~bad:
                 self.beaten.add(rival)
-        self._waiting.setdefault(places[0], []).append((better, worse, states))
+        self._waiting.setdefault(places[0], []).append((better, worse, key))
         for shelf in shelves:
             shelf.append((better, worse))
         return True
