@@ -253,9 +253,16 @@ def read_at_most(stream: BinaryIO, limit: int) -> bytes:
     """
     # `read(n)` sets n bytes aside before it looks, so n follows the file, which ends sooner than a
     # limit of 1 TiB does. A FIFO and a file of /proc state no size and are read piece by piece.
-    ahead = max(os.fstat(stream.fileno()).st_size + 1, _AHEAD)
+    ahead = max(_stated_size(stream) + 1, _AHEAD)
     chunks, left = [], limit + 1
     while left > 0 and (chunk := stream.read(min(ahead, left))):
         chunks.append(chunk)
         left -= len(chunk)
     return b"".join(chunks)
+
+
+def _stated_size(stream: BinaryIO) -> int:
+    try:
+        return os.fstat(stream.fileno()).st_size
+    except io.UnsupportedOperation:  # a file of a store or in memory is none of the system's
+        return 0

@@ -5,7 +5,7 @@ import contextlib
 # Not `threading.RLock`, which Temporal forbids to call in a workflow: bodies are arguments there.
 from _thread import RLock
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from operator import itemgetter
 from typing import Any, Final, NamedTuple
@@ -160,9 +160,9 @@ class PartList:
 
     __slots__ = ("_columns", "_directories", "_holes", "_lock", "_slot_of", "_slots", "_undo")
 
-    def __init__(self, records: Iterable[PartRecord] = ()) -> None:
-        """Take records whose names the caller has checked to be unique."""
-        self._slots: list[PartRecord | None] = list(records)
+    def __init__(self, records: list[Any]) -> None:
+        """Take over a new list of records, whose names the caller has checked to be unique."""
+        self._slots: list[PartRecord | None] = records
         self._slot_of: dict[str | None, int] | None = None
         self._holes = 0
         self._columns: Columns | None = None

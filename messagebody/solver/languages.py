@@ -2,7 +2,7 @@
 
 import heapq
 import string
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import Final
 
@@ -19,6 +19,9 @@ COMPARED: Final = 4
 _ROWS_KEPT: Final = 4096
 # States that are looked at one by one: far ones would lie many layers apart.
 _FEW: Final = 64
+_LONG: Final = 1024
+_MANY: Final = 16
+"""A set of more bits than that, and more members, is looked through as text."""
 
 PartSet = int
 """A set of schema parts, a bit for each."""
@@ -201,8 +204,24 @@ def bits(mask: int) -> list[int]:
 def members(states: int) -> list[int]:
     """Return the numbers of the bits that are set, lowest first."""
     found = []
+    if states.bit_length() > _LONG and states.bit_count() > _MANY:
+        # Each operation on a long number costs as much as all of its bits: text is searched faster.
+        digits = f"{states:b}"[::-1]
+        at = digits.find("1")
+        while at >= 0:
+            found.append(at)
+            at = digits.find("1", at + 1)
+        return found
     while states:
         lowest = states & -states
         found.append(lowest.bit_length() - 1)
         states ^= lowest
+    return found
+
+
+def set_of(numbers: Iterable[int]) -> int:
+    """Return the set of some numbers, a bit for each."""
+    found = 0
+    for number in numbers:
+        found |= 1 << number
     return found

@@ -53,6 +53,12 @@ class TestRegistry:
         assert (refused.code, "made with" in refused.err) == (2, True)
         assert shell("registry", "pairs", "text.json").code == 4  # no file of a registry
 
+    def test_the_limit_is_that_of_each_agent(self, shell: Shell, agents: str) -> None:
+        for command in (["pairs", agents], ["add", "agents.db", agents]):
+            refused = shell("registry", *command, "--limit", "50 B")
+            assert (refused.code, "painter.json" in refused.err) == (2, True)
+            assert shell("registry", *command, "--limit", "1 KiB").code == 0
+
     def test_route_and_unfed(self, shell: Shell, agents: str) -> None:
         found = shell("registry", "route", agents, "painter", "teller")
         assert (found.code, found.out) == (0, "painter\nteller\n")

@@ -15,6 +15,7 @@ from messagebody.cli.application import ExitCode
 from messagebody.cli.options import (
     JSON_HELP,
     complete_file,
+    limits,
     output_option,
     read_body,
     read_either,
@@ -318,7 +319,7 @@ _file = click.argument("file", type=click.Path(dir_okay=False), metavar="FILE")
 def _registry(place: str, *, lenient: bool) -> Questions:
     """Return the registry of a directory of JSON files, or the one that a file keeps."""
     if Path(place).is_dir():
-        return Registry.from_directory(place, lenient=lenient)
+        return Registry.from_directory(place, lenient=lenient, limits=limits())
     return Registry.open(place, lenient=lenient)
 
 
@@ -359,7 +360,7 @@ def add_agents(terminal: Terminal, file: str, agents: tuple[str, ...], *, lenien
 
 def _agents(place: str) -> Iterator[Agent]:
     if Path(place).is_dir():
-        yield from read_agents(place)
+        yield from read_agents(place, limits=limits())
     else:
         yield _agent(place)
 
@@ -570,6 +571,6 @@ def _of_impact(impact: Impact) -> ExitCode:
 
 def _agent(path: str) -> Agent:
     try:
-        return Agent.from_dict(read_json(path), name=Path(path).stem)
+        return Agent.from_dict(read_json(path), name=Path(path).stem, limits=limits())
     except InvalidSchema as error:
         raise click.UsageError(f"{quote(path)} is not a valid agent: {error}") from error
