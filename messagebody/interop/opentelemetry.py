@@ -24,6 +24,10 @@ from messagebody.wire import base64
 
 try:
     from opentelemetry.util.genai.completion_hook import CompletionHook
+    from opentelemetry.util.genai.environment_variables import (
+        OTEL_INSTRUMENTATION_GENAI_UPLOAD_BASE_PATH,
+        OTEL_INSTRUMENTATION_GENAI_UPLOAD_MAX_QUEUE_SIZE,
+    )
 except ImportError as error:
     raise MissingDependency("messagebody.interop.opentelemetry", "opentelemetry") from error
 
@@ -139,6 +143,30 @@ class OffloadingCompletionHook(CompletionHook):  # type: ignore[misc]
             self._drop("the hook was shut down")
         # Otherwise the hook, with all it holds, would live until the process ends.
         atexit.unregister(self.shutdown)
+
+
+def completion_hook() -> OffloadingCompletionHook:
+    """Return the hook that OpenTelemetry's environment variables ask for.
+
+    `OTEL_INSTRUMENTATION_GENAI_COMPLETION_HOOK=messagebody` makes OpenTelemetry call this. It takes
+    the settings of OpenTelemetry's own hook: `OTEL_INSTRUMENTATION_GENAI_UPLOAD_BASE_PATH` is the
+    store, `OTEL_INSTRUMENTATION_GENAI_UPLOAD_MAX_QUEUE_SIZE` the number of calls that may wait.
+
+    Raises:
+        InvalidArgument: there is no store, or the number is not a positive integer.
+        StoreError: the store can't be opened.
+    """
+    store = os.environ.get(OTEL_INSTRUMENTATION_GENAI_UPLOAD_BASE_PATH)
+    if not store:
+        expected = f"a store in {OTEL_INSTRUMENTATION_GENAI_UPLOAD_BASE_PATH}"
+        raise InvalidArgument(expected, store)
+    waiting = os.environ.get(OTEL_INSTRUMENTATION_GENAI_UPLOAD_MAX_QUEUE_SIZE)
+    if not waiting:
+        return OffloadingCompletionHook(store)
+    if not (waiting.isascii() and waiting.isdigit()):
+        expected = f"a number in {OTEL_INSTRUMENTATION_GENAI_UPLOAD_MAX_QUEUE_SIZE}"
+        raise InvalidArgument(expected, waiting)
+    return OffloadingCompletionHook(store, waiting=int(waiting))
 
 
 def _plain(value: Any) -> str:
