@@ -102,7 +102,7 @@ def to_body(
     return Converted(MessageBody(parts), [*losses, *reader.losses])
 
 
-def _content(leaf: Leaf, directory: Path | None, limits: Limits) -> bytes | LocalFile:
+def _content(leaf: Leaf, directory: Path | None, limits: Limits) -> Any:
     most = limits.part_bytes if directory is None else None
     with damage_told(DAMAGES, f"part {leaf.number}"):
         return kept(_bounded(leaf, most), directory, leaf.number)
