@@ -24,7 +24,7 @@ from messagebody.compatibility.matrix import Row, SchemaMatrix
 from messagebody.compatibility.questions import Neighbours, Questions
 from messagebody.errors import InvalidArgument, StoreError
 from messagebody.schema import MessageBodySchema
-from messagebody.solver.languages import members
+from messagebody.solver.languages import members, set_of
 
 STEPS_A_PAIR: Final = 50_000
 """The work that a pair may take."""
@@ -285,7 +285,7 @@ class StoredRegistry(Questions):
         # Those that came later have it in their own.
         fitting = [at for at, each in others.rows.items() if each.fitting >> number & 1]
         undecided = [at for at, each in others.rows.items() if each.undecided >> number & 1]
-        return Row(row.fitting | _set_of(fitting), row.undecided | _set_of(undecided))
+        return Row(row.fitting | set_of(fitting), row.undecided | set_of(undecided))
 
     def _named(self, side: _Side, classes: int) -> list[str]:
         found = [name for number in members(classes) for name in side.names.get(number, ())]
@@ -451,13 +451,6 @@ def _text_of(schema: MessageBodySchema) -> str:
 
 def _schema_of(text: str) -> MessageBodySchema:
     return MessageBodySchema([tuple(part) for part in json.loads(text)])
-
-
-def _set_of(numbers: Iterable[int]) -> int:
-    found = 0
-    for number in numbers:
-        found |= 1 << number
-    return found
 
 
 def _blob(found: int) -> bytes:
