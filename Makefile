@@ -4,7 +4,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 SOURCES := messagebody tests benchmarks conftest.py docs/tooling docs/examples
-GROUPS := test integrations borders libraries sdks oracle cloud lint bench docs setup
+GROUPS := test integrations borders libraries sdks oracle cloud lint bench peers docs setup
 # Not deepagents: it needs an older google-genai than the formats, so its pins are a file of their own.
 EXTRAS := $(filter-out deepagents,$(shell sed -n '/optional-dependencies/,/^$$/s/^\([a-z-]*\) = .*/\1/p' pyproject.toml))
 AZURITE := $(VENV)/azurite/node_modules/.bin/azurite-blob
@@ -13,7 +13,7 @@ CONFORMANCE := $(VENV)/mcp-conformance/node_modules/@modelcontextprotocol/confor
 # One worker for each core; conftest.py says how they share the tests.
 PYTEST := $(BIN)/python -m pytest -n auto -q
 
-.PHONY: help demo test coverage test-deepagents run-deepagents test-view test-slow faults fuzz campaign suite test-newest test-cloud test-mcp run-mcp test-borders borders run-borders test-sdks run-sdks test-npm test-libraries libraries run-libraries lint format bench docs constraints pictures format-tables figures mutants clean
+.PHONY: help demo test coverage test-deepagents run-deepagents test-view test-slow faults fuzz campaign suite test-newest test-cloud test-mcp run-mcp test-borders borders run-borders test-sdks run-sdks test-npm test-libraries libraries run-libraries lint format bench bench-peers run-bench-peers run-bench-agents docs constraints pictures format-tables figures mutants clean
 
 help: ## Show the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -157,6 +157,18 @@ format: $(VENV)/.lint ## Format the code
 
 bench: $(VENV)/.test $(VENV)/.bench ## Measure against the peers and print the tables
 	$(BIN)/python -m benchmarks
+
+# Each where its libraries are installed.
+bench-peers: ## Measure against other frameworks and print the tables
+	$(MAKE) run-bench-peers VENV=.venv-borders
+	$(MAKE) run-bench-agents VENV=.venv-deepagents CONSTRAINTS=constraints-deepagents.txt
+
+run-bench-peers: $(VENV)/.test $(VENV)/.borders $(VENV)/.peers
+	$(BIN)/python -m benchmarks checkpoints telemetry pages
+
+run-bench-agents: $(VENV)/.test $(VENV)/.deepagents
+	$(PIP) install --editable .[deepagents]
+	$(BIN)/python -m benchmarks agent_files
 
 docs: $(VENV)/.docs ## Build the documentation into site/
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict

@@ -9,7 +9,7 @@ import posixpath
 import re
 import sys
 import unicodedata
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from typing import Any, Final
 
 from messagebody._text import plain_text, quote
@@ -34,6 +34,8 @@ _ODD = re.compile(r"[^A-Za-z0-9._-]+")
 _SAFE_LENGTH = 100
 _LONGEST_ORIGINAL = 4096
 """Characters of a file name that are looked at; no file system has longer ones."""
+_SEARCHED = 128
+"""Numbers that are tried one by one for a name that is free."""
 
 
 def is_name(text: str) -> bool:
@@ -183,11 +185,26 @@ def safe_name(original: str, *, directory: str = "/", taken: Container[Any] = ()
     path = original.rstrip("/\\")
     segment = _safe_segment(path[max(path.rfind("/"), path.rfind("\\")) + 1 :])
     stem, extension = posixpath.splitext(segment)
-    name, number = f"{base}/{segment}", 1
-    while name in taken:
-        number += 1
-        name = f"{base}/{stem}-{number}{extension}"
-    return name
+    name = f"{base}/{segment}"
+    if name not in taken:
+        return name
+    return _first_free(lambda number: f"{base}/{stem}-{number}{extension}", taken)
+
+
+def _first_free(name_of: Callable[[int], str], taken: Container[Any]) -> str:
+    """Return the first numbered name that is free; one after many that are not."""
+    for number in range(2, _SEARCHED):
+        if (name := name_of(number)) not in taken:
+            return name
+    # A sender may call a million files alike: the search for each must not go through all of them.
+    high = _SEARCHED
+    while name_of(high) in taken:
+        high *= 2
+    low = high // 2
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if name_of(middle) in taken else (low, middle)
+    return name_of(high)
 
 
 def _without_accents(text: str) -> str:

@@ -201,6 +201,24 @@ class TestSafeName:
         taken = {"/files/a.txt", "/files/a-2.txt"}
         assert safe_name("a.txt", directory="/files", taken=taken) == "/files/a-3.txt"
 
+    def test_a_thousand_files_may_be_called_alike(self) -> None:
+        """Each asks for few names, however many are in use."""
+
+        class Counting(set[str]):
+            asked = 0
+
+            def __contains__(self, name: object) -> bool:
+                self.asked += 1
+                return super().__contains__(name)
+
+        taken = Counting()
+        made: list[str] = []
+        for _ in range(5_000):
+            made.append(safe_name("a.txt", taken=taken))
+            taken.add(made[-1])
+        assert made == ["/a.txt", *(f"/a-{number}.txt" for number in range(2, 5_001))]
+        assert taken.asked < 5_000 * 160
+
     @pytest.mark.parametrize("unit", ["/", "\\a", "é", "\u1e69"])
     def test_a_long_name_takes_little_memory(self, unit: str) -> None:
         original = unit * 1_000_000 + "end.pdf"
