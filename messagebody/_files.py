@@ -5,9 +5,7 @@ import errno
 import io
 import os
 import re
-import secrets
 import stat
-import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import BinaryIO, Final
@@ -69,6 +67,8 @@ def _is_special(path: str | os.PathLike[str]) -> bool:
 
 
 def _replace(target: Path, chunks: Iterable[bytes]) -> None:
+    import tempfile  # for those who write only
+
     descriptor, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name[:100]}.")
     try:
         with os.fdopen(descriptor, "wb") as stream:
@@ -148,7 +148,7 @@ def open_below(root: str | os.PathLike[str], relative: str | os.PathLike[str]) -
 
 def temporary_name() -> str:
     """Return a name for a temporary file that no other file has."""
-    return TEMPORARY + secrets.token_hex(8)
+    return TEMPORARY + os.urandom(8).hex()
 
 
 def give_name(directory: int, temporary: str, name: str) -> bool:
