@@ -238,6 +238,8 @@ class MessageBodyFileSystem(BodyView):
         """Open a file; see fsspec. Text or compression that fails leaves the old content too."""
         kind = plain_mode(mode)
         path = self._strip_protocol(path)
+        if kind == "rb" and "b" in mode and compression is None:
+            return self._open(path, kind, **options)
         if kind == "rb":
             return super().open(path, mode, block_size, cache_options, compression, **options)
         if "b" not in mode:

@@ -10,7 +10,6 @@ Everything in a record is checked and in the form that the writer emits; `Part` 
 users see.
 """
 
-import difflib
 import re
 from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
@@ -378,6 +377,8 @@ def _meant(key: str) -> str | None:
         for known in _FOLDED
         if len(known) >= _MISTYPED_LENGTH and known[:1] == folded[:1]
     ]
+    import difflib  # for those who mistype only
+
     near = difflib.get_close_matches(folded, alike, 1, _MISTYPED_RATIO)
     return _FOLDED[near[0]] if near else None
 
