@@ -176,13 +176,14 @@ class Format(Dialect):
         for body, left in pairs:
             others, is_own = body, isinstance(left, dict) and left.get("format") == self.name
             for item, parts in items_of(body):
-                place = calls.pop(item.id or "", None) if isinstance(item, Result) else None
-                if place is not None and not is_own:
-                    answered, left_there = made[place]
-                    made[place] = with_result(answered, str(item.key), parts), left_there
-                    others = others.copy() if others is body else others
-                    for part in parts:
-                        del others[str(part.name)]
+                if is_own or not isinstance(item, Result) or item.id not in calls:
+                    continue
+                place = calls.pop(item.id)
+                answered, left_there = made[place]
+                made[place] = with_result(answered, str(item.key), parts), left_there
+                others = others.copy() if others is body else others
+                for part in parts:
+                    del others[str(part.name)]
             if len(others) or others is body:
                 made.append((others, left))
             calls |= {
