@@ -175,8 +175,12 @@ class Format(Dialect):
         calls: dict[str, int] = {}
         for body, left in pairs:
             others, is_own = body, isinstance(left, dict) and left.get("format") == self.name
+            # An id may be used again: a result beside such a call is of that one.
+            made_here = {item.id for item, _ in items_of(body) if isinstance(item, Call)}
             for item, parts in items_of(body):
-                if is_own or not isinstance(item, Result) or item.id not in calls:
+                if is_own or not isinstance(item, Result) or item.id in made_here:
+                    continue
+                if item.id not in calls:
                     continue
                 place = calls.pop(item.id)
                 answered, left_there = made[place]

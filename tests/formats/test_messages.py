@@ -182,6 +182,17 @@ class TestConversations:
             ("a", "yes"), ("b", "no"), ("z", "for another"),
         ]  # fmt: skip
 
+    def test_a_result_beside_a_call_of_its_id_stays_there(self) -> None:
+        """Some systems number the calls of each message from 1."""
+        call = {"type": "tool_use", "id": "1", "name": "f", "input": {}}
+        answer = {"type": "tool_result", "tool_use_id": "1", "content": "yes"}
+        talk = [{"role": "assistant", "content": [call]},
+                {"role": "assistant", "content": [call, answer]}]  # fmt: skip
+        bodies = adapter("anthropic").to_bodies(talk).value
+        made = adapter("vercel-ai").from_bodies(bodies).value
+        outputs = [[part.get("output") for part in each["parts"]] for each in made]
+        assert outputs == [[None], ["yes"]]
+
     def test_a_conversation_that_came_as_vercels_stays_as_it_was(self) -> None:
         call = {"type": "dynamic-tool", "toolName": "f", "toolCallId": "a", "input": {}}
         asked = {**call, "state": "input-available"}
