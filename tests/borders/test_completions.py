@@ -1,5 +1,6 @@
 """Messages of models in telemetry: the hook of OpenTelemetry with the real library."""
 
+import base64
 import json
 import threading
 import time
@@ -54,6 +55,7 @@ def test_contents_are_stored_once_and_spans_refer_to_them(store: Store) -> None:
     assert attributes.keys() == {"gen_ai.input.messages_ref", "gen_ai.output.messages_ref"}
     written = Path(attributes["gen_ai.input.messages_ref"].removeprefix("file://")).read_bytes()
     messages = payloads.inline(json.loads(written), store)
+    assert base64.b64decode(messages[29]["parts"][1]["content"]) == PICTURE
     assert [each["parts"][0]["content"] for each in messages][-1] == "What is 29?"
     assert messages[7]["parts"][1]["mime_type"] == "image/png"
     assert messages[7]["parts"][2]["response"] == {"path": "/a", "number": 7}
@@ -106,7 +108,7 @@ def test_environment_variables_choose_the_hook(
         assert "CompletionHook messagebody configuration failed" in caplog.text
         assert said in caplog.text
         caplog.clear()
-    monkeypatch.setenv(f"{settings}UPLOAD_BASE_PATH", store.url)
+    monkeypatch.setenv(f"{settings}UPLOAD_BASE_PATH", store.url.removeprefix("file://"))
     monkeypatch.setenv(f"{settings}UPLOAD_MAX_QUEUE_SIZE", "7")
     spans, tracers = InMemorySpanExporter(), TracerProvider()
     tracers.add_span_processor(SimpleSpanProcessor(spans))
