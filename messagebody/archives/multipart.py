@@ -9,7 +9,7 @@ import string
 from collections.abc import Iterator
 from email.errors import MessageError
 from email.message import Message
-from email.parser import BytesHeaderParser, HeaderParser
+from email.parser import BytesHeaderParser
 from email.policy import compat32
 from typing import BinaryIO, Final
 
@@ -122,17 +122,16 @@ class Reader:
                 raise DecodeError(f"the headers of a part have more than {_HEADER_BYTES:,} bytes")
         if not line and not lines:
             return None
-        raw = b"".join(lines)
+        # The first line of a message in a mailbox is none of its headers: here, content begins.
+        first = lines.pop() if len(lines) > 1 and lines[-1].startswith(b"From ") else b""
+        # The blank line between headers and content belongs to neither.
+        self._held = first + (line if first or line.strip(b"\r\n") else b"")
         with damage_told(DAMAGES, "the message"):
             # Newer policies parse headers by their grammar, and may raise on damaged ones.
-            head = BytesHeaderParser(policy=compat32).parsebytes(raw)
-            has_more = bool(head.get_payload())
+            head = BytesHeaderParser(policy=compat32).parsebytes(b"".join(lines))
         for key in ("Content-Type", "Content-Disposition"):
             if str(head.get(key, "")).count(";") > _PARAMETERS:
                 raise DecodeError(f"{key} of a part has more than {_PARAMETERS} parameters")
-        # What is no header begins the content; a blank line between them belongs to neither.
-        self._held = _behind_headers(raw) if has_more else b""
-        self._held += line if has_more or line.strip(b"\r\n") else b""
         return head
 
     # Content
@@ -232,13 +231,6 @@ class Reader:
 
     def _lose(self, where: str, why: str) -> None:
         self.losses.append(Loss(LossKind.OMITTED, where, why))
-
-
-def _behind_headers(raw: bytes) -> bytes:
-    """Return the lines that the library does not take for headers."""
-    # Each byte is a character here: from bytes the library would decode them by their charset.
-    head = HeaderParser(policy=compat32).parsestr(raw.decode("latin-1"))
-    return str(head.get_payload()).encode("latin-1")
 
 
 def _boundary(head: "Message[str, str]") -> bytes | None:

@@ -249,7 +249,7 @@ class MessageBodyFileSystem(BodyView):
         codec = None if compression is None else get_compression(path, compression)
         if codec is not None and "+" in kind:
             raise ValueError(f"mode {mode!r}: what is compressed is either read or written")
-        writer = self._writer(path, kind, **options)
+        writer = self._open(path, kind, **options)
         return writer if codec is None else CompressingWriter(writer, compr[codec])
 
     def _open(self, path: str, mode: str = "rb", *, whole: bool = False, **options: Any) -> Any:
