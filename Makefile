@@ -4,7 +4,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 SOURCES := messagebody tests benchmarks conftest.py docs/tooling docs/examples
-GROUPS := test integrations borders libraries sdks cloud lint bench peers docs setup
+GROUPS := test integrations borders libraries sdks oracle cloud lint bench peers docs setup
 # Not deepagents: it needs an older google-genai than the formats, so its pins are a file of their own.
 EXTRAS := $(filter-out deepagents,$(shell sed -n '/optional-dependencies/,/^$$/s/^\([a-z-]*\) = .*/\1/p' pyproject.toml))
 AZURITE := $(VENV)/azurite/node_modules/.bin/azurite-blob
@@ -13,7 +13,7 @@ CONFORMANCE := $(VENV)/mcp-conformance/node_modules/@modelcontextprotocol/confor
 # One worker for each core; conftest.py says how they share the tests.
 PYTEST := $(BIN)/python -m pytest -n auto -q
 
-.PHONY: help demo test coverage test-deepagents run-deepagents test-view test-slow faults fuzz test-newest test-cloud test-mcp run-mcp test-borders borders run-borders test-sdks run-sdks test-npm test-libraries libraries run-libraries lint format bench bench-peers run-bench-peers run-bench-agents docs constraints pictures format-tables figures mutants clean
+.PHONY: help demo test coverage test-deepagents run-deepagents test-view test-slow faults fuzz campaign suite test-newest test-cloud test-mcp run-mcp test-borders borders run-borders test-sdks run-sdks test-npm test-libraries libraries run-libraries lint format bench bench-peers run-bench-peers run-bench-agents docs constraints pictures format-tables figures mutants clean
 
 help: ## Show the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -48,13 +48,21 @@ FUZZ_SECONDS ?= 3600
 fuzz: $(VENV)/.test $(VENV)/.integrations ## Damage inputs of every reader for FUZZ_SECONDS (an hour), and print the counts
 	$(BIN)/python -m tests.fuzz.campaign --seconds $(FUZZ_SECONDS)
 
+PAIRS ?= 1000000
+CERTIFICATES ?= 100000
+campaign: $(VENV)/.test ## Compare PAIRS verdicts (a million) with brute force, verify CERTIFICATES
+	$(BIN)/python -m tests.compatibility.campaign --processes $$(nproc) --pairs $(PAIRS) --always $(CERTIFICATES)
+
+suite: $(VENV)/.test ## Write the containment suite that others can run
+	$(BIN)/python -m tests.compatibility.suite
+
 test-view: $(VENV)/.test $(VENV)/.integrations ## Open pages about hostile bodies in Chromium, with the policy and without
 	$(BIN)/python -m pytest -q -n 0 -rs tests/viewer
 
 coverage: $(VENV)/.test $(VENV)/.integrations ## Run the tests, and fail if too few branches are covered
 	$(PYTEST) -m "not slow" --cov --cov-report=term:skip-covered --cov-fail-under=95
 
-test-slow: $(VENV)/.test $(VENV)/.integrations ## Run all tests at length
+test-slow: $(VENV)/.test $(VENV)/.integrations $(VENV)/.oracle ## Run all tests at length
 	HYPOTHESIS_PROFILE=thorough $(PYTEST)
 
 # An environment made anew each time, with the newest version of everything.
@@ -100,7 +108,7 @@ libraries: ## Write the table of libraries into the documentation
 	$(MAKE) run-libraries VENV=.venv-libraries LIBRARIES=write
 
 run-libraries: $(VENV)/.test $(VENV)/.integrations $(VENV)/.libraries
-	$(BIN)/python -m pytest -q -n 0 --libraries=$(LIBRARIES) tests/libraries docs/how-to/libraries.md
+	$(BIN)/python -m pytest -q -n 0 -p no:asyncio --libraries=$(LIBRARIES) tests/libraries docs/how-to/libraries.md
 
 # The SDKs of models, protocols and frameworks; nothing of the package imports them.
 test-sdks: ## Run the tests of message formats against the SDKs' own types

@@ -78,7 +78,7 @@ class PartSequence(MutableSequence[Part]):
         if isinstance(key, str):
             return self._made(self._named(key))
         if isinstance(key, slice):
-            return [self._made(record) for record in self._parts.records()[key]]
+            return Part._all_of(self._parts.records()[key], self._resolver)
         return self._made(self._parts.at(self._position(key)))
 
     def __setitem__(self, key: Any, value: Any) -> None:

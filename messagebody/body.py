@@ -265,7 +265,7 @@ class MessageBody(PartSequence):
             named.require_matches()
             content_type_pattern(content_type).require_matches()
             self._explain_directory(pattern)
-        return [self._made(records[position]) for position in found]
+        return Part._all_of([records[position] for position in found], self._resolver)
 
     def _explain_directory(self, pattern: str) -> None:
         """Warn of a pattern that names a directory: an empty answer would look like an answer.
@@ -305,7 +305,8 @@ class MessageBody(PartSequence):
         """Return the unnamed parts of matching content type: the content to show."""
         records, names, types = self._parts.columns()
         found = [position for position, name in enumerate(names) if name is None]
-        return [self._made(records[position]) for position in _of_type(found, types, content_type)]
+        found = _of_type(found, types, content_type)
+        return Part._all_of([records[position] for position in found], self._resolver)
 
     def read_text(self, *, separator: str = "\n\n") -> str:
         """Return the unnamed `text/*` parts, joined: what the message says."""

@@ -214,7 +214,8 @@ class MessageBodyFileSystem(BodyView):
     def __reduce__(self) -> tuple[Any, ...]:
         # What another process writes into its copy of the body would be lost.
         options = self.storage_options | {"read_only": True, "autosave": False}
-        return make_instance, (type(self), self.storage_args, options)
+        state = {"_made": self._made}
+        return make_instance, (type(self), self.storage_args, options), state
 
     def to_dict(self, *, include_password: bool = True) -> dict[str, Any]:
         """Return the filesystem as a JSON value; only one over `fo=` is one."""
@@ -238,6 +239,8 @@ class MessageBodyFileSystem(BodyView):
         """Open a file; see fsspec. Text or compression that fails leaves the old content too."""
         kind = plain_mode(mode)
         path = self._strip_protocol(path)
+        if kind == "rb" and "b" in mode and compression is None:
+            return self._open(path, kind, **options)
         if kind == "rb":
             return super().open(path, mode, block_size, cache_options, compression, **options)
         if "b" not in mode:
@@ -482,7 +485,7 @@ class MessageBodyFileSystem(BodyView):
         for old, new in reversed(plan.pairs):
             if old in self._made:
                 self._made.remove(old)
-                self._made.add(new)
+                self._made.add(self._strip_protocol(new))
 
     def rm_file(self, path: str) -> None:
         """Remove a file; the object behind a reference stays.

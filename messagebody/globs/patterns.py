@@ -179,6 +179,18 @@ def regex_of(syntax: Syntax) -> re.Pattern[str] | None:
     return re.compile("|".join("".join(_branch(branch)) for branch in found))
 
 
+def longest_run(syntax: Syntax) -> str:
+    """Return the longest text without stars and braces that every match of a name pattern holds."""
+    runs, depth = [""], 0
+    for token in syntax.tokens:
+        depth += (token == "{") - (token == "}")
+        if depth or token[0] in "*}":
+            runs.append("")
+        else:
+            runs[-1] += token
+    return max(runs, key=len)
+
+
 def _branch(text: str) -> Iterator[str]:
     """Yield the regex of a pattern without braces, block by block between its globstars."""
     segments = text.split("/")[1:]
@@ -314,7 +326,7 @@ class _Pattern:
 class NamePattern(_Pattern):
     """A pattern of part names; made by `name_pattern`."""
 
-    __slots__ = ("_regex", "shapes")
+    __slots__ = ("_regex", "_text_within", "shapes")
 
     shapes: tuple[Shape, ...]
     """What string methods can match; their union is the pattern. Empty if it is richer."""
@@ -323,6 +335,7 @@ class NamePattern(_Pattern):
         super().__init__(text, syntax)
         self.shapes = shapes_of(syntax)
         self._regex: re.Pattern[str] | Literal[False] | None = None
+        self._text_within = ""
 
     def matches(self, name: str) -> bool:
         """Tell whether the pattern matches a name; never true of text that is not a legal name.
@@ -353,13 +366,15 @@ class NamePattern(_Pattern):
     def _run(self, names: Sequence[str | None]) -> list[int]:
         regex, prefix = self._regex, self.prefix
         if regex is None:
+            self._text_within = longest_run(self.syntax)
             # False remembers that a regex would not pay; None means that nobody has asked.
             regex = self._regex = regex_of(self.syntax) or False
         accepts = regex.fullmatch if regex else self.automaton.accepts
+        text = self._text_within
         return [
             index
             for index, name in enumerate(names)
-            if name and name.startswith(prefix) and accepts(name)
+            if name and text in name and name.startswith(prefix) and accepts(name)
         ]
 
     def _build(self) -> Automaton:

@@ -10,7 +10,6 @@ Everything in a record is checked and in the form that the writer emits; `Part` 
 users see.
 """
 
-import difflib
 import re
 from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
@@ -209,11 +208,6 @@ class AnyRecord(PartRecord, gc=False, omit_defaults=True):
 
     content_type: str = msgspec.field(default="", name="contentType")
 
-    def settle(self, content_type: str) -> None:
-        """Become a `PartRecord`, which differs in nothing but what the parser takes."""
-        self.content_type = content_type
-        self.__class__ = PartRecord  # type: ignore[assignment]
-
 
 class RichRecord(PartRecord, gc=False, omit_defaults=True):
     """A part with more than the members JSON defines, or with what JSON cannot carry."""
@@ -378,6 +372,8 @@ def _meant(key: str) -> str | None:
         for known in _FOLDED
         if len(known) >= _MISTYPED_LENGTH and known[:1] == folded[:1]
     ]
+    import difflib  # for those who mistype only
+
     near = difflib.get_close_matches(folded, alike, 1, _MISTYPED_RATIO)
     return _FOLDED[near[0]] if near else None
 
