@@ -44,10 +44,10 @@ def _exists(place: str) -> bool:
     return (PACKAGE / place).is_dir() or (PACKAGE / f"{place}.py").exists()
 
 
-def test_every_room_is_on_the_map() -> None:
+def test_every_room_is_on_the_map_once() -> None:
     there = {path.stem for path in PACKAGE.iterdir() if path.suffix == ".py" or path.is_dir()}
     left_out = {"__init__", "__main__", "__pycache__", "samples"}
-    assert {room for row in ROWS for room in _rooms(row)} == there - left_out
+    assert sorted(room for row in ROWS for room in _rooms(row)) == sorted(there - left_out)
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row[0])
