@@ -278,6 +278,9 @@ class Copy:
         try:
             code, failed = ours.recv() if ours.poll(SECONDS) else (None, ["a test that hangs"])
         except EOFError:
+            process.join()
+            if process.exitcode == 1:
+                raise RuntimeError("the tests did not begin; standard error says why") from None
             code, failed = None, ["the process died"]
         process.kill()
         process.join()
