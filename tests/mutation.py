@@ -12,7 +12,6 @@ import argparse
 import ast
 import contextlib
 import gc
-import itertools
 import json
 import multiprocessing
 import os
@@ -25,8 +24,8 @@ import sys
 import tempfile
 import tomllib
 from collections import Counter
-from collections.abc import Container, Iterable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Executor, ThreadPoolExecutor
 from importlib.util import cache_from_source
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -44,8 +43,9 @@ LIBRARIES: Final = [
     "boto3", "click", "fsspec", "hypothesis", "hypothesis.strategies", "jsonschema", "msgspec",
     "networkx", "pydantic", "pytest", "pytest_timeout", "sybil", "urllib3", "wcmatch",
 ]  # fmt: skip
-#: Of the tests elsewhere that run a line, so many of the smallest are tried.
-TESTS_ELSEWHERE: Final = 100
+#: Of the tests that run a line, so many of the smallest are tried.
+TESTS_NEAR: Final = 120
+TESTS_ELSEWHERE: Final = 40
 SECONDS: Final = 900  # a run of tests that takes longer hangs
 _PAIRS: Final = [
     (ast.Lt, ast.LtE), (ast.Gt, ast.GtE), (ast.Eq, ast.NotEq), (ast.In, ast.NotIn),
@@ -292,25 +292,13 @@ class Copy:
 def rounds(mutant: Mutant, tests: TestMap) -> Iterator[tuple[set[str], _Chosen]]:
     """Yield the places of tests to run, the nearest first, and which tests there."""
     near, running = nearest_tests(ROOT / mutant.module), tests.running(mutant)
-    sizes = {test: tests.sizes[test] for test in sorted(running, key=tests.sizes.__getitem__)}
-    yield near, _Chosen(sizes, {*tests.sizes})
-    elsewhere = [test for test in sizes if _place(test) not in near][:TESTS_ELSEWHERE]
+    by_size = sorted(running, key=tests.sizes.__getitem__)
+    nearest = [test for test in by_size if _place(test) in near][:TESTS_NEAR]
+    yield near, _Chosen({test: tests.sizes[test] for test in nearest}, {*tests.sizes})
+    elsewhere = [test for test in by_size if _place(test) not in near][:TESTS_ELSEWHERE]
     if elsewhere:
-        chosen = {test: sizes[test] for test in elsewhere}
-        yield {*map(_place, elsewhere)}, _Chosen(chosen)
-
-
-def noticed(mutant: Mutant, tests: TestMap, copies: "SimpleQueue[Copy]") -> str | None:
-    """Return the test that fails for a mutant; None if the mutant survives."""
-    copy = copies.get()
-    try:
-        with copy.changed(mutant):
-            for places, chosen in rounds(mutant, tests):
-                if failed := copy.failures(places, chosen, "-x"):
-                    return failed[0]
-        return None
-    finally:
-        copies.put(copy)
+        chosen = _Chosen({test: tests.sizes[test] for test in elsewhere})
+        yield {*map(_place, elsewhere)}, chosen
 
 
 class Judge:
@@ -326,30 +314,42 @@ class Judge:
             *identity, by = json.loads(line)
             self._by[identity[0], identity[1], identity[2]] = by
 
-    def survives(self, mutant: Mutant) -> bool:
-        """Return whether no test notices a mutant; what was killed before is not tried again."""
-        by = self._by.get(mutant.identity)
-        if by is None:
-            by = noticed(mutant, self._tests, self._copies)
-            if by is not None and not self._passes_without(by):
-                print(f"fails without a mutant, too: {by}", file=sys.stderr)
-                by = None
-            self._by[mutant.identity] = by
-            with self._log.open("a", encoding="utf-8") as log:
+    def survivors(self, mutants: Sequence[Mutant], pool: Executor) -> list[Mutant]:
+        """Return the mutants that no test notices; those killed before are not tried again."""
+        new = [mutant for mutant in mutants if self._by.get(mutant.identity) is None]
+        noticed = [*pool.map(self._noticed, new)]
+        anyway = self._failing_anyway({*filter(None, noticed)})
+        with self._log.open("a", encoding="utf-8") as log:
+            for mutant, test in zip(new, noticed, strict=True):
+                by = None if test in anyway else test
+                self._by[mutant.identity] = by
                 log.write(json.dumps([*mutant.identity, by]) + "\n")
-        return by is None
+        return [mutant for mutant in mutants if self._by[mutant.identity] is None]
 
-    def _passes_without(self, test: str) -> bool:
-        """Return whether a test that failed for a mutant passes for the module as it is."""
-        place = _place(test)
-        if test in self._blameless or not (ROOT / place).exists():
-            return True
+    def _noticed(self, mutant: Mutant) -> str | None:
+        """Return the test that fails for a mutant; None if all pass."""
         copy = self._copies.get()
-        passes = not copy.failures([place], _Chosen({test: 0}))
+        try:
+            with copy.changed(mutant):
+                for places, chosen in rounds(mutant, self._tests):
+                    if failed := copy.failures(places, chosen, "-x"):
+                        return failed[0]
+            return None
+        finally:
+            self._copies.put(copy)
+
+    def _failing_anyway(self, tests: set[str]) -> set[str]:
+        """Return the tests that fail without any mutant, and so say nothing about one."""
+        suspects = {test for test in tests - self._blameless if (ROOT / _place(test)).exists()}
+        if not suspects:
+            return set()
+        copy = self._copies.get()
+        failed = copy.failures({*map(_place, suspects)}, _Chosen(dict.fromkeys(suspects, 0)))
         self._copies.put(copy)
-        if passes:
-            self._blameless.add(test)
-        return passes
+        self._blameless |= suspects - {*failed}
+        for test in failed:
+            print(f"fails without a mutant, too: {test}", file=sys.stderr)
+        return {*failed}
 
 
 class Row(NamedTuple):
@@ -408,7 +408,7 @@ def main() -> None:
             every, chance = mutants_of(module), random.Random(f"{chosen.seed}{module.name}")
             sample = chance.sample(every, min(chosen.mutants, len(every)))
             real = [mutant for mutant in sample if mutant.identity not in equivalents()]
-            lived = [*itertools.compress(real, pool.map(judge.survives, real))]
+            lived = judge.survivors(real, pool)
             survivors += lived
             killed, equal = len(real) - len(lived), len(sample) - len(real)
             name = str(module.relative_to(ROOT))
