@@ -46,6 +46,7 @@ LIBRARIES: Final = [
 #: Of the tests that run a line, so many of the smallest are tried.
 TESTS_NEAR: Final = 120
 TESTS_ELSEWHERE: Final = 40
+SEVERAL: Final = 10
 SECONDS: Final = 900  # a run of tests that takes longer hangs
 _PAIRS: Final = [
     (ast.Lt, ast.LtE), (ast.Gt, ast.GtE), (ast.Eq, ast.NotEq), (ast.In, ast.NotIn),
@@ -294,7 +295,9 @@ def rounds(mutant: Mutant, tests: TestMap) -> Iterator[tuple[set[str], _Chosen]]
     near, running = nearest_tests(ROOT / mutant.module), tests.running(mutant)
     by_size = sorted(running, key=tests.sizes.__getitem__)
     nearest = [test for test in by_size if _place(test) in near][:TESTS_NEAR]
-    yield near, _Chosen({test: tests.sizes[test] for test in nearest}, {*tests.sizes})
+    # What runs as a module is loaded, or is cached, runs before most of the tests that need it.
+    known = {*tests.sizes} if len(nearest) >= SEVERAL else set()
+    yield near, _Chosen({test: tests.sizes[test] for test in nearest}, known)
     elsewhere = [test for test in by_size if _place(test) not in near][:TESTS_ELSEWHERE]
     if elsewhere:
         chosen = _Chosen({test: tests.sizes[test] for test in elsewhere})

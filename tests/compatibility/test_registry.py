@@ -42,7 +42,7 @@ class TestPairs:
         """Random schemas of all generators, finite names and unsatisfiable ones among them."""
         rng = random.Random(4)
         agents = []
-        for number in range(45):
+        for number in range(30):
             a, b = generators.GENERATORS[number % 3](rng)
             agents.append(Agent(f"agent-{number}", schema(*b), schema(*a)))
         registry = Registry(agents, lenient=lenient)
@@ -51,7 +51,7 @@ class TestPairs:
             for taker in agents:
                 fits = bool(check(sender.output, taker.input, lenient=lenient))
                 assert ((sender.name, taker.name) in pairs) is fits, (sender, taker)
-        assert 30 < len(pairs) < 3_000
+        assert 30 < len(pairs) < 800
 
     def test_a_split_part_beside_a_dozen_directories(self) -> None:
         """What one part makes of the union must not depend on how many others there are."""
