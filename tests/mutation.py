@@ -189,11 +189,12 @@ class TestMap:
 def nearest_tests(module: Path) -> set[str]:
     """Return the file that mirrors a module, or its folder; the module's examples are tests too."""
     inner = module.relative_to(ROOT / "messagebody")
+    room = ROOT / "tests" / inner.parts[0]
     mirrored = [
         ROOT / "tests" / inner.parent / f"test_{inner.stem.strip('_')}.py",
         ROOT / "tests" / inner.parent / f"test_{inner.parent.name}.py",
     ]
-    tests = [path for path in mirrored if path.exists()][:1]
+    tests = [path for path in (*mirrored, room) if path.exists()][:1]
     return {str(path.relative_to(ROOT)) for path in (*tests, module)}
 
 
