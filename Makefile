@@ -20,6 +20,8 @@ help: ## Show the targets
 CONSTRAINTS := constraints.txt
 export PIP_CONSTRAINT := $(CONSTRAINTS)
 export PIP_BUILD_CONSTRAINT := $(CONSTRAINTS)
+# Tests start many processes, each of which would compile the package and the tests anew.
+unexport PYTHONDONTWRITEBYTECODE
 
 $(VENV)/.core: pyproject.toml $(CONSTRAINTS)
 	$(PYTHON) -m venv $(VENV)

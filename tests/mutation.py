@@ -43,7 +43,7 @@ LIBRARIES: Final = [
     "boto3", "click", "fsspec", "hypothesis", "hypothesis.strategies", "jsonschema", "msgspec",
     "networkx", "pydantic", "pytest", "pytest_timeout", "sybil", "urllib3", "wcmatch",
 ]  # fmt: skip
-#: Of the tests that run a line, so many of the smallest are tried.
+#: Of the tests that run a line, so many are tried.
 TESTS_NEAR: Final = 120
 TESTS_ELSEWHERE: Final = 40
 SEVERAL: Final = 10
@@ -239,6 +239,9 @@ def _run_tests(copy: Path, words: list[str], chosen: _Chosen, answer: Connection
     signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored in the background
     os.chdir(copy)
     sys.path.insert(0, str(copy))
+    # Compiled once for a copy, however the parent was started.
+    sys.dont_write_bytecode = False
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     os.environ.update(PYTHONPATH=str(copy), HOME=str(copy), PYTEST_DISABLE_PLUGIN_AUTOLOAD="1")
     with Path(os.devnull).open("w", encoding="utf-8") as nowhere:
         os.dup2(nowhere.fileno(), 1)
@@ -294,15 +297,26 @@ class Copy:
 def rounds(mutant: Mutant, tests: TestMap) -> Iterator[tuple[set[str], _Chosen]]:
     """Yield the places of tests to run, the nearest first, and which tests there."""
     near, running = nearest_tests(ROOT / mutant.module), tests.running(mutant)
-    by_size = sorted(running, key=tests.sizes.__getitem__)
-    nearest = [test for test in by_size if _place(test) in near][:TESTS_NEAR]
+    varied = _varied(running, tests.sizes)
+    nearest = [test for test in varied if _place(test) in near][:TESTS_NEAR]
     # What runs as a module is loaded, or is cached, runs before most of the tests that need it.
     known = {*tests.sizes} if len(nearest) >= SEVERAL else set()
     yield near, _Chosen({test: tests.sizes[test] for test in nearest}, known)
-    elsewhere = [test for test in by_size if _place(test) not in near][:TESTS_ELSEWHERE]
+    elsewhere = [test for test in varied if _place(test) not in near][:TESTS_ELSEWHERE]
     if elsewhere:
         chosen = _Chosen({test: tests.sizes[test] for test in elsewhere})
         yield {*map(_place, elsewhere)}, chosen
+
+
+def _varied(tests: Iterable[str], sizes: Mapping[str, int]) -> list[str]:
+    """Return tests in an order in which each function has a turn before any has a second."""
+    turns: Counter[str] = Counter()
+    order: list[tuple[int, int, str]] = []
+    for test in sorted(tests, key=sizes.__getitem__):
+        function = test.partition("[")[0]
+        order.append((turns[function], sizes[test], test))
+        turns[function] += 1
+    return [test for _, _, test in sorted(order)]
 
 
 class Judge:

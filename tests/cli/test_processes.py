@@ -82,6 +82,7 @@ def test_what_is_done_is_told_on_a_terminal(message: str, tmp_path: Path) -> Non
 def test_colours_only_where_wanted(message: str) -> None:
     assert "\x1b[" in on_a_terminal("tree", message)[1]
     assert "\x1b[" not in on_a_terminal("tree", message, NO_COLOR="1")[1]
+    assert "\x1b[" not in on_a_terminal("tree", message, TERM="dumb")[1]
     done = subprocess.run([*COMMAND, "tree", message], capture_output=True, text=True, check=True)
     assert "\x1b" not in done.stdout
 
