@@ -4,14 +4,16 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 SOURCES := messagebody tests benchmarks conftest.py docs/tooling docs/examples
-GROUPS := test integrations borders libraries sdks cloud lint bench docs setup
+GROUPS := test integrations borders libraries sdks oracle cloud lint bench peers docs setup
 # Not deepagents: it needs an older google-genai than the formats, so its pins are a file of their own.
 EXTRAS := $(filter-out deepagents,$(shell sed -n '/optional-dependencies/,/^$$/s/^\([a-z-]*\) = .*/\1/p' pyproject.toml))
 AZURITE := $(VENV)/azurite/node_modules/.bin/azurite-blob
+NPM := $(VENV)/npm/node_modules/ai
+CONFORMANCE := $(VENV)/mcp-conformance/node_modules/@modelcontextprotocol/conformance
 # One worker for each core; conftest.py says how they share the tests.
 PYTEST := $(BIN)/python -m pytest -n auto -q
 
-.PHONY: help demo test coverage test-deepagents run-deepagents test-view test-slow faults fuzz test-newest test-cloud test-borders borders run-borders test-sdks run-sdks test-libraries libraries run-libraries lint format bench docs constraints pictures format-tables figures mutants clean
+.PHONY: help demo test coverage test-deepagents run-deepagents test-view test-slow faults fuzz campaign suite test-newest test-cloud test-mcp run-mcp test-borders borders run-borders test-sdks run-sdks test-npm test-libraries libraries run-libraries lint format bench bench-peers run-bench-peers run-bench-agents docs constraints pictures format-tables figures mutants clean
 
 help: ## Show the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -48,13 +50,21 @@ FUZZ_SECONDS ?= 3600
 fuzz: $(VENV)/.test $(VENV)/.integrations ## Damage inputs of every reader for FUZZ_SECONDS (an hour), and print the counts
 	$(BIN)/python -m tests.fuzz.campaign --seconds $(FUZZ_SECONDS)
 
+PAIRS ?= 1000000
+CERTIFICATES ?= 100000
+campaign: $(VENV)/.test ## Compare PAIRS verdicts (a million) with brute force, verify CERTIFICATES
+	$(BIN)/python -m tests.compatibility.campaign --processes $$(nproc) --pairs $(PAIRS) --always $(CERTIFICATES)
+
+suite: $(VENV)/.test ## Write the containment suite that others can run
+	$(BIN)/python -m tests.compatibility.suite
+
 test-view: $(VENV)/.test $(VENV)/.integrations ## Open pages about hostile bodies in Chromium, with the policy and without
 	$(BIN)/python -m pytest -q -n 0 -rs tests/viewer
 
 coverage: $(VENV)/.test $(VENV)/.integrations ## Run the tests, and fail if too few branches are covered
 	$(PYTEST) -m "not slow" --cov --cov-report=term:skip-covered --cov-fail-under=95
 
-test-slow: $(VENV)/.test $(VENV)/.integrations ## Run all tests at length
+test-slow: $(VENV)/.test $(VENV)/.integrations $(VENV)/.oracle ## Run all tests at length
 	HYPOTHESIS_PROFILE=thorough $(PYTEST)
 
 # An environment made anew each time, with the newest version of everything.
@@ -72,9 +82,11 @@ test-borders: ## Run the tests of frameworks that bodies pass through, and their
 test-deepagents: ## Run the tests of the deepagents backend, in an environment of its own
 	$(MAKE) run-deepagents VENV=.venv-deepagents CONSTRAINTS=constraints-deepagents.txt
 
-run-deepagents: $(VENV)/.test
+# Nothing here is a coroutine of pytest-asyncio, which wants a setting in any case.
+run-deepagents: $(VENV)/.test $(VENV)/.deepagents
 	$(PIP) install --editable .[deepagents]
-	$(BIN)/python -m pytest -q -n 0 tests/interop/test_deepagents.py docs/how-to/deepagents.md
+	$(BIN)/python -m pytest -q -n 0 -p no:asyncio tests/interop/test_deepagents.py \
+		tests/interop/test_deepagents_contract.py docs/how-to/deepagents.md
 
 borders: ## Write the table of frameworks into the documentation
 	$(MAKE) run-borders VENV=.venv-borders BORDERS=write
@@ -98,7 +110,7 @@ libraries: ## Write the table of libraries into the documentation
 	$(MAKE) run-libraries VENV=.venv-libraries LIBRARIES=write
 
 run-libraries: $(VENV)/.test $(VENV)/.integrations $(VENV)/.libraries
-	$(BIN)/python -m pytest -q -n 0 --libraries=$(LIBRARIES) tests/libraries docs/how-to/libraries.md
+	$(BIN)/python -m pytest -q -n 0 -p no:asyncio --libraries=$(LIBRARIES) tests/libraries docs/how-to/libraries.md
 
 # The SDKs of models, protocols and frameworks; nothing of the package imports them.
 test-sdks: ## Run the tests of message formats against the SDKs' own types
@@ -107,7 +119,30 @@ test-sdks: ## Run the tests of message formats against the SDKs' own types
 run-sdks: $(VENV)/.test $(VENV)/.sdks
 	$(BIN)/python -m pytest -q -n 0 tests/sdks
 
-# Azure's emulator comes from npm's registry; no other target needs node.
+# What only npm has, in the versions that the formats were checked against.
+test-npm: $(VENV)/.test $(NPM) ## Run the tests of message formats against npm's packages (needs npm)
+	$(BIN)/python -m pytest -q -n 0 -rs tests/npm
+
+$(NPM):
+	mkdir -p $(VENV)/npm
+	echo '{"private": true}' > $(VENV)/npm/package.json
+	npm install --silent --no-fund --no-audit --prefix $(VENV)/npm \
+		node@22.23.3 ai@7.0.173 @ag-ui/client@1.0.0
+
+test-mcp: ## Run the conformance scenarios of MCP against `messagebody mcp` (needs npm)
+	$(MAKE) run-mcp VENV=.venv-borders
+
+run-mcp: $(VENV)/.test $(VENV)/.borders $(CONFORMANCE)
+	$(BIN)/python -m pytest -q -n 0 -rs -p no:asyncio tests/borders/test_mcp_conformance.py
+
+# The scenarios need a newer Node than Debian has, which npm has too.
+$(CONFORMANCE):
+	mkdir -p $(VENV)/mcp-conformance
+	echo '{"private": true}' > $(VENV)/mcp-conformance/package.json
+	npm install --silent --no-fund --no-audit --prefix $(VENV)/mcp-conformance \
+		node@22.23.3 @modelcontextprotocol/conformance@0.1.16
+
+# Azure's emulator comes from npm's registry, too; no other target needs node.
 $(AZURITE):
 	mkdir -p $(VENV)/azurite
 	echo '{"private": true}' > $(VENV)/azurite/package.json
@@ -125,6 +160,18 @@ format: $(VENV)/.lint ## Format the code
 bench: $(VENV)/.test $(VENV)/.bench ## Measure against the peers and print the tables
 	$(BIN)/python -m benchmarks
 
+# Each where its libraries are installed.
+bench-peers: ## Measure against other frameworks and print the tables
+	$(MAKE) run-bench-peers VENV=.venv-borders
+	$(MAKE) run-bench-agents VENV=.venv-deepagents CONSTRAINTS=constraints-deepagents.txt
+
+run-bench-peers: $(VENV)/.test $(VENV)/.borders $(VENV)/.peers
+	$(BIN)/python -m benchmarks checkpoints telemetry pages
+
+run-bench-agents: $(VENV)/.test $(VENV)/.deepagents
+	$(PIP) install --editable .[deepagents]
+	$(BIN)/python -m benchmarks agent_files
+
 docs: $(VENV)/.docs ## Build the documentation into site/
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
@@ -133,7 +180,8 @@ constraints: $(VENV)/.setup ## Pin the newest versions of all libraries in const
 		--custom-compile-command "make constraints" $(EXTRAS:%=--extra %) $(GROUPS:%=--group %) \
 		--output-file $(CONSTRAINTS) pyproject.toml
 	$(BIN)/uv pip compile --quiet --upgrade --universal --no-annotate \
-		--custom-compile-command "make constraints" --extra deepagents --group test --group setup \
+		--custom-compile-command "make constraints" \
+		--extra deepagents --group deepagents --group test --group setup \
 		--output-file constraints-deepagents.txt pyproject.toml
 
 pictures: $(VENV)/.test ## Draw the pictures of the documentation anew

@@ -6,15 +6,15 @@ import sys
 
 import benchmarks
 
-# What the others share, what needs a second checkout, and what needs the frameworks of
-# `make test-borders`.
-_NOT_MEASUREMENTS = {"__main__", "checkpoints", "harness", "envelope_samples", "versions"}
+# What the others share, what needs a second checkout, and what `make bench-peers` runs.
+_NOT_MEASUREMENTS = {"__main__", "harness", "envelope_samples", "versions"}
+_PEERS = {"agent_files", "checkpoints", "pages", "telemetry"}
 
 
 def main() -> None:
     """Run the benchmarks named on the command line, all of them if none is."""
     found = {module.name for module in pkgutil.iter_modules(benchmarks.__path__)}
-    for name in sys.argv[1:] or sorted(found - _NOT_MEASUREMENTS):
+    for name in sys.argv[1:] or sorted(found - _NOT_MEASUREMENTS - _PEERS):
         print(f"\n## {name}\n", flush=True)
         importlib.import_module(f"benchmarks.{name}").main()
 

@@ -1,6 +1,7 @@
 """Bulk jobs: messages a second and a core, workers, memory, Dask, and what follows for many.
 
 `BULK_MESSAGES=1000000 python -m benchmarks bulk` makes that many messages, 100,000 by default.
+`BULK_WORKERS` is how many workers do them (2), `BULK_TASKS` how many tasks Dask gets (2,000).
 """
 
 import base64
@@ -27,7 +28,8 @@ LARGE = 20_000
 """Bytes of the part that one message in a hundred has, and that is offloaded."""
 SAMPLE = 20_000
 """Messages that one core is measured with."""
-TASKS = 2_000
+TASKS = int(os.environ.get("BULK_TASKS", "2000"))
+WORKERS = int(os.environ.get("BULK_WORKERS", "2"))
 COUNTS = (10**6, 10**8, 10**10)
 MACHINES = (1, 10, 1_000)
 CORES = 8
@@ -222,7 +224,7 @@ def main() -> None:
         size = log.stat().st_size / sample
         log = place / "log.jsonl"
         write(log, count)
-        workers(log, place, count, [2])
+        workers(log, place, count, [WORKERS])
         large_numbers(costs, size, dask())
 
 

@@ -1,6 +1,7 @@
-"""Checkpoints of thirty turns with pictures: LangGraph's own serializer and the one with a store.
+"""Checkpoints of thirty turns with pictures: LangGraph's savers as they are, and with a store.
 
-It needs what `make test-borders` installs: run it with that environment's Python.
+`make bench-peers` runs it where the savers are installed. The saver of DynamoDB has an offload of
+its own, which puts checkpoints of more than 350 KiB into S3 as they are.
 """
 
 import base64
@@ -8,7 +9,7 @@ import os
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolMes
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.graph import START, MessagesState, StateGraph
+from langgraph_checkpoint_aws import DynamoDBSaver
 
 from benchmarks.harness import machine, print_table, show_time
 from messagebody.interop.langgraph import OffloadingSerializer
@@ -25,17 +27,25 @@ from tests import servers
 TURNS = 30
 THREAD: Any = {"configurable": {"thread_id": "1"}}
 
+# A saver, the bytes of its database, and the bytes in its store.
+Opened = tuple[Any, Callable[[], int], Callable[[], int]]
+OpenSaver = Callable[[Path, bool], AbstractContextManager[Opened]]
+
 
 def main() -> None:
     """Print sizes and times by saver, plain and with a store."""
-    print(machine("langgraph", "langgraph-checkpoint", "langgraph-checkpoint-sqlite"))
+    packages = ("langgraph", "langgraph-checkpoint", "langgraph-checkpoint-sqlite",
+                "langgraph-checkpoint-postgres", "langgraph-checkpoint-aws", "moto")  # fmt: skip
+    print(machine(*packages))
     turns = [*_turns()]
     rows = []
     with tempfile.TemporaryDirectory() as place:
         for name, saver in _savers().items():
-            plain = _measured(saver, None, turns, Path(place) / f"{name}-plain")
-            ours = _measured(saver, Path(place) / f"{name}-store", turns, Path(place) / name)
-            rows += [[name, "plain", *plain], ["", "with a store", *ours]]
+            own = "its own offload" if saver is _dynamodb else "plain"
+            for called, is_ours in ((own, False), ("with a store", True)):
+                at = Path(place) / f"{name}-{is_ours}"
+                at.mkdir()
+                rows.append([name, called, *_measured(saver, turns, at, is_ours=is_ours)])
     columns = ["saver", "serializer", "database", "store", "30 turns", "full history"]
     print_table("15 pictures of 400 KB and ten tool results of 60 KB", columns, rows)
 
@@ -55,36 +65,49 @@ def _turns() -> Iterator[tuple[HumanMessage, list[AnyMessage]]]:
         yield HumanMessage(blocks), answers
 
 
-def _measured(
-    saver: Callable[..., Any], store: Path | None, turns: list[Any], place: Path
-) -> list[str]:
-    serde = None if store is None else OffloadingSerializer(store)
-    place.mkdir()
-    with saver(place, serde) as (opened, size):
+def _measured(open_saver: OpenSaver, turns: list[Any], place: Path, *, is_ours: bool) -> list[str]:
+    with open_saver(place, is_ours) as (saver, size, kept):
         answers = iter(each for _, each in turns)
         graph = StateGraph(MessagesState)
         graph.add_node("answer", lambda _: {"messages": next(answers)})
         graph.add_edge(START, "answer")
-        application = graph.compile(checkpointer=opened)
-        start = time.perf_counter()
+        application = graph.compile(checkpointer=saver)
+        start = time.process_time()
         for question, _ in turns:
             application.invoke({"messages": [question]}, THREAD)
-        written = time.perf_counter()
+        written = time.process_time()
         history = [*application.get_state_history(THREAD)]
-        read = time.perf_counter()
+        read = time.process_time()
         assert len(history[0].values["messages"]) == TURNS * 2 + 10
-        kept = 0 if store is None else sum(each.size for each in open_store(store).iter_objects())
         times = [show_time(written - start), show_time(read - written)]
-        return [_megabytes(size()), _megabytes(kept), *times]
+        return [_megabytes(size()), _megabytes(kept()), *times]
 
 
 def _megabytes(size: int) -> str:
     return f"{size / 1e6:.2f} MB" if size else "–"
 
 
-def _savers() -> dict[str, Callable[..., Any]]:
-    found: dict[str, Callable[..., Any]] = {"InMemory": _memory, "SQLite": _sqlite}
-    return found | ({"Postgres": _postgres} if servers.postgres_binaries() else {})
+def _savers() -> dict[str, OpenSaver]:
+    found: dict[str, OpenSaver] = {
+        "InMemory": _beside_a_directory(_memory),
+        "SQLite": _beside_a_directory(_sqlite),
+    }
+    if servers.postgres_binaries():
+        found["Postgres"] = _beside_a_directory(_postgres)
+    return found | {"DynamoDB": _dynamodb}
+
+
+def _beside_a_directory(open_saver: Callable[..., Any]) -> OpenSaver:
+    """Return what opens a saver whose store, if it has ours, is a directory."""
+
+    @contextmanager
+    def opened(place: Path, is_ours: bool) -> Iterator[Opened]:
+        store = open_store(place / "store")
+        serde = OffloadingSerializer(store) if is_ours else None
+        with open_saver(place, serde) as (saver, size):
+            yield saver, size, lambda: sum(each.size for each in store.iter_objects())
+
+    return opened
 
 
 @contextmanager
@@ -139,6 +162,54 @@ def _postgres(_: Path, serde: Any) -> Iterator[Any]:
             return sum(row.values())
 
         yield saver, size
+
+
+@contextmanager
+def _dynamodb(_: Path, is_ours: bool) -> Iterator[Opened]:
+    """Open the saver of DynamoDB with a bucket for its offload, or for ours; both are moto's."""
+    with servers.moto() as server:
+        session, endpoint = server.session(), server.endpoint
+        tables = session.client("dynamodb", endpoint_url=endpoint)
+        objects = session.client("s3", endpoint_url=endpoint)
+        objects.create_bucket(Bucket="checkpoints")
+        tables.create_table(
+            TableName="checkpoints",
+            BillingMode="PAY_PER_REQUEST",
+            AttributeDefinitions=[
+                {"AttributeName": name, "AttributeType": "S"} for name in ("PK", "SK")
+            ],
+            KeySchema=[
+                {"AttributeName": "PK", "KeyType": "HASH"},
+                {"AttributeName": "SK", "KeyType": "RANGE"},
+            ],
+        )
+        own: Any = {"bucket_name": "checkpoints", "endpoint_url": endpoint}
+        saver = DynamoDBSaver(
+            "checkpoints", session=session, endpoint_url=endpoint,
+            s3_offload_config=None if is_ours else own,
+        )  # fmt: skip
+        if is_ours:
+            at = {"session": session, "endpoint_url": endpoint}
+            saver.serializer.serde = OffloadingSerializer("s3://checkpoints", storage_options=at)
+
+        def size() -> int:
+            pages = tables.get_paginator("scan").paginate(TableName="checkpoints")
+            return sum(_bytes_of(value) for page in pages for value in page["Items"])
+
+        def kept() -> int:
+            pages = objects.get_paginator("list_objects_v2").paginate(Bucket="checkpoints")
+            return sum(each["Size"] for page in pages for each in page.get("Contents", ()))
+
+        yield saver, size, kept
+
+
+def _bytes_of(value: Any) -> int:
+    """Return the bytes of an item's names and values, which DynamoDB counts."""
+    if isinstance(value, dict):
+        return sum(len(key) + _bytes_of(each) for key, each in value.items())
+    if isinstance(value, list):
+        return sum(map(_bytes_of, value))
+    return len(value) if isinstance(value, bytes | str) else 1
 
 
 if __name__ == "__main__":

@@ -132,7 +132,7 @@ def cold() -> None:
 def crowds() -> None:
     """Measure all ordered pairs of agents."""
     rows = []
-    for count in (500, 2_000, 5_000):
+    for count in (500, 2_000, 10_000):
         rng = random.Random(3)
         outputs = [realistic_schema(rng) for _ in range(count)]
         agents = [

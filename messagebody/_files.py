@@ -5,10 +5,8 @@ import errno
 import io
 import os
 import re
-import secrets
 import stat
-import tempfile
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import BinaryIO, Final
 
@@ -69,6 +67,8 @@ def _is_special(path: str | os.PathLike[str]) -> bool:
 
 
 def _replace(target: Path, chunks: Iterable[bytes]) -> None:
+    import tempfile  # for those who write only
+
     descriptor, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name[:100]}.")
     try:
         with os.fdopen(descriptor, "wb") as stream:
@@ -148,7 +148,7 @@ def open_below(root: str | os.PathLike[str], relative: str | os.PathLike[str]) -
 
 def temporary_name() -> str:
     """Return a name for a temporary file that no other file has."""
-    return TEMPORARY + secrets.token_hex(8)
+    return TEMPORARY + os.urandom(8).hex()
 
 
 def give_name(directory: int, temporary: str, name: str) -> bool:
@@ -191,10 +191,7 @@ def read_regular(path: str | os.PathLike[str], limit: int) -> bytes:
         OSError: it can't be read.
         ValueError: it is not a regular file, or it is larger.
     """
-    descriptor = os.open(path, READ & ~os.O_NOFOLLOW)
-    with open(descriptor, "rb") as stream:  # noqa: PTH123 - a descriptor
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise ValueError("it is not a regular file")
+    with open_regular(path, READ & ~os.O_NOFOLLOW) as stream:
         data = read_at_most(stream, limit)
     if len(data) > limit:
         raise ValueError(f"it is larger than {limit:,} bytes")
@@ -205,22 +202,18 @@ def open_regular(path: str | os.PathLike[str], flags: int = READ) -> io.FileIO:
     """Open a regular file, unbuffered, so that what is written is written at once.
 
     Arguments:
-        path: the file; nothing else that has its name is opened, no link either.
-        flags: `READ` or `APPEND`.
+        path: the file; nothing else that has its name is opened.
+        flags: `READ` or `APPEND`, by which no link is followed.
 
     Raises:
-        OSError: it can't be opened, or is something else.
+        OSError: it can't be opened, or is something else; the latter is a ValueError, too.
     """
-    stream = io.FileIO(path, "r+" if flags & os.O_RDWR else "r", opener=_with(flags))
-    if not stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
-        stream.close()
-        raise OSError(errno.EINVAL, "Not a regular file", os.fspath(path))
-    return stream
-
-
-def _with(flags: int) -> Callable[[str, int], int]:
-    # Readable by the group, which is whom a log is for, and by nobody else.
-    return lambda path, _: os.open(path, flags, 0o640)
+    # A new one is readable by the group, which is whom a log is for, and by nobody else.
+    descriptor = os.open(path, flags, 0o640)
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise io.UnsupportedOperation(errno.EINVAL, "not a regular file", os.fspath(path))
+    return io.FileIO(descriptor, "r+" if flags & os.O_RDWR else "r")
 
 
 @contextlib.contextmanager
@@ -244,7 +237,7 @@ def all_or_nothing(*streams: io.FileIO) -> Iterator[None]:
 _AHEAD: Final = 1 << 20
 
 
-def read_at_most(stream: BinaryIO, limit: int) -> bytes:
+def read_at_most(stream: BinaryIO | io.FileIO, limit: int) -> bytes:
     """Read an open file to its end, or to one byte past a limit.
 
     Arguments:
@@ -253,9 +246,16 @@ def read_at_most(stream: BinaryIO, limit: int) -> bytes:
     """
     # `read(n)` sets n bytes aside before it looks, so n follows the file, which ends sooner than a
     # limit of 1 TiB does. A FIFO and a file of /proc state no size and are read piece by piece.
-    ahead = max(os.fstat(stream.fileno()).st_size + 1, _AHEAD)
+    ahead = max(_stated_size(stream) + 1, _AHEAD)
     chunks, left = [], limit + 1
     while left > 0 and (chunk := stream.read(min(ahead, left))):
         chunks.append(chunk)
         left -= len(chunk)
     return b"".join(chunks)
+
+
+def _stated_size(stream: BinaryIO | io.FileIO) -> int:
+    try:
+        return os.fstat(stream.fileno()).st_size
+    except io.UnsupportedOperation:  # a file of a store or in memory is none of the system's
+        return 0

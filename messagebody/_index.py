@@ -5,13 +5,12 @@ import contextlib
 # Not `threading.RLock`, which Temporal forbids to call in a workflow: bodies are arguments there.
 from _thread import RLock
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from operator import itemgetter
 from typing import Any, Final, NamedTuple
 
 from messagebody.errors import DuplicateName
-from messagebody.names import ancestors
 from messagebody.wire.members import PartRecord
 
 ROOT: Final = "/"
@@ -41,7 +40,7 @@ class Directories:
         for rank, name in enumerate(names):
             if name is None:
                 continue
-            # `_enter`, in place: this runs for every part before the first listing.
+            # `add`, in place: this runs for every part before the first listing.
             directory = name[: name.rfind("/") + 1]
             ranks = self._ranks.get(directory)
             if ranks is None:
@@ -72,7 +71,14 @@ class Directories:
 
     def add(self, name: str) -> None:
         """Take in a name behind all others."""
-        self._enter(name, self._next)
+        directory = name[: name.rfind("/") + 1]
+        ranks = self._ranks.get(directory)
+        if ranks is None:
+            ranks = self._ranks[directory] = {}
+            self._enter(directory, self._next)
+        # Else it ranks as an earlier name, and nothing above it changes.
+        ranks[name] = self._next
+        self.listings.pop(directory, None)
         self._next += 1
 
     def restore(self, name: str, rank: int) -> None:
@@ -160,9 +166,9 @@ class PartList:
 
     __slots__ = ("_columns", "_directories", "_holes", "_lock", "_slot_of", "_slots", "_undo")
 
-    def __init__(self, records: Iterable[PartRecord] = ()) -> None:
-        """Take records whose names the caller has checked to be unique."""
-        self._slots: list[PartRecord | None] = list(records)
+    def __init__(self, records: list[Any]) -> None:
+        """Take over a new list of records, whose names the caller has checked to be unique."""
+        self._slots: list[PartRecord | None] = records
         self._slot_of: dict[str | None, int] | None = None
         self._holes = 0
         self._columns: Columns | None = None
@@ -235,7 +241,7 @@ class PartList:
     def find(self, name: str) -> PartRecord | None:
         """Return the part with a name."""
         with self._lock:
-            slot = self._slot(name)
+            slot = self._slot_by_name().get(name)
             return None if slot is None else self._slots[slot]
 
     def blocker(self, name: str) -> str | None:
@@ -245,14 +251,17 @@ class PartList:
         name above it that a part has.
         """
         with self._lock:
-            if self._slot(name) is not None:
+            taken = self._slot_by_name()
+            if name in taken:
                 return name
             if (directory := f"{name}/") in self._index():
                 return directory
-            # A loop: a generator over the generator would take half of the time of a small write.
-            for above in ancestors(name):
-                if self._slot(above) is not None:
+            # `ancestors`, in place: this runs for every small write.
+            end = name.rfind("/")
+            while end > 0:
+                if (above := name[:end]) in taken:
                     return above
+                end = name.rfind("/", 0, end)
             return None
 
     def position_of(self, name: str) -> int | None:
@@ -280,6 +289,15 @@ class PartList:
                     self._refuse_taken(name)
             for part in parts:
                 self._add(part)
+
+    def put(self, part: PartRecord) -> None:
+        """Put a part in the place of the one with its name, or at the end if there is none."""
+        with self._lock:
+            slot = self._slot_by_name().get(part.name)
+            if slot is None:
+                self._add(part)
+            else:
+                self._replace(slot, part)
 
     def replace_named(self, name: str, part: PartRecord) -> bool:
         """Put a part in the place of the one with a name; tell whether there is one."""
@@ -371,7 +389,8 @@ class PartList:
                 self._directories.add(part.name)
         self._slots.append(part)
         self._columns = None
-        self._note(self._remove, len(self._slots) - 1)
+        if self._undo is not None:
+            self._undo.append(partial(self._remove, len(self._slots) - 1))
 
     def _note(self, undo: Callable[..., None], *arguments: Any) -> None:
         """Keep how to undo a change that was just made, if somebody may ask for it."""
@@ -390,11 +409,15 @@ class PartList:
         self._slot_of = self._directories = self._columns = None
 
     def _slot(self, name: str) -> int | None:
-        if self._slot_of is None:
+        return self._slot_by_name().get(name)
+
+    def _slot_by_name(self) -> dict[str | None, int]:
+        slots = self._slot_of
+        if slots is None:
             names = self._names()
-            self._slot_of = dict(zip(names, range(len(names)), strict=True))
-            self._slot_of.pop(None, None)
-        return self._slot_of.get(name)
+            slots = self._slot_of = dict(zip(names, range(len(names)), strict=True))
+            slots.pop(None, None)
+        return slots
 
     def _names(self) -> list[str | None]:
         return [None if item is None else item.name for item in self._slots]

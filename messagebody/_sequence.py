@@ -42,17 +42,15 @@ class PartSequence(MutableSequence[Part]):
     __hash__ = None  # type: ignore[assignment]
 
     def __init__(self, parts: "Iterable[Part | dict[str, Any]]" = ()) -> None:
-        self._parts = PartList()
+        self._parts = PartList([])
         self._resolver: messagebody.Resolver | None = None
         self._parts.extend(_records(require_iterable(parts)))
 
     @classmethod
-    def _of(
-        cls, records: Iterable[PartRecord], resolver: "messagebody.Resolver | None" = None
-    ) -> Self:
-        """Make a body of records whose names are checked and unique."""
+    def _of(cls, parts: PartList, resolver: "messagebody.Resolver | None" = None) -> Self:
+        """Make a body that has this list of parts, not a copy of it."""
         body = cls.__new__(cls)
-        body._parts = PartList(records)
+        body._parts = parts
         body._resolver = resolver
         return body
 
@@ -80,7 +78,7 @@ class PartSequence(MutableSequence[Part]):
         if isinstance(key, str):
             return self._made(self._named(key))
         if isinstance(key, slice):
-            return [self._made(record) for record in self._parts.records()[key]]
+            return Part._all_of(self._parts.records()[key], self._resolver)
         return self._made(self._parts.at(self._position(key)))
 
     def __setitem__(self, key: Any, value: Any) -> None:
@@ -139,15 +137,15 @@ class PartSequence(MutableSequence[Part]):
 
     def reverse(self) -> None:
         """Turn the order of the parts around, in place."""
-        self._parts = PartList(reversed([*self._parts]))
+        self._parts = PartList([*self._parts][::-1])
 
     def clear(self) -> None:
         """Take out all parts."""
-        self._parts = PartList()
+        self._parts = PartList([])
 
     def copy(self) -> Self:
         """Return a body of the same parts."""
-        return self._of(self._parts.records(), self._resolver)
+        return self._of(PartList(self._parts.records()), self._resolver)
 
     __copy__ = copy
 
@@ -175,7 +173,7 @@ class PartSequence(MutableSequence[Part]):
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         from copy import deepcopy
 
-        return self._of(deepcopy([*self._parts], memo), self._resolver)
+        return self._of(PartList(deepcopy([*self._parts], memo)), self._resolver)
 
     # Finding
 
@@ -254,7 +252,7 @@ class PartSequence(MutableSequence[Part]):
 
 
 def _restore(cls: type[_Parts], records: list[PartRecord]) -> _Parts:
-    return cls._of(records)
+    return cls._of(PartList(records))
 
 
 def _key(key: Any) -> Any:

@@ -3,8 +3,6 @@
 import re
 import unicodedata
 from typing import Final
-from xml.sax.saxutils import escape as escape_markup
-from xml.sax.saxutils import quoteattr
 
 _CUT = 200
 _LONGEST_URL = 8192
@@ -149,6 +147,8 @@ def xml_content(text: str) -> str:
         >>> content("a < b\x00")
         'a &lt; b\\x00'
     """
+    from xml.sax.saxutils import escape as escape_markup  # imports an HTTP client
+
     return escape_markup(_xml_legal(text))
 
 
@@ -159,6 +159,8 @@ def xml_attribute(text: str) -> str:
         >>> attribute('say "a < b"')
         '\'say "a &lt; b"\''
     """
+    from xml.sax.saxutils import quoteattr
+
     return quoteattr(_xml_legal(text))
 
 

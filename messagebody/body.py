@@ -14,6 +14,7 @@ from messagebody._guards import (
     require_path,
     require_resolver,
 )
+from messagebody._index import PartList
 from messagebody._leaves import LazySerializer, PydanticHook, leaf
 from messagebody._sequence import PartSequence
 from messagebody._text import count_of, escape, human_size, quote, redact_url
@@ -84,14 +85,14 @@ class MessageBody(PartSequence):
             >>> MessageBody.from_json('[{"contentType":"text/plain","content":"Hello!"}]')[0].text
             'Hello!'
         """
-        return cls._of(reader.decode(data, limits=require_limits(limits), strict=strict))
+        return cls._of(PartList(reader.decode(data, require_limits(limits), strict)))
 
     @classmethod
     def from_dicts(
         cls, data: Any, *, limits: Limits = DEFAULT_LIMITS, strict: bool = False
     ) -> Self:
         """Make a body of parsed JSON: a list of dicts, or a dict with `parts`; see `from_json`."""
-        return cls._of(reader.decode_parsed(data, limits=require_limits(limits), strict=strict))
+        return cls._of(PartList(reader.decode_parsed(data, require_limits(limits), strict)))
 
     def to_json(self, *, indent: int | None = None) -> str:
         """Encode the body as a JSON array of parts.
@@ -264,7 +265,7 @@ class MessageBody(PartSequence):
             named.require_matches()
             content_type_pattern(content_type).require_matches()
             self._explain_directory(pattern)
-        return [self._made(records[position]) for position in found]
+        return Part._all_of([records[position] for position in found], self._resolver)
 
     def _explain_directory(self, pattern: str) -> None:
         """Warn of a pattern that names a directory: an empty answer would look like an answer.
@@ -304,7 +305,8 @@ class MessageBody(PartSequence):
         """Return the unnamed parts of matching content type: the content to show."""
         records, names, types = self._parts.columns()
         found = [position for position, name in enumerate(names) if name is None]
-        return [self._made(records[position]) for position in _of_type(found, types, content_type)]
+        found = _of_type(found, types, content_type)
+        return Part._all_of([records[position] for position in found], self._resolver)
 
     def read_text(self, *, separator: str = "\n\n") -> str:
         """Return the unnamed `text/*` parts, joined: what the message says."""
@@ -386,12 +388,11 @@ class MessageBody(PartSequence):
     # Views
 
     def with_resolver(self, resolver: "messagebody.Resolver | None") -> Self:
-        """Return the same body, read through `resolver` where no other is given.
+        """Return a copy of the body, read through `resolver` where no other is given.
 
         The resolver is no part of equality, digest, JSON, repr or pickle.
         """
-        # The same list of parts, so that a change through one is seen through the other.
-        return self._of(self._parts, require_resolver(resolver))
+        return self._of(PartList(self._parts.records()), require_resolver(resolver))
 
     @property
     def fs(self) -> "messagebody.filesystem.MessageBodyFileSystem":

@@ -167,27 +167,39 @@ def record_of(
     Raises:
         InvalidContentType: plain text can't be of that charset.
     """
-    if isinstance(held, LocalFile):
-        return RichRecord(**about, extra=extra or None, local_file=held)
-    if isinstance(held, Reference):
-        pieces: dict[str, Any] = {"url": held.url, "size": held.size, "digest": held.digest}
-    else:
+    if isinstance(held, str | bytes):
         pieces = content_members(held, about["content_type"])
+    elif isinstance(held, Reference):
+        pieces = {"url": held.url, "size": held.size, "digest": held.digest}
+    else:
+        return RichRecord(**about, extra=extra or None, local_file=held)
     return make_record({**about, **pieces}, extra)
 
 
-def new_record(held: Content, name: str, content_type: str | None) -> PartRecord:
-    """Return the record of a new part; its type is found if it is None.
+def written_record(
+    held: Content, name: str, content_type: str | None, old: PartRecord | None
+) -> PartRecord:
+    """Return the record of a part that a file was written to.
 
     For those who make many parts: the name is checked already, and what is held is as `hold`
     returns it.
 
+    Arguments:
+        held: what the part holds.
+        name: what it is called.
+        content_type: its type; that of the old part if not given, and found if there was none.
+        old: the part that was there, which gives its metadata and unknown members.
+
     Raises:
         InvalidContentType: it is not a content type, or plain text can't be of its charset.
     """
-    kind = None if content_type is None else check_content_type(content_type)
-    about = {"name": name, "content_type": kind or guess_type(held, name), "metadata": None}
-    return record_of(held, about)
+    if content_type:
+        kind = check_content_type(content_type)
+    else:
+        kind = guess_type(held, name) if old is None else old.content_type
+    metadata = None if old is None else old.metadata
+    extra = old.extra if isinstance(old, RichRecord) else None
+    return record_of(held, {"name": name, "content_type": kind, "metadata": metadata}, extra)
 
 
 def hold(content: Any, url: Any, size: Any, digest: Any) -> Content:
@@ -261,16 +273,16 @@ def reference_to(url: Any, size: Any, digest: Any) -> Reference:
 
 def guess_type(content: Content, name: str | None) -> str:
     """Return the content type found from content and name."""
+    if isinstance(content, bytes):
+        return sniffing.content_type(content, name)
     if isinstance(content, Reference):
         # By names only: nothing is fetched for a guess.
         return sniffing.from_name(name or "") or _type_of_url(content.url) or OCTET_STREAM
-    if isinstance(content, LocalFile):
-        with content.open() as stream:
-            head = stream.read(sniffing.HEAD)
-        return sniffing.content_type(head, name or content.path.name)
     if isinstance(content, str):
         return sniffing.text_type(name) if name else TEXT_PLAIN
-    return sniffing.content_type(content, name)
+    with content.open() as stream:
+        head = stream.read(sniffing.HEAD)
+    return sniffing.content_type(head, name or content.path.name)
 
 
 def _type_of_url(url: str) -> str | None:

@@ -489,6 +489,18 @@ WELL_KNOWN: Final = (
 )  # fmt: skip
 """Content types a reader knows, the likeliest first: examples are made of them if they can be."""
 
+COMMON: Final = tuple(
+    dict.fromkeys(
+        (
+            *WELL_KNOWN,
+            *EXTENSIONS.values(),
+            "text/plain; charset=utf-8", "text/plain;charset=utf-8", "text/markdown; charset=utf-8",
+            "text/html; charset=utf-8", "text/csv; charset=utf-8",
+            "application/json; charset=utf-8",
+        )
+    )
+)  # fmt: skip
+"""Content types as most messages spell them, which a reader finds in a table."""
 
 REGISTERED: Final = (
     "application", "audio", "example", "font", "haptics", "image", "message", "model",

@@ -3,14 +3,15 @@
 libmagic alone calls Markdown, YAML and source code `text/plain`, WAV `audio/x-wav` and an empty
 file `application/x-empty`, and its releases differ. So its answer is reconciled with the
 extension of the name: bytes that say something definite win, text and containers take the finer
-name of their extension. It takes 100 to 200 µs, so it is only asked for what a table of signatures
-does not decide. Where it can't be loaded, the table and extensions decide alone.
+name of their extension. It takes 100 µs and more, so it is only asked about bytes that it may
+know and a table of signatures does not decide. Where it can't be loaded, the table and extensions
+decide alone.
 """
 
 import importlib
 import re
 import struct
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any, Final
 
 from messagebody.media_types import (
@@ -29,6 +30,8 @@ from messagebody.media_types import (
 HEAD: Final = 65_536
 """First bytes that are looked at: those of a container have to name what is in it."""
 
+# Longer than all that stand for something.
+_LONGEST_EXTENSION: Final = 32
 # libmagic's cost grows with the buffer, its answers hardly improve.
 _MAGIC_HEAD: Final = 2048
 _UNKNOWN: Final = {"", OCTET_STREAM, "application/x-empty", "inode/x-empty", "inode/empty"}
@@ -54,15 +57,34 @@ _SIGNED_TYPES: Final = (*SIGNATURES,)
 _SIGNATURE: Final = re.compile(
     b"(?!%b)(?:%b)" % (_TAR, b"|".join(b"(%b)" % each for each in SIGNATURES.values())), re.DOTALL
 )
-# Signatures without a control character.
-_SIGNATURE_IN_TEXT: Final = re.compile(
+# What files of `SIGNED` types begin with, as far as any release of libmagic knows. Signatures
+# without a control character:
+_WORDS: Final = (
     rb"8BPS|BM|BZh|FORM|GIF8|MSCF|MThd|MZ|OTTO|OggS|PAR1|PO\^Q`|PK|RE~\^|RF64|RIF[FX]|Rar!"
     rb"|SQLite|II|MM|Obj|fLaC|glTF|ttcf|true|wOF|%!|.{4}(?:ftyp|moov|mdat|wide|skip|free|idat|pnot)"
-    rb"|.*%PDF-|" + _TAR,
+)
+_SIGNATURE_IN_TEXT: Final = re.compile(_WORDS + b"|" + _TAR, re.DOTALL)
+_SIGNATURE_IN_BINARY: Final = re.compile(
+    _WORDS
+    # Signatures with one: pictures, films, fonts, archives, and documents of old programs.
+    + rb"|\xff\xd8\xff|\xff\x0a|\x89PNG|\0\0\0\x0cJXL|\x28\0.{10}\x01\0|\0\0\x01[\xb0-\xbf]"
+    rb"|\x1aE\xdf\xa3|\0asm|\xfd7zXZ|\x1f\x8b|7z\xbc\xaf|[\x22-\x28]\xb5\x2f\xfd|\x04%!"
+    rb"|(?:.{512}){0,2}\x89HDF|\x0e\x03\x13\x01|\xd0\xcf\x11\xe0|\x09\x04\x06\0|\xdb\xa5-\0"
+    rb"|1\xbe\0\0|\x94\xa6\x2e|\xfe[247]\0.\0{4}|.{22}PK\x05\x06|ANDROID|ClamAV"
+    # Tar archives, by a checksum that may be as small as 256, or by blanks and zeros around it.
+    rb"|.{148}(?:\s{0,5}[0-7]{3}|[ 0].{6}[ \0].{344}\0{8})"
+    # What holds another file, whose type is told: comments of ZSTD, tags of songs, old disks.
+    rb"|[\x50-\x5f]\x2a\x4d\x18|ID3|\0[\x01-\x3f][\x1f-\xff].{71}\0.{7}\0"
+    rb"|SBMBAK|PNCI|DOSEMU|PSDB|\xfe\xef"
+    # Marks of text in UTF-16 and UTF-32.
+    rb"|\xff\xfe|\xfe\xff|\0\0\xfe\xff",
     re.DOTALL,
 )
+# A document may begin with something else.
+_PDF: Final = b"%PDF-"
 # Controls that no text has: all but tab, line feeds, form feed, carriage return and escape.
 _NO_TEXT: Final = bytes({*range(32)} - {*b"\t\n\v\f\r\x1b"}) + b"\x7f"
+_CONTROL: Final = re.compile(b"[%b]" % re.escape(_NO_TEXT))
 _HIGH_CONTROLS: Final = bytes(range(0x80, 0xA0))
 
 
@@ -84,8 +106,8 @@ def content_type(data: bytes, name: str | None = None) -> str:
         >>> content_type("Katzen sind süß.".encode("latin-1"))
         'text/plain; charset=iso-8859-1'
     """
-    expected = from_name(name or "")
-    if expected and is_text(expected) and _is_surely_text(data[:_MAGIC_HEAD]):
+    expected, is_of_text = _expected(name or "")
+    if expected and is_of_text and _is_surely_text(data[:_MAGIC_HEAD]):
         if len(data) < _MAGIC_HEAD:
             return expected  # all of it was looked at, and is UTF-8
         found = expected
@@ -109,7 +131,8 @@ def _is_surely_text(head: bytes) -> bool:
     return (
         len(head.translate(None, _NO_TEXT)) == len(head)
         and _SIGNATURE_IN_TEXT.match(head) is None
-        and _is_cut_utf8(head)
+        and _PDF not in head
+        and (head.isascii() or _is_cut_utf8(head))
     )
 
 
@@ -165,14 +188,23 @@ def from_name(name: str) -> str | None:
 
     The table is the same on every machine: the system's own is not read.
     """
+    return _expected(name)[0]
+
+
+def _expected(name: str) -> tuple[str | None, bool]:
+    """Return the content type that the extension of a name stands for, and whether it is text."""
     dot = name.rfind(".")
-    if dot <= name.rfind("/") + 1:
-        return None
-    extension = name[dot:].lower()
-    if extension in EXTENSIONS:
-        return EXTENSIONS[extension]
-    found = _table().get(extension)
-    return ALIASES.get(found, found) if found else None
+    has_one = name.rfind("/") + 1 < dot and len(name) - dot <= _LONGEST_EXTENSION
+    return _of_extension(name[dot:]) if has_one else (None, False)
+
+
+@lru_cache(1024)
+def _of_extension(extension: str) -> tuple[str | None, bool]:
+    extension = extension.lower()
+    found = EXTENSIONS.get(extension)
+    if found is None and (found := _table().get(extension)):
+        found = ALIASES.get(found, found)
+    return found, found is not None and is_text(found)
 
 
 def agree(declared: str, sniffed: str) -> bool:
@@ -206,7 +238,19 @@ def _from_bytes(data: bytes) -> str:
     if signature is not None:
         # Each signature is a group, in the order of the table.
         return _SIGNED_TYPES[(signature.lastindex or 0) - 1]
-    return _from_libmagic(data)
+    return "" if _is_surely_unknown(data[:_MAGIC_HEAD]) else _from_libmagic(data)
+
+
+def _is_surely_unknown(head: bytes) -> bool:
+    """Tell whether libmagic could name no type that counts for these bytes.
+
+    Chunks of arrays are such bytes: they are not text, and don't begin as files of `SIGNED` types.
+    """
+    return (
+        _SIGNATURE_IN_BINARY.match(head) is None
+        and _CONTROL.search(head) is not None
+        and _PDF not in head
+    )
 
 
 def _from_libmagic(data: bytes) -> str:

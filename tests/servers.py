@@ -133,7 +133,7 @@ def postgres(binaries: Path) -> Iterator[str]:
         command = [str(binaries / "postgres"), *options]
         with subprocess.Popen(command, stderr=subprocess.DEVNULL, user=user, cwd="/") as process:
             try:
-                _wait_for_file(directory / ".s.PGSQL.5432", process)
+                _wait_until_ready(data, process)
                 yield f"host={directory} user=test dbname=postgres"
             finally:
                 process.send_signal(signal.SIGINT)  # its fast shutdown, which ends its children
@@ -141,11 +141,13 @@ def postgres(binaries: Path) -> Iterator[str]:
         shutil.rmtree(directory)
 
 
-def _wait_for_file(path: Path, process: "subprocess.Popen[bytes]") -> None:
+def _wait_until_ready(data: Path, process: "subprocess.Popen[bytes]") -> None:
+    # Its socket is there a moment before it takes clients; the last line of this file says when.
+    status = data / "postmaster.pid"
     for _ in range(300):
         if process.poll() is not None:
             raise RuntimeError(f"the server ended with code {process.returncode}")
-        if path.exists():
+        if status.exists() and status.read_text().rstrip().endswith("\nready"):
             return
         time.sleep(0.05)
     raise RuntimeError("the server does not listen")

@@ -84,6 +84,10 @@ class TestReadRegular:
         with pytest.raises(ValueError, match="not a regular file"):
             read_regular(tmp_path / "zero", 100)
 
+    def test_a_directory(self, tmp_path: Path) -> None:
+        with pytest.raises(ValueError, match="not a regular file"):
+            read_regular(tmp_path, 100)
+
     def test_a_large_file_is_not_read(self, tmp_path: Path) -> None:
         with (tmp_path / "sparse").open("wb") as stream:
             stream.truncate(3 << 30)

@@ -46,12 +46,14 @@ SHARED = {
         "a2a",
         "base",
         "capabilities",
+        "collecting",
         "core",
         "dialect",
         "items",
         "losses",
         "mcp_blocks",
         "openai",
+        "places",
         "reading",
         "rest",
         "values",
@@ -290,12 +292,22 @@ def test_no_module_bears_the_name_of_a_public_function() -> None:
     assert not modules & {name for name in messagebody.__all__ if name.islower()}
 
 
-def test_importing_the_package_loads_nothing_heavy() -> None:
-    program = "import sys, messagebody; print(*sys.modules)"
+def _loaded_by(statement: str) -> set[str]:
+    program = f"import sys; {statement}; print(*sys.modules)"
     done = subprocess.run(
         [sys.executable, "-c", program], check=True, capture_output=True, text=True
     )
-    assert HEAVY & {name.split(".")[0] for name in done.stdout.split()} == set()
+    return {name.split(".")[0] for name in done.stdout.split()}
+
+
+def test_importing_the_package_loads_nothing_heavy() -> None:
+    assert HEAVY & _loaded_by("import messagebody") == set()
+
+
+def test_importing_the_model_loads_no_part_of_the_standard_library_that_it_seldom_needs() -> None:
+    """An HTTP client alone takes as long to load as all modules of the model."""
+    seldom = {"difflib", "email", "http", "secrets", "ssl", "tempfile", "xml"}
+    assert (HEAVY | seldom) & _loaded_by("from messagebody import MessageBody") == set()
 
 
 def test_only_faces_of_packages_list_their_names() -> None:

@@ -26,6 +26,16 @@ QUESTIONS = {
     "how much memory an offload may hold": "offloading/_jobs",
     "which schema part a violation names as the nearest": "schema/validation",
     "the exit code of an error": "cli/application",
+    "that the glob /a/** does not match /a": "globs/automaton",
+    "how the counterexample of a check is found": "solver/decision",
+    "what a message of OpenAI loses when it is written": "formats/losses",
+    "which routes lead from one agent to another": "compatibility/questions",
+    "what a full cache of a resolver deletes": "references/cache",
+    "that the zip entry ../x never becomes a part": "archives/entries",
+    "which part goes into a prompt of 1,000 tokens": "prompting/prompt",
+    "the row that a part becomes": "tables",
+    "how a killed job goes on": "bulk/run",
+    "how text of a stranger is escaped in a page": "rendering/elements",
 }
 
 

@@ -56,15 +56,23 @@ class TestIsName:
 
 
 class TestAreNames:
-    @given(st.lists(odd_names, max_size=5))
-    def test_is_true_when_every_one_is_a_name(self, names: list[str]) -> None:
+    """Few names are checked in one way, many in another: both answer as `is_name` does."""
+
+    @given(st.lists(odd_names, max_size=5), st.sampled_from([0, 100]), st.integers(0, 5))
+    def test_is_true_when_every_one_is_a_name(
+        self, names: list[str], others: int, place: int
+    ) -> None:
+        names[place:place] = LEGAL[:3] * others
         assert are_names(names) == all(is_name(name) for name in names)
 
     @pytest.mark.parametrize("odd", ILLEGAL)
-    def test_notices_one_among_many(self, odd: str) -> None:
-        assert not are_names(["/a", "/b/c", odd, "/d"])
+    @pytest.mark.parametrize("others", [[], ["/" + "x" * 200]], ids=["few", "many"])
+    def test_notices_one_among_many(self, odd: str, others: list[str]) -> None:
+        assert are_names(["/a", "/b/.c", *others, "/..d/..."])
+        assert not are_names(["/a", "/b/c", *others, odd, "/d"])
         assert not are_names([odd])
-        assert not are_names(["/a", odd])
+        assert not are_names(["/a", *others, odd])
+        assert not are_names([odd, *others, "/a"])
 
     def test_is_not_fooled_by_what_joins_to_legal_names(self) -> None:
         assert not are_names(["/a\n/b"])
@@ -72,9 +80,14 @@ class TestAreNames:
         assert are_names([])
 
     def test_no_name_is_too_long(self) -> None:
-        for names in (["/abcd"], ["/a", "/abcd"], ["/abcd", "/a", "/b"]):
+        for names in (["/abcd"], ["/a", "/abcd"], ["/abcd", "/a", "/b"], ["/a", "/abcd", "/b"]):
             assert are_names(names, 5)
             assert not are_names(names, 4)
+
+    @given(st.lists(st.integers(1, 30), min_size=1, max_size=20), st.integers(2, 31))
+    def test_lengths_are_those_of_single_names(self, lengths: list[int], longest: int) -> None:
+        names = ["/" + "x" * length for length in lengths]
+        assert are_names(names, longest) == (max(map(len, names)) <= longest)
 
 
 class TestCheckName:
@@ -187,6 +200,24 @@ class TestSafeName:
     def test_counts_up_on_a_clash(self) -> None:
         taken = {"/files/a.txt", "/files/a-2.txt"}
         assert safe_name("a.txt", directory="/files", taken=taken) == "/files/a-3.txt"
+
+    def test_a_thousand_files_may_be_called_alike(self) -> None:
+        """Each asks for few names, however many are in use."""
+
+        class Counting(set[str]):
+            asked = 0
+
+            def __contains__(self, name: object) -> bool:
+                self.asked += 1
+                return super().__contains__(name)
+
+        taken = Counting()
+        made: list[str] = []
+        for _ in range(5_000):
+            made.append(safe_name("a.txt", taken=taken))
+            taken.add(made[-1])
+        assert made == ["/a.txt", *(f"/a-{number}.txt" for number in range(2, 5_001))]
+        assert taken.asked < 5_000 * 160
 
     @pytest.mark.parametrize("unit", ["/", "\\a", "é", "\u1e69"])
     def test_a_long_name_takes_little_memory(self, unit: str) -> None:

@@ -197,6 +197,99 @@ class TestArraysOfNumbers:
         found = {sniffing.content_type(array(luck, kind), "/chunk") for _ in range(150)}
         assert found == {"application/octet-stream"}
 
+    @pytest.mark.parametrize("kind", ["mask", "bytes", "int16", "float32"])
+    def test_do_not_ask_libmagic(self, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+        asked: list[bytes] = []
+
+        def ask(data: bytes) -> str:
+            asked.append(data)
+            return ""
+
+        monkeypatch.setattr(sniffing, "_from_libmagic", ask)
+        luck = random.Random(kind)
+        for _ in range(150):
+            sniffing.content_type(array(luck, kind), "/chunk")
+        assert len(asked) <= 1
+
+
+def tar_of(name: str, data: bytes, kind: int = tarfile.USTAR_FORMAT) -> bytes:
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w", format=kind) as archive:
+        entry = tarfile.TarInfo(name)
+        entry.size = len(data)
+        archive.addfile(entry, io.BytesIO(data))
+    return buffer.getvalue()
+
+
+def old_tar(name: bytes) -> bytes:
+    """The header of an archive of before 1988, with a sum that is wrong: libmagic takes it."""
+    header = bytearray(512)
+    header[: len(name)] = name
+    header[100:108] = header[108:116] = header[116:124] = b"000644 \0"
+    header[148:156] = b" 12345 \0"
+    return bytes(header)
+
+
+def mac_binary(data: bytes) -> bytes:
+    header = bytearray(128)
+    header[1:7] = b"\x05photo"
+    header[65:73], header[102:106] = b"PNGfogle", b"mBIN"
+    header[122:124] = b"\x82\x81"
+    struct.pack_into(">I", header, 83, len(data))
+    return bytes(header) + data
+
+
+class TestBinary:
+    """Bytes that libmagic can't know need not be shown to it, and get the same answer."""
+
+    HEADS = (
+        b"\xff\xd8\xff\xe0", b"\xff\xd8\xff\xed", b"\xff\x0a\xfa\x1f", PNG,
+        b"\x89PNG\r\n\x1a\n\0\0\0\x04CgBI\x50\0\x20\x02", b"II*\0\x08\0\0\0", b"MM\0*", b"II+\0",
+        b"MM\0+", b"\0\0\0\x0cJXL \r\n\x87\n", b"BM\x36\0\x0c\0\0\0\0\0\x36\0\0\0\x28\0\0\0",
+        b"\x28\0" + bytes(10) + b"\x01\0\x18\0", b"8BPS\0\x01", b"GIF89a\1\0\1\0", b"\0\0\x01\xba",
+        b"\0\0\x01\xb0\1\0\0\1\xb5", b"\0\0\x01\xb3",
+        b"\x1aE\xdf\xa3\x01\0\0\0\0\0\0\x1fB\x86\x81\x01B\x82\x84webm",
+        b"\x1aE\xdf\xa3\xa3B\x86\x81\x01B\x82\x88matroska",
+        b"OggS\0\x02" + bytes(22) + b"\x01vorbis", b"OggS\0\x02" + bytes(22) + b"\x80theora",
+        b"RIFF\1\0\0\0WAVEfmt ", b"RIFF\1\0\0\0AVI LIST", b"RF64\xff\xff\xff\xffWAVEds64",
+        b"FORM\0\0\0\1AIFFCOMM", b"MThd\0\0\0\x06\0\1", b"fLaC\0\0\0\x22", b"\0\0\0\x20ftypisom",
+        b"\0\0\0\x14ftypqt ", b"\0\0\1\0moov", b"\0\0\1\0mdat", b"glTF\2\0\0\0", b"OTTO\0\x0c",
+        b"\0\x01\0\0\0\x0c\0\x80\0\x03\0\x40", b"true\0\x0c", b"ttcf\0\1\0\0", b"wOFF\0\1\0\0",
+        b"wOF2\0\1\0\0", b"\0asm\1\0\0\0", b"\x1f\x8b\x08\0", b"BZh91AY&SY", b"\xfd7zXZ\0",
+        b"7z\xbc\xaf\x27\x1c\0\4", b"Rar!\x1a\x07\0", b"RE~^\0", ZIP, b"PK\x05\x06" + bytes(18),
+        b"PK\x07\x08PK\x03\x04", b"\1" * 22 + b"PK\x05\x06", b"#\0" + bytes(20) + b"PK\x05\x06",
+        *(bytes([first]) + b"\xb5\x2f\xfd\0" for first in range(0x22, 0x29)),
+        b"\x50\x2a\x4d\x18\4\0\0\0abcd\x28\xb5\x2f\xfd\x04", b"\x89HDF\r\n\x1a\n\0",
+        bytes(512) + b"\x89HDF\r\n\x1a\n\0", bytes(1024) + b"\x89HDF\r\n\x1a\n\0",
+        b"\x0e\x03\x13\x01", b"SQLite format 3\0\x10\0\1\1", b"PAR1\0", b"Obj\1\x04\x14",
+        b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", b"\x09\x04\x06\0\0\0\x10\0", b"MSCF\0\0\0\0",
+        b"\xdb\xa5-\0\0\0", b"1\xbe\0\0" + bytes(124) + b"\1", b"PO^Q`", b"\x94\xa6\x2e",
+        b"\xfe\x32\0\0" + bytes(8), b"\xfe\x37\0\x1c" + bytes(8), b"\x04%!PS", b"%!PS\0",
+        b"%PDF-1.7\0", b"\0\0\n%PDF-1.7", b"\xef\xbb\xbf%PDF-1.4\0",
+        b"ID3\4\0\0\0\0\0\0fLaC\0\0\0\x22", "Katzen".encode("utf-16"),
+        b"\xfe\xff" + "Katzen".encode("utf-16-be"), "Katzen".encode("utf-32"), b"\0", b"\1\0",
+        mac_binary(PNG), old_tar(b"a"), b"ANDROID BACKUP\n1\n0\nnone\n" + old_tar(b"a"),
+        b"ClamAV-VDB:" + bytes(501) + old_tar(b"a"), tar_of("a", b""), tar_of("\1", b"\0"),
+        tar_of("a", b"b", tarfile.GNU_FORMAT),
+    )  # fmt: skip
+
+    @pytest.mark.parametrize("name", [None, "/a.bin", "/a.txt", "/a.xlsx"])
+    def test_is_what_the_slow_way_finds(
+        self, name: str | None, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        luck = random.Random(name)
+        rests = [b"", bytes(2000), FILL, FILLING]
+        heads = [head + rest for head in self.HEADS for rest in rests]
+        heads += [head[: luck.randrange(1, 600)] for head in heads]
+        heads += [array(luck, kind) for kind in ("mask", "bytes", "int16", "float32") * 25]
+        found = [sniffing.content_type(head, name) for head in heads]
+        monkeypatch.setattr(sniffing, "_is_surely_unknown", lambda head: False)
+        assert found == [sniffing.content_type(head, name) for head in heads]
+
+    def test_of_the_types_that_count_are_told_apart(self) -> None:
+        found = {sniffing.content_type(head + bytes(2000)) for head in self.HEADS}
+        assert len(found & SIGNED) > 30
+
 
 def array(luck: random.Random, kind: str) -> bytes:
     if kind == "mask":

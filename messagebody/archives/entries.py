@@ -61,11 +61,12 @@ def opened(source: Source) -> Iterator[BinaryIO]:
 
 
 @contextmanager
-def damage_told(kinds: tuple[type[Exception], ...]) -> Iterator[None]:
+def damage_told(kinds: tuple[type[Exception], ...], subject: str = "the archive") -> Iterator[None]:
     """Tell of damage, which the library of a format raises as errors of many kinds.
 
     Arguments:
         kinds: what it raises for archives that are damaged, or made to harm.
+        subject: what errors call what is read.
 
     Raises:
         DecodeError: the block raised one of them.
@@ -78,7 +79,7 @@ def damage_told(kinds: tuple[type[Exception], ...]) -> Iterator[None]:
         # The disk failed, not the archive: the library raises its own without a number.
         if isinstance(error, OSError) and error.errno is not None:
             raise
-        raise DecodeError(f"the archive can't be read: {error}") from error
+        raise DecodeError(f"{subject} can't be read: {error}") from error
 
 
 @attrs.define
@@ -158,15 +159,30 @@ class Taken:
     def _content(self, entry: Entry) -> Any:
         """Read an entry: never more than it says to be."""
         with entry.open() as stream:
-            if self.into is None:
-                return b"".join(_measured(stream, entry))
-            # Numbered: what the archive calls a file must never decide where bytes go.
-            path = self.into / f"{len(self.body):08}"
-            # Never over a file that is there, nor through a link that somebody put there.
-            with path.open("xb") as file:
-                for chunk in _measured(stream, entry):
-                    file.write(chunk)
-            return LocalFile.at(path)
+            return kept(_measured(stream, entry), self.into, len(self.body))
+
+
+def kept(chunks: Iterable[bytes], into: Path | None, number: int) -> bytes | LocalFile:
+    """Return content in memory, or as a new file of a directory.
+
+    Arguments:
+        chunks: the content.
+        into: the directory; None for memory.
+        number: that of the part: what the sender calls a file must never decide where bytes go.
+    """
+    if into is None:
+        memory = io.BytesIO()
+        memory.writelines(chunks)
+        return memory.getvalue()
+    path = into / f"{number:08}"
+    # Never over a file that is there, nor through a link that somebody put there.
+    with path.open("xb") as file:
+        try:
+            file.writelines(chunks)
+        except BaseException:
+            path.unlink(missing_ok=True)
+            raise
+    return LocalFile.at(path)
 
 
 def _measured(stream: BinaryIO, entry: Entry) -> Iterator[bytes]:
@@ -192,9 +208,13 @@ def take(
 ) -> Converted[MessageBody]:
     """Return the body of the entries of an archive; see `zip.to_body`."""
     directory = None if into is None else Path(require_path(into))
-    # What is in memory is bounded as other messages are.
-    most = max_bytes or (limits.json_bytes if directory is None else 4 * _GIB)
+    most = max_bytes or most_bytes(directory, limits)
     return Converted(Taken(directory, rename, limits, most).all_of(subject, entries))
+
+
+def most_bytes(into: Path | None, limits: Limits) -> int:
+    """Return how many bytes are read, if nobody says so: in memory, as many as of a message."""
+    return limits.json_bytes if into is None else 4 * _GIB
 
 
 # Out

@@ -1,32 +1,38 @@
 """Multipart messages of mail and forms, in and out."""
 
-import email
 import email.header
-import email.message
-import email.policy
 import email.utils
+import os
 import re
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
+from contextlib import ExitStack
 from functools import partial
+from pathlib import Path
 from typing import Any, BinaryIO, Final
 from urllib.parse import quote as percent
 
+from messagebody._guards import require_path
 from messagebody._text import quote
 from messagebody.archives.entries import (
     CHUNK,
     Leaving,
     Source,
+    damage_told,
     findings,
+    kept,
     leaving,
+    most_bytes,
     opened,
     packed,
 )
+from messagebody.archives.multipart import DAMAGES, Leaf, Reader
 from messagebody.body import MessageBody
+from messagebody.content import LocalFile
 from messagebody.errors import DecodeError, InvalidArgument, MessageBodyError
 from messagebody.findings import Finding
 from messagebody.formats.base import Converted, Loss, LossKind
 from messagebody.limits import DEFAULT_LIMITS, Limits
-from messagebody.media_types import check_content_type
+from messagebody.media_types import OCTET_STREAM, check_content_type
 from messagebody.names import is_name, safe_name
 from messagebody.part import Part
 from messagebody.references import Resolver
@@ -38,17 +44,25 @@ SUBTYPES: Final = ("mixed", "related", "alternative", "form-data")
 # Base64 has no "-": the line never stands in content.
 _BOUNDARY: Final = "--messagebody--"
 _HEADERS: Final = ("Content-ID", "Content-Location")
+_READ: Final = frozenset({"content-type", "content-disposition", "content-id", "content-location"})
+# Encoded words of a file name; the library looks from each to the end of the text.
+_WORDS: Final = 100
 _SAFE: Final = re.compile(r"[\x20-\x7e]*")
 # What a content type says beside the type of the content.
 _NAMES: Final = re.compile(r"""\s*;\s*(?:name|boundary)[*\d]*=("[^"]*"|[^;\s]*)""", re.IGNORECASE)
 _MULTIPART: Final = re.compile(rb"^content-type:\s*multipart/", re.IGNORECASE | re.MULTILINE)
 _KEPT: Final = frozenset({"contentID", "contentLocation", "filename", "formField"})
-# Parts within parts are read by recursion, and a sender decides how deep they go.
-_DEPTH: Final = 20
 _LINE: Final = 57  # bytes that make a line of 76 characters in base64
 
 
-def to_body(source: Source, /, *, limits: Limits = DEFAULT_LIMITS) -> Converted[MessageBody]:
+def to_body(
+    source: Source,
+    /,
+    *,
+    into: str | os.PathLike[str] | None = None,
+    limits: Limits = DEFAULT_LIMITS,
+    max_bytes: int | None = None,
+) -> Converted[MessageBody]:
     """Return the body of a message: its parts in order, those of parts within parts too.
 
     File names are read as each RFC writes them (2047, 2231, 7578), also where they are raw UTF-8.
@@ -56,7 +70,10 @@ def to_body(source: Source, /, *, limits: Limits = DEFAULT_LIMITS) -> Converted[
 
     Arguments:
         source: bytes, the path of a file, or a binary file.
-        limits: what to take before refusing.
+        into: a directory for the content, which is kept in memory if not given; nothing stays in
+            it if the message is refused.
+        limits: what to take before refusing; `part_bytes` is not for what goes to a directory.
+        max_bytes: bytes of the message; `limits.json_bytes` in memory, 4 GiB in a directory.
 
     Raises:
         DecodeError: it is no multipart message, it is damaged, or it goes beyond a limit.
@@ -66,67 +83,71 @@ def to_body(source: Source, /, *, limits: Limits = DEFAULT_LIMITS) -> Converted[
         >>> to_body(data).value.names()
         ['/cats.md']
     """
-    with opened(source) as file:
-        # One byte more than allowed tells a message that is too long from one that just fits.
-        data = file.read(limits.json_bytes + 1)
-    if len(data) > limits.json_bytes:
-        raise DecodeError(f"the message has more than {limits.json_bytes:,} bytes")
-    # Newer policies parse headers by their grammar, and may raise on damaged ones.
-    message = email.message_from_bytes(data, policy=email.policy.compat32)
-    if message.get_content_maintype() != "multipart":
-        raise DecodeError("it is no multipart message")
-    body = MessageBody()
+    directory = None if into is None else Path(require_path(into))
+    parts: list[Part] = []
+    names: set[str] = set()
     losses: list[Loss] = []
-    for number, part in enumerate(_leaves(message, 0)):
-        if number >= limits.parts:
-            raise DecodeError(f"the message has more than {limits.parts:,} parts")
-        body.append(_part(part, body, losses, number, limits))
-    return Converted(body, losses)
+    with opened(source) as file, ExitStack() as undo:
+        reader = Reader(file, max_bytes or most_bytes(directory, limits))
+        for leaf in reader.leaves():
+            if leaf.number >= limits.parts:
+                raise DecodeError(f"the message has more than {limits.parts:,} parts")
+            about = _about(leaf, names, losses)
+            content = _content(leaf, directory, limits)
+            if isinstance(content, LocalFile):
+                undo.callback(content.path.unlink, missing_ok=True)
+            parts.append(Part(content, **about))
+            names.add(about["name"])
+        undo.pop_all()
+    return Converted(MessageBody(parts), [*losses, *reader.losses])
 
 
-def _leaves(message: Any, depth: int) -> Iterator[Any]:
-    if depth > _DEPTH:
-        raise DecodeError(f"the message has more than {_DEPTH} levels of parts")
-    for part in message.get_payload() if message.is_multipart() else ():
-        yield from _leaves(part, depth + 1) if part.is_multipart() else (part,)
+def _content(leaf: Leaf, directory: Path | None, limits: Limits) -> Any:
+    most = limits.part_bytes if directory is None else None
+    with damage_told(DAMAGES, f"part {leaf.number}"):
+        return kept(_bounded(leaf, most), directory, leaf.number)
 
 
-def _part(part: Any, body: MessageBody, losses: list[Loss], number: int, limits: Limits) -> Part:
-    try:
-        _read_raw_text(part)
-        content = part.get_payload(decode=True) or b""
-        stated = _joined(part.get("Content-Type")) or "text/plain"
-        filename = _decoded(part.get_filename())
-        field = _decoded(part.get_param("name", header="Content-Disposition"))
-    except (ValueError, LookupError, TypeError, AttributeError, IndexError) as error:
-        raise DecodeError(f"part {number} can't be read: {error}") from error
-    if len(content) > limits.part_bytes:
-        raise DecodeError(f"part {number} has more than {limits.part_bytes:,} bytes")
-    kind = re.sub(
-        r'\s*;\s*(?:name|boundary)\*?\d*\*?=("[^"]*"|[^;\s]*)', "", stated, flags=re.IGNORECASE
-    )
+def _bounded(leaf: Leaf, most: int | None) -> Iterator[bytes]:
+    size = 0
+    for chunk in leaf.content:
+        size += len(chunk)
+        if most is not None and size > most:
+            raise DecodeError(f"part {leaf.number} has more than {most:,} bytes; give into=…")
+        yield chunk
+
+
+def _about(leaf: Leaf, taken: Container[str], losses: list[Loss]) -> dict[str, Any]:
+    """Return what the headers of a part say about it."""
+    head: Any = leaf.head
+    with damage_told(DAMAGES, f"part {leaf.number}"):
+        _read_raw_text(head)
+        stated = _joined(head.get("Content-Type")) or head.get_default_type()
+        filename = _decoded(head.get_filename())
+        field = _decoded(head.get_param("name", header="Content-Disposition"))
+    kind = _NAMES.sub("", stated)
     try:
         kind = check_content_type(kind)
     except MessageBodyError:
         why = f"{quote(stated)} is not a content type"
-        losses.append(Loss(LossKind.DOWNGRADED, f"part {number}", why))
-        kind = "application/octet-stream"
-    metadata = {_member(key): _joined(part[key]) for key in _HEADERS if part.get(key)}
+        losses.append(Loss(LossKind.DOWNGRADED, f"part {leaf.number}", why))
+        kind = OCTET_STREAM
+    metadata = {_member(key): _joined(head[key]) for key in _HEADERS if head.get(key)}
     if field:
         metadata["formField"] = field
     name = None
     if filename:
         name = "/" + filename.removeprefix("/")
-        if not is_name(name) or name in body:
-            name = safe_name(filename, directory="/", taken=body)
+        if not is_name(name) or name in taken:
+            name = safe_name(filename, directory="/", taken=taken)
             metadata["filename"] = filename
-    return Part(content, name=name, content_type=kind, metadata=metadata or None)
+    return {"name": name, "content_type": kind, "metadata": metadata or None}
 
 
 def _read_raw_text(part: Any) -> None:
     """Read headers that hold UTF-8 as it is, which the library keeps as single bytes."""
     for key, value in [*part.raw_items()]:
-        if not value.isascii():
+        if key.lower() in _READ and not value.isascii():
             text = value.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
             part.replace_header(key, text)
 
@@ -145,7 +166,7 @@ def _decoded(value: Any) -> str:
     if value is None:
         return ""
     text = email.utils.collapse_rfc2231_value(value)
-    if "=?" in text:
+    if 0 < text.count("=?") <= _WORDS:
         pieces = email.header.decode_header(text)
         text = "".join(piece.decode(charset or "ascii", "replace") if isinstance(piece, bytes)
                        else piece for piece, charset in pieces)  # fmt: skip
@@ -239,9 +260,7 @@ def detect(value: Any, /) -> bool:
     if not isinstance(value, bytes):
         return False
     head = re.split(rb"\r?\n\r?\n", value[:CHUNK], maxsplit=1)[0]
-    return (
-        re.search(rb"^content-type:\s*multipart/", head, re.IGNORECASE | re.MULTILINE) is not None
-    )
+    return _MULTIPART.search(head) is not None
 
 
 def iter_findings(message: Source, /) -> Iterator[Finding]:

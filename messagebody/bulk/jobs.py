@@ -22,6 +22,7 @@ from messagebody.bulk.sources import open_place
 from messagebody.digests import sha256_of
 from messagebody.errors import InvalidArgument, LimitExceeded, MessageBodyError
 from messagebody.formats import adapter
+from messagebody.formats.base import read_within
 from messagebody.limits import DEFAULT_LIMITS
 from messagebody.media_types import essence
 from messagebody.references import Resolver
@@ -286,7 +287,7 @@ class Convert(Job):
         if self.source == BODY:
             return message.body, ()
         value = strict_json.loads(message.read(), depth=message.limits.depth)
-        converted = adapter(self.source).to_body(value)
+        converted = read_within(message.limits, self.source, value)
         return converted.or_raise() if self.strict else converted.value, converted.losses
 
     def _write(self, body: MessageBody) -> tuple[bytes, tuple[Any, ...]]:

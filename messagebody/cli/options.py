@@ -28,6 +28,11 @@ BODY = "body"
 STORE_HELP = "A URL such as s3://bucket/prefix, or a directory."
 JSON_HELP = "Print JSON (stable format)."
 
+json_option = click.option("--json", "as_json", is_flag=True, help=JSON_HELP)
+lenient_option = click.option(
+    "--lenient", is_flag=True, help="Consumers ignore parts they do not know."
+)
+
 _F = TypeVar("_F", bound=Callable[..., Any])
 
 
@@ -179,9 +184,9 @@ def read_bytes(path: str) -> bytes:
     """Return a file's bytes, or those of standard input for "-"."""
     try:
         if path == "-":
-            return _within_limit(_all_of(_standard_input()), path)
+            return within_limit(_all_of(_standard_input()), path)
         with Path(path).open("rb") as stream:
-            return _within_limit(read_at_most(stream, limits().json_bytes), path)
+            return within_limit(read_at_most(stream, limits().json_bytes), path)
     except OSError as error:
         raise click.UsageError(f"can't read {source_name(path)}: {error.strerror}") from error
     except MemoryError as error:
@@ -207,7 +212,8 @@ def _all_of(stream: Any) -> bytes:
     return b"".join(chunks)
 
 
-def _within_limit(data: bytes, path: str) -> bytes:
+def within_limit(data: bytes, path: str) -> bytes:
+    """Return the bytes of a file if the running command takes as many."""
     largest = limits().json_bytes
     if len(data) > largest:
         raise click.UsageError(
@@ -252,7 +258,7 @@ def read_schema(path: str) -> MessageBodySchema:
 def decode_schema(data: bytes, path: str) -> MessageBodySchema:
     """Return the schema in some bytes; errors name the file they are from."""
     try:
-        return MessageBodySchema.from_json(data)
+        return MessageBodySchema.from_json(data, limits=limits())
     except (InvalidSchema, DecodeError) as error:
         problem = "is a body, not a schema" if _is_body(data) else f"is not a valid schema: {error}"
         raise click.UsageError(f"{source_name(path)} {problem}") from error

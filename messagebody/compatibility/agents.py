@@ -154,7 +154,8 @@ def read_agents(
             for each in data if isinstance(data, list) else [data]:
                 yield Agent.from_dict(each, name=path.stem, limits=limits)
         except ValueError as error:
-            raise InvalidSchema(f"{path.name}: {error}") from error
+            problem = error.strerror if isinstance(error, OSError) else error
+            raise InvalidSchema(f"{path.name}: {problem}") from error
 
 
 # A registry decides many pairs: one hard pair must not hold up all others.

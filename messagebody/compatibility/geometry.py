@@ -6,7 +6,7 @@ rectangle or part appears for the first time; sets of them are integers, a bit f
 """
 
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Generic, TypeVar
 
 from messagebody.globs import ContentTypePattern, NamePattern
@@ -85,6 +85,9 @@ class Geometry:
         self._named: dict[str | None, int] = defaultdict(int)  # parts of a name
         self._typed: dict[str | None, int] = defaultdict(int)
         self._samples: dict[int, list[int]] = defaultdict(list)  # rectangles by their sample
+        self._groups: dict[frozenset[int], int] = {}
+        self.groups: list[frozenset[int]] = []
+        """The parts of each group."""
         self.around: list[list[int]] = []
         """For each part the rectangles that it lies in."""
         self.above: dict[int, list[int]] = {}
@@ -138,6 +141,16 @@ class Geometry:
             [r for each in names for r in self._of_name[each] if self._sides[r][1] in wanted]
         )
         return number
+
+    def group(self, parts: Iterable[PartType]) -> int:
+        """Return the number of a group of parts: thousands of schemas share some hundreds."""
+        numbers = frozenset(map(self.part, parts))
+        known = self._groups.get(numbers)
+        if known is not None:
+            return known
+        self._groups[numbers] = len(self.groups)
+        self.groups.append(numbers)
+        return self._groups[numbers]
 
     def inside(self, rectangle: int) -> int:
         """Return the set of parts that lie in a rectangle."""

@@ -7,36 +7,24 @@ parts inside other ones prove most of the rest; only what is left is decided pai
 
 from collections import defaultdict
 from collections.abc import Iterable
-from functools import reduce
-from operator import or_
+from functools import lru_cache, partial, reduce
+from itertools import chain, repeat
+from operator import or_, xor
 from typing import Final
 
 import attrs
 
 from messagebody.compatibility.geometry import Geometry
 from messagebody.compatibility.inclusion import lenient_schema
-from messagebody.media_types import WELL_KNOWN
+from messagebody.compatibility.probes import probe, probes_of
 from messagebody.schema import MessageBodySchema
 from messagebody.solver.budget import Budget, OutOfBudget
-from messagebody.solver.decision import NOTHING, Decision
-from messagebody.solver.languages import members
-from messagebody.solver.profile import PartType, Profile, sample_type
+from messagebody.solver.decision import Decision
+from messagebody.solver.languages import members, set_of
+from messagebody.solver.profile import Profile
 
 _NOTHING_HELD: Final = frozenset[int]()
-
-
-@attrs.frozen
-class _Probes:
-    """Parts that bodies of a producer may have.
-
-    Arguments:
-        parts: each is in some valid body.
-        choices: for each part of a body that has all that is required, what it may be; any
-            choice makes a valid body.
-    """
-
-    parts: list[PartType]
-    choices: list[list[PartType]]
+_CACHED: Final = 16_384
 
 
 @attrs.frozen
@@ -62,12 +50,14 @@ class InclusionMatrix:
     def __init__(self, steps: int) -> None:
         self._steps = steps
         self._geometry = Geometry()
-        self._producers = _Producers(self._geometry, steps)
+        self._producers = _Producers(self._geometry)
         self._consumers = _Consumers(self._geometry)
+        # A producer is asked about and put in, in either order.
+        self._sender = lru_cache(_CACHED)(partial(_Producer.of, self._geometry, steps))
 
     def put_producer(self, number: int, profile: Profile) -> None:
         """Add a producer; its number is free."""
-        self._producers.put(number, profile)
+        self._producers.put(number, profile, self._sender(profile))
 
     def put_consumer(self, number: int, profile: Profile) -> None:
         """Add a consumer; its number is free."""
@@ -84,7 +74,7 @@ class InclusionMatrix:
     def row(self, producer: Profile) -> Row:
         """Return what is known of all consumers and one producer, which need not be put in."""
         consumers = self._consumers
-        sender = _Producer.of(producer, self._geometry, self._steps)
+        sender = self._sender(producer)
         if sender.is_empty:  # nothing is valid for it, so nothing goes wrong
             return Row(consumers.everyone, 0)
         candidates = consumers.everyone if sender.is_hard else consumers.not_ruled_out(sender)
@@ -98,7 +88,7 @@ class InclusionMatrix:
         producers = self._producers
         taker = _Consumer.of(consumer, self._geometry)
         candidates = producers.not_ruled_out(taker)
-        proved = (candidates & producers.proved(taker)) | producers.empty
+        proved = producers.proved(taker, candidates) | producers.empty
         profiles = producers.profiles
         pairs = ((number, profiles[number], consumer) for number in members(candidates & ~proved))
         return self._decided(proved, pairs)
@@ -125,42 +115,36 @@ class SchemaMatrix:
     def __init__(self, *, lenient: bool, steps: int) -> None:
         self._matrix = InclusionMatrix(steps)
         self._lenient = lenient
-        self._rows: dict[Profile, Row] = {}
-        self._columns: dict[Profile, Row] = {}
+        self._row = lru_cache(_CACHED)(self._matrix.row)
+        self._column = lru_cache(_CACHED)(self._matrix.column)
 
     def put_producer(self, number: int, schema: MessageBodySchema) -> None:
         """Add a producer; its number is free."""
         self._matrix.put_producer(number, Profile.of(schema.parts))
-        self._columns.clear()
+        self._column.cache_clear()
 
     def put_consumer(self, number: int, schema: MessageBodySchema) -> None:
         """Add a consumer; its number is free."""
         self._matrix.put_consumer(number, self._taking(schema))
-        self._rows.clear()
+        self._row.cache_clear()
 
     def drop_producer(self, number: int) -> None:
         """Take a producer out."""
         self._matrix.drop_producer(number)
-        self._columns.clear()
+        self._column.cache_clear()
 
     def drop_consumer(self, number: int) -> None:
         """Take a consumer out."""
         self._matrix.drop_consumer(number)
-        self._rows.clear()
+        self._row.cache_clear()
 
     def row(self, producer: MessageBodySchema) -> Row:
         """Return what is known of all consumers and one producer."""
-        profile = Profile.of(producer.parts)
-        if profile not in self._rows:
-            self._rows[profile] = self._matrix.row(profile)
-        return self._rows[profile]
+        return self._row(Profile.of(producer.parts))
 
     def column(self, consumer: MessageBodySchema) -> Row:
         """Return what is known of all producers and one consumer."""
-        profile = self._taking(consumer)
-        if profile not in self._columns:
-            self._columns[profile] = self._matrix.column(profile)
-        return self._columns[profile]
+        return self._column(self._taking(consumer))
 
     def _taking(self, schema: MessageBodySchema) -> Profile:
         return Profile.of((lenient_schema(schema) if self._lenient else schema).parts)
@@ -192,35 +176,36 @@ class _Producer:
     Arguments:
         having: the rectangle of each schema part.
         needed: those of the required ones.
-        parts: parts that are each in some valid body.
-        choices: for each part of some valid body what it may be, as a set of parts.
+        tries: groups of parts that are each in some valid body.
+        choices: for each part of some valid body the group of parts that it may be.
         is_empty: no body is valid for it.
         is_hard: it is too hard to tell a valid body.
     """
 
     having: list[int]
     needed: list[int]
-    parts: frozenset[int] = _NOTHING_HELD
+    tries: frozenset[int] = _NOTHING_HELD
     choices: frozenset[int] = _NOTHING_HELD
     is_empty: bool = False
     is_hard: bool = False
 
     @classmethod
-    def of(cls, profile: Profile, geometry: Geometry, steps: int) -> "_Producer":
+    def of(cls, geometry: Geometry, steps: int, profile: Profile) -> "_Producer":
         """Return the rectangles and probes of a profile."""
         having = _rectangles(profile, geometry)
         needed = [having[at] for at in profile.required_parts]
         for at, rectangle in enumerate(having):
-            geometry.sample(rectangle, lambda at=at: _sample(profile, at))  # type: ignore[misc]
+            geometry.sample(rectangle, lambda at=at: probe(profile, at))  # type: ignore[misc]
         try:
-            probes = _probes_of(profile, steps)
+            probes = probes_of(profile, steps)
         except OutOfBudget:
             return cls(having, needed, is_hard=True)
         if probes is None:
             return cls(having, needed, is_empty=True)
-        choices = (sum(1 << geometry.part(p) for p in {*each}) for each in probes.choices)
-        parts = frozenset(map(geometry.part, probes.parts))
-        return cls(having, needed, parts, frozenset(choices))
+        tries, choices = (
+            frozenset(map(geometry.group, each)) for each in (probes.tries, probes.choices)
+        )
+        return cls(having, needed, tries, choices)
 
 
 def _rectangles(profile: Profile, geometry: Geometry) -> list[int]:
@@ -237,6 +222,7 @@ class _Consumers:
         self._made_of: dict[int, _Consumer] = {}
         self._having: dict[int, int] = defaultdict(int)
         self._needing: dict[int, int] = defaultdict(int)
+        self._needs: list[int] = []  # how many rectangles each requires, as `_count` counts
         self._accepting: dict[int, int] = {}
 
     def put(self, number: int, profile: Profile) -> None:
@@ -248,6 +234,7 @@ class _Consumers:
             self._having[rectangle] |= 1 << number
         for rectangle in made_of.needing:
             self._needing[rectangle] |= 1 << number
+            _count(self._needs, 1 << number)
         self._accepting.clear()
 
     def drop(self, number: int) -> None:
@@ -259,19 +246,20 @@ class _Consumers:
             self._having[rectangle] &= ~(1 << number)
         for rectangle in made_of.needing:
             self._needing[rectangle] &= ~(1 << number)
+        self._needs = [digit & ~(1 << number) for digit in self._needs]
         self._accepting.clear()
 
     def not_ruled_out(self, producer: _Producer) -> int:
         """Return the consumers that no body made of probes speaks against."""
         left = self.everyone
-        for part in producer.parts:
-            left &= self._acceptors(part)
-        around = self._geometry.around
+        for group in producer.tries:
+            left &= self._acceptors(group)
+        around, groups = self._geometry.around, self._geometry.groups
         met = [
-            set.intersection(*[set(around[part]) for part in members(each)])
-            for each in producer.choices
+            set.intersection(*[set(around[part]) for part in groups[group]])
+            for group in producer.choices
         ]
-        return left & ~self._needing_more_than(set().union(*met))
+        return left & self._satisfied_by(set().union(*met))
 
     def proved(self, producer: _Producer) -> int:
         """Return the consumers that surely accept a producer, part by part."""
@@ -279,39 +267,44 @@ class _Consumers:
         for rectangle in producer.having:
             left &= reduce(or_, [self._having.get(outer, 0) for outer in above[rectangle]], 0)
         met = {outer for rectangle in producer.needed for outer in above[rectangle]}
-        return left & ~self._needing_more_than(met)
+        return left & self._satisfied_by(met)
 
-    def _needing_more_than(self, met: set[int]) -> int:
-        needing = [found for rectangle, found in self._needing.items() if rectangle not in met]
-        return reduce(or_, needing, 0)
+    def _satisfied_by(self, met: set[int]) -> int:
+        """Return the consumers that require no rectangle but some: as many as they require."""
+        # Few are met of thousands that are required, so what is met is counted.
+        counts: list[int] = []
+        for rectangle in met & self._needing.keys():
+            _count(counts, self._needing[rectangle])
+        fewer = map(xor, self._needs, chain(counts, repeat(0)))
+        return self.everyone & ~reduce(or_, fewer, 0)
 
-    def _acceptors(self, part: int) -> int:
-        if part not in self._accepting:
-            around = self._geometry.around[part]
-            self._accepting[part] = reduce(or_, [self._having.get(each, 0) for each in around], 0)
-        return self._accepting[part]
+    def _acceptors(self, group: int) -> int:
+        """Return the consumers that accept every part of a group."""
+        if group not in self._accepting:
+            found = self.everyone
+            for part in self._geometry.groups[group]:
+                around = self._geometry.around[part]
+                found &= reduce(or_, [self._having.get(each, 0) for each in around], 0)
+            self._accepting[group] = found
+        return self._accepting[group]
 
 
 class _Producers:
     """All producers, by their rectangles and by the parts that their bodies may have."""
 
-    def __init__(self, geometry: Geometry, steps: int) -> None:
+    def __init__(self, geometry: Geometry) -> None:
         self._geometry = geometry
-        self._steps = steps
         self.everyone = 0
         self.empty = 0
         """Those that no body is valid for."""
         self.profiles: dict[int, Profile] = {}
         self._hard = 0
         self._made_of: dict[int, _Producer] = {}
-        self._having: dict[int, int] = defaultdict(int)
-        self._needed: dict[int, int] = defaultdict(int)
         self._trying: dict[int, int] = defaultdict(int)
         self._choosing: dict[int, int] = defaultdict(int)
 
-    def put(self, number: int, profile: Profile) -> None:
+    def put(self, number: int, profile: Profile, made_of: _Producer) -> None:
         """Add a producer."""
-        made_of = _Producer.of(profile, self._geometry, self._steps)
         self._made_of[number], self.profiles[number] = made_of, profile
         self._set(made_of, number, 1 << number)
 
@@ -328,83 +321,53 @@ class _Producers:
             self.empty = self.empty & others | bit
         if made_of.is_hard:
             self._hard = self._hard & others | bit
-        for table, keys in (
-            (self._having, made_of.having), (self._needed, made_of.needed),
-            (self._trying, made_of.parts),
-        ):  # fmt: skip
-            for key in keys:
-                table[key] = table[key] & others | bit
-        for choice in made_of.choices:
-            self._choosing[choice] = self._choosing[choice] & others | bit
+        for table, groups in (self._trying, made_of.tries), (self._choosing, made_of.choices):
+            for group in groups:
+                table[group] = table[group] & others | bit
 
     def not_ruled_out(self, consumer: _Consumer) -> int:
         """Return the producers whose probes do not speak against a consumer."""
-        inside = {each: self._geometry.inside(each) for each in consumer.having}
-        accepted = _digits(reduce(or_, inside.values(), 0), len(self._geometry.around))
-        refused = [who for part, who in self._trying.items() if accepted[part] == "0"]
+        inside, groups = self._geometry.inside, self._geometry.groups
+        # Groups are small: a set of numbers is faster here than a bit for each part.
+        accepted = {*members(reduce(or_, map(inside, consumer.having), 0))}
+        refused = [who for at, who in self._trying.items() if not accepted.issuperset(groups[at])]
         left = self.everyone & ~reduce(or_, refused, 0)
         for rectangle in consumer.needing:
-            outside = ~inside[rectangle]
-            having = [who for choice, who in self._choosing.items() if not choice & outside]
+            meeting = {*members(inside(rectangle))}
+            having = [who for at, who in self._choosing.items() if meeting.issuperset(groups[at])]
             left &= reduce(or_, having, self._hard | self.empty)
         return left
 
-    def proved(self, consumer: _Consumer) -> int:
-        """Return the producers whose every part lies in a part that a consumer accepts."""
-        below, count = self._geometry.below, len(self._geometry)
-        held = _digits(reduce(or_, [below.get(each, 0) for each in consumer.having], 0), count)
-        outside = [who for each, who in self._having.items() if held[each] == "0"]
-        left = self.everyone & ~reduce(or_, outside, 0)
-        for rectangle in consumer.needing:
-            held = _digits(below.get(rectangle, 0), count)
-            having = [who for each, who in self._needed.items() if held[each] == "1"]
-            left &= reduce(or_, having, 0)
-        return left
+    def proved(self, consumer: _Consumer, candidates: int) -> int:
+        """Return the producers, of some, whose every part lies in a part that a consumer accepts.
+
+        What the consumer requires has a required part of the producer in it.
+        """
+        below = {each: {*members(self._geometry.below.get(each, 0))} for each in consumer.having}
+        held = set().union(*below.values())
+        wanted = [below[each] for each in consumer.needing]
+        return set_of(
+            number
+            for number in members(candidates)
+            if held.issuperset((made_of := self._made_of[number]).having)
+            and not any(each.isdisjoint(made_of.needed) for each in wanted)
+        )
+
+
+def _count(counts: list[int], who: int) -> None:
+    """Count one more for each of a set.
+
+    Arguments:
+        counts: the binary digits of the counts, lowest first: in each, one bit for each counter.
+        who: the set.
+    """
+    for place, digit in enumerate(counts):
+        counts[place], who = digit ^ who, digit & who
+        if not who:
+            return
+    counts.append(who)
 
 
 def _digits(found: int, count: int) -> str:
     """Return a set of some numbers as digits: asking an integer for each bit takes far longer."""
     return f"{found:0{count}b}"[::-1]
-
-
-def _sample(profile: Profile, at: int) -> PartType | None:
-    """Return a part that a schema part accepts, None if none is known."""
-    sample, types = profile.samples[at], _spread(profile, at)
-    return None if sample == "" or not types else PartType(sample, types[0])
-
-
-def _probes_of(producer: Profile, steps: int) -> _Probes | None:
-    """Return parts to try, or None if no body is valid for the producer.
-
-    Raises:
-        OutOfBudget: it is too hard to tell.
-    """
-    parts = [
-        [PartType(sample, kind) for kind in _spread(producer, index)]
-        for index, sample in enumerate(producer.samples)
-    ]
-    needed = [parts[index] for index in producer.required_parts]
-    names = [each[0].name for each in needed if each and each[0].name is not None]
-    if all(needed) and "" not in producer.samples and len(set(names)) == len(names):
-        taken = set(names)
-        free = [each for each in parts if each and each[0].name not in taken]
-        return _Probes([part for each in free + needed for part in each], needed)
-    decision = Decision(producer, NOTHING, Budget(steps))
-    body = decision.valid_body()
-    if body is None:
-        return None
-    taken = {*decision.critical_names, ""}
-    others = [part for each in parts for part in each if part.name not in taken]
-    return _Probes(body + others, [[part] for part in body])
-
-
-def _spread(producer: Profile, index: int) -> list[str]:
-    """Return content types of many sorts that a schema part matches, well-known ones if any."""
-    known = [WELL_KNOWN[number] for number in members(producer.kinds[index])]
-    if not known:
-        kind = sample_type(producer.types[index])
-        return [kind] if kind else []
-    first: dict[str, str] = {}
-    for kind in known:
-        first.setdefault(kind.partition("/")[0], kind)
-    return list(dict.fromkeys([known[0], known[-1], *first.values()]))

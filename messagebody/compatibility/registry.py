@@ -108,9 +108,13 @@ class Registry(Questions):
         return self._named(self._matrix.column(taken))
 
     def _named(self, row: Row) -> Neighbours:
-        names = list(self)
+        names = self._names
         fitting, undecided = members(row.fitting), members(row.undecided)
         return Neighbours([names[at] for at in fitting], [names[at] for at in undecided])
+
+    @cached_property
+    def _names(self) -> list[str]:
+        return list(self)
 
     @cached_property
     def _matrix(self) -> SchemaMatrix:

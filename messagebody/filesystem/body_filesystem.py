@@ -5,13 +5,11 @@ import difflib
 import errno
 import os
 import threading
-import weakref
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import attrs
 from fsspec import AbstractFileSystem
 from fsspec.callbacks import DEFAULT_CALLBACK
 from fsspec.compression import compr
@@ -20,12 +18,13 @@ from fsspec.spec import make_instance
 
 from messagebody._text import redact_url
 from messagebody.body import MessageBody
-from messagebody.content import LocalFile, Reference, new_record
+from messagebody.content import Content, LocalFile, written_record
 from messagebody.errors import InvalidName
 from messagebody.filesystem.documents import Document
 from messagebody.filesystem.files import (
     CompressingWriter,
     OffloadingWriter,
+    PartAppender,
     PartWriter,
     TextPartWriter,
     Writing,
@@ -40,6 +39,9 @@ from messagebody.part import Part
 from messagebody.references import Resolver
 from messagebody.stores import Store
 from messagebody.wire.members import check_part_name
+
+if TYPE_CHECKING:
+    import weakref
 
 _TEXT_OPTIONS = ("encoding", "errors", "newline")
 # What fsspec itself gives to any filesystem.
@@ -133,7 +135,7 @@ class MessageBodyFileSystem(BodyView):
         if autosave and fo is None:
             raise ValueError("autosave is of a filesystem over fo=; a live body has no document")
         self._here = _OfThread()
-        self._writing: weakref.WeakValueDictionary[str, Writing] = weakref.WeakValueDictionary()
+        self._writing: dict[str, weakref.ref[Writing]] = {}
         self.document = None if fo is None else Document(fo, target_protocol, target_options)
         self.read_only = read_only
         self.autosave = autosave
@@ -212,7 +214,8 @@ class MessageBodyFileSystem(BodyView):
     def __reduce__(self) -> tuple[Any, ...]:
         # What another process writes into its copy of the body would be lost.
         options = self.storage_options | {"read_only": True, "autosave": False}
-        return make_instance, (type(self), self.storage_args, options)
+        state = {"_made": self._made}
+        return make_instance, (type(self), self.storage_args, options), state
 
     def to_dict(self, *, include_password: bool = True) -> dict[str, Any]:
         """Return the filesystem as a JSON value; only one over `fo=` is one."""
@@ -236,40 +239,44 @@ class MessageBodyFileSystem(BodyView):
         """Open a file; see fsspec. Text or compression that fails leaves the old content too."""
         kind = plain_mode(mode)
         path = self._strip_protocol(path)
+        if kind == "rb" and "b" in mode and compression is None:
+            return self._open(path, kind, **options)
         if kind == "rb":
             return super().open(path, mode, block_size, cache_options, compression, **options)
         if "b" not in mode:
             text = {key: options.pop(key) for key in _TEXT_OPTIONS if key in options}
             return TextPartWriter(self.open(path, kind, compression=compression, **options), **text)
-        codec = get_compression(path, compression)
+        codec = None if compression is None else get_compression(path, compression)
         if codec is not None and "+" in kind:
             raise ValueError(f"mode {mode!r}: what is compressed is either read or written")
-        writer = self._open(path, kind, **options)
+        writer = self._writer(path, kind, **options)
         return writer if codec is None else CompressingWriter(writer, compr[codec])
 
     def _open(self, path: str, mode: str = "rb", *, whole: bool = False, **options: Any) -> Any:
         # fsspec's caches come here, past `open`, for writing too.
-        if plain_mode(mode) == "rb":
+        path, kind = self._strip_protocol(path), plain_mode(mode)
+        if kind == "rb":
             return self._reader(path, whole=whole, budget=options.get("budget"))
-        return self._writer(path, plain_mode(mode), **options)
+        return self._writer(path, kind, **options)
 
     def _writer(
         self, path: str, mode: str, *, content_type: str | None = None,
         autocommit: bool | None = None, **_: Any,
     ) -> PartWriter | OffloadingWriter:  # fmt: skip
-        path = self._strip_protocol(path)
         if mode[0] == "r":
             self._file(path)
         self._check_changeable(path)
         self._check_writable(path, is_new=mode[0] == "x")
         if autocommit is None:
             autocommit = not self._intrans
-        options = {"content_type": content_type, "autocommit": autocommit}
         writer: PartWriter | OffloadingWriter
-        if self._offload is None or mode[0] in "ar":
-            writer = PartWriter(self, path, mode, **options)
+        if mode[0] == "a":
+            writer = PartAppender(self, path, mode, content_type, autocommit)
+        elif self._offload is None or mode[0] == "r":
+            writer = PartWriter(self, path, mode, content_type, autocommit)
         else:
-            writer = OffloadingWriter(self, path, mode, to=self._offload, **options)
+            to = self._offload
+            writer = OffloadingWriter(self, path, mode, content_type, autocommit, to=to)
         if not autocommit:
             self.transaction.files.append(writer)
         return writer
@@ -282,7 +289,7 @@ class MessageBodyFileSystem(BodyView):
         Databases ask for it while they write. Content is what it was until the file is closed.
         """
         path = self._strip_protocol(path)
-        writer = self._writing.get(path)
+        writer = self._writer_at(path)
         if writer is None:
             return super().info(path, **options)
         there = super().info(path, **options) if self._has(path) else {}
@@ -290,11 +297,18 @@ class MessageBodyFileSystem(BodyView):
 
     def exists(self, path: str, **options: Any) -> bool:
         """Tell whether there is a file or directory, or a file open for writing."""
-        return self._strip_protocol(path) in self._writing or super().exists(path, **options)
+        return super().exists(path, **options) or self._is_being_written(path)
 
     def isfile(self, path: str) -> bool:
         """Tell whether there is a file, or one open for writing."""
-        return self._strip_protocol(path) in self._writing or super().isfile(path)
+        return super().isfile(path) or self._is_being_written(path)
+
+    def _is_being_written(self, path: str) -> bool:
+        return self._writer_at(self._strip_protocol(path)) is not None
+
+    def _writer_at(self, path: str) -> Writing | None:
+        entry = self._writing.get(path)
+        return None if entry is None else entry()
 
     # Writing
 
@@ -334,11 +348,15 @@ class MessageBodyFileSystem(BodyView):
             fail(errno.EROFS, path, text + "autosave=True")
 
     def _check_writable(self, path: str, *, is_new: bool = False) -> None:
-        name = self._name(path)
         try:
-            check_part_name(name)
+            check_part_name(self._name(path))
         except InvalidName as error:
             raise OSError(errno.EINVAL, error.problem, path) from error
+        self._check_free(path, is_new=is_new)
+
+    def _check_free(self, path: str, *, is_new: bool) -> None:
+        """Refuse a path, spelt as one of a part, that something else stands in the way of."""
+        name = self._name(path)
         blocker = self.body._parts.blocker(name)
         if blocker == name:
             if is_new:
@@ -348,36 +366,28 @@ class MessageBodyFileSystem(BodyView):
         elif blocker is not None:
             fail(errno.ENOTDIR, path)
 
-    def _held(self, path: str, content: bytes, content_type: str | None) -> bytes | Offloaded:
+    def _held(
+        self, path: str, content: bytes | LocalFile, content_type: str | None
+    ) -> bytes | Offloaded:
         """Return content as a part is to hold it: a reference, if it is large and there is a store.
 
         Done before a change waits for its transaction: sending takes long, and holds nobody up.
         """
-        if self._offload is None:
-            return content
-        return self._offload.of_bytes(self._name(path), content, content_type)
-
-    def _held_file(self, path: str, file: LocalFile, content_type: str | None) -> Any:
-        if self._offload is not None and file.size > self._offload.threshold:
-            return self._offload.of_file(self._name(path), file, content_type)
+        if self._offload is not None:
+            return self._offload.of(self._name(path), content, content_type)
         # Not the file itself, as `body.add` takes it: who puts a file may delete it then.
-        return file.read_bytes()
+        return content if isinstance(content, bytes) else content.read_bytes()
 
-    def _put(self, path: str, content: Any, content_type: str | None) -> None:
-        name = self._name(path)
-        if isinstance(content, bytes):
-            content = self._held(path, content, content_type)
-        old = self.body.get(name)
-        kind = content_type or (old.content_type if old is not None else None)
-        held = content
+    def _put(self, path: str, content: bytes | Offloaded, content_type: str | None) -> None:
+        name, parts = self._name(path), self.body._parts
+        old = parts.find(name)
+        held: Content
         if isinstance(content, Offloaded):
-            held, kind = content.reference, kind or content.content_type
-        if old is None:
-            self.body._parts.append(new_record(held, name, kind))
-        elif isinstance(held, Reference):
-            self.body[name] = old.evolve(content_type=kind, **attrs.asdict(held))
+            held = content.reference
+            content_type = content_type or (content.content_type if old is None else None)
         else:
-            self.body[name] = old.evolve(content_type=kind, content=held)
+            held = content
+        parts.put(written_record(held, name, content_type, old))
 
     def _content_of(self, part: Part | None) -> bytes:
         if part is None:
@@ -396,17 +406,18 @@ class MessageBodyFileSystem(BodyView):
         """
         path = self._strip_protocol(path)
         content = value if isinstance(value, bytes) else memoryview(value).tobytes()
-        self._write(path, partial(self._held, path, content, content_type), mode, content_type)
+        self._write(path, content, mode, content_type)
 
     def _write(
-        self, path: str, held: Callable[[], Any], mode: str, content_type: str | None
+        self, path: str, content: bytes | LocalFile, mode: str, content_type: str | None
     ) -> None:
         check = partial(self._check_writable, path, is_new=mode == "create")
         if self._offload is not None:
             # What can't be written is refused before anything is sent to a store for it.
             self._check_changeable(path)
             check()
-        self._change(path, check, partial(self._put, path, held(), content_type))
+        held = self._held(path, content, content_type)
+        self._change(path, check, partial(self._put, path, held, content_type))
 
     def put_file(
         self, lpath: Any, rpath: str, callback: Any = DEFAULT_CALLBACK, mode: str = "overwrite",
@@ -420,8 +431,7 @@ class MessageBodyFileSystem(BodyView):
         Path(lpath).stat()  # what is missing is an OSError
         file = LocalFile.at(lpath)
         callback.set_size(file.size)
-        read = partial(self._held_file, rpath, file, content_type)
-        self._write(rpath, read, mode, content_type)
+        self._write(rpath, file, mode, content_type)
         callback.relative_update(file.size)
 
     def cp_file(self, path1: str, path2: str, **_: Any) -> None:
@@ -475,7 +485,7 @@ class MessageBodyFileSystem(BodyView):
         for old, new in reversed(plan.pairs):
             if old in self._made:
                 self._made.remove(old)
-                self._made.add(new)
+                self._made.add(self._strip_protocol(new))
 
     def rm_file(self, path: str) -> None:
         """Remove a file; the object behind a reference stays.
@@ -483,7 +493,7 @@ class MessageBodyFileSystem(BodyView):
         What is being written to it is dropped.
         """
         path = self._strip_protocol(path)
-        if (writer := self._writing.get(path)) is not None:
+        if (writer := self._writer_at(path)) is not None:
             writer.discard()
             if not self._has(path):
                 return

@@ -1,7 +1,9 @@
 """Opened files: content of a part to read, and bytes on their way into one."""
 
 import io
+import weakref
 from collections.abc import Callable, Iterable
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from messagebody.filesystem.write_through import Offloaded, Spilling, WriteThrough
@@ -49,6 +51,7 @@ def described_stream(stream: BinaryIO, path: str, name: str, size: int | None) -
     return described
 
 
+@lru_cache(64)
 def plain_mode(mode: str) -> str:
     """Return a binary mode as one of rb, wb, xb, ab, or with "+" before the "b".
 
@@ -88,20 +91,20 @@ class Writing:
         autocommit: bool,
     ) -> None:
         self._filesystem = filesystem
-        self.path = self._path = path
+        self.path = path
         self._mode = mode
         self._content_type = content_type
         self._autocommit = autocommit
         self._content: bytes | Offloaded | None = None
         self._discarded = False
-        filesystem._writing[path] = self
-        self.closers: list[Callable[[], Any]] = [self.close]
-        """What closes the file and all that is wrapped around it, outermost last."""
+        self._entry = filesystem._writing[path] = weakref.ref(self)
+        self.closers: list[Callable[[], Any]] = []
+        """What closes what is wrapped around the file, outermost last."""
 
     @property
     def name(self) -> str:
         """The URL of the part; libraries find a format by it. See `described_stream`."""
-        return str(self._filesystem.unstrip_protocol(self._path))
+        return str(self._filesystem.unstrip_protocol(self.path))
 
     @property
     def mode(self) -> str:
@@ -126,18 +129,19 @@ class Writing:
 
     def check(self) -> None:
         """Raise if the part can't be made now."""
-        self._filesystem._check_writable(self.path, is_new=self.mode[0] == "x")
+        self._filesystem._check_free(self.path, is_new=self._mode[0] == "x")
 
     def commit(self) -> None:
         """Make the part; a file still open is closed for it."""
         if not self.closed:
-            self.closers[-1]()
+            (self.closers[-1] if self.closers else self.close)()
         if self._content is not None:
             self.check()
             self._apply()
 
     def _apply(self) -> None:
-        content, self._content = self._content, None
+        content: Any = self._content
+        self._content = None
         self._filesystem._put(self.path, content, self._content_type)
 
     def discard(self) -> None:
@@ -147,7 +151,8 @@ class Writing:
         self._forget()
 
     def _forget(self) -> None:
-        if self._filesystem._writing.get(self.path) is self:
+        # By the reference: what is collected can't be reached by it any more.
+        if self._filesystem._writing.get(self.path) is self._entry:
             del self._filesystem._writing[self.path]
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
@@ -162,31 +167,25 @@ class PartWriter(Writing, io.BytesIO):
     A file that is changed in place ("r+b") is kept by `flush` too: databases hold theirs open.
     """
 
-    def __init__(self, filesystem: "MessageBodyFileSystem", path: str, mode: str, **options: Any):
-        self._is_appending = mode[0] == "a"
-        self._old: Part | None = filesystem._part(path) if mode[0] in "ar" else None
-        self._before = filesystem._content_of(self._old)
+    _old: "Part | None" = None
+    _before = b""
+    is_kept_by_flush = False
+
+    def __init__(
+        self, filesystem: "MessageBodyFileSystem", path: str, mode: str, *options: Any
+    ) -> None:
+        if mode[0] in "ar":
+            self._old = filesystem._part(path)
+            self._before = filesystem._content_of(self._old)
         super().__init__(self._before)
-        self._begin(filesystem, path, mode, **options)
-        self.is_kept_by_flush = mode == "r+b" and self._autocommit
-        if self._is_appending:
-            self.seek(0, io.SEEK_END)
+        self._begin(filesystem, path, mode, *options)
+        if mode == "r+b":
+            self.is_kept_by_flush = self._autocommit
 
     @property
     def size(self) -> int:
         """Bytes the file has now."""
         return self.getbuffer().nbytes
-
-    def write(self, data: Any) -> int:
-        """Write some bytes; behind all others in a file that is appended to."""
-        if self._is_appending and memoryview(data).nbytes:
-            self.seek(0, io.SEEK_END)
-        return super().write(data)
-
-    def writelines(self, lines: Iterable[Any]) -> None:
-        """Write several pieces; Python's own would not ask `write` where."""
-        for line in lines:
-            self.write(line)
 
     def truncate(self, size: int | None = None) -> int:
         """Cut the file, or let it grow by zeros as a file of the system does."""
@@ -212,15 +211,39 @@ class PartWriter(Writing, io.BytesIO):
         content = self.getvalue()
         if self._old is not None and content == self._before:
             return None  # opened to be changed, and was not: a reference stays one
-        if self._is_appending:
-            return content  # others may append before this is committed
+        return self._kept(content)
+
+    def _kept(self, content: bytes) -> bytes | Offloaded:
         return self._filesystem._held(self.path, content, self._content_type)
 
+
+class PartAppender(PartWriter):
+    """A file that is appended to: what is written goes behind all that is there."""
+
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self.seek(0, io.SEEK_END)
+
+    def write(self, data: Any) -> int:
+        """Write some bytes behind all others."""
+        if memoryview(data).nbytes:
+            self.seek(0, io.SEEK_END)
+        return super().write(data)
+
+    def writelines(self, lines: Iterable[Any]) -> None:
+        """Write several pieces; Python's own would not ask `write` where."""
+        for line in lines:
+            self.write(line)
+
+    def _kept(self, content: bytes) -> bytes | Offloaded:
+        return content  # others may append before this is committed
+
     def _apply(self) -> None:
-        now = self._filesystem._part(self.path) if self._is_appending else self._old
+        content: Any = self._content
+        now = self._filesystem._part(self.path)
         if now != self._old:  # somebody else wrote since: what was written here goes behind it
-            added = (self._content or b"")[len(self._before) :]  # type: ignore[index]
-            self._content = self._filesystem._content_of(now) + added
+            content = self._filesystem._content_of(now) + content[len(self._before) :]
+        self._content = super()._kept(content)
         super()._apply()
 
 
@@ -228,12 +251,12 @@ class OffloadingWriter(Writing, Spilling):
     """A file open for writing whose content goes to a store if it grows large; see `Writing`."""
 
     def __init__(
-        self, filesystem: "MessageBodyFileSystem", path: str, mode: str, *, to: WriteThrough,
-        **options: Any,
-    ):  # fmt: skip
+        self, filesystem: "MessageBodyFileSystem", path: str, mode: str, *options: Any,
+        to: WriteThrough,
+    ) -> None:  # fmt: skip
         super().__init__(max_size=to.threshold)
         self._to = to
-        self._begin(filesystem, path, mode, **options)
+        self._begin(filesystem, path, mode, *options)
 
     def _taken(self) -> bytes | Offloaded | None:
         if not self.is_large:

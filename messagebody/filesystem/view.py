@@ -13,6 +13,7 @@ from fsspec import AbstractFileSystem
 from fsspec.callbacks import DEFAULT_CALLBACK
 
 from messagebody._index import Entries
+from messagebody._text import redact_url
 from messagebody.body import MessageBody
 from messagebody.digests import sha256_of
 from messagebody.errors import UnsafeReference
@@ -27,6 +28,8 @@ from messagebody.references import Budget, Resolver
 from messagebody.wire.members import PartRecord
 
 _MAGIC: Final = re.compile(r"[*?\[{]")
+# Where a URL may hold a signature, a password or content.
+_SECRET: Final = re.compile(r"[?#@\\]|^data:", re.IGNORECASE)
 
 
 def fail(number: int, path: str, text: str | None = None) -> NoReturn:
@@ -166,7 +169,8 @@ class BodyView(AbstractFileSystem):  # type: ignore[misc]
     def info(self, path: str, **_: Any) -> dict[str, Any]:
         """Describe a file or directory; asks the resolver for a size nobody stated, once.
 
-        Content is never hashed for it: `ukey` does that.
+        Content is never hashed for it: `ukey` does that. The URL of a reference is shown without
+        its query and user-info, which may be a signature; `body[path].url` has them.
 
         Raises:
             UnsafeReference: the resolver doesn't allow the reference, so nobody can say its size;
@@ -385,14 +389,20 @@ class BodyView(AbstractFileSystem):  # type: ignore[misc]
 
     # What is in it
 
+    def _inline(self, path: str) -> bytes | None:
+        """Return content that is in the message; None if it is elsewhere, or there is no part."""
+        record = self.body._parts.find(self._name(path))
+        content = None if record is None else record.content
+        return content.encode() if isinstance(content, str) else content
+
     def _reader(self, path: str, *, whole: bool = False, budget: Budget | None = None) -> Any:
         """Open a file for reading; `whole` says that all of it is wanted, and so is verified."""
         path = self._strip_protocol(path)
+        name = f"{self.protocol}://{path}"
+        if (content := self._inline(path)) is not None:
+            return PartReader(path, name, content)
         part = self._file(path)
-        name = self.unstrip_protocol(path)
         with concerning(path):
-            if not part.is_reference and part.local_file is None:
-                return PartReader(path, name, part.read_bytes())
             if not (whole and part.is_reference):
                 return described_stream(part.open(), path, name, self._known_size(part))
             spool = self._deciding().fetch(
@@ -405,10 +415,10 @@ class BodyView(AbstractFileSystem):  # type: ignore[misc]
     ) -> bytes:
         """Return content, or a range of it; a range of a reference is asked for as one."""
         path = self._strip_protocol(path)
-        part = self._file(path)
         is_whole = start is None and end is None
-        if is_whole and not part.is_reference:
-            return part.read_bytes()  # the way of small parts: nothing on it is refused
+        if is_whole and (content := self._inline(path)) is not None:
+            return content
+        part = self._file(path)
         with concerning(path):
             return part.read_bytes() if is_whole else self._range(path, part, start, end)
 
@@ -563,8 +573,14 @@ def _described(record: PartRecord, path: str | None = None) -> dict[str, Any]:
         "ContentType": record.content_type,
     }
     if record.url is not None:
-        described["url"], described["digest"] = record.url, record.digest
+        described["url"], described["digest"] = _shown_url(record.url), record.digest
     return described
+
+
+def _shown_url(url: str) -> str:
+    """Return a URL without what is secret in it: descriptions are logged, and shown in browsers."""
+    is_open = url.isascii() and _SECRET.search(url) is None
+    return url if is_open else redact_url(url, limit=len(url))
 
 
 def _size(record: PartRecord) -> int | None:

@@ -3,13 +3,12 @@
 import io
 import os
 from collections.abc import Iterator
-from pathlib import Path
 from tempfile import SpooledTemporaryFile
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 import attrs
 
-from messagebody.content import LocalFile, Reference, guess_type
+from messagebody.content import LocalFile, Reference, guess_type, size_of
 from messagebody.digests import digest_of_stream
 from messagebody.limits import parse_size
 from messagebody.sniffing import HEAD
@@ -62,20 +61,17 @@ class WriteThrough:
         self.store = open_store(place)
         self.threshold = parse_size(threshold)
 
-    def of_bytes(self, name: str, content: bytes, content_type: str | None) -> bytes | Offloaded:
-        """Return content as a part is to hold it."""
-        if len(content) <= self.threshold:
-            return content
-        return self._put(content, content_type or guess_type(content, name))
-
-    def of_file(self, name: str, file: LocalFile, content_type: str | None) -> Offloaded:
-        """Return the content of a local file as a part is to hold it; it is never in memory."""
-        return self._put(file.path, content_type or guess_type(file, name))
-
-    def _put(self, content: bytes | Path, content_type: str) -> Offloaded:
+    def of(
+        self, name: str, content: bytes | LocalFile, content_type: str | None
+    ) -> bytes | Offloaded:
+        """Return content as a part is to hold it; that of a large file is never in memory."""
+        if size_of(content) <= self.threshold:
+            return content if isinstance(content, bytes) else content.read_bytes()
         from messagebody.offloading import put_content
 
-        return Offloaded(put_content(self.store, content, content_type=content_type), content_type)
+        kind = content_type or guess_type(content, name)
+        source = content if isinstance(content, bytes) else content.path
+        return Offloaded(put_content(self.store, source, content_type=kind), kind)
 
     def of_stream(self, name: str, stream: BinaryIO, content_type: str | None) -> Offloaded:
         """Return the content of a private file object as a part is to hold it."""

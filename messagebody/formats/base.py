@@ -1,7 +1,8 @@
 """Adapters between a body and another system's message: contract, losses and registry."""
 
 import importlib
-from collections.abc import Iterable, Iterator
+import inspect
+from collections.abc import Callable, Iterable, Iterator
 from difflib import get_close_matches
 from enum import StrEnum
 from functools import cache
@@ -14,6 +15,7 @@ import messagebody  # noqa: TC001 - annotations are evaluated by those who ask
 from messagebody._text import escape, quote
 from messagebody.errors import InvalidArgument, LossyConversion, MessageBodyError
 from messagebody.findings import Finding
+from messagebody.limits import Limits
 
 T = TypeVar("T")
 
@@ -205,6 +207,18 @@ def adapter(name: str) -> Adapter:
     if isinstance(found, str):
         return cast("Adapter", importlib.import_module(found))
     return found
+
+
+def read_within(limits: Limits, name: str, message: Any) -> Converted["messagebody.MessageBody"]:
+    """Return the body of a message in a format, read within limits if its adapter takes any."""
+    to_body: Callable[..., Converted[Any]] = adapter(name).to_body
+    return to_body(message, limits=limits) if _takes_limits(name) else to_body(message)
+
+
+@cache
+def _takes_limits(name: str) -> bool:
+    # Envelopes have bounds of their own, and so may the adapters of other packages.
+    return "limits" in inspect.signature(adapter(name).to_body).parameters
 
 
 def detect(value: Any) -> tuple[str, ...]:

@@ -1,7 +1,7 @@
 """Capabilities of a format: which media types, URLs and names each kind of block takes."""
 
-from collections.abc import Sequence
-from typing import Final
+from collections.abc import Set as AbstractSet
+from typing import Any, Final
 
 import attrs
 
@@ -11,6 +11,12 @@ IMAGES: Final = ("image/png", "image/jpeg", "image/gif", "image/webp")
 """The pictures that every model with eyes takes."""
 
 MIB: Final = 1024 * 1024
+
+
+def _set_of(field: str) -> Any:
+    """Return a field that holds what another one lists: every part is looked up in it."""
+    made = attrs.Factory(lambda self: frozenset(getattr(self, field) or ()), takes_self=True)
+    return attrs.field(default=made, init=False, repr=False, eq=False)
 
 
 @attrs.frozen
@@ -53,24 +59,26 @@ class Kind:
     is_generated: bool = False
     is_value: bool = False
     is_source: bool = False
+    _types: frozenset[str] = _set_of("types")
+    _url_types: frozenset[str] = _set_of("url_types")
 
     def takes(self, content_type: str) -> bool:
         """Return whether content of a type may be in the block."""
-        return _is_among(content_type, self.types)
+        return _is_among(content_type, self._types)
 
     def opens(self, url: str, content_type: str | None = None) -> bool:
         """Return whether the target opens a URL; of any content if no type is given."""
-        scheme = url.partition(":")[0].lower()
-        if not {"*", scheme} & set(self.schemes):
+        if "*" not in self.schemes and url.partition(":")[0].lower() not in self.schemes:
             return False
-        types = self.types if self.url_types is None else self.url_types
+        types = self._types if self.url_types is None else self._url_types
         return content_type is None or _is_among(content_type, types)
 
 
-def _is_among(content_type: str, types: Sequence[str]) -> bool:
+def _is_among(content_type: str, types: AbstractSet[str]) -> bool:
+    if "*/*" in types:
+        return True
     kind = essence(content_type)
-    family = kind.partition("/")[0] + "/*"
-    return any(each in {kind, family, "*/*"} for each in types)
+    return kind in types or kind.partition("/")[0] + "/*" in types
 
 
 # The first extension of a type is the one that people know best.

@@ -14,8 +14,10 @@ from messagebody.errors import EnvelopeError, MessageBodyError
 from messagebody.findings import Finding
 from messagebody.formats.base import Converted
 from messagebody.formats.capabilities import MIB
+from messagebody.formats.collecting import Collector
 from messagebody.formats.dialect import Dialect, Misplaced
-from messagebody.formats.items import KEEP, Call, Collector, Result, items_of
+from messagebody.formats.items import KEEP, Call, Result
+from messagebody.formats.places import items_of
 from messagebody.formats.reading import Reader
 from messagebody.formats.values import json_value, one_of
 from messagebody.formats.writing import Options, Writer
@@ -54,12 +56,13 @@ class Format(Dialect):
             DecodeError: it is not JSON, or it goes beyond a limit.
         """
         one_of("rest", rest, ("beside", "part"))
-        for each in keep:
+        keep = frozenset(keep)
+        for each in keep - KEEP:
             one_of("keep", each, sorted(KEEP))
         value = json_value(message, self.detect, limits)
         reader = Reader(self, Collector(limits, keep))
         left = reader.read(value)
-        body = reader.collector.body
+        body = reader.collector.body()
         if rest == "part":
             body.add(json=left, name=f"/meta/{self.name}.json")
         return Converted(body, reader.collector.losses, left)

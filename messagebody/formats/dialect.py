@@ -103,6 +103,11 @@ class Dialect:
     signs_reasoning: ClassVar[bool] = False
     """Whether the target takes reasoning only with the signature or id that it gave to it."""
 
+    _kinds: ClassVar[Mapping[str, Kind]] = {}
+
+    def __init_subclass__(cls) -> None:
+        cls._kinds = {kind.name: kind for kind in cls.kinds}
+
     def split(self, message: Any) -> tuple[list[Any], Any]:
         """Return the blocks of a message, and the form it has where there are several."""
         raise NotImplementedError
@@ -152,6 +157,6 @@ class Dialect:
         """
         return None if self.slot is None else (self.slot,) if self.slot else ()
 
-    def name_slot(self, kind: str) -> str:
-        """Return what a kind of block has for the name of a file; see `Kind`."""
-        return next((each.name_slot for each in self.kinds if each.name == kind), "")
+    def kind(self, name: Any) -> Kind | None:
+        """Return the kind of block that has a name, None if the format has none."""
+        return self._kinds.get(name)

@@ -3,7 +3,6 @@
 import attrs
 
 from messagebody._text import quote
-from messagebody.body import MessageBody
 from messagebody.formats.base import Loss, LossKind
 from messagebody.media_types import is_text
 from messagebody.part import Part
@@ -11,15 +10,20 @@ from messagebody.part import Part
 
 @attrs.define
 class Losses:
-    """Collect the losses of a body that goes out.
+    """Collect the losses of parts that go out.
 
     Arguments:
-        body: the body.
+        parts: all parts of the body.
         found: the losses, in the order of its parts.
     """
 
-    body: MessageBody
+    parts: list[Part]
     found: list[Loss] = attrs.field(factory=list)
+    _positions: dict[int, int] = attrs.field(init=False)
+
+    def __attrs_post_init__(self) -> None:
+        # By identity: equal parts have places of their own.
+        self._positions = {id(part): index for index, part in enumerate(self.parts)}
 
     def compare(self, part: Part, back: Part, *, is_said: bool = False) -> None:
         """Note what the part that was read back does not say.
@@ -38,12 +42,14 @@ class Losses:
         if part.content_type != back.content_type:
             why = f"{part.content_type} goes out as {back.content_type}"
             self.lose(LossKind.DOWNGRADED, part, why)
-        for member in ("size", "digest"):
-            if part.is_reference and getattr(part, member) not in {None, getattr(back, member)}:
+        for member in ("size", "digest") if part.is_reference else ():
+            stated = getattr(part, member)
+            if stated is not None and stated != getattr(back, member):
                 self.lose(LossKind.OMITTED, part, f"there is no place for its {member}")
         for member in ("metadata", "extra"):
-            mine, theirs = getattr(part, member) or {}, getattr(back, member) or {}
-            lost = [key for key in mine if key not in theirs or theirs[key] != mine[key]]
+            mine = getattr(part, member)
+            theirs = (getattr(back, member) if mine else None) or {}
+            lost = [key for key in mine or () if key not in theirs or theirs[key] != mine[key]]
             if lost:
                 why = f"there is no place for its {member} {', '.join(map(quote, lost))}"
                 self.lose(LossKind.OMITTED, part, why)
@@ -83,7 +89,7 @@ class Losses:
 
     def where(self, part: Part) -> str:
         """Return the place of a part, for a person."""
-        return f"part {self.body.index(part.name or part)}" + (f" {part.name}" if part.name else "")
+        return f"part {self._positions[id(part)]}" + (f" {part.name}" if part.name else "")
 
 
 def aligned(parts: list[Part], found: list[Part]) -> list[tuple[Part, Part | None]]:

@@ -9,8 +9,10 @@ from messagebody.errors import DecodeError, EnvelopeError, MessageBodyError
 from messagebody.findings import Finding
 from messagebody.formats import rest as differences
 from messagebody.formats.base import Loss, LossKind
+from messagebody.formats.capabilities import Kind
+from messagebody.formats.collecting import Collector, carried_member
 from messagebody.formats.dialect import COPY, Dialect, Misplaced
-from messagebody.formats.items import Collector, Item, Media, Result, Text
+from messagebody.formats.items import Item, Media, Result, Text
 from messagebody.media_types import is_text
 from messagebody.part import Part
 
@@ -22,10 +24,18 @@ def content_class(part: Part) -> str:
 
 @attrs.define
 class Reader:
-    """Read the blocks of one message."""
+    """Read the blocks of one message.
+
+    Arguments:
+        dialect: the format.
+        collector: takes the parts.
+        is_check: whether the parts are all that is asked for, and not what is left of the blocks.
+        role: who says the message.
+    """
 
     dialect: Dialect
     collector: Collector
+    is_check: bool = False
     role: str | None = None
 
     def read(self, message: Any) -> dict[str, Any]:
@@ -59,9 +69,11 @@ class Reader:
                 problem = f"expected an object, got {quote(block, limit=40)}"
                 raise _wrong(self.dialect, f"{path}/{index}", problem)
 
-    def _entries(self, blocks: list[Any], path: str, where: str) -> list[dict[str, Any]]:
+    def _entries(
+        self, blocks: list[Any], path: str, where: str, directory: str = "/"
+    ) -> list[dict[str, Any]]:
         return [
-            self.entry(block, f"{path}/{index}", f"{where}[{index}]", "/")
+            self.entry(block, f"{path}/{index}", f"{where}[{index}]", directory)
             for index, block in enumerate(blocks)
         ]
 
@@ -80,13 +92,15 @@ class Reader:
         if item is None:
             self._lose(where, "this kind of block has no place in a body; it stays in rest")
             return {"block": block}
-        block, item.carried = _without_copy(self.dialect, block)
         if isinstance(item, Result):
             return self._result(item, block, path, where)
-        start = len(self.collector.body)
+        block, item.carried = _without_copy(self.dialect, block)
+        start = len(self.collector.parts)
         if not self._add(item, path, where, directory):
             return {"block": block}
-        return self._left(item, self.collector.body[start], block, directory)
+        if self.is_check:
+            return {}
+        return self._left(item, self.collector.parts[start], block, directory)
 
     def item_of(self, block: Any, path: str = "") -> Item | None:
         """Return the item of a block, None if it is unknown."""
@@ -116,15 +130,10 @@ class Reader:
             return {"block": block}
         self._check_blocks(item.blocks, path)
         directory = self.collector.start_result(item)
-        inner = []
-        for index, each in enumerate(item.blocks):
-            start = len(self.collector.body)
-            place = f"{where}[{index}]"
-            inner.append(self.entry(each, f"{path}/{index}", place, directory))
-            self.collector.mark_result(item, start)
-        # A call that was answered with nothing was answered all the same.
-        if not any("block" not in entry for entry in inner):
-            self.collector.end_result(item)
+        inner = self._entries(item.blocks, path, where, directory)
+        self.collector.end_result(item, is_empty=all("block" in entry for entry in inner))
+        if self.is_check:
+            return {}
         made = self.dialect.write(item, item.blocks)
         entry = _entry_of(item, differences.difference(made, block))
         entry["inner"] = inner if any(each != {} for each in inner) else None
@@ -133,15 +142,17 @@ class Reader:
     def _left(self, item: Item, part: Part, block: Any, directory: str) -> dict[str, Any]:
         """Return what a block says beyond its part."""
         if not isinstance(item, Media):
-            return _entry_of(item, differences.difference(self.dialect.write(item, []), block))
+            made = self.dialect.write(item, [])
+            return _entry_of(item, differences.difference(made, block), part)
         # What is written later is made of the part: so is what the block is compared with.
-        made = media_of(self.dialect, part, item.kind, item.form, directory)
+        media = media_of(self.dialect, part, item.kind, item.form, directory)
         # The sender's own spelling, so that the same bytes go back.
-        made.spell_like(item)
-        entry = _entry_of(item, differences.difference(self.dialect.write(made, []), block))
+        media.spell_like(item)
+        made = self.dialect.write(media, [])
+        entry = _entry_of(item, differences.difference(made, block), part)
         entry["kind"] = item.kind
-        if not any(kind.takes(part.content_type) for kind in self.dialect.kinds
-                   if kind.name == item.kind):  # fmt: skip
+        kind = self.dialect.kind(item.kind)
+        if kind is None or not kind.takes(part.content_type):
             entry["type"] = part.content_type
         if content_class(part) == "media":
             entry["of"] = "media"
@@ -151,14 +162,18 @@ class Reader:
         self.collector.losses.append(Loss(LossKind.OMITTED, where, why))
 
 
-def _entry_of(item: Item, difference: dict[str, Any]) -> dict[str, Any]:
-    entry = {
-        "name": item.key,
-        "form": item.form,
-        "carry": True if item.carried is not None else None,
-        "patch": difference or None,
-    }
-    return {key: value for key, value in entry.items() if value is not None}
+def _entry_of(item: Item, difference: dict[str, Any], part: Part | None = None) -> dict[str, Any]:
+    entry: dict[str, Any] = {}
+    if item.key is not None:
+        entry["name"] = item.key
+    if item.form is not None:
+        entry["form"] = item.form
+    if part is not None and item.carried is not None:
+        # What is not our copy, or more than it, stays as it is.
+        entry["carry"] = differences.difference(carried_member(part), item.carried) or True
+    if difference:
+        entry["patch"] = difference
+    return entry
 
 
 def media_of(
@@ -173,22 +188,22 @@ def media_of(
     title = said.get("title")
     item = Media(kind, part.content_type, form=form, key=part.name, url=part.url, size=part.size)
     item.title = title if isinstance(title, str) else None
-    item.name = _spoken_name(part, target.name_slot(kind), directory)
+    item.name = _spoken_name(part, target.kind(kind), directory)
     if part.url is None:
         item.text = part.text
         item.data = part.read_bytes() if part.text is None else None
     return item
 
 
-def _spoken_name(part: Part, slot: str, directory: str) -> str | None:
+def _spoken_name(part: Part, kind: Kind | None, directory: str) -> str | None:
     """Return what a block calls a part: the original file name, else as much as it may say."""
-    filename = (part.metadata or {}).get("filename")
     name = own_name(part, directory)
-    if not slot or name is None:
+    if name is None or kind is None or not kind.name_slot:
         return None
+    filename = (part.metadata or {}).get("filename")
     if isinstance(filename, str):
         return filename
-    return name if slot == "path" else name.rpartition("/")[2]
+    return name if kind.name_slot == "path" else name.rpartition("/")[2]
 
 
 def own_name(part: Part, directory: str) -> str | None:

@@ -138,7 +138,7 @@ def spell(text: Any, spelling: Any) -> Any:
     if isinstance(spelling, dict):
         head, spelling = spelling.get("head", head), spelling.get("base64", "")
     if "url-safe" in spelling:
-        content = content.replace("+", "-").replace("/", "_")
+        content = _url_safe(content)
     if "standard" in spelling:
         content = content.replace("-", "+").replace("_", "/")
     if "unpadded" in spelling:
@@ -162,11 +162,17 @@ def _spelling(made: Any, wanted: Any) -> Any:
 _JSON_STARTS: Final = tuple('{["-0123456789tfn')
 
 
+def _url_safe(encoded: str) -> str:
+    return encoded.replace("+", "-").replace("/", "_")
+
+
 def _base64_spelling(made: str, wanted: str) -> str | None:
     if made == wanted:
         return ""
-    # A bound on the work: other texts of another length are something else.
+    # Most texts that differ say something else: the length tells, else one comparison for all.
     if not 0 <= len(made) - len(wanted) <= 2:
+        return None
+    if _url_safe(made).rstrip("=") != _url_safe(wanted).rstrip("="):
         return None
     for spelling in ("unpadded", "url-safe", "url-safe unpadded", "standard", "standard unpadded"):
         if spell(made, spelling) == wanted:

@@ -13,23 +13,21 @@ from messagebody.errors import DecodeError, EnvelopeError, LossyConversion
 from messagebody.formats import rest as differences
 from messagebody.formats.base import Converted, Loss, LossKind
 from messagebody.formats.capabilities import MIB, Kind
+from messagebody.formats.collecting import Collector, carried_member, type_of_url
 from messagebody.formats.dialect import COPY, ROLES, TYPES, Dialect
 from messagebody.formats.items import (
     KEEP,
     Call,
     Code,
-    Collector,
     Item,
     Media,
     Reasoning,
     Refusal,
     Result,
     Text,
-    carried_member,
-    items_of,
-    type_of_url,
 )
 from messagebody.formats.losses import Losses, aligned
+from messagebody.formats.places import items_of
 from messagebody.formats.reading import (
     Reader,
     content_class,
@@ -75,21 +73,26 @@ class Writer:
     losses: Losses = attrs.field(init=False)
     reader: Reader = attrs.field(init=False)
     kinds: tuple[Kind, ...] = ()
+    values: tuple[Kind, ...] = ()
     is_alone: bool = False
     refused: list[Loss] = attrs.field(factory=list)
     role: str = "user"
 
     def __attrs_post_init__(self) -> None:
         # What is written is read back: that says what was lost, for all formats alike.
-        self.losses = Losses(self.body)
-        self.reader = Reader(self.dialect, Collector(DEFAULT_LIMITS, KEEP))
+        self.losses = Losses([*self.body])
+        self.reader = Reader(self.dialect, Collector(DEFAULT_LIMITS, KEEP), is_check=True)
 
     def write(self, role: str | None) -> Converted[Any]:
         """Return the message."""
         own = self._own()
-        items = [*items_of(self.body)]
-        word = self._word(role or _member_of(self.rest, "role", str) or _inferred_role(items))
+        items = [*items_of(self.losses.parts)]
+        stated = role or _member_of(self.rest, "role", str)
+        word = self._word(stated or _inferred_role(items))
+        if own and not stated:
+            word = self.dialect.roles.get("user", "user")  # what is left was found with this one
         self.kinds, self.is_alone = self.dialect.kinds_of(self.role), len(items) == 1
+        self.values = tuple(kind for kind in self.kinds if kind.is_value and kind.in_messages)
         blocks = self._blocks(items, _entries_of(own, "blocks"), "/")
         message = self.dialect.join(blocks, _member_of(own, "form", str), word)
         if self.refused:
@@ -143,10 +146,12 @@ class Writer:
             blocks = self._special(item, parts, entry)
         if blocks:
             blocks[-1] = differences.apply(entry.get("patch"), blocks[-1])
-            path = self.dialect.slot_of(blocks[-1])
-            is_wanted = self.options.carry or entry.get("carry")
-            if is_wanted and path is not None and not isinstance(item, Result):
-                held = {**slot_content(blocks[-1], path), COPY: carried_member(part)}
+            is_wanted = (self.options.carry or entry.get("carry")) and not isinstance(item, Result)
+            path = self.dialect.slot_of(blocks[-1]) if is_wanted else None
+            if path is not None:
+                said = entry.get("carry")
+                copy = differences.apply(said if said is not True else {}, carried_member(part))
+                held = {**slot_content(blocks[-1], path), COPY: copy}
                 blocks[-1] = replaced(blocks[-1], path, held)
         if directory == "/":
             self._check(parts, blocks)
@@ -156,7 +161,7 @@ class Writer:
         """Return whether a part is a source that a text said already."""
         if part.name is None or not part.name.startswith("/sources/"):
             return False
-        said = self.reader.collector.body.get(part.name)
+        said = self.reader.collector.named.get(part.name)
         if said is None or said.url != part.url:
             return False
         self.losses.compare(part, said)
@@ -191,9 +196,7 @@ class Writer:
 
     def _has_value(self, part: Part) -> bool:
         """Return whether a part is a JSON value that the format has a kind of block for."""
-        return not self.options.carry and any(
-            kind.is_value and kind.in_messages and _fits(part, kind) for kind in self.kinds
-        )
+        return not self.options.carry and any(_fits(part, kind) for kind in self.values)
 
     def _is_more(self, part: Part, kind: Kind) -> bool:
         """Return whether a value would not say all: the bytes, which are carried, or a name."""
@@ -213,16 +216,16 @@ class Writer:
 
     def _kind(self, part: Part, entry: dict[str, Any], directory: str) -> Kind | None:
         """Return the kind of block for a part: the one it came in, else the first that fits."""
-        for kind in self.dialect.kinds:
-            if kind.name == entry.get("kind") and _fits_again(part, kind, entry):
-                return kind
+        again = self.dialect.kind(entry.get("kind"))
+        if again is not None and _fits_again(part, again, entry):
+            return again
         inside = directory != "/"
-        found = (
-            kind for kind in self.kinds
-            if _fits(part, kind) and (kind.in_results if inside else kind.in_messages)
-            and not (kind.is_value and self._is_more(part, kind))
-        )  # fmt: skip
-        return next(found, None)
+        for kind in self.kinds:
+            if not (kind.in_results if inside else kind.in_messages) or not _fits(part, kind):
+                continue
+            if not (kind.is_value and self._is_more(part, kind)):
+                return kind
+        return None
 
     def _inline(self, part: Part) -> Part:
         """Return a part whose content the target can have: read or signed, where that is asked."""
@@ -233,7 +236,7 @@ class Writer:
             return Part(
                 data, name=part.name, content_type=part.content_type, metadata=part.metadata
             )
-        if any(kind.opens(part.url) for kind in self.kinds) or not self.options.resolver:
+        if not self.options.resolver or any(kind.opens(part.url) for kind in self.kinds):
             return part
         if self.options.urls == "sign":
             signed = self.options.resolver.sign(
@@ -260,11 +263,10 @@ class Writer:
         return self._unsupported(part, _note(part))
 
     def _unsupported(self, part: Part, note: str) -> list[Any]:
-        where = self.losses.where(part)
         # Collected and raised once, so that the caller sees all of them.
         if self.options.unsupported == "error":
             why = f"{self.dialect.name} has no block for {part.content_type}"
-            self.refused.append(Loss(LossKind.OMITTED, where, why))
+            self.refused.append(Loss(LossKind.OMITTED, self.losses.where(part), why))
         return [] if self.options.unsupported == "omit" else [self._text(note)]
 
     def _text(self, text: str) -> Any:
@@ -319,10 +321,10 @@ class Writer:
         if len(parts) == len(blocks) == 1 and self._says_all(blocks[0], parts[0]):
             return
         collector = self.reader.collector
-        start = len(collector.body)
+        start = len(collector.parts)
         for block in blocks:
             self.reader.entry(block, "", "", "/")
-        found = collector.body[start:]
+        found = collector.parts[start:]
         collector.known = None
         # A label before a block is read as a text of its own, and is not part of the body.
         labels = max(len(blocks) - 1, 0) if len(parts) == 1 else 0
@@ -380,6 +382,8 @@ _KIN: Final = {"developer": "system", "function": "tool", "model": "assistant"}
 
 def _matched(items: list[_Found], entries: list[dict[str, Any]]) -> list[int | None]:
     """Return for each item the position of what is left of its block, None if there is none."""
+    if not entries:
+        return [None] * len(items)
     named: dict[str, int] = {}
     unnamed: dict[str, deque[int]] = {"text": deque(), "media": deque()}
     for index, entry in enumerate(entries):
@@ -443,6 +447,8 @@ def _entries_of(rest: dict[str, Any], key: str) -> list[dict[str, Any]]:
             raise EnvelopeError(f"rest is not what to_body returned: '{key}' has objects")
         for member in ("name", "kind", "of", "type"):
             _member_of(entry, member, str)
+        if not isinstance(entry.get("carry", True), bool | dict):
+            raise EnvelopeError("rest is not what to_body returned: 'carry' is true or an object")
         if not isinstance(entry.get("form"), str | list | None):
             raise EnvelopeError("rest is not what to_body returned: 'form' is text or a list")
     return entries

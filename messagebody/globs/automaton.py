@@ -177,20 +177,22 @@ class Automaton:
         queue = _members(self.accepting)
         for state in queue:
             distances[state] = 0
+        # What is new is taken out of a set at once: groups of a long pattern share most sources.
+        unmet = ((1 << self.size) - 1) & ~self.accepting
         followed: set[int] = set()
         for state in queue:
             group = group_of.get(state)
             if group is None:
-                sources = [state - 1] if self._chained >> state & 1 else []
+                sources = (1 << state - 1) & unmet if self._chained >> state & 1 else 0
             elif id(group) in followed:
-                sources = []
+                continue
             else:
                 followed.add(id(group))
-                sources = _members(group.sources, group.source_shift)
-            for source in sources:
-                if distances[source] > self.size:
-                    distances[source] = distances[state] + 1
-                    queue.append(source)
+                sources = group.sources << group.source_shift & unmet
+            unmet ^= sources
+            for source in _members(sources):
+                distances[source] = distances[state] + 1
+                queue.append(source)
         return distances
 
     @property

@@ -30,6 +30,8 @@ Names = Sequence[str | None]
 
 # More alternatives are quicker in one automaton than as so many shapes.
 _BRANCHES: Final = 64
+# A pattern matched once must not cost the making of endless shapes.
+_LONGEST: Final = 32_768
 _BRACE = re.compile("[{}]")
 # Alternatives of nested braces multiply.
 _NESTED = re.compile(r"{[^}]*{")
@@ -146,21 +148,23 @@ def shapes_of(syntax: Syntax) -> tuple[Shape, ...]:
 def branches(syntax: Syntax) -> list[str]:
     """Return the patterns without braces that a name pattern stands for, if they are few.
 
-    The list is empty where braces are nested or there would be more than 64. What a pattern
-    matches never depends on this, only how: a few shapes are quicker than an automaton.
+    The list is empty where braces are nested or there would be more than 64, or very long ones.
+    What a pattern matches never depends on this, only how: a few shapes are quicker than an
+    automaton.
     """
     text = "".join(syntax.tokens)
     if _NESTED.search(text):
         return []
     pieces = _BRACE.split(text)
     choices = [piece.split(",") if index % 2 else [piece] for index, piece in enumerate(pieces)]
-    if prod(map(len, choices)) > _BRANCHES:
+    count = prod(map(len, choices))
+    if count > _BRANCHES or count * len(text) > _LONGEST:
         return []
     return ["".join(chosen) for chosen in product(*choices)]
 
 
-# A pattern matched once must not cost the compilation of an endless regex.
-_LONGEST: Final = 32_768
+# To compile more would take longer than to make the automaton and to run it over many names.
+_ALTERNATIVES: Final = 4
 _SEGMENT: Final = "/[^/]+"
 
 
@@ -170,9 +174,21 @@ def regex_of(syntax: Syntax) -> re.Pattern[str] | None:
     None if the pattern has many alternatives or is too long for a regex to be quick.
     """
     found = branches(syntax)
-    if not found or sum(map(len, found)) > _LONGEST:
+    if not 0 < len(found) <= _ALTERNATIVES:
         return None
     return re.compile("|".join("".join(_branch(branch)) for branch in found))
+
+
+def longest_run(syntax: Syntax) -> str:
+    """Return the longest text without stars and braces that every match of a name pattern holds."""
+    runs, depth = [""], 0
+    for token in syntax.tokens:
+        depth += (token == "{") - (token == "}")
+        if depth or token[0] in "*}":
+            runs.append("")
+        else:
+            runs[-1] += token
+    return max(runs, key=len)
 
 
 def _branch(text: str) -> Iterator[str]:
@@ -216,7 +232,10 @@ _INTERNED_LENGTH: Final = 256
 class _Pattern:
     """What both kinds of pattern share."""
 
-    __slots__ = ("__weakref__", "_automaton", "is_universal", "literal", "prefix", "syntax", "text")
+    __slots__ = (
+        "__weakref__", "_automaton", "is_open", "is_universal", "literal", "prefix", "syntax",
+        "text",
+    )  # fmt: skip
 
     text: str
     """The pattern as it was written."""
@@ -226,6 +245,8 @@ class _Pattern:
     """The one word the pattern matches, if it is written without stars and braces."""
     prefix: str
     """What everything the pattern matches begins with: all before the first star or brace."""
+    is_open: bool
+    """True if it is written as its prefix and a star: it matches every legal word with that."""
     is_universal: bool
     """True if it is written as a pattern that matches every legal word."""
 
@@ -236,6 +257,7 @@ class _Pattern:
         self.prefix = "".join(takewhile(lambda token: token[0] not in "*{", syntax.tokens))
         self.literal = self._find_literal()
         self.is_universal = self._find_universal()
+        self.is_open = self._find_open()
         self._automaton: Automaton | None = None
 
     @property
@@ -276,6 +298,9 @@ class _Pattern:
     def _find_universal(self) -> bool:
         raise NotImplementedError
 
+    def _find_open(self) -> bool:
+        raise NotImplementedError
+
     def __eq__(self, other: object) -> bool:
         if type(other) is not type(self):
             return NotImplemented
@@ -301,7 +326,7 @@ class _Pattern:
 class NamePattern(_Pattern):
     """A pattern of part names; made by `name_pattern`."""
 
-    __slots__ = ("_regex", "shapes")
+    __slots__ = ("_regex", "_text_within", "shapes")
 
     shapes: tuple[Shape, ...]
     """What string methods can match; their union is the pattern. Empty if it is richer."""
@@ -310,6 +335,7 @@ class NamePattern(_Pattern):
         super().__init__(text, syntax)
         self.shapes = shapes_of(syntax)
         self._regex: re.Pattern[str] | Literal[False] | None = None
+        self._text_within = ""
 
     def matches(self, name: str) -> bool:
         """Tell whether the pattern matches a name; never true of text that is not a legal name.
@@ -340,13 +366,15 @@ class NamePattern(_Pattern):
     def _run(self, names: Sequence[str | None]) -> list[int]:
         regex, prefix = self._regex, self.prefix
         if regex is None:
+            self._text_within = longest_run(self.syntax)
             # False remembers that a regex would not pay; None means that nobody has asked.
             regex = self._regex = regex_of(self.syntax) or False
         accepts = regex.fullmatch if regex else self.automaton.accepts
+        text = self._text_within
         return [
             index
             for index, name in enumerate(names)
-            if name and name.startswith(prefix) and accepts(name)
+            if name and text in name and name.startswith(prefix) and accepts(name)
         ]
 
     def _build(self) -> Automaton:
@@ -362,6 +390,11 @@ class NamePattern(_Pattern):
         if not set(segments) <= {"*", "**"} or "**" not in segments:
             return False
         return segments.count("*") + (segments[-1] == "**") == 1
+
+    def _find_open(self) -> bool:
+        """All below a directory."""
+        tokens = self.syntax.tokens
+        return tokens[-2:] == ("/", "**") and len("".join(tokens)) == len(self.prefix) + 2
 
     def __reduce__(self) -> tuple[Any, ...]:
         return name_pattern, (self.text,)
@@ -406,6 +439,11 @@ class ContentTypePattern(_Pattern):
     def _find_universal(self) -> bool:
         text = self.text
         return text == "**" or all(set(segment) == {"*"} for segment in text.split("/"))
+
+    def _find_open(self) -> bool:
+        """All subtypes of a type."""
+        prefix = self.prefix
+        return prefix.endswith("/") and len(prefix) > 1 and set(self.text[len(prefix) :]) == {"*"}
 
     def __reduce__(self) -> tuple[Any, ...]:
         return content_type_pattern, (self.text,)

@@ -9,7 +9,7 @@ takes time linear in the pattern and no recursion, whatever the nesting.
 import difflib
 import re
 from collections.abc import Callable, Iterable, Iterator
-from enum import IntFlag, auto
+from functools import cached_property
 from typing import Final, Protocol, Self, TypeVar
 
 import attrs
@@ -61,7 +61,7 @@ class Syntax:
     tokens: tuple[str, ...]
     lint: tuple[Lint, ...]
 
-    @property
+    @cached_property
     def states(self) -> int:
         """About how many states the automaton of the pattern has."""
         return sum(_STATES.get(token, len(token)) for token in self.tokens)
@@ -272,22 +272,26 @@ _BESIDE = "** acts as * unless it is a whole segment; write *"
 _ACTS_AS_STAR = "three or more stars act as *; write *"
 
 
-class _In(IntFlag):
-    """Where an expansion of a name pattern can stand."""
+# Sets of places are plain ints: flags of `enum` would take most of the time of reading a schema.
+_Places = int
 
-    START = auto()
-    SLASH = auto()
-    DOT = auto()  # the segment so far is "."
-    DOTS = auto()  # the segment so far is ".."
-    INSIDE = auto()
-    STAR = auto()
-    GLOBSTAR = auto()  # after a ** that began the segment
+
+class _In:
+    """Where an expansion of a name pattern can stand, a bit for each."""
+
+    START: Final = 1
+    SLASH: Final = 2
+    DOT: Final = 4  # the segment so far is "."
+    DOTS: Final = 8  # the segment so far is ".."
+    INSIDE: Final = 16
+    STAR: Final = 32
+    GLOBSTAR: Final = 64  # after a ** that began the segment
 
 
 class _NameJudge(_Judge):
     """Knows the rules of name patterns."""
 
-    def step(self, here: _In, token: str) -> _In:
+    def step(self, here: _Places, token: str) -> _Places:
         if token == "/":
             return self._slash(here)
         if here & _In.START:
@@ -301,13 +305,13 @@ class _NameJudge(_Judge):
             problem = f"for example {quote('/' + self.text)}"
         self.problem(f"a name pattern begins with '/', {problem}")
 
-    def _slash(self, here: _In) -> _In:
+    def _slash(self, here: _Places) -> _Places:
         if here & _In.SLASH:
             self.problem("'//' stands in it or in an expansion of its braces; no segment is empty")
         self._dots(here)
         return _In.SLASH
 
-    def _stars(self, here: _In, token: str) -> _In:
+    def _stars(self, here: _Places, token: str) -> _Places:
         if here & (_In.STAR | _In.GLOBSTAR):
             self.problem(_ADJACENT)
         if len(token) > 2:
@@ -317,14 +321,12 @@ class _NameJudge(_Judge):
         # Some expansion has other characters before the stars; at a slash the next token decides.
         if here & ~_In.SLASH:
             self.lint("double-star", _BESIDE)
-        return (_In.GLOBSTAR if here & _In.SLASH else _In(0)) | (
-            _In.STAR if here & ~_In.SLASH else _In(0)
-        )
+        return (_In.GLOBSTAR if here & _In.SLASH else 0) | (_In.STAR if here & ~_In.SLASH else 0)
 
-    def _literal(self, here: _In, token: str) -> _In:
+    def _literal(self, here: _Places, token: str) -> _Places:
         if here & _In.GLOBSTAR:
             self.lint("double-star", _BESIDE)
-        after = _In(0)
+        after = 0
         if here & _In.SLASH:
             after |= {".": _In.DOT, "..": _In.DOTS}.get(token, _In.INSIDE)
         # Two dots can come from two tokens: `.{.,a}`.
@@ -334,11 +336,11 @@ class _NameJudge(_Judge):
             after |= _In.INSIDE
         return after
 
-    def _dots(self, here: _In) -> None:
+    def _dots(self, here: _Places) -> None:
         if here & (_In.DOT | _In.DOTS):
             self.lint("matches-nothing", "no name has a segment '.' or '..'; it matches nothing")
 
-    def end(self, here: _In) -> None:
+    def end(self, here: _Places) -> None:
         if here & _In.START:
             self.problem("it is empty, or an expansion of its braces is; all names match '/**'")
         if here & _In.SLASH:
@@ -346,17 +348,17 @@ class _NameJudge(_Judge):
         self._dots(here)
 
 
-class _Type(IntFlag):
-    """Where an expansion of a content-type pattern can stand."""
+class _Type:
+    """Where an expansion of a content-type pattern can stand, a bit for each."""
 
-    START = auto()
-    ALONE = auto()  # after a ** that began the pattern
-    TYPE = auto()
-    TYPE_STAR = auto()
-    SLASH = auto()
-    SUBTYPE = auto()
-    SUBTYPE_STAR = auto()
-    TOO_MANY = auto()
+    START: Final = 1
+    ALONE: Final = 2  # after a ** that began the pattern
+    TYPE: Final = 4
+    TYPE_STAR: Final = 8
+    SLASH: Final = 16
+    SUBTYPE: Final = 32
+    SUBTYPE_STAR: Final = 64
+    TOO_MANY: Final = 128
 
 
 _IN_TYPE = _Type.TYPE | _Type.TYPE_STAR | _Type.ALONE
@@ -367,7 +369,7 @@ _AFTER_STAR = _Type.ALONE | _Type.TYPE_STAR | _Type.SUBTYPE_STAR
 class _TypeJudge(_Judge):
     """Knows the rules of content-type patterns."""
 
-    def step(self, here: _Type, token: str) -> _Type:
+    def step(self, here: _Places, token: str) -> _Places:
         if token == "/":
             return self._slash(here)
         if token[0] == "*":
@@ -376,7 +378,7 @@ class _TypeJudge(_Judge):
             self.lint("double-star", _BESIDE)
         return self._moved(here, _Type.TYPE, _Type.SUBTYPE)
 
-    def _moved(self, here: _Type, in_type: _Type, in_subtype: _Type) -> _Type:
+    def _moved(self, here: _Places, in_type: _Places, in_subtype: _Places) -> _Places:
         after = here & _Type.TOO_MANY
         if here & (_Type.START | _IN_TYPE):
             after |= in_type
@@ -384,7 +386,7 @@ class _TypeJudge(_Judge):
             after |= in_subtype
         return after
 
-    def _slash(self, here: _Type) -> _Type:
+    def _slash(self, here: _Places) -> _Places:
         if here & _Type.START:
             self._empty_segment()
         after = here & _Type.TOO_MANY
@@ -394,7 +396,7 @@ class _TypeJudge(_Judge):
             after |= _Type.TOO_MANY
         return after
 
-    def _stars(self, here: _Type, token: str) -> _Type:
+    def _stars(self, here: _Places, token: str) -> _Places:
         if here & _AFTER_STAR:
             self.problem(_ADJACENT)
         if len(token) > 2:
@@ -404,9 +406,9 @@ class _TypeJudge(_Judge):
         if here & ~_Type.START:
             self.lint("double-star", "** acts as * in a content type; write *")
         rest = self._moved(here & ~_Type.START, _Type.TYPE_STAR, _Type.SUBTYPE_STAR)
-        return rest | (_Type.ALONE if here & _Type.START else _Type(0))
+        return rest | (_Type.ALONE if here & _Type.START else 0)
 
-    def end(self, here: _Type) -> None:
+    def end(self, here: _Places) -> None:
         if here & _Type.START:
             self.problem("it is empty, or an expansion of its braces is; all types match '*/*'")
         if here & _Type.SLASH:

@@ -171,13 +171,16 @@ class BodyBackend(BackendProtocol):  # type: ignore[misc]
     def _download(self, path: str) -> FileDownloadResponse:
         part = self._part(path)
         if part is None:
-            is_directory = any(file.startswith(path.rstrip("/") + "/") for file, _ in self._files())
-            missing = "is_directory" if is_directory else "file_not_found"
-            return FileDownloadResponse(path=path, error=missing)
+            return FileDownloadResponse(path=path, error=self._why_missing(path))
         data = _result(lambda: self._bytes(part))
         if isinstance(data, str):
             return FileDownloadResponse(path=path, error=data)
         return FileDownloadResponse(path=path, content=data)
+
+    def _why_missing(self, path: str) -> str:
+        if any(file.startswith(path.rstrip("/") + "/") for file, _ in self._files()):
+            return "is_directory"
+        return "file_not_found" if _is_path(path) else "invalid_path"
 
     # Writing
 

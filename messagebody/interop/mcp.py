@@ -7,6 +7,7 @@ ends in a traceback, and no answer says which permission to ask for.
 import json
 from collections.abc import Callable, Mapping
 from functools import lru_cache, partial
+from importlib.metadata import version
 from typing import Any, Final
 from urllib.parse import parse_qs, quote, unquote, urlsplit
 
@@ -162,6 +163,7 @@ def server(
     served = _Messages(messages, resolver, max_bytes)
     return Server(
         "messagebody",
+        version=version("messagebody"),
         instructions=_INSTRUCTIONS,
         on_list_resources=served.list_resources,
         on_list_resource_templates=served.list_templates,

@@ -12,6 +12,7 @@ import os
 import threading
 from concurrent.futures import Future, wait
 from functools import partial
+from pathlib import Path
 from typing import Any, Final
 
 from messagebody._threads import Pool
@@ -20,10 +21,13 @@ from messagebody.media_types import JSON
 from messagebody.payloads.objects import Batch
 from messagebody.payloads.values import Payloads
 from messagebody.stores import Store
-from messagebody.wire import base64
 
 try:
     from opentelemetry.util.genai.completion_hook import CompletionHook
+    from opentelemetry.util.genai.environment_variables import (
+        OTEL_INSTRUMENTATION_GENAI_UPLOAD_BASE_PATH,
+        OTEL_INSTRUMENTATION_GENAI_UPLOAD_MAX_QUEUE_SIZE,
+    )
 except ImportError as error:
     raise MissingDependency("messagebody.interop.opentelemetry", "opentelemetry") from error
 
@@ -103,10 +107,10 @@ class OffloadingCompletionHook(CompletionHook):  # type: ignore[misc]
             log_record.attributes = {**(log_record.attributes or {}), **references}
 
     def _named(self, messages: list[Any], batch: Batch) -> str:
-        # Arguments and results of tools are any objects, which become JSON first.
-        text = json.dumps([dataclasses.asdict(each) for each in messages], default=_plain)
         # Large contents are objects of their own, since each call of a conversation repeats them.
-        small = self._payloads.named(json.loads(text), batch)
+        # Arguments and results of tools are any objects, which are told as text.
+        plain = [dataclasses.asdict(each) for each in messages]
+        small = self._payloads.named(plain, batch, other=str)
         stored = batch.add(json.dumps(small).encode(), JSON)
         return self._payloads.objects.reference(stored).url
 
@@ -141,5 +145,27 @@ class OffloadingCompletionHook(CompletionHook):  # type: ignore[misc]
         atexit.unregister(self.shutdown)
 
 
-def _plain(value: Any) -> str:
-    return base64.encode(value) if isinstance(value, bytes) else str(value)
+def completion_hook() -> OffloadingCompletionHook:
+    """Return the hook that OpenTelemetry's environment variables ask for.
+
+    `OTEL_INSTRUMENTATION_GENAI_COMPLETION_HOOK=messagebody` makes OpenTelemetry call this. It takes
+    the settings of OpenTelemetry's own hook: `OTEL_INSTRUMENTATION_GENAI_UPLOAD_BASE_PATH` is the
+    URL of the store or the path of a directory, `OTEL_INSTRUMENTATION_GENAI_UPLOAD_MAX_QUEUE_SIZE`
+    the number of calls that may wait.
+
+    Raises:
+        InvalidArgument: there is no store, or the number is not a positive integer.
+        StoreError: the store can't be opened.
+    """
+    place = os.environ.get(OTEL_INSTRUMENTATION_GENAI_UPLOAD_BASE_PATH)
+    if not place:
+        expected = f"a store in {OTEL_INSTRUMENTATION_GENAI_UPLOAD_BASE_PATH}"
+        raise InvalidArgument(expected, place)
+    store = place if "://" in place else Path(place)
+    waiting = os.environ.get(OTEL_INSTRUMENTATION_GENAI_UPLOAD_MAX_QUEUE_SIZE)
+    if not waiting:
+        return OffloadingCompletionHook(store)
+    if not (waiting.isascii() and waiting.isdigit()):
+        expected = f"a number in {OTEL_INSTRUMENTATION_GENAI_UPLOAD_MAX_QUEUE_SIZE}"
+        raise InvalidArgument(expected, waiting)
+    return OffloadingCompletionHook(store, waiting=int(waiting))

@@ -15,6 +15,7 @@ from messagebody.limits import DEFAULT_LIMITS, parse_size
 from messagebody.payloads import texts
 from messagebody.payloads.objects import Batch, Objects, Stored, checked_threshold
 from messagebody.stores import Store, open_store
+from messagebody.wire import base64
 
 _PREFIX: Final = "x-messagebody:"
 # Stands before a caller's own string that begins like a reference, which else would be fetched.
@@ -58,19 +59,33 @@ class Payloads:
         batch.write()
         return small
 
-    def named(self, value: Any, batch: Batch) -> Any:
-        """Return what `offload` does, and leave the writing to whoever has the batch."""
+    def named(
+        self, value: Any, batch: Batch, *, other: Callable[[object], str] | None = None
+    ) -> Any:
+        """Return what `offload` does, and leave the writing to whoever has the batch.
+
+        Arguments:
+            value: a JSON value. It may hold bytes, too, if `other` is given: they become base64.
+            batch: takes what is to be written.
+            other: returns the text for whatever else the value holds; None refuses it.
+        """
 
         def replaced(text: str) -> str:
             # A character has at most four bytes: most strings need not be encoded to be measured.
             if len(text) <= self.threshold // 4 or not self._is_long(text):
                 return _LITERAL + text if text.startswith(_PREFIX) else text
-            pieces = texts.split(text)
-            stored = batch.add(pieces.data, pieces.content_type)
-            facts = f"sha256={hex_digits(stored.digest)};size={stored.size};head={pieces.head}"
-            return f"{_PREFIX}{pieces.form};{facts}"
+            return _reference(texts.split(text), batch)
 
-        return _mapped(value, replaced)
+        if other is None:
+            return _mapped(value, replaced)
+
+        def in_words(leaf: object) -> str:
+            # Large bytes are not encoded only to be decoded again.
+            if isinstance(leaf, bytes) and len(leaf) > self.threshold:
+                return _reference(texts.Split("base64", "", leaf), batch)
+            return base64.encode(leaf) if isinstance(leaf, bytes) else replaced(other(leaf))
+
+        return _mapped(value, replaced, in_words)
 
     def _is_long(self, text: str) -> bool:
         # JSON may hold half of a surrogate pair, which has no UTF-8 of its own.
@@ -144,6 +159,12 @@ def inline(value: Any, store: str | os.PathLike[str] | Store) -> Any:
     return Payloads(store).inline(value)
 
 
+def _reference(pieces: texts.Split, batch: Batch) -> str:
+    stored = batch.add(pieces.data, pieces.content_type)
+    facts = f"sha256={hex_digits(stored.digest)};size={stored.size};head={pieces.head}"
+    return f"{_PREFIX}{pieces.form};{facts}"
+
+
 def _read(text: str) -> tuple[str, Stored, str]:
     match = _REFERENCE.fullmatch(text)
     if match is None:
@@ -151,7 +172,12 @@ def _read(text: str) -> tuple[str, Stored, str]:
     return match[1], Stored(from_hex_digits(match[2]), int(match[3])), match[4]
 
 
-def _mapped(value: Any, change: Callable[[str], str], depth: int = DEFAULT_LIMITS.depth) -> Any:
+def _mapped(
+    value: Any,
+    change: Callable[[str], str],
+    other: Callable[[object], str] | None = None,
+    depth: int = DEFAULT_LIMITS.depth,
+) -> Any:
     """Return a JSON value with its strings changed; keys are left alone."""
     if isinstance(value, str):
         return change(value)
@@ -159,9 +185,11 @@ def _mapped(value: Any, change: Callable[[str], str], depth: int = DEFAULT_LIMIT
     if isinstance(value, dict | list | tuple) and not depth:
         raise InvalidPart(f"the value is nested more than {DEFAULT_LIMITS.depth} levels deep")
     if isinstance(value, dict):
-        return {key: _mapped(each, change, depth - 1) for key, each in value.items()}
+        return {key: _mapped(each, change, other, depth - 1) for key, each in value.items()}
     if isinstance(value, list | tuple):
-        return [_mapped(each, change, depth - 1) for each in value]
+        return [_mapped(each, change, other, depth - 1) for each in value]
     if value is None or isinstance(value, bool | int | float):
         return value
+    if other is not None:
+        return other(value)
     raise InvalidPart(f"a payload is a JSON value, got a {type(value).__name__} in it")

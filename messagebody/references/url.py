@@ -1,4 +1,4 @@
-"""URLs of references: their grammar, and the addresses that are never connected to."""
+"""URLs of references: their grammar, and the addresses that are closed unless they are allowed."""
 
 import ipaddress
 import re

@@ -107,8 +107,10 @@ def _folded(line: str, width: int | None) -> list[str]:
     if width is None or len(line) <= width:
         return [line]
     indent = " " * (len(line) - len(line.lstrip(" ")) + 2)
-    # Names and types are not cut at their hyphens: they are copied.
-    return textwrap.wrap(line, width, subsequent_indent=indent, break_on_hyphens=False)
+    # Names and types are not cut, not even at their hyphens: they are copied.
+    return textwrap.wrap(
+        line, width, subsequent_indent=indent, break_on_hyphens=False, break_long_words=False
+    )
 
 
 _GAP = "  "

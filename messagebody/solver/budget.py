@@ -1,6 +1,6 @@
 """Budget of a decision: a bound on work in steps, so that the answer is the same anywhere."""
 
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from contextlib import contextmanager
 from typing import Final
 
@@ -34,12 +34,13 @@ class Budget:
         messagebody.errors.InvalidArgument: expected steps, a whole number from 0 on, got a str
     """
 
-    __slots__ = ("left",)
+    __slots__ = ("_paid", "left")
 
     def __init__(self, steps: int = DEFAULT_STEPS) -> None:
         if not isinstance(steps, int) or isinstance(steps, bool) or steps < 0:
             raise InvalidArgument("steps, a whole number from 0 on", steps)
         self.left = steps
+        self._paid: set[Hashable] = set()
 
     def spend(self, steps: int) -> None:
         """Take steps.
@@ -50,6 +51,17 @@ class Budget:
         self.left -= steps
         if self.left < 0:
             raise OutOfBudget
+
+    def spend_once(self, what: Hashable, steps: int) -> None:
+        """Take steps for what all searches share, such as the automaton of a pattern.
+
+        Arguments:
+            what: it costs nothing when it is asked for again.
+            steps: the steps to take.
+        """
+        if what not in self._paid:
+            self.spend(steps)
+            self._paid.add(what)
 
     @contextmanager
     def share(self, steps: int) -> Iterator[None]:

@@ -6,28 +6,40 @@ those, reading the text decides. The rest goes to the automata, which always dec
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
+from itertools import product
 from typing import Final
 
 from messagebody.globs import ContentTypePattern, NamePattern
 from messagebody.media_types import WELL_KNOWN
 from messagebody.names import is_name
 from messagebody.solver.budget import Budget, OutOfBudget
-from messagebody.solver.languages import Language, PartSet, TypeSet
+from messagebody.solver.languages import COMPARED, Language, PartSet, TypeSet
 from messagebody.solver.search import search
 
 EVERY_TYPE: Final[TypeSet] = (1 << len(WELL_KNOWN)) - 1
 """All of them, as bits."""
 
 Pattern = NamePattern | ContentTypePattern
+_Edges = tuple[str, str]
 
 _CACHED: Final = 16_384
 _PAIRS_CACHED: Final = 131_072
 # Beyond it, comparing texts costs more than the search it would save.
 _ALTERNATIVES: Final = 512
+_BUILT: Final = 4
+"""Steps that one state of an automaton costs to make."""
+_LONG: Final = 256
+_PER_STEP: Final = 16
+"""Characters of a word, read by one pattern, that cost as much as a step."""
+_COMPARED: Final = 64
+"""Characters of patterns, once for every name, that cost as much as a step."""
 # Comparisons of texts that cost as much as a step.
 _TEXTS_PER_STEP: Final = 4
+# Alternatives of a pattern that are compared with each of another, and made a word of.
+_FEW: Final = 16
+_TRIED: Final = 4
 _STARRED: Final = re.compile(r"[^*]*/\*\*?")
 # One pair must not eat the budget of a decision; a harder one is left to the full search.
 _STEPS_OF_A_PAIR: Final = 20_000
@@ -44,6 +56,39 @@ _OF_TYPE: Final = {kind: sum(bit for bit, _ in listed) for kind, listed in _LIST
 def language_of(pattern: Pattern) -> Language:
     """Return the language of a pattern, the same object for equal patterns."""
     return Language(pattern.automaton)
+
+
+def priced_language(pattern: Pattern, budget: Budget) -> Language:
+    """Return the language of a pattern, and charge once for what it takes to make it."""
+    budget.spend_once(pattern, _BUILT * pattern.syntax.states)
+    return language_of(pattern)
+
+
+def select(pattern: NamePattern, names: Sequence[str | None], budget: Budget) -> list[int]:
+    """Return the positions of the legal names that a pattern matches, and charge for it."""
+    if pattern.shapes:
+        budget.spend(1 + len(names) * len(pattern.text) // _COMPARED)
+        return pattern.select(names)
+    # Looked through as texts first: most names begin otherwise.
+    prefix = pattern.prefix
+    near = [place for place, name in enumerate(names) if name and name.startswith(prefix)]
+    budget.spend(1 + len(names) // _PER_STEP)
+    if len(pattern.text) > _LONG:
+        return [place for place in near if _run(pattern, names[place] or "", budget)]
+    if near:
+        budget.spend_once(pattern, _BUILT * pattern.syntax.states)
+    budget.spend(sum([1 + len(names[place] or "") // _PER_STEP for place in near]))
+    return [near[i] for i in pattern.select([names[place] for place in near])]
+
+
+def _run(pattern: Pattern, word: str, budget: Budget) -> bool:
+    """Tell whether a long pattern matches a legal word; each character is followed and paid for."""
+    automaton = priced_language(pattern, budget).automaton
+    states = automaton.start
+    for character in word:
+        budget.spend(automaton.step_cost(states) // COMPARED)
+        states = automaton.step(states, character)
+    return bool(states & automaton.accepting)
 
 
 def known_types(pattern: ContentTypePattern) -> TypeSet:
@@ -70,14 +115,22 @@ def _known_of_many(pattern: ContentTypePattern) -> TypeSet:
     return found
 
 
-def matches_type(pattern: ContentTypePattern, kind: str) -> bool:
-    """Tell whether a pattern matches a lower-case `type/subtype`, by its text if that is simple."""
+def matches_type(pattern: ContentTypePattern, kind: str, budget: Budget | None = None) -> bool:
+    """Tell whether a pattern matches a lower-case `type/subtype`, by its text if that is simple.
+
+    Arguments:
+        pattern: the pattern.
+        kind: the content type.
+        budget: what it may cost where the text does not say it; None for a short pattern.
+    """
     if pattern.is_universal or not kind.startswith(pattern.prefix):
         return pattern.is_universal
     if pattern.literal is not None:
         return pattern.literal == kind
     affixes = _affixes(pattern)
     if affixes is None:
+        if budget is not None:
+            return _run(pattern, kind, budget)
         return pattern.matches_essence(kind)
     for first, last in affixes:
         if last is None:
@@ -132,17 +185,29 @@ def alternatives(pattern: Pattern) -> tuple[str, ...]:
     return tuple(before + each + after for each in inside.split(","))
 
 
+def is_held(outer: Pattern, inner: Pattern) -> bool:
+    """Tell whether one pattern matches all that another matches, as a glance shows; false: unsure.
+
+    Most parts of schemas that fit are equal, or lie in a directory or a type of the other side.
+    """
+    return (
+        outer.text == inner.text
+        or outer.is_universal
+        or (outer.is_open and inner.prefix.startswith(outer.prefix))
+    )
+
+
 def contains(outer: Pattern, inner: Pattern, budget: Budget | None = None) -> bool | None:
     """Tell whether one pattern matches all that another of its kind matches; None: too hard.
 
     What a search cost is taken from the budget each time, though it is remembered: what a caller
     can afford is not a matter of what others asked before.
     """
-    if outer.text == inner.text or outer.is_universal:
+    if is_held(outer, inner):
         return True
     # One word: asking whether it is accepted is exact, and needs no search.
     if inner.literal is not None:
-        return _accepts(outer, inner.literal)
+        return _accepts(outer, inner.literal, budget)
     verdict, cost = _contains_many(outer, inner)
     if budget is not None:
         budget.spend(cost)
@@ -156,9 +221,9 @@ def _contains_many(outer: Pattern, inner: Pattern) -> tuple[bool | None, int]:
     read = _contains_by_text(outer, inner)
     if read is not None:
         return read, cost
-    languages = [(1, language_of(inner)), (2, language_of(outer))]
     budget = Budget(max(_STEPS_OF_A_PAIR - cost, 0))
     try:
+        languages = [(1, priced_language(inner, budget)), (2, priced_language(outer, budget))]
         # A word of the inner pattern that the outer one does not match refutes it.
         words = search(languages, budget, good=1, bad=2, need=(1,))
         return all(signature & 2 for signature, _ in words), _STEPS_OF_A_PAIR - budget.left
@@ -222,10 +287,10 @@ def is_type(text: str) -> bool:
     return _TYPE.fullmatch(text) is not None
 
 
-def _accepts(pattern: Pattern, word: str) -> bool:
-    if isinstance(pattern, NamePattern):
-        return bool(pattern.select([word]))
-    return matches_type(pattern, word)
+def _accepts(pattern: Pattern, word: str, budget: Budget | None = None) -> bool:
+    if not isinstance(pattern, NamePattern):
+        return matches_type(pattern, word, budget)
+    return bool(pattern.select([word]) if budget is None else select(pattern, [word], budget))
 
 
 def are_disjoint(one: Pattern, other: Pattern, budget: Budget | None = None) -> bool | None:
@@ -245,16 +310,47 @@ def _are_disjoint(one: Pattern, other: Pattern) -> tuple[bool | None, int]:
         return not _accepts(other, one.literal), 0
     if other.literal is not None:
         return not _accepts(one, other.literal), 0
-    # Words that begin differently are different: most pairs end here.
-    if not Beginnings([one]).near(other):
+    # Words that begin or end differently are different: most pairs end here.
+    if not _alike(one, other):
         return True, 0
-    languages = [(1, language_of(one)), (2, language_of(other))]
     budget = Budget(_STEPS_OF_A_PAIR)
     try:
+        if shared_word(one, other, budget) is not None:
+            return False, _STEPS_OF_A_PAIR - budget.left
+        languages = [(1, priced_language(one, budget)), (2, priced_language(other, budget))]
         words = search(languages, budget, good=3, bad=0, need=(1, 2))
         return next(words, None) is None, _STEPS_OF_A_PAIR - budget.left
     except OutOfBudget:
         return None, _STEPS_OF_A_PAIR
+
+
+def shared_word(one: Pattern, other: Pattern, budget: Budget) -> str | None:
+    """Return a word that two patterns of one kind both match, if one made of their texts is."""
+    for (first, last), (their_first, their_last) in _alike(one, other)[:_TRIED]:
+        word = max(first, their_first, key=len) + "a" + max(last, their_last, key=len)
+        if is_word(one, word) and all(_accepts(each, word, budget) for each in (one, other)):
+            return word
+    return None
+
+
+def _alike(one: Pattern, other: Pattern) -> list[tuple[_Edges, _Edges]]:
+    """Return the pairs of alternatives of two patterns that may have a word in common."""
+    return [
+        (mine, theirs)
+        for mine, theirs in product(_edges(one), _edges(other))
+        if (mine[0].startswith(theirs[0]) or theirs[0].startswith(mine[0]))
+        and (mine[1].endswith(theirs[1]) or theirs[1].endswith(mine[1]))
+    ]
+
+
+@lru_cache(_CACHED)
+def _edges(pattern: Pattern) -> tuple[_Edges, ...]:
+    """Return what the words of each alternative begin and end with, all of it without a star."""
+    texts = alternatives(pattern)
+    if not 0 < len(texts) <= _FEW:
+        # Too rich for a list: the common beginning of all of them is still true.
+        return ((pattern.prefix, ""),)
+    return tuple([(text.partition("*")[0], text.rpartition("*")[2]) for text in texts])
 
 
 @lru_cache(_CACHED)

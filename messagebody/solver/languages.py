@@ -2,7 +2,7 @@
 
 import heapq
 import string
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import Final
 
@@ -17,11 +17,21 @@ _ALIKE: Final = 12
 COMPARED: Final = 4
 """Comparisons of a set of states with a group that cost as much as a step."""
 _ROWS_KEPT: Final = 4096
+# States that are looked at one by one: far ones would lie many layers apart.
+_FEW: Final = 64
+_LONG: Final = 1024
+_MANY: Final = 16
+"""A set of more bits than that, and more members, is looked through as text."""
 
 PartSet = int
 """A set of schema parts, a bit for each."""
 TypeSet = int
 """A set of well-known content types, a bit for each."""
+
+Key = int | bytes
+"""A set of states as `key_of` returns it."""
+_HASHED: Final = 1 << 61
+"""Ints below it are their own hash."""
 
 Row = tuple[dict[str, States], States]
 
@@ -46,14 +56,15 @@ class Language:
         self.accepting = automaton.accepting
         self.is_empty = automaton.is_empty
         self.size = automaton.size
-        self._rows: dict[int, Row] = {}
+        self._rows: dict[Key, Row] = {}
         # The characters that are not told apart move alike, so the most readable stands for all.
         plain = automaton.alphabet - automaton.literals
         self._ordinary = min(plain, key=pleasant_order) if plain else ""
 
     def row(self, states: States) -> Row:
         """Return where each character leads that makes a difference, and where all others do."""
-        found = self._rows.get(states)
+        key = key_of(states)
+        found = self._rows.get(key)
         if found is None:
             step = self.automaton.step
             others = step(states, self._ordinary) if self._ordinary else 0
@@ -62,7 +73,7 @@ class Language:
             found = {c: after for c, after in reached.items() if after != others}, others
             if len(self._rows) >= _ROWS_KEPT:
                 self._rows.clear()
-            self._rows[states] = found
+            self._rows[key] = found
         return found
 
     def row_cost(self, states: States) -> int:
@@ -98,20 +109,25 @@ class Language:
         """
         if self.is_empty:
             return
+        # Each beginning knows the one before it: spelled out, long ones would fill the memory.
+        beginnings: list[tuple[int, str]] = [(-1, "")]
         # Ordered by length so far plus distance, then longest first: straight to the nearest word.
-        queue = [(self._distance(self.start, 0), 0, "", self.start)]
+        queue = [(self._distance(self.start, 0), 0, 0, self.start)]
         while queue:
-            estimate, _, word, states = heapq.heappop(queue)
+            estimate, length, number, states = heapq.heappop(queue)
             if budget is not None:
                 budget.spend(1 + self.row_cost(states))
             if states & self.accepting:
-                yield word
-            length = len(word) + 1
-            nearest = estimate - length
+                yield spelled(beginnings, number)
+            # One character brings the nearest word nearer by one at most.
+            nearest = max(estimate + length - 1, 0)
+            distances: dict[States, int] = {}
             for character, after in self._onwards(states):
-                # One character brings the nearest word nearer by one at most.
-                estimate = length + self._distance(after, max(nearest, 0))
-                heapq.heappush(queue, (estimate, -length, word + character, after))
+                if after not in distances:
+                    distances[after] = self._distance(after, nearest)
+                estimate = 1 - length + distances[after]
+                heapq.heappush(queue, (estimate, length - 1, len(beginnings), after))
+                beginnings.append((number, character))
 
     def _onwards(self, states: States) -> Iterator[tuple[str, States]]:
         reached, others = self.row(states)
@@ -123,6 +139,8 @@ class Language:
 
     def _distance(self, states: States, least: int) -> int:
         """Return how many characters the nearest word still needs; it is known to be some."""
+        if states.bit_count() <= _FEW:
+            return min([self._distances[state] for state in members(states)])
         layers = self._layers
         return next(
             distance
@@ -131,10 +149,14 @@ class Language:
         )
 
     @cached_property
+    def _distances(self) -> list[int]:
+        return self.automaton.distances()
+
+    @cached_property
     def _layers(self) -> list[tuple[int, States]]:
         """By distance to the nearest word, the states, as a set moved down to its lowest one."""
         layers: dict[int, list[int]] = {}
-        for state, distance in enumerate(self.automaton.distances()):
+        for state, distance in enumerate(self._distances):
             if distance <= self.size:
                 layers.setdefault(distance, []).append(state)
         found = []
@@ -143,6 +165,31 @@ class Language:
             # Moved down: states of one distance lie close together in a pattern of any length.
             found.append((states[0], sum(1 << state - states[0] for state in states)))
         return found
+
+
+def spelled(beginnings: Sequence[tuple[int, str]], number: int) -> str:
+    """Return a word, given its beginnings: the number of the one before, and the character.
+
+    Arguments:
+        beginnings: by number; that of the empty word has a number below 0 before it.
+        number: that of the word.
+    """
+    characters: list[str] = []
+    while number >= 0:
+        number, character = beginnings[number]
+        characters.append(character)
+    return "".join(reversed(characters))
+
+
+def key_of(states: States) -> Key:
+    """Return a set of states as a key of a dict or a set.
+
+    The hash of an int is its rest by a power of two less one, so that the hashes of sets of a few
+    far states are few, and looking one up would be linear in their number.
+    """
+    if states < _HASHED:
+        return states
+    return states.to_bytes((states.bit_length() + 7) // 8, "little")
 
 
 def bits(mask: int) -> list[int]:
@@ -157,8 +204,24 @@ def bits(mask: int) -> list[int]:
 def members(states: int) -> list[int]:
     """Return the numbers of the bits that are set, lowest first."""
     found = []
+    if states.bit_length() > _LONG and states.bit_count() > _MANY:
+        # Each operation on a long number costs as much as all of its bits: text is searched faster.
+        digits = f"{states:b}"[::-1]
+        at = digits.find("1")
+        while at >= 0:
+            found.append(at)
+            at = digits.find("1", at + 1)
+        return found
     while states:
         lowest = states & -states
         found.append(lowest.bit_length() - 1)
         states ^= lowest
+    return found
+
+
+def set_of(numbers: Iterable[int]) -> int:
+    """Return the set of some numbers, a bit for each."""
+    found = 0
+    for number in numbers:
+        found |= 1 << number
     return found

@@ -1,6 +1,7 @@
 """A schema as the decision sees it: its patterns, and a likely message part for each."""
 
 from collections.abc import Iterable
+from functools import cached_property
 from typing import NamedTuple, Protocol, Self
 
 import attrs
@@ -8,6 +9,7 @@ import attrs
 from messagebody.globs import ContentTypePattern, NamePattern
 from messagebody.names import is_name
 from messagebody.solver.containment import instance, is_word, known_types, language_of
+from messagebody.solver.languages import TypeSet
 
 
 class SchemaPartLike(Protocol):
@@ -33,9 +35,11 @@ class PartType(NamedTuple):
     content_type: str
 
 
-@attrs.frozen
+@attrs.frozen(slots=False)
 class Profile:
     """The patterns of a schema, column by column, and what follows from each by itself.
+
+    What follows is worked out when it is first asked for: schemas that fit part by part need none.
 
     Arguments:
         names: the name pattern of each schema part, None for one that wants no name.
@@ -46,18 +50,6 @@ class Profile:
     names: tuple[NamePattern | None, ...]
     types: tuple[ContentTypePattern, ...]
     required: tuple[bool, ...]
-    # What follows from the columns is not part of a profile's identity.
-    required_parts: list[int] = attrs.field(init=False, eq=False)
-    """The positions of the required schema parts."""
-    samples: list[str | None] = attrs.field(init=False, eq=False)
-    """A legal name for each schema part; None for no name, "" where nothing matches.
-
-    Stars are filled with a letter of the part's own, so that samples rarely clash.
-    """
-    kinds: list[int] = attrs.field(init=False, eq=False)
-    """The well-known content types each schema part matches, as bits."""
-    odd_types: list[str] = attrs.field(init=False, eq=False)
-    """A content type for each schema part that matches no well-known one."""
 
     @classmethod
     def of(cls, schema_parts: Iterable[SchemaPartLike]) -> Self:
@@ -69,15 +61,32 @@ class Profile:
             tuple([part.required for part in parts]),
         )
 
-    def __attrs_post_init__(self) -> None:
-        # Frozen to everybody else; this is the way attrs documents for derived fields.
-        put = object.__setattr__
-        kinds = [known_types(pattern) for pattern in self.types]
-        put(self, "required_parts", [i for i, required in enumerate(self.required) if required])
-        put(self, "samples", [_sample(name, place) for place, name in enumerate(self.names)])
-        put(self, "kinds", kinds)
-        odd = [pattern for pattern, known in zip(self.types, kinds, strict=True) if not known]
-        put(self, "odd_types", [sample_type(pattern) for pattern in odd])
+    @cached_property
+    def required_parts(self) -> list[int]:
+        """The positions of the required schema parts."""
+        return [i for i, required in enumerate(self.required) if required]
+
+    @cached_property
+    def samples(self) -> list[str | None]:
+        """A legal name for each schema part; None for no name, "" where nothing matches.
+
+        Stars are filled with a letter of the part's own, so that samples rarely clash.
+        """
+        return [_sample(name, place) for place, name in enumerate(self.names)]
+
+    @cached_property
+    def kinds(self) -> list[TypeSet]:
+        """The well-known content types each schema part matches, as bits."""
+        return [known_types(pattern) for pattern in self.types]
+
+    @cached_property
+    def odd_types(self) -> list[str]:
+        """A content type for each schema part that matches no well-known one."""
+        return [
+            sample_type(pattern)
+            for pattern, known in zip(self.types, self.kinds, strict=True)
+            if not known
+        ]
 
     def __len__(self) -> int:
         """Return the number of schema parts."""

@@ -5,18 +5,20 @@ from functools import cached_property
 from itertools import islice
 from typing import Final, TypeVar
 
-from messagebody.globs import NamePattern, name_pattern
+from messagebody.globs import name_pattern
 from messagebody.media_types import WELL_KNOWN
 from messagebody.solver.budget import Budget
 from messagebody.solver.containment import (
     EVERY_TYPE,
     Beginnings,
-    alternatives,
     known_types,
     language_of,
+    matches_type,
+    priced_language,
+    select,
 )
 from messagebody.solver.cover import cover
-from messagebody.solver.languages import COMPARED, Language, PartSet, members
+from messagebody.solver.languages import Language, PartSet, members
 from messagebody.solver.profile import PartType, Profile
 from messagebody.solver.search import search
 
@@ -24,9 +26,6 @@ _P = TypeVar("_P")
 
 # With more parts needed nearly everything is reachable, and working it out saves nothing.
 _FEW_NEEDED: Final = 8
-_LONG: Final = 256
-_PER_STEP: Final = 16
-"""Characters of a name, read by one pattern, that cost as much as a step."""
 
 
 class Pair:
@@ -63,7 +62,7 @@ class Pair:
             # Only patterns that begin as the name does are asked: most schemas have few of those.
             near = members(self._name_beginnings.near_word(name))
             self.budget.spend(1)
-            found = sum(1 << i for i in near if _matches(self.names[i], name, self.budget))
+            found = sum(1 << i for i in near if self._matches_name(i, name))
             self._of_name[name] = found
         return found or 0
 
@@ -73,9 +72,15 @@ class Pair:
         if found is None:
             near = members(self._type_beginnings.near_word(content_type))
             self.budget.spend(1 + len(near))
-            found = sum(1 << i for i in near if self.types[i].matches_essence(content_type))
+            found = sum(
+                1 << i for i in near if matches_type(self.types[i], content_type, self.budget)
+            )
             self._of_type[content_type] = found
         return found
+
+    def _matches_name(self, index: int, name: str) -> bool:
+        pattern = self.names[index]
+        return pattern is not None and bool(select(pattern, [name], self.budget))
 
     def hits(self, part: PartType) -> PartSet:
         """Return the schema parts that accept a message part."""
@@ -107,7 +112,7 @@ class Pair:
         """Return the language of the name pattern of a named schema part."""
         pattern = self.names[index]
         assert pattern is not None  # noqa: S101 - only named parts are asked for
-        return language_of(pattern)
+        return priced_language(pattern, self.budget)
 
     def type_words(
         self, *, good: PartSet, bad: PartSet = 0, need: Sequence[PartSet]
@@ -124,7 +129,9 @@ class Pair:
         """
         # Equal patterns are searched once, under the labels of all their parts.
         labels = _labels(_reachable(good | bad, need, self.near_types), self.types)
-        languages = [(label, language_of(pattern)) for pattern, label in labels.items()]
+        languages = [
+            (label, priced_language(pattern, self.budget)) for pattern, label in labels.items()
+        ]
         for signature, word in search(languages, self.budget, good=good, bad=bad, need=need):
             known = EVERY_TYPE
             for pattern, label in labels.items():
@@ -151,7 +158,11 @@ class Pair:
         """
         chosen = _reachable((good | bad) & ~self.unnamed, need, self.near_names)
         labels = _labels(chosen, self.names)
-        languages = [(label, language_of(pattern)) for pattern, label in labels.items() if pattern]
+        languages = [
+            (label, priced_language(pattern, self.budget))
+            for pattern, label in labels.items()
+            if pattern
+        ]
         taken = 1 << len(self.names)
         # A name to leave out is one more pattern that it is bad to match.
         languages += [(taken, language_of(name_pattern(name))) for name in without]
@@ -160,22 +171,6 @@ class Pair:
         ):
             if not signature & taken:
                 yield signature, word
-
-
-def _matches(pattern: NamePattern | None, name: str, budget: Budget) -> bool:
-    """Tell whether a pattern matches a legal name, and charge what that takes."""
-    if pattern is None:
-        return False
-    budget.spend(1 + len(name) // _PER_STEP)
-    if len(pattern.text) <= _LONG or alternatives(pattern):
-        return bool(pattern.select([name]))
-    # Too rich for a regex, and long: each character is followed, and paid for.
-    automaton = pattern.automaton
-    states = automaton.start
-    for character in name:
-        budget.spend(automaton.step_cost(states) // COMPARED)
-        states = automaton.step(states, character)
-    return bool(states & automaton.accepting)
 
 
 def _reachable(parts: PartSet, need: Sequence[PartSet], near: Callable[[int], PartSet]) -> PartSet:

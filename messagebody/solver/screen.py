@@ -21,8 +21,11 @@ from messagebody.solver.containment import (
     are_disjoint,
     contains,
     includes,
+    is_held,
     is_type,
     matches_type,
+    select,
+    shared_word,
 )
 from messagebody.solver.languages import TypeSet, members
 from messagebody.solver.profile import PartType, Profile
@@ -75,9 +78,6 @@ _FEW: Final = 1024
 _TRIED: Final = 8
 """Alternatives of a part of which a sample is tried."""
 
-_PER_STEP: Final = 64
-"""Characters of patterns, once for every name, that cost as much as a step."""
-
 
 class _Side:
     """A schema with, for each part, the content types it matches among those tried, as bits."""
@@ -86,10 +86,13 @@ class _Side:
         self.profile = profile
         self.budget = budget
         self.kinds = [*profile.kinds]
+        # Most patterns begin otherwise, so that few are asked.
+        beginnings = Beginnings(profile.types) if odd_types else None
         for number, kind in enumerate(odd_types, len(WELL_KNOWN)):
-            for index, pattern in enumerate(profile.types):
-                # Most patterns begin otherwise, which is asked here to save the call.
-                if kind.startswith(pattern.prefix) and matches_type(pattern, kind):
+            near = members(beginnings.near_word(kind)) if beginnings else []
+            budget.spend(1 + len(near))
+            for index in near:
+                if matches_type(profile.types[index], kind, budget):
                     self.kinds[index] |= 1 << number
 
     def union(self, chosen: Iterable[int]) -> TypeSet:
@@ -102,7 +105,7 @@ class _Side:
     def accepts(self, part: PartType) -> bool:
         """Tell whether any part accepts a message part."""
         return any(
-            matches_type(self.profile.types[index], part.content_type)
+            matches_type(self.profile.types[index], part.content_type, self.budget)
             for index in self.accepting([part.name])[0]
         )
 
@@ -131,7 +134,9 @@ class _Side:
 
     def _selecting(self, names: Sequence[str | None], times: int) -> "_Select":
         if len(names) * times <= _FEW:
-            return lambda pattern: pattern.select(names)
+            return lambda pattern: (
+                pattern.select(names) if pattern.shapes else select(pattern, names, self.budget)
+            )
         return _Sorted(names, self.budget).select
 
 
@@ -153,8 +158,8 @@ class _Sorted:
         first = bisect_left(self._names, pattern.prefix)
         # Behind every character of a name.
         last = bisect_left(self._names, pattern.prefix + chr(0x7F), first)
-        self._budget.spend(1 + (last - first) * len(pattern.text) // _PER_STEP)
-        return [self._places[first + i] for i in pattern.select(self._names[first:last])]
+        found = select(pattern, self._names[first:last], self._budget)
+        return [self._places[first + i] for i in found]
 
 
 class Screen:
@@ -166,15 +171,30 @@ class Screen:
     """
 
     def __init__(self, producer: Profile, consumer: Profile) -> None:
-        odd = [kind for kind in dict.fromkeys(producer.odd_types + consumer.odd_types) if kind]
-        self._odd_types = odd
         # Its own allowance: a first look must not use up what the searches need.
         self._budget = Budget(DEFAULT_STEPS)
-        self._producer = _Side(producer, odd, self._budget)
-        self._consumer = _Side(consumer, odd, self._budget)
+        self._profiles = producer, consumer
+        # In large schemas a part is looked up among those that begin alike, not compared to all.
+        self._is_small = len(producer) * len(consumer) <= _FEW
+
+    @cached_property
+    def _odd_types(self) -> list[str]:
+        producer, consumer = self._profiles
+        return [kind for kind in dict.fromkeys(producer.odd_types + consumer.odd_types) if kind]
+
+    @cached_property
+    def _producer(self) -> _Side:
+        return _Side(self._profiles[0], self._odd_types, self._budget)
+
+    @cached_property
+    def _consumer(self) -> _Side:
+        return _Side(self._profiles[1], self._odd_types, self._budget)
 
     def valid_body(self) -> Answer:
         """Return a body that is valid for the producer."""
+        return self._within_budget(lambda _: self._valid_body(), 0)
+
+    def _valid_body(self) -> Answer:
         side = self._producer
         for index in side.profile.required_parts:
             # No name or no type matches the pattern: exactly known, so nothing can be valid.
@@ -184,6 +204,9 @@ class Screen:
 
     def occurrence(self, index: int) -> Answer:
         """Return a valid body with a part that a producer part accepts."""
+        return self._within_budget(self._occurrence, index)
+
+    def _occurrence(self, index: int) -> Answer:
         side = self._producer
         if side.profile.samples[index] == "" or not side.kinds[index]:
             return NONE
@@ -191,10 +214,20 @@ class Screen:
 
     def rejection(self, index: int) -> Answer:
         """Return a valid body with a part of one producer part that the consumer rejects."""
+        producer, consumer = self._profiles
+        if self._is_small and any(
+            _is_part_held(consumer, j, producer, index) for j in range(len(consumer))
+        ):
+            return NONE
         return self._within_budget(self._rejection, index)
 
     def omission(self, wanted: int) -> Answer:
         """Return a valid body of the producer without a part that one consumer part requires."""
+        producer, consumer = self._profiles
+        if self._is_small and any(
+            _is_part_held(consumer, wanted, producer, i) for i in producer.required_parts
+        ):
+            return NONE
         return self._within_budget(self._omission, wanted)
 
     def shared(self) -> Answer:
@@ -392,7 +425,27 @@ class Screen:
             both = side.kinds[index] & other.union(other.accepting_samples[j])
             if both:
                 return self._part(other.profile.samples[j], both)
+        # Then names that end as the one pattern says and begin as the other does.
+        for theirs, kinds in zip(other.profile.names, other.kinds, strict=True):
+            if theirs is None or not side.kinds[index] & kinds:
+                continue
+            self._budget.spend(1)
+            name = shared_word(pattern, theirs, self._budget)
+            if name is not None:
+                both = side.kinds[index] & other.union(other.accepting([name])[0])
+                if both:
+                    return self._part(name, both)
         return None
+
+
+def _is_part_held(outer: Profile, j: int, inner: Profile, i: int) -> bool:
+    """Tell whether one schema part accepts all that another accepts, as a glance shows."""
+    mine, theirs = inner.names[i], outer.names[j]
+    if not is_held(outer.types[j], inner.types[i]):
+        return False
+    if mine is None or theirs is None:
+        return mine is theirs
+    return is_held(theirs, mine)
 
 
 def _is_inside(inner: _Side, i: int, outer: _Side, j: int) -> bool:
@@ -417,12 +470,11 @@ def _is_apart(side: _Side, index: int, other: _Side) -> bool:
 
 def _are_apart(one: _Side, i: int, other: _Side, j: int) -> bool:
     mine, theirs, budget = one.profile.names[i], other.profile.names[j], one.budget
-    if mine is None or theirs is None:
-        if mine is not theirs:
-            return True
-    elif are_disjoint(mine, theirs, budget):
+    if (mine is None) is not (theirs is None):
         return True
-    # A well-known type that both match: not apart.
-    if one.kinds[i] & other.kinds[j]:
-        return False
-    return bool(are_disjoint(one.profile.types[i], other.profile.types[j], budget))
+    # Types first, since they are simple; with a well-known one that both match, they are not apart.
+    if not one.kinds[i] & other.kinds[j] and are_disjoint(
+        one.profile.types[i], other.profile.types[j], budget
+    ):
+        return True
+    return mine is not None and theirs is not None and bool(are_disjoint(mine, theirs, budget))

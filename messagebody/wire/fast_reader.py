@@ -7,6 +7,7 @@ by counting: in a document without escapes before them, the number of `":` is th
 members, and it must equal the number of members that arrived.
 """
 
+import re
 import sys
 from functools import lru_cache
 from typing import Any, Final
@@ -18,8 +19,14 @@ from messagebody.limits import Limits
 from messagebody.media_types import OCTET_STREAM, TEXT_PLAIN, check_content_type
 from messagebody.names import are_names
 from messagebody.wire import base64
-from messagebody.wire.data_urls import is_data_url
-from messagebody.wire.members import ABOUT, PartRecord, as_text, check_promise, check_url
+from messagebody.wire.members import (
+    ABOUT,
+    URL,
+    AnyRecord,
+    PartRecord,
+    as_text,
+    check_promise,
+)
 from messagebody.wire.strict_json import checked_copy, has_more_values
 from messagebody.wire.walk import containers
 
@@ -44,47 +51,46 @@ _LargePart: Final = msgspec.defstruct(
         (field.name, msgspec.Raw, msgspec.field(default=msgspec.Raw(), name=field.encode_name))
         if field.name == "content"
         else (field.name, field.type, msgspec.field(default=field.default, name=field.encode_name))
-        for field in msgspec.structs.fields(PartRecord)
+        for field in msgspec.structs.fields(AnyRecord)
     ],
     # The collector would walk 100,000 records again and again, and they can hold no cycle.
     gc=False,
 )
-# Members with a check of a whole column at once; any other is checked value by value.
-_COLUMNS: Final = {"name", "content_type", "metadata"}
-_OTHERS: Final = [member for member in ABOUT if member.argument not in _COLUMNS]
+# Members that the loop over all parts checks; any other is checked value by value.
+_IN_LOOP: Final = {"name", "content_type", "metadata"}
+_OTHERS: Final = [member for member in ABOUT if member.argument not in _IN_LOOP]
+
+
+# A data URL is inline content in disguise, with checks of its own.
+_is_remote: Final = re.compile(rf"(?!(?i:data):){URL.pattern}").fullmatch
 
 
 class _Hesitation(Exception):
     """The document is not one the fast reading takes."""
 
 
-_small_decoder: Final = msgspec.json.Decoder(list[PartRecord])
-_large_decoder: Final = msgspec.json.Decoder(list[_LargePart])  # type: ignore[valid-type]
+_decode: Final = msgspec.json.Decoder(list[PartRecord]).decode
+_decode_any: Final = msgspec.json.Decoder(list[AnyRecord]).decode
+_decode_large: Final = msgspec.json.Decoder(list[_LargePart]).decode  # type: ignore[valid-type]
 _write: Final = msgspec.json.Encoder().encode
 
 
-def decode_flawless(document: bytes, limits: Limits, *, strict: bool) -> list[PartRecord] | None:
+def decode_flawless(document: bytes, limits: Limits, strict: bool) -> list[PartRecord] | None:
     """Return the records of a document's parts, None if the reference reading has to decide."""
     size = len(document)
     try:
-        _require(not has_more_values(document, limits.values))
-        # Most messages are small, and every call made for one of them shows.
-        if size <= _FEW:
-            records = _read_few(document)
-        elif _begins_with_large_part(document):
-            records = _read_large(document)
-        else:
-            records = _read_small(document)
-        if len(records) > limits.parts:
-            return None
-        _check(records, limits, size, strict=strict)
+        if size > limits.values:
+            _require(not has_more_values(document, limits.values))
+        is_large = size > _LARGE and _begins_with_large_part(document)
+        records = _read_large(document) if is_large else _read(document)
+        _check(records, limits, size, strict)
     # Not an error here: whatever the fast reading refuses, the reference reading decides and words.
     except (msgspec.MsgspecError, MessageBodyError, ValueError, RecursionError, _Hesitation):
         return None
     return records
 
 
-def convert_flawless(data: list[Any], limits: Limits, *, strict: bool) -> list[PartRecord] | None:
+def convert_flawless(data: list[Any], limits: Limits, strict: bool) -> list[PartRecord] | None:
     """Return the records of parsed parts, None if the reference reading has to decide.
 
     Values that are not of a parser's own types, such as subclasses of `str`, are left to it.
@@ -93,12 +99,12 @@ def convert_flawless(data: list[Any], limits: Limits, *, strict: bool) -> list[P
         _require(len(data) <= limits.parts)
         # An array of dicts and nothing else: a subclass could answer differently at each look.
         _require(set(map(type, data)) <= {dict})
-        records: list[PartRecord] = msgspec.convert(data, list[PartRecord])
+        records = _convert(data)
         # The converter ignores unknown members and takes null for absent; the count shows both.
         _require(sum(map(len, data)) == _count_members(records))
         _check_plain(records)
         # There is no document to compare with, so every content is measured.
-        _check(records, limits, limits.part_bytes + 1, strict=strict)
+        _check(records, limits, limits.part_bytes + 1, strict)
     except (msgspec.MsgspecError, MessageBodyError, ValueError, RecursionError, _Hesitation):
         return None
     return records
@@ -122,19 +128,48 @@ def _require(condition: bool) -> None:
         raise _Hesitation
 
 
-def _read_few(document: bytes) -> list[PartRecord]:
-    records = _small_decoder.decode(document)
+# Making records
+
+
+def _read(document: bytes) -> list[PartRecord]:
+    try:
+        records: list[PartRecord] = _decode(document)
+    except msgspec.ValidationError:
+        records = _settled(_decode_any(document))
     # Written back, a flawless document is the same bytes: cheaper than counting, and plainly right.
-    if _write(records) != document:
+    is_written_so = (
+        _write(records) == document if len(document) <= _FEW else _is_written_so(records, document)
+    )
+    if not is_written_so:
         _check_members(records, document)
     return records
 
 
-def _read_small(document: bytes) -> list[PartRecord]:
-    records = _small_decoder.decode(document)
-    if not _is_written_so(records, document):
-        _check_members(records, document)
+def _convert(data: list[Any]) -> list[PartRecord]:
+    try:
+        return msgspec.convert(data, list[PartRecord])
+    except msgspec.ValidationError:
+        return _settled(msgspec.convert(data, list[AnyRecord]))
+
+
+def _settled(records: list[Any]) -> list[PartRecord]:
+    """Return records of any content types, checked, as those that all bodies hold."""
+    types: dict[str, str] = {"": ""}
+    for record in records:
+        kind = record.content_type
+        if kind not in types:
+            types[kind] = _known_type(kind)
+        # Equal types share one string.
+        record.settle(types[kind])
     return records
+
+
+@lru_cache(256)
+def _known_type(kind: str) -> str:
+    """Return a legal content type that leaves open what plain content may hold."""
+    # Case by case: a charset may be one that plain text is refused for.
+    _require("charset" not in kind.lower())
+    return check_content_type(kind)
 
 
 def _begins_with_large_part(document: bytes) -> bool:
@@ -143,16 +178,18 @@ def _begins_with_large_part(document: bytes) -> bool:
 
 
 def _read_large(document: bytes) -> list[PartRecord]:
-    parts = _large_decoder.decode(document)
-    records = [
-        PartRecord(
-            *(
-                _large_content(part) if field == "content" else getattr(part, field)
-                for field in _FIELDS
+    parts = _decode_large(document)
+    records = _settled(
+        [
+            AnyRecord(
+                *(
+                    _large_content(part) if field == "content" else getattr(part, field)
+                    for field in _FIELDS
+                )
             )
-        )
-        for part in parts
-    ]
+            for part in parts
+        ]
+    )
     _check_members(records, _without_contents(parts, document))
     return records
 
@@ -231,36 +268,39 @@ def _members(value: Any) -> int:
     return sum(len(each) for each in containers(value, depth=sys.maxsize) if type(each) is dict)
 
 
-def _check(records: list[PartRecord], limits: Limits, size: int, *, strict: bool) -> None:
+# Checking them
+
+
+def _check(records: list[PartRecord], limits: Limits, size: int, strict: bool) -> None:
     """Check everything but the members' spelling; fill in types, decode base64.
 
-    Names are checked in a column, each distinct content type once. Text with nothing but a name and
-    a type, which most parts are, is done with that.
+    Text with nothing but a name and a type, which most parts are, is done with one look at its
+    members. Names are checked together.
     """
-    names = [record.name for record in records if record.name is not None]
-    if len(set(names)) < len(names) or not are_names(names, limits.name_length):
+    if len(records) > limits.parts:
         raise _Hesitation
-    types: dict[str, str] = {}
+    names = []
     for record in records:
-        kind = record.content_type
-        if kind not in types:
-            if not kind:
-                # An absent type depends on the content, so it is filled in part by part.
-                _require(not strict)
-                kind = _default_type(record)
-            types[kind] = _known_type(kind)
-        # Equal types share one string.
-        record.content_type = types[kind]
+        if record.name is not None:
+            names.append(record.name)
+        if not record.content_type:
+            # An absent type depends on the content.
+            _require(not strict)
+            record.content_type = _default_type(record)
         if (
             record.encoding is not None
-            or record.url is not None
             or record.content is None
+            or record.url is not None
             or record.size is not None
             or record.digest is not None
         ):
-            _check_content(record, strict=strict)
+            _check_content(record, strict)
         if record.metadata is not None:
             _check_metadata(record, limits)
+    if len(names) > 1 and len(set(names)) < len(names):
+        raise _Hesitation
+    if not are_names(names, limits.name_length):
+        raise _Hesitation
     if _OTHERS:
         _check_others(records)
     # No content is larger than the document it came in.
@@ -271,14 +311,6 @@ def _check(records: list[PartRecord], limits: Limits, size: int, *, strict: bool
 def _default_type(record: PartRecord) -> str:
     is_plain = record.content is not None and record.encoding != "base64"
     return TEXT_PLAIN if is_plain else OCTET_STREAM
-
-
-@lru_cache(256)
-def _known_type(kind: str) -> str:
-    """Return a legal content type that leaves open what plain content may hold."""
-    # Case by case: a charset may be one that plain text is refused for.
-    _require("charset" not in kind.lower())
-    return check_content_type(kind)
 
 
 def _check_others(records: list[PartRecord]) -> None:
@@ -301,14 +333,12 @@ def _check_metadata(record: PartRecord, limits: Limits) -> None:
     record.metadata = checked_copy(record.metadata, depth=limits.depth - 2)
 
 
-def _check_content(record: PartRecord, *, strict: bool) -> None:
+def _check_content(record: PartRecord, strict: bool) -> None:
     content: Any = record.content
     is_promised = record.size is not None or record.digest is not None
     if record.url is not None:
-        # A data URL is inline content in disguise, with checks of its own.
-        if content is not None or record.encoding is not None or is_data_url(record.url):
+        if content is not None or record.encoding is not None or not _is_remote(record.url):
             raise _Hesitation
-        check_url(record.url)
         if is_promised:
             check_promise(record.size, record.digest)
     # The reference reading compares what is stated of inline content.
@@ -316,7 +346,7 @@ def _check_content(record: PartRecord, *, strict: bool) -> None:
         raise _Hesitation
     elif record.encoding == "base64":
         if isinstance(content, str):
-            content = base64.decode(content, strict=strict)
+            content = base64.decode(content, strict)
         text = as_text(content, record.content_type)
         record.content = content if text is None else text
         record.encoding = "base64" if text is None else None

@@ -10,12 +10,11 @@ Everything in a record is checked and in the form that the writer emits; `Part` 
 users see.
 """
 
-import difflib
 import re
 from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
 from types import UnionType
-from typing import TYPE_CHECKING, Annotated, Any, Final, TypedDict, get_args, get_origin
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypedDict, get_args, get_origin
 
 import attrs
 import msgspec
@@ -30,11 +29,11 @@ from messagebody.errors import (
     LimitExceeded,
 )
 from messagebody.limits import DEFAULT_LIMITS
-from messagebody.media_types import check_content_type, is_plain, parse_content_type
+from messagebody.media_types import COMMON, check_content_type, is_plain, parse_content_type
 from messagebody.names import NAME_PATTERN, check_name
 from messagebody.wire import data_urls, strict_json
 
-_URL: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*+:[^\s\x00-\x1f\x7f-\x9f\ud800-\udfff]++")
+URL: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*+:[^\s\x00-\x1f\x7f-\x9f\ud800-\udfff]++")
 # The largest integer that every JSON reader keeps exactly (RFC 8259, 6).
 _MAX_SIZE: Final = 2**53 - 1
 # What plain content can be: its bytes are UTF-8.
@@ -72,7 +71,7 @@ def check_url(url: str) -> str:
     Raises:
         InvalidPart: it is not one.
     """
-    if not isinstance(url, str) or _URL.fullmatch(url) is None:
+    if not isinstance(url, str) or URL.fullmatch(url) is None:
         # A signed URL is a credential, and messages end up in logs.
         shown = quote(redact_url(url)) if isinstance(url, str) else quote(url)
         raise InvalidPart(f"URL {shown} is not scheme:rest without white space and controls")
@@ -131,10 +130,14 @@ def _member(
 
 if TYPE_CHECKING:
     Inline = str | bytes | None
+    Common = str
 # Static checkers know of bytes; the parser must not take a JSON string for them.
 else:
     # What JSON can hold; bytes are put there after decoding and are written as base64.
     Inline = str | None
+    # What the parser finds in a table, without making and checking a string for each part.
+    # `AnyRecord` takes the others.
+    Common = Literal[COMMON]
 
 
 class PartRecord(msgspec.Struct, gc=False, omit_defaults=True):
@@ -153,7 +156,8 @@ class PartRecord(msgspec.Struct, gc=False, omit_defaults=True):
         ),
     ] = None
     content_type: Annotated[
-        str, _member(check_content_type, "type/subtype[; parameters], for example text/markdown.")
+        Common,
+        _member(check_content_type, "type/subtype[; parameters], for example text/markdown."),
     ] = msgspec.field(default="", name="contentType")
     content: Annotated[Inline, _member(check_text, "Inline content.", group="content")] = None
     encoding: Annotated[
@@ -197,6 +201,17 @@ class PartRecord(msgspec.Struct, gc=False, omit_defaults=True):
         dict[str, Any] | None,
         _member(check_object, "Anything JSON.", additionalProperties=True),
     ] = None
+
+
+class AnyRecord(PartRecord, gc=False, omit_defaults=True):
+    """A part as the parser reads it where a content type is not a common one."""
+
+    content_type: str = msgspec.field(default="", name="contentType")
+
+    def settle(self, content_type: str) -> None:
+        """Become a `PartRecord`, which differs in nothing but what the parser takes."""
+        self.content_type = content_type
+        self.__class__ = PartRecord  # type: ignore[assignment]
 
 
 class RichRecord(PartRecord, gc=False, omit_defaults=True):
@@ -249,7 +264,7 @@ def _row(field: msgspec.structs.FieldInfo) -> Member:
     declared = annotated.__origin__
     # A union of a type with None: the type comes first.
     first = get_args(declared)[0] if isinstance(declared, UnionType) else declared
-    kind = get_origin(first) or first
+    kind = str if first is Common else get_origin(first) or first
     schema = {"type": _JSON_TYPES[kind], **meta.extra_json_schema, "description": meta.description}
     return Member(
         field.name, field.encode_name, kind, meta.extra["group"], meta.extra["check"], schema
@@ -362,6 +377,8 @@ def _meant(key: str) -> str | None:
         for known in _FOLDED
         if len(known) >= _MISTYPED_LENGTH and known[:1] == folded[:1]
     ]
+    import difflib  # for those who mistype only
+
     near = difflib.get_close_matches(folded, alike, 1, _MISTYPED_RATIO)
     return _FOLDED[near[0]] if near else None
 

@@ -1,4 +1,4 @@
-"""JSON and bodies: the only module that knows the wire's member names, base64 and limits.
+"""The reading of JSON into bodies: the reference, which decides, and where the fast one is tried.
 
 `decode_parsed` is the reference reading: one part after another, every flaw with its place.
 `decode` first tries a fast reading that takes only flawless compact documents and checks them
@@ -47,7 +47,6 @@ _NOUNS: Final[dict[type, str]] = {str: "a string", int: "an integer", dict: "an 
 
 def decode(
     data: str | bytes | bytearray | memoryview,
-    *,
     limits: Limits = DEFAULT_LIMITS,
     strict: bool = False,
 ) -> list[PartRecord]:
@@ -56,21 +55,13 @@ def decode(
     Raises:
         DecodeError: the document is not a body.
     """
-    if not isinstance(data, _JSON):
-        reader = "a file: load(…)" if isinstance(data, PathLike) else "parsed JSON: from_dicts(…)"
-        raise DecodeError(f"JSON is text or bytes, got {quote(data)}; {reader}")
-    # A lone surrogate is let through here: the reading that refuses it knows its place.
-    document = data.encode("utf-8", "surrogatepass") if isinstance(data, str) else data
-    size = len(document) if type(document) is bytes else memoryview(document).nbytes
-    if size > limits.json_bytes:
-        raise DecodeError(
-            f"{human_size(size)} of JSON; the limit json_bytes is {human_size(limits.json_bytes)}"
-        )
+    document = data if type(data) is bytes else _bytes_of(data, limits)
+    if len(document) > limits.json_bytes:
+        raise _too_large(len(document), limits)
     # At a depth below that of an empty part everything is refused, in the reference reading's
     # words.
     if limits.depth >= _FLAT:
-        # A `bytes` is not copied, and whatever else it was can't change meanwhile.
-        records = decode_flawless(bytes(document), limits, strict=strict)
+        records = decode_flawless(document, limits, strict)
         if records is not None:
             return records
     try:
@@ -81,8 +72,27 @@ def decode(
     return _parts(parsed, limits, strict)
 
 
+def _bytes_of(data: str | bytes | bytearray | memoryview, limits: Limits) -> bytes:
+    """Return a copy that nobody can change meanwhile; one that is too large is not made."""
+    if not isinstance(data, _JSON):
+        reader = "a file: load(…)" if isinstance(data, PathLike) else "parsed JSON: from_dicts(…)"
+        raise DecodeError(f"JSON is text or bytes, got {quote(data)}; {reader}")
+    if isinstance(data, str):
+        # A lone surrogate is let through here: the reading that refuses it knows its place.
+        return data.encode("utf-8", "surrogatepass")
+    size = memoryview(data).nbytes
+    if size > limits.json_bytes:
+        raise _too_large(size, limits)
+    return bytes(data)
+
+
+def _too_large(size: int, limits: Limits) -> DecodeError:
+    limit = human_size(limits.json_bytes)
+    return DecodeError(f"{human_size(size)} of JSON; the limit json_bytes is {limit}")
+
+
 def decode_parsed(
-    data: Any, *, limits: Limits = DEFAULT_LIMITS, strict: bool = False
+    data: Any, limits: Limits = DEFAULT_LIMITS, strict: bool = False
 ) -> list[PartRecord]:
     """Return the records of the parts of a body in parsed JSON.
 
@@ -95,7 +105,7 @@ def decode_parsed(
             "MessageBody.from_json(…) reads JSON text"
         )
     if isinstance(data, list) and limits.depth >= _FLAT:
-        records = convert_flawless(data, limits, strict=strict)
+        records = convert_flawless(data, limits, strict)
         if records is not None:
             return records
     try:

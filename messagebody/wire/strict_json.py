@@ -35,6 +35,7 @@ _BRACKET_OR_STRING = re.compile(rf"[\[\]{{}}]|{_STRING}", re.DOTALL)
 # All up to the next comma or opening bracket that is not in a string, once and many times.
 _VALUE = rf'(?:[^"\[{{,]++|{_STRING})*+[\[{{,]'
 _STRIDE = 1_000
+_BLOCK = 1 << 16
 
 
 class InvalidJson(ValueError):
@@ -256,10 +257,7 @@ def has_more_values(document: str | bytes, most: int) -> bool:
 
     A value counts where its array or object begins, and where a comma parts it from the one before.
     """
-    if len(document) <= most:
-        return False
-    signs: Any = ",[{" if isinstance(document, str) else (b",", b"[", b"{")
-    if sum(map(document.count, signs)) <= most:
+    if len(document) <= most or _count_signs(document) <= most:
         return False
     # They may stand in strings, so they are looked at in order, until there are too many.
     found, position = 0, 0
@@ -267,6 +265,15 @@ def has_more_values(document: str | bytes, most: int) -> bool:
         while found <= most and (match := pattern.match(document, position)):
             found, position = found + count, match.end()
     return found > most
+
+
+def _count_signs(document: str | bytes) -> int:
+    """Return how many commas and opening brackets there are, in strings too."""
+    if isinstance(document, str):
+        return sum(map(document.count, ",[{"))
+    # One pass for all signs, block by block: a copy of the document would take memory.
+    blocks = (document[start : start + _BLOCK] for start in range(0, len(document), _BLOCK))
+    return sum(len(block) - len(block.translate(None, b",[{")) for block in blocks)
 
 
 def _check_depth(text: str, depth: int) -> None:

@@ -93,7 +93,7 @@ def test_damaged_bytes_are_refused_or_read(name: str) -> None:
         assert sum(part.size or 0 for part in body) <= len(data)
 
 
-@archives
+@every
 def test_content_may_stay_in_a_directory(name: str, tmp_path: Path) -> None:
     file = tmp_path / "archive"
     with file.open("wb") as out:
@@ -105,7 +105,7 @@ def test_content_may_stay_in_a_directory(name: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@archives
+@every
 def test_a_gibibyte_passes_in_little_memory(name: str, tmp_path: Path) -> None:
     resource = pytest.importorskip("resource")
     large = tmp_path / "large.bin"

@@ -1,14 +1,19 @@
 """Messages of models in telemetry: the hook of OpenTelemetry with the real library."""
 
+import base64
 import json
 import threading
+import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from opentelemetry.util.genai import types
-from opentelemetry.util.genai.completion_hook import CompletionHook
+from opentelemetry.util.genai.completion_hook import CompletionHook, load_completion_hook
+from opentelemetry.util.genai.handler import TelemetryHandler
 
 from messagebody import payloads
 from messagebody.errors import InvalidArgument, InvalidSize, StoreError
@@ -50,6 +55,7 @@ def test_contents_are_stored_once_and_spans_refer_to_them(store: Store) -> None:
     assert attributes.keys() == {"gen_ai.input.messages_ref", "gen_ai.output.messages_ref"}
     written = Path(attributes["gen_ai.input.messages_ref"].removeprefix("file://")).read_bytes()
     messages = payloads.inline(json.loads(written), store)
+    assert base64.b64decode(messages[29]["parts"][1]["content"]) == PICTURE
     assert [each["parts"][0]["content"] for each in messages][-1] == "What is 29?"
     assert messages[7]["parts"][1]["mime_type"] == "image/png"
     assert messages[7]["parts"][2]["response"] == {"path": "/a", "number": 7}
@@ -83,6 +89,42 @@ def test_a_store_that_fails_or_is_slow_is_counted(
     assert hook.dropped == 3
     assert "it is down" in caplog.text
     assert "too slow" in caplog.text
+
+
+def test_environment_variables_choose_the_hook(
+    store: Store, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    settings = "OTEL_INSTRUMENTATION_GENAI_"
+    monkeypatch.setenv(f"{settings}COMPLETION_HOOK", "messagebody")
+    for place, waiting, said in [
+        ("", "", f"a store in {settings}UPLOAD_BASE_PATH"),
+        (store.url, "-1", f"a number in {settings}UPLOAD_MAX_QUEUE_SIZE"),
+        (store.url, "0", "a positive number of waiting calls"),
+        ("nothing://x", "", "nothing"),
+    ]:
+        monkeypatch.setenv(f"{settings}UPLOAD_BASE_PATH", place)
+        monkeypatch.setenv(f"{settings}UPLOAD_MAX_QUEUE_SIZE", waiting)
+        load_completion_hook()
+        assert "CompletionHook messagebody configuration failed" in caplog.text
+        assert said in caplog.text
+        caplog.clear()
+    monkeypatch.setenv(f"{settings}UPLOAD_BASE_PATH", store.url.removeprefix("file://"))
+    monkeypatch.setenv(f"{settings}UPLOAD_MAX_QUEUE_SIZE", "7")
+    spans, tracers = InMemorySpanExporter(), TracerProvider()
+    tracers.add_span_processor(SimpleSpanProcessor(spans))
+    handler = TelemetryHandler(tracers, completion_hook=load_completion_hook())
+    with handler.inference("provider", request_model="model") as call:
+        call.input_messages = [question(1)]
+    [span] = spans.get_finished_spans()
+    assert not caplog.records
+    written = Path(str(dict(span.attributes)["gen_ai.input.messages_ref"]).removeprefix("file://"))
+    # Nothing that OpenTelemetry gives a program waits for its hook.
+    for _ in range(1000):
+        if written.exists():
+            break
+        time.sleep(0.01)
+    [message] = payloads.inline(json.loads(written.read_bytes()), store)
+    assert message["parts"][0]["content"] == "What is 1?"
 
 
 def test_wrong_arguments(store: Store) -> None:

@@ -20,6 +20,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from langchain_core.messages import AIMessage, HumanMessage
 from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.checkpoint.serde import jsonplus
 from langgraph.checkpoint.serde.encrypted import EncryptedSerializer
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.checkpoint.sqlite import SqliteSaver
@@ -300,9 +301,34 @@ def test_the_body_opens_this_store_only(store: Store, tmp_path: Path) -> None:
 def test_strict_mode_takes_our_types(store: Store) -> None:
     strict = OffloadingSerializer(store, allowed_msgpack_modules=None)
     value = {"large": MessageBody([Part(PICTURE)]), "text": "x" * 40_000, "other": Plain()}
-    back = strict.with_msgpack_allowlist([MessageBody]).loads_typed(strict.dumps_typed(value))
+    back = strict.loads_typed(strict.dumps_typed(value))
     assert (back["large"][0].read_bytes(), back["text"]) == (PICTURE, "x" * 40_000)
     assert back["other"] == {}  # what is not allowed stays data
+    small = [MessageBody([Part("Why?")]), Part("Because.")]
+    assert strict.loads_typed(strict.dumps_typed(small)) == small
+
+
+@dataclasses.dataclass
+class Holder:
+    value: Any
+
+
+def warned_of(serde: Any, monkeypatch: pytest.MonkeyPatch, caplog: Any) -> set[str]:
+    """Return the types that LangGraph warns of while all are allowed."""
+    # It warns of each once a process.
+    monkeypatch.setattr(jsonplus, "_warned_unregistered_types", set())
+    caplog.clear()
+    for value in (MessageBody([Part("Why?")]), MessageBody([Part(PICTURE)]), Part("x"), PICTURE):
+        serde.loads_typed(serde.dumps_typed({"value": Holder([value])}))
+    return {str(record.args[1]) for record in caplog.records}
+
+
+def test_no_warning_of_our_types(
+    store: Store, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    assert warned_of(OffloadingSerializer(store), monkeypatch, caplog) == {"Holder"}
+    plain = warned_of(JsonPlusSerializer(), monkeypatch, caplog)
+    assert plain == {"Holder", "MessageBody", "Part"}  # where it is true
 
 
 # What goes wrong

@@ -3,6 +3,7 @@
 import base64
 import json
 import os
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ import anyio
 import pytest
 from mcp import Client, MCPError, StdioServerParameters
 
-from messagebody import MessageBody, Part
+from messagebody import MessageBody, Part, __version__
 from messagebody.errors import InvalidArgument
 from messagebody.interop.mcp import server, tool_result
 from tests import servers
@@ -35,6 +36,7 @@ def text_of(result: Any) -> str:
 
 async def walk(client: Any) -> None:
     """What every client does, whatever the transport."""
+    assert client.server_info.version == __version__
     found = {each.uri: each for each in (await client.list_resources()).resources}
     assert [*found] == [
         "messagebody:///", "messagebody:///?part=0", "messagebody:///logs/a.txt",
@@ -180,6 +182,36 @@ def test_bad_arguments(message: MessageBody) -> None:
     for source in ([message], {"": message}, "message.json"):
         with pytest.raises(InvalidArgument, match="a dict of them by name"):
             server(source)  # type: ignore[arg-type]
+
+
+def test_the_limit_of_the_command(message: MessageBody, tmp_path: Path) -> None:
+    message.save(tmp_path / "one.json")
+    (tmp_path / "broken.json").write_text("[")
+    command = [sys.executable, "-m", "messagebody", "mcp"]
+    env = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
+    for file, limit, said in [
+        ("one.json", "100 B", "'one.json' is larger than 100 B; --limit SIZE allows more"),
+        ("broken.json", "100 B", "'broken.json' is not a valid body: not JSON"),
+        ("none.json", "100 B", "can't read 'none.json': No such file or directory"),
+    ]:
+        refused = subprocess.run(
+            [*command, file, "--limit", limit], cwd=tmp_path, env=env, capture_output=True,
+            text=True, check=False, timeout=60,
+        )  # fmt: skip
+        assert (refused.returncode, refused.stdout) == (2, "")
+        assert said in refused.stderr
+
+    async def listed(limit: str) -> Any:
+        arguments = [*command[1:], str(tmp_path), "--limit", limit]
+        started = StdioServerParameters(command=command[0], args=arguments, env=env)
+        async with Client(started) as client:
+            return await client.call_tool("list_parts", {"message": "one"})
+
+    size = (tmp_path / "one.json").stat().st_size
+    assert not anyio.run(listed, str(size)).is_error
+    too_large = anyio.run(listed, str(size - 1))
+    assert too_large.is_error
+    assert f"the limit json_bytes is {size - 1} B" in text_of(too_large)
 
 
 def test_over_http(message: MessageBody, tmp_path: Path) -> None:

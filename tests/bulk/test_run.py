@@ -257,6 +257,24 @@ def test_every_bad_line_is_named(engine: str, tmp_path: Path) -> None:
     assert len(results(tmp_path / "out")) == len(BAD_LINES) + 1
 
 
+@pytest.mark.parametrize(
+    ("most", "problems"), [(2, []), (1, ["the message has more than 1 parts"])]
+)
+def test_messages_of_other_formats_have_the_same_limits(
+    most: int, problems: list[str], tmp_path: Path
+) -> None:
+    from messagebody import Limits
+
+    texts = [{"type": "text", "text": text} for text in ("one", "two")]
+    (tmp_path / "a.jsonl").write_text(json.dumps({"role": "user", "content": texts}))
+    report = bulk.convert(
+        tmp_path / "a.jsonl", source="openai-chat", out=tmp_path / "out", engine="serial",
+        limits=Limits(parts=most),
+    )  # fmt: skip
+    assert report.counts["bad lines"] == len(problems)
+    assert [row["problem"] for row in errors(tmp_path / "out")] == problems
+
+
 def test_no_secret_is_in_a_report(tmp_path: Path) -> None:
     url = "https://user:hunter2@example.com/a?X-Amz-Signature=hunter2"
     line = [{"contentUrl": url, "name": "/a", "digest": "sha256:" + "0" * 64, "size": 1}]

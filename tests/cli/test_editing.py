@@ -114,6 +114,16 @@ class TestAnySize:
         assert "--limit SIZE allows more" in shell("ls", "m.json", "--limit", "100 B").err
         assert shell("ls", "m.json", "--limit", "much").code == 2
 
+    @pytest.mark.slow
+    @pytest.mark.parametrize("command", [["convert", "--from", "openai-chat"], ["lint"]])
+    def test_the_limit_of_other_formats_and_schemas_too(
+        self, command: list[str], shell: Shell
+    ) -> None:
+        document = b"[]" if command == ["lint"] else b'{"role": "user", "content": "hi"}'
+        Path("large").write_bytes(document + b" " * 256 * 2**20)
+        assert "larger than 256 MiB" in shell(*command, "large").err
+        assert shell(*command, "large", "--limit", "257 MiB").code == 0
+
     @pytest.mark.parametrize("limit", ["8 TiB", "9" * 30])
     def test_a_limit_beyond_memory_is_no_limit(self, limit: str, shell: Shell) -> None:
         assert shell("ls", "m.json", "--limit", limit).code == 0

@@ -12,6 +12,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from messagebody.compatibility import Agent, Impact, Registry, check, read_agents
 from messagebody.errors import InvalidSchema, MissingDependency
+from messagebody.schema import MessageBodySchema
 from tests.compatibility import generators
 from tests.compatibility.test_inclusion import schema
 
@@ -52,6 +53,40 @@ class TestPairs:
                 fits = bool(check(sender.output, taker.input, lenient=lenient))
                 assert ((sender.name, taker.name) in pairs) is fits, (sender, taker)
         assert 30 < len(pairs) < 800
+
+    def test_every_pair_of_schemas_that_share_their_patterns(self) -> None:
+        """Levels below a globstar, alternatives of a brace, unknown types, names that clash."""
+        dice = random.Random(11)
+        names = [None, "/a/*", "/a/**", "/a/*/*", "/**", "/**/*.png", "/*/*.png", "/a/x.{png,jpg}",
+                 "/a/x.png", "/{a,b}/x.png"]  # fmt: skip
+        kinds = ["*/*", "text/*", "text/{plain,markdown}", "image/png", "image/{png,jpeg}",
+                 "application/{json,*+json}", "application/json"]  # fmt: skip
+
+        def some() -> MessageBodySchema:
+            return schema(*[
+                (dice.choice(names), dice.choice(kinds), dice.random() < 0.4)
+                for _ in range(dice.randint(1, 4))
+            ])  # fmt: skip
+
+        agents = [Agent(f"agent-{number}", some(), some()) for number in range(45)]
+        # One name has one part, so these have less to send than each of their parts allows.
+        x, y = ("/a/x.png", "*/*", True), ("/a/x.png", "image/png", True)
+        agents += [
+            Agent("twice", schema(("/a/x.png", "image/*")), schema(x, y)),
+            Agent("no globstar", schema(("/*.png", "*/*")), schema(("/a**.png", "*/*"))),
+        ]
+        registry = Registry(agents)
+        pairs = set(registry.pairs())
+        fed = {(feeder, agent.name) for agent in agents for feeder in registry.feeders(agent.name)}
+        wanted = {
+            (sender.name, taker.name)
+            for sender in agents
+            for taker in agents
+            if check(sender.output, taker.input)
+        }
+        assert pairs == fed == wanted
+        assert {("twice", "twice"), ("no globstar", "no globstar")} < pairs
+        assert 50 < len(pairs) < 1_500
 
     def test_a_split_part_beside_a_dozen_directories(self) -> None:
         """What one part makes of the union must not depend on how many others there are."""

@@ -2,6 +2,7 @@
 
 import base64
 import errno
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -201,3 +202,34 @@ class TestRefusedReferences:
         assert fs.info("/r")["size"] == 4
         with pytest.raises(StoreError):
             body.filesystem(resolver=Resolver(allow=[tmp_path])).size("/r")
+
+
+SIGNED = "https://user:pw@example.com/a.png?X-Amz-Signature=secret#secret"
+
+
+class TestDescriptions:
+    """Tools log what a filesystem says of its files, and show it in browsers."""
+
+    @pytest.mark.parametrize("url", [SIGNED, "data:text/plain,secret", "DATA:,secret"])
+    def test_say_nothing_that_is_secret(self, url: str) -> None:
+        body = MessageBody([Part(url=url, name="/d/r", size=None if url == SIGNED else 6)])
+        fs = body.filesystem(resolver=Resolver())
+        said = [
+            fs.ls("/d"),
+            fs.find("/", detail=True),
+            fs.glob("/**", detail=True),
+            [*fs.walk("/")],
+        ]
+        if url != SIGNED:
+            said.append(fs.info("/d/r"))
+        assert not {"secret", "pw"} & {*re.findall(r"\w+", repr(said))}
+        assert body["/d/r"].url == url
+
+    @pytest.mark.parametrize("url", ["s3://bucket/a/b.png", f"https://example.com/{'a/' * 500}"])
+    def test_show_a_url_without_secrets_whole(self, url: str) -> None:
+        fs = MessageBody([Part(url=url, name="/r")]).fs
+        assert fs.ls("/")[0]["url"] == url
+
+    def test_show_where_a_signed_url_leads(self) -> None:
+        fs = MessageBody([Part(url=SIGNED, name="/r", size=3)]).fs
+        assert fs.info("/r")["url"] == "https://…@example.com/a.png?…"

@@ -35,6 +35,26 @@ def test_a_message_comes_back(name: str, message: Any) -> None:
     assert adapter(name).from_body(there.value, rest=there.rest).value == message == kept
 
 
+@formats
+def test_a_message_comes_back_without_a_role(name: str) -> None:
+    """Nothing is inferred from its content then: a role would bring other members along."""
+    taken = 0
+    for message, member in itertools.product(MESSAGES[name], ("role", "type")):
+        if not isinstance(message, dict) or not isinstance(message.get(member), str):
+            continue
+        for other in (
+            message | {member: ""},
+            {key: message[key] for key in message if key != member},
+        ):
+            try:
+                there = adapter(name).to_body(other)
+            except MessageBodyError:
+                continue
+            assert adapter(name).from_body(there.value, rest=there.rest).value == other
+            taken += 1
+    assert taken or name in {"agent-client", "mcp", "pydantic-ai"}  # no member of theirs is one
+
+
 @every
 def test_rest_holds_no_content(name: str, message: Any) -> None:
     left = json.dumps(adapter(name).to_body(message).rest)
@@ -170,6 +190,26 @@ class TestOptions:
         assert member["name"] == "/cats.md"
         member["name"] = "/tool/calls/1.json"
         assert adapter("mcp").to_body(message).value.names() == ["/cats.md"]
+
+    @formats
+    def test_what_others_put_in_the_place_of_the_copy_comes_back(self, name: str) -> None:
+        for message in MESSAGES[name]:
+            written = adapter(name).from_body(adapter(name).to_body(message).value, carry=True)
+            copies = [each for each in _walk(written.value) if "messagebody" in each]
+            for holder, member in zip(copies, itertools.cycle(({"a": 1}, {}, {"name": "/x"}))):
+                # Something else, more than the copy, or another name for what it speaks of.
+                is_other = member == {"a": 1} and holder is copies[0]
+                holder["messagebody"] = member if is_other else holder["messagebody"] | member
+            there = adapter(name).to_body(written.value)
+            done = adapter(name).from_body(there.value, rest=there.rest)
+            assert done.value == written.value
+
+    def test_results_have_no_copy_of_their_own(self) -> None:
+        shown = {"kind": "trajectory", "tool_name": "g", "tool_output": {"sun": True}}
+        message = {"role": "agent", "parts": [{"metadata": shown, "messagebody": {"size": 1}}]}
+        there = adapter("acp").to_body(message)
+        assert there.value.names() == ["/tool/results/1/1"]
+        assert adapter("acp").from_body(there.value, rest=there.rest).value == message
 
     @pytest.mark.parametrize("option", [{"urls": "x"}, {"unsupported": "x"}, {"rest": [1]}])
     def test_wrong_options_are_refused(self, option: dict[str, Any]) -> None:

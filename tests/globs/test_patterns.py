@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from messagebody.errors import InvalidContentType, InvalidPattern
 from messagebody.globs import PatternIndex, content_type_pattern, name_pattern
-from messagebody.globs.patterns import regex_of
+from messagebody.globs.patterns import longest_run, regex_of
 from tests.effort import examples
 from tests.globs import strategies
 
@@ -136,6 +136,25 @@ class TestMatching:
         regex = regex_of(compiled.syntax)
         assert regex is not None
         assert (regex.fullmatch(name) is not None) is compiled.automaton.accepts(name)
+
+    @settings(max_examples=examples(300), deadline=None)
+    @given(strategies.name_patterns, strategies.names)
+    def test_every_match_holds_the_longest_run_of_text(self, pattern: str, name: str) -> None:
+        compiled = name_pattern(pattern)
+        if compiled.automaton.accepts(name):
+            assert longest_run(compiled.syntax) in name
+
+    @pytest.mark.parametrize(
+        ("pattern", "run"),
+        [
+            ("/a/web/**/b*.txt", "/a/web/"),
+            ("/*/b/{web,sources}/c*", "/b/"),
+            ("/{a,{bbbb,c}}dd*", "dd"),
+            ("/**", "/"),
+        ],
+    )
+    def test_the_longest_run_of_text(self, pattern: str, run: str) -> None:
+        assert longest_run(name_pattern(pattern).syntax) == run
 
     @settings(max_examples=examples(300), deadline=None)
     @given(st.lists(st.none() | strategies.name_patterns, max_size=8), strategies.names)

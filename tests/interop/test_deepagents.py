@@ -96,9 +96,13 @@ def test_grep_and_glob(backend: BodyBackend) -> None:
 
 def test_bytes_go_in_and_out(backend: BodyBackend) -> None:
     assert backend.upload_files([("/b.bin", bytes(range(256)))])[0].error is None
-    answers = backend.download_files(["/b.bin", "/nothing", "/charts"])
+    answers = backend.download_files(
+        ["/b.bin", "/nothing", "/charts", "/charts/", "b.bin", "/a/.."]
+    )
     assert answers[0].content == bytes(range(256))
-    assert [each.error for each in answers[1:]] == ["file_not_found", "is_directory"]
+    assert [each.error for each in answers[1:]] == [
+        "file_not_found", "is_directory", "is_directory", "invalid_path", "invalid_path",
+    ]  # fmt: skip
 
 
 def test_deleting_takes_what_is_below(backend: BodyBackend) -> None:

@@ -1,6 +1,7 @@
 """Streams are assembled as the accumulators of the SDKs do; run by `make test-sdks`.
 
-google-genai and the Python SDK of AG-UI have no accumulator.
+google-genai and the Python SDK of AG-UI have no accumulator; that of AG-UI's npm package, and
+Vercel's, are in `tests/npm`.
 """
 
 from typing import Any

@@ -213,6 +213,23 @@ class TestHostile:
         assert check(stars, window, steps=STEPS).verdict is not Verdict.NEVER
         assert check(window, stars, steps=STEPS).compatible is False
 
+    def test_required_globstars_in_braces(self) -> None:
+        """Each of thousands of places can be reached from nearly all before it."""
+        long = "/" + "{*,**}/" * 1_500
+        result = check(schema((f"{long}b", "*/*", True)), schema((f"{long}*b", "*/*", True)))
+        assert result.verdict in {Verdict.ALWAYS, Verdict.UNDECIDED}
+
+    def test_a_far_end(self) -> None:
+        """Of endlessly many names, the shortest is the whole of a pattern that goes back often."""
+        long = names("/{.,b}/*" + "." * 8_000)
+        assert satisfiable(long).value is True
+        assert check(long, names("/b/**")).compatible is True
+
+    def test_many_patterns_of_two_stars_or_the_other(self) -> None:
+        """Each has sixty-four alternatives, and is asked for one name."""
+        rich = [f"/{'{x*,*y}/' * 5}{{a{i},b}}" for i in range(400)]
+        assert check(names(*rich), names("/*/*/*/*/*/{a0,b}")).verdict is Verdict.SOMETIMES
+
     def test_ten_thousand_parts(self) -> None:
         """As many as there may be, on both sides; what the first look costs is counted too."""
         files = [(f"/d{i}/*.txt", "text/*", i % 2 == 0) for i in range(10_000)]

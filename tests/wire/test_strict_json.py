@@ -265,6 +265,13 @@ class TestValues:
         document = json.dumps([{"name": "/a.csv", "content": "1,2\n" * 500}])
         assert len(MessageBody.from_json(document, limits=Limits(values=5))) == 1
 
+    @pytest.mark.parametrize("made", [str, str.encode])
+    def test_values_anywhere_in_a_large_document_are_counted(self, made: Any) -> None:
+        """It is looked at block by block."""
+        text = f'["{"x" * 150_000}",0,"{"x" * 150_000}",0]'
+        assert not strict_json.has_more_values(made(text), 5)
+        assert strict_json.has_more_values(made(text), 3)
+
     def test_a_body_of_too_many_values_is_refused(self) -> None:
         document = json.dumps([{"content": "", "metadata": {"n": [[]] * 50}}])
         with pytest.raises(DecodeError, match="more than 60 values"):

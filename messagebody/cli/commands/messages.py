@@ -19,6 +19,7 @@ from messagebody.cli.options import (
     decode_body,
     decode_json,
     formats_of,
+    limits,
     output_options,
     read_bytes,
     read_json,
@@ -31,6 +32,7 @@ from messagebody.cli.terminal import Terminal, pass_terminal
 from messagebody.envelopes import olympus, sentient
 from messagebody.findings import Finding, iter_findings
 from messagebody.formats import Converted, Loss, adapter, adapter_names, detect
+from messagebody.formats.base import read_within
 from messagebody.formats.core import Format
 
 _format = click.Choice([BODY, *adapter_names()])
@@ -53,7 +55,7 @@ def formats_command(terminal: Terminal, *, as_json: bool) -> None:
     width = max(len(row["name"]) for row in rows)
     for row in rows:
         terminal.say(f"{row['name']:{width}}  {row['title']}")
-        terminal.say(f"{'':{width}}  {said}" for said in _capabilities(row))
+        terminal.say_wrapped(f"{'':{width}}  {said}" for said in _capabilities(row))
 
 
 def _about(name: str) -> dict[str, Any]:
@@ -212,7 +214,7 @@ def _body(
     chosen = source or _chosen(found, message)
     if chosen == BODY:
         return Converted(decode_body(data, message))
-    converted = adapter(chosen).to_body(data)
+    converted = read_within(limits(), chosen, data)
     # Most formats are read from any object: a wrong --from gives a poor body and no error.
     if found and chosen not in found:
         click.echo(f"messagebody: this looks like {' or '.join(found)}, not {chosen}", err=True)

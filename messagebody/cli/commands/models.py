@@ -6,10 +6,18 @@ from typing import Any
 
 import click
 
+from messagebody._files import read_at_most
 from messagebody._text import quote
 from messagebody.body import MessageBody
-from messagebody.cli.options import allow_option, resolver_for, store_url
-from messagebody.limits import DEFAULT_LIMITS
+from messagebody.cli.options import (
+    allow_option,
+    decode_body,
+    limits,
+    resolver_for,
+    store_url,
+    within_limit,
+)
+from messagebody.limits import Limits
 
 _SUFFIX = ".json"
 _LOOPBACK = "127.0.0.1"
@@ -76,19 +84,23 @@ def _serve_stdio(made: Any) -> None:
 
 def _messages(source: str) -> MessageBody | dict[str, Callable[[], MessageBody]]:
     """Return the body of a file, or functions that load the bodies of a directory by name."""
+    most = limits()
     try:
         filesystem, path = _opened(source if "://" in source else store_url(source))
-        if not filesystem.isdir(path):
-            return _load(filesystem, path)
-        found = sorted(each for each in filesystem.find(path) if each.endswith(_SUFFIX))
+        if filesystem.isdir(path):
+            found = sorted(each for each in filesystem.find(path) if each.endswith(_SUFFIX))
+        else:
+            data = _read(filesystem, path, most)
+            return decode_body(within_limit(data, source), source)
     except (OSError, ImportError, ValueError) as error:
         reason = getattr(error, "strerror", None) or type(error).__name__
         raise click.UsageError(f"can't read {quote(source)}: {reason}") from error
     if not found:
         raise click.UsageError(f"there is no file *{_SUFFIX} in {quote(source)}")
     root = path.rstrip("/") + "/"
+    # Loaded when a model asks for one: in a thread, which knows nothing of this command.
     return {
-        each.removeprefix(root).removesuffix(_SUFFIX): partial(_load, filesystem, each)
+        each.removeprefix(root).removesuffix(_SUFFIX): partial(_load, filesystem, each, most)
         for each in found
     }
 
@@ -106,7 +118,10 @@ def _opened(url: str) -> tuple[Any, str]:
     return filesystem, path
 
 
-def _load(filesystem: Any, path: str) -> MessageBody:
+def _load(filesystem: Any, path: str, most: Limits) -> MessageBody:
+    return MessageBody.from_json(_read(filesystem, path, most), limits=most)
+
+
+def _read(filesystem: Any, path: str, most: Limits) -> bytes:
     with filesystem.open(path, "rb") as stream:
-        # One byte more than the limit is enough to refuse.
-        return MessageBody.from_json(stream.read(DEFAULT_LIMITS.json_bytes + 1))
+        return read_at_most(stream, most.json_bytes)

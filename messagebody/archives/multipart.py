@@ -1,0 +1,247 @@
+"""The parts of a multipart message, read from a file line by line.
+
+Only headers are parsed by Python's `email`: its parser keeps all content in memory, several times.
+"""
+
+import binascii
+import re
+import string
+from collections.abc import Iterator
+from email.errors import MessageError
+from email.message import Message
+from email.parser import BytesHeaderParser
+from email.policy import compat32
+from typing import BinaryIO, Final
+
+import attrs
+
+from messagebody.archives.entries import CHUNK, damage_told
+from messagebody.errors import DecodeError
+from messagebody.formats.base import Loss, LossKind
+
+# Parts within parts are read by recursion, and a sender decides how deep they go.
+_DEPTH: Final = 20
+_HEADER_BYTES: Final = 1024 * 1024
+# What the library takes for a header; any other line begins the content.
+_HEADER: Final = re.compile(rb"From |[!-9;-~]*:|[\t ]")
+_BASE64: Final = f"{string.ascii_letters}{string.digits}+/=".encode()
+_NOT_BASE64: Final = bytes(each for each in range(256) if each not in _BASE64)
+# The library counts quotes from the start at each ";" again.
+_PARAMETERS: Final = 100
+_FORWARDED: Final = ("message/rfc822", "message/global")
+_UUENCODED: Final = ("x-uuencode", "uuencode", "uue", "x-uue")
+DAMAGES: Final = (MessageError, ValueError, LookupError, TypeError, AttributeError)
+"""What the library raises for headers and content that are damaged."""
+
+
+@attrs.frozen
+class Leaf:
+    """A part that holds no other parts.
+
+    Arguments:
+        number: its place among all of them, from 0.
+        head: its headers.
+        content: its content, decoded; to be read before the next part is.
+    """
+
+    number: int
+    head: "Message[str, str]"
+    content: Iterator[bytes]
+
+
+class Reader:
+    """Read the parts of a multipart message from a file, those of parts within parts too.
+
+    Arguments:
+        file: the message.
+        max_bytes: bytes of the message to read at most.
+    """
+
+    def __init__(self, file: BinaryIO, max_bytes: int) -> None:
+        self.losses: list[Loss] = []
+        self._file = file
+        self._max_bytes = max_bytes
+        self._read = 0
+        self._count = 0
+        self._delimiters: list[bytes] = []
+        self._delimiter = b""
+        """The delimiter that reading stands at, if it does."""
+        self._held = b""
+        self._begins_line = True
+
+    def leaves(self) -> Iterator[Leaf]:
+        """Yield the parts in order.
+
+        Raises:
+            DecodeError: it is no multipart message, it is damaged, or too long.
+        """
+        head = self._head()
+        boundary = None if head is None else _boundary(head)
+        if head is None or boundary is None:
+            raise DecodeError("it is no multipart message")
+        yield from self._parts(head, boundary, 0)
+        if self._count == 0 and self.losses:
+            raise DecodeError("the message has no part: its boundary stands nowhere")
+
+    def _parts(self, head: "Message[str, str]", boundary: bytes, depth: int) -> Iterator[Leaf]:
+        if depth > _DEPTH:
+            raise DecodeError(f"the message has more than {_DEPTH} levels of parts")
+        is_digest = head.get_content_type() == "multipart/digest"
+        delimiter = b"--" + boundary
+        self._delimiters.append(delimiter)
+        self._skip()  # what stands before the first part is for readers that know no parts
+        while (is_last := self._take(delimiter)) is False:
+            inner = self._head()
+            if inner is not None:  # between two delimiters there is not even an empty part
+                inner.set_default_type("message/rfc822" if is_digest else "text/plain")
+                yield from self._part(inner, depth)
+            self._skip()
+        self._delimiters.pop()
+        if is_last is None:
+            self._lose("the message", "its end is missing, with what may have stood before it")
+
+    def _part(self, head: "Message[str, str]", depth: int) -> Iterator[Leaf]:
+        boundary = _boundary(head)
+        encoding = str(head.get("Content-Transfer-Encoding", "")).strip().lower()
+        if boundary is not None:
+            yield from self._parts(head, boundary, depth + 1)
+        elif head.get_content_type() in _FORWARDED and depth < _DEPTH:
+            inner = self._head()
+            yield from self._part(Message(compat32) if inner is None else inner, depth + 1)
+        else:
+            yield Leaf(self._count, head, self._content(encoding))
+            self._count += 1
+
+    def _head(self) -> "Message[str, str] | None":
+        """Return the headers of a part, None if there is not even a line."""
+        lines, size, is_whole = [], 0, True
+        while (line := self._line()) and (_HEADER.match(line) or not is_whole):
+            lines.append(line)
+            size, is_whole = size + len(line), line.endswith(b"\n")
+            if size > _HEADER_BYTES:
+                raise DecodeError(f"the headers of a part have more than {_HEADER_BYTES:,} bytes")
+        if not line and not lines:
+            return None
+        with damage_told(DAMAGES, "the message"):
+            # Newer policies parse headers by their grammar, and may raise on damaged ones.
+            head = BytesHeaderParser(policy=compat32).parsebytes(b"".join(lines))
+        for key in ("Content-Type", "Content-Disposition"):
+            if str(head.get(key, "")).count(";") > _PARAMETERS:
+                raise DecodeError(f"{key} of a part has more than {_PARAMETERS} parameters")
+        # What is no header begins the content; the blank line between them belongs to neither.
+        self._held = str(head.get_payload()).encode("ascii", "surrogateescape")
+        self._held += line if line.strip(b"\r\n") else b""
+        return head
+
+    # Content
+
+    def _content(self, encoding: str) -> Iterator[bytes]:
+        if encoding == "base64":
+            return self._from_base64()
+        if encoding == "quoted-printable":
+            return self._from_quoted()
+        return self._from_uu() if encoding in _UUENCODED else self._blocks()
+
+    def _from_base64(self) -> Iterator[bytes]:
+        rest = more = b""
+        for block in self._blocks():
+            letters = block.translate(None, _NOT_BASE64)
+            if b"=" in rest:
+                more = more or letters.strip(b"=")  # read to the end, for the next part is there
+                continue
+            rest += letters
+            if b"=" not in rest:
+                whole = len(rest) // 4 * 4
+                yield binascii.a2b_base64(rest[:whole])
+                rest = rest[whole:]
+        last, _, after = rest.partition(b"=")
+        if more or after.strip(b"="):
+            self._lose(f"part {self._count}", "what follows its base64 is not content")
+        yield binascii.a2b_base64(last + b"==")  # padding may be missing
+
+    def _from_quoted(self) -> Iterator[bytes]:
+        rest = b""
+        for block in self._blocks():
+            rest += block
+            # Only a line that is too long is cut, and then maybe within an escape.
+            escape = rest.find(b"=", max(len(rest) - 2, 0))
+            end = len(rest) if rest.endswith(b"\n") or escape < 0 else escape
+            yield binascii.a2b_qp(rest[:end])
+            rest = rest[end:]
+        yield binascii.a2b_qp(rest)
+
+    def _from_uu(self) -> Iterator[bytes]:
+        is_open = False
+        for line in (line for block in self._blocks() for line in block.splitlines()):
+            if line.strip() == b"end":
+                is_open = False
+            elif is_open and line.strip():
+                # Some writers pad a line beyond the length that it states.
+                yield binascii.a2b_uu(line[: ((line[0] - 32 & 63) * 4 + 5) // 3])
+            is_open = is_open or line.startswith(b"begin ")
+
+    def _blocks(self) -> Iterator[bytes]:
+        """Yield the content of a part as it stands, in pieces that end where a line does."""
+        block, size, held = [], 0, b""
+        while line := self._line():
+            block.append(held)
+            held, size = line, size + len(line)
+            if size >= CHUNK:
+                yield b"".join(block)
+                block, size = [], len(held)
+        # The end of the last line belongs to the delimiter.
+        yield b"".join([*block, held.removesuffix(b"\n").removesuffix(b"\r")])
+
+    # Lines
+
+    def _skip(self) -> None:
+        while self._line():
+            pass
+
+    def _take(self, delimiter: bytes) -> bool | None:
+        """Go beyond a delimiter; tell whether it is the last, None if it is not the one here."""
+        is_last = _is_last(self._delimiter, delimiter)
+        if is_last is not None:
+            self._delimiter = b""
+        return is_last
+
+    def _line(self) -> bytes:
+        """Return the next line, or a piece of a long one; nothing at a delimiter and the end."""
+        if self._delimiter:
+            return b""
+        if self._held:
+            line, self._held = self._held, b""
+            return line
+        line = self._file.readline(CHUNK)
+        if line.endswith(b"\r"):
+            line += self._file.readline(1)  # the end of a line stays in one piece
+        self._read += len(line)
+        if self._read > self._max_bytes:
+            raise DecodeError(f"the message has more than {self._max_bytes:,} bytes")
+        begins, self._begins_line = self._begins_line, line.endswith(b"\n")
+        if begins and line.startswith(b"--") and self._is_delimiter(line):
+            self._delimiter, self._begins_line = line, True
+            return b""
+        return line
+
+    def _is_delimiter(self, line: bytes) -> bool:
+        # Also that of a message around: the end of an inner one may be missing.
+        return any(_is_last(line, delimiter) is not None for delimiter in self._delimiters)
+
+    def _lose(self, where: str, why: str) -> None:
+        self.losses.append(Loss(LossKind.OMITTED, where, why))
+
+
+def _boundary(head: "Message[str, str]") -> bytes | None:
+    """Return what stands between the parts of a message, None if it has no parts."""
+    with damage_told(DAMAGES, "the message"):
+        stated = head.get_boundary() if head.get_content_maintype() == "multipart" else None
+        return None if stated is None else stated.encode("utf-8", "surrogateescape")
+
+
+def _is_last(line: bytes, delimiter: bytes) -> bool | None:
+    """Return whether a line is the last delimiter of a message, None if it is none of it."""
+    if not delimiter or not line.startswith(delimiter):
+        return None
+    rest = line[len(delimiter) :].rstrip(b" \t\r\n")
+    return None if rest not in {b"", b"--"} else rest == b"--"

@@ -1,0 +1,101 @@
+"""Places: where the items of a message are in a body, and how they are found there again.
+
+| item | place |
+|---|---|
+| `Text`, `Media` | an unnamed part, or the part of its name |
+| `Call` | `/tool/calls/<n>.json`: `{"id", "name", "arguments"}` |
+| `Result` | `/tool/results/<n>/…`, its parts with `metadata.tool_result` |
+| `Reasoning` | `/reasoning/<n>` |
+| `Refusal` | `/refusals/<n>` |
+| `Code` | `/code/<n>` |
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any, Final
+
+from messagebody.errors import DecodeError
+from messagebody.formats.items import Call, Code, Item, Reasoning, Refusal, Result
+from messagebody.media_types import is_text
+from messagebody.part import Part
+
+RESERVED: Final = re.compile(
+    r"/(?:tool/(?:calls/\d+\.json|results/\d+/.+)|(?:reasoning|refusals|code)/\d+|meta/[^/]+\.json)"
+)
+"""Places with a meaning: a file of such a name would be read as a call or a thought."""
+
+
+def items_of(body: Iterable[Part]) -> Iterator[tuple[Item | None, list[Part]]]:
+    """Yield the items of a body with their parts, in order; None for a part of content.
+
+    A result holds the parts of its directory, which need not be neighbours.
+    """
+    results: dict[str, list[Part]] = {}
+    order: list[tuple[Item | None, list[Part]]] = []
+    for part in body:
+        match = _PLACE.fullmatch(part.name) if part.name else None
+        if match is not None and match["result"] and _result_of(part) is not None:
+            parts = results.get(match["result"])
+            if parts is not None:
+                parts.append(part)
+                continue
+            about = _result_of(part) or {}  # the one that is there
+            parts = results[match["result"]] = [part]
+            found: Item | None = Result(
+                about.get("id"), [], about.get("name"), about.get("error"), about.get("type"),
+                key=match["result"],
+            )  # fmt: skip
+        else:
+            parts, found = [part], _item_at(part, match)
+        order.append((found, parts))
+    yield from order
+
+
+_PLACE: Final = re.compile(
+    r"(?P<result>/tool/results/\d+)/.+|/(?P<kind>tool/calls|reasoning|refusals|code)/\d+(?:\.json)?"
+)
+
+
+def _result_of(part: Part) -> dict[str, Any] | None:
+    about = (part.metadata or {}).get("tool_result")
+    if not isinstance(about, dict) or not isinstance(about.get("id", ""), str):
+        return None
+    types_fit = isinstance(about.get("name", ""), str) and isinstance(about.get("type", ""), str)
+    return about if types_fit and isinstance(about.get("error", False), bool) else None
+
+
+def _item_at(part: Part, match: re.Match[str] | None) -> Item | None:
+    """Return the item that a part at a documented place is, None if it is plain content."""
+    kind = match["kind"] if match else None
+    if kind is None or part.is_reference or not is_text(part.content_type):
+        return None
+    if kind == "tool/calls":
+        return _call_of(part)
+    try:
+        text = part.read_text()
+    except DecodeError:
+        return None
+    if kind == "reasoning":
+        return Reasoning(text, key=part.name)
+    if kind == "refusals":
+        return Refusal(text, key=part.name)
+    said = part.metadata or {}
+    language, outcome = said.get("language"), said.get("outcome")
+    if not isinstance(language or "", str) or not isinstance(outcome or "", str):
+        return None
+    return Code(text, language, outcome, key=part.name)
+
+
+def _call_of(part: Part) -> Call | None:
+    try:
+        value = part.read_json()
+    except DecodeError:
+        return None
+    if not isinstance(value, dict) or "arguments" not in value:
+        return None
+    texts = value.get("id", ""), value.get("name"), value.get("type", "")
+    if not isinstance(texts[0] or "", str) or not isinstance(texts[1], str):
+        return None
+    if not isinstance(texts[2] or "", str):
+        return None
+    return Call(value.get("id"), texts[1], value["arguments"], value.get("type"), key=part.name)

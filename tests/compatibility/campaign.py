@@ -1,0 +1,131 @@
+"""A campaign of random pairs: `check` against brute force, and its certificates against `verify`.
+
+`python -m tests.compatibility.campaign --pairs 1000000` decides each pair twice and compares the
+verdict, the counterexample and the example. `--always 100000` goes on until so many pairs were
+*always*, and verifies a certificate for each. Both print counts, and fail on a single mistake.
+"""
+
+import argparse
+import json
+import random
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
+
+import attrs
+
+from messagebody.certificates import verify
+from messagebody.compatibility import check
+from messagebody.schema import MessageBodySchema
+from tests.compatibility import generators, oracle
+
+_BLOCK = 500
+"""Pairs that a process takes at a time."""
+_SHOWN = 20
+
+
+@attrs.define
+class Report:
+    """What came of some pairs."""
+
+    counts: Counter[str] = attrs.field(factory=Counter)
+    mistakes: list[str] = attrs.field(factory=list)
+    seconds: float = 0.0
+    """Processor time."""
+
+    def add(self, other: "Report") -> None:
+        """Take in what came of more pairs."""
+        self.counts += other.counts
+        self.mistakes += other.mistakes
+        self.seconds += other.seconds
+
+
+def compared(number: int) -> tuple[str, str | None]:
+    """Return the verdict of a pair, and what is wrong with it by brute force."""
+    a, b = generators.pair(number)
+    expected = oracle.decide(a, b)
+    result = check(MessageBodySchema(a), MessageBodySchema(b))
+    if result.verdict != expected.verdict:
+        return str(result.verdict), f"expected {expected.verdict}, got {result.verdict}"
+    for body, is_there, is_taken in (
+        (result.counterexample, not expected.always, False),
+        (result.example, expected.shared, True),
+    ):
+        parts = None if body is None else [(part.name, part.content_type) for part in body]
+        if (parts is not None) is not is_there:
+            return str(result.verdict), f"a body of its own was expected or not: {parts}"
+        if parts is not None and (
+            not oracle.is_valid(a, parts) or oracle.is_valid(b, parts) is not is_taken
+        ):
+            return str(result.verdict), f"the body shows something else: {parts}"
+    return str(result.verdict), None
+
+
+def certified(number: int) -> tuple[str, str | None]:
+    """Return the verdict of a pair, and whether its certificate, out of a file, is no proof.
+
+    Every fourth pair is of schemas as people write them, which brute force has no pool for.
+    """
+    is_plausible = number % 4 == 3
+    a, b = generators.plausible(random.Random(number)) if is_plausible else generators.pair(number)
+    sent, taken = MessageBodySchema(a), MessageBodySchema(b)
+    result = check(sent, taken)
+    if result and not verify(sent, taken, json.loads(json.dumps(result.certificate))):
+        return str(result.verdict), "the certificate is no proof"
+    return str(result.verdict), None
+
+
+def run_block(examine: Callable[[int], tuple[str, str | None]], first: int, count: int) -> Report:
+    """Examine pairs by number."""
+    report, start = Report(), time.process_time()
+    for number in range(first, first + count):
+        try:
+            verdict, mistake = examine(number)
+        except Exception as error:  # noqa: BLE001 - any exception is a finding
+            verdict, mistake = "raised", repr(error)
+        report.counts[verdict] += 1
+        if mistake is not None:
+            report.mistakes.append(f"pair {number}: {mistake}")
+    report.seconds = time.process_time() - start
+    return report
+
+
+def main(arguments: list[str]) -> int:
+    """Run the campaign and print the counts; 1 if there was a mistake."""
+    parser = argparse.ArgumentParser(description=__doc__, prog="tests.compatibility.campaign")
+    parser.add_argument("--pairs", type=int, default=0, help="pairs to compare with brute force")
+    parser.add_argument("--always", type=int, default=0, help="certificates to verify")
+    parser.add_argument("--first", type=int, default=0, help="number of the first pair")
+    parser.add_argument("--seconds", type=float, default=1e9, help="stop after so much time")
+    parser.add_argument("--processes", type=int, default=1)
+    given = parser.parse_args(arguments)
+    campaigns = [(compared, given.pairs, ""), (certified, given.always, "always")]
+    wrong = 0
+    with ProcessPoolExecutor(given.processes) as pool:
+        for examine, wanted, verdict in campaigns:
+            report, first, end = Report(), given.first, time.monotonic() + given.seconds
+            while (left := wanted - _counted(report, verdict)) > 0 and time.monotonic() < end:
+                sizes = [min(_BLOCK, left)] * given.processes
+                starts = [first + _BLOCK * place for place in range(given.processes)]
+                for each in pool.map(run_block, [examine] * len(sizes), starts, sizes):
+                    report.add(each)
+                first += _BLOCK * given.processes
+            if wanted:
+                sys.stdout.write(
+                    f"{examine.__name__}: {report.counts.total():,} pairs, "
+                    f"{report.seconds:,.0f} s of processor time, {dict(report.counts)}, "
+                    f"{len(report.mistakes)} mistakes\n"
+                )
+            sys.stdout.writelines(f"{each}\n" for each in report.mistakes[:_SHOWN])
+            wrong += len(report.mistakes)
+    return int(wrong > 0)
+
+
+def _counted(report: Report, verdict: str) -> int:
+    return report.counts[verdict] if verdict else report.counts.total()
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
