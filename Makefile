@@ -108,7 +108,7 @@ libraries: ## Write the table of libraries into the documentation
 	$(MAKE) run-libraries VENV=.venv-libraries LIBRARIES=write
 
 run-libraries: $(VENV)/.test $(VENV)/.integrations $(VENV)/.libraries
-	$(BIN)/python -m pytest -q -n 0 --libraries=$(LIBRARIES) tests/libraries docs/how-to/libraries.md
+	$(BIN)/python -m pytest -q -n 0 -p no:asyncio --libraries=$(LIBRARIES) tests/libraries docs/how-to/libraries.md
 
 # The SDKs of models, protocols and frameworks; nothing of the package imports them.
 test-sdks: ## Run the tests of message formats against the SDKs' own types

@@ -3,6 +3,7 @@
 import contextlib
 from collections import deque
 from collections.abc import Iterator
+from concurrent.futures import Executor
 from typing import Any, Final
 
 from messagebody._text import escape
@@ -55,6 +56,21 @@ def run_on_dask(queue: deque[Task], client: Any, workers: int) -> Outcomes:
             if outcome is _KILLED:
                 suspects[id(task)] = task
             yield task, outcome
+
+
+@contextlib.contextmanager
+def dask_executor(address: str) -> Iterator[Executor]:
+    """Give an executor whose functions run on the workers of a cluster.
+
+    Arguments:
+        address: of the scheduler.
+
+    Raises:
+        MissingDependency: Dask is not installed (extra `dask`).
+        MessageBodyError: the scheduler does not answer.
+    """
+    with _client(_distributed(), address, workers=1) as connected:
+        yield connected.get_executor()
 
 
 def _call(task: Task) -> Outcome:

@@ -28,6 +28,11 @@ BODY = "body"
 STORE_HELP = "A URL such as s3://bucket/prefix, or a directory."
 JSON_HELP = "Print JSON (stable format)."
 
+json_option = click.option("--json", "as_json", is_flag=True, help=JSON_HELP)
+lenient_option = click.option(
+    "--lenient", is_flag=True, help="Consumers ignore parts they do not know."
+)
+
 _F = TypeVar("_F", bound=Callable[..., Any])
 
 

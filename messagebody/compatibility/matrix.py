@@ -115,42 +115,36 @@ class SchemaMatrix:
     def __init__(self, *, lenient: bool, steps: int) -> None:
         self._matrix = InclusionMatrix(steps)
         self._lenient = lenient
-        self._rows: dict[Profile, Row] = {}
-        self._columns: dict[Profile, Row] = {}
+        self._row = lru_cache(_CACHED)(self._matrix.row)
+        self._column = lru_cache(_CACHED)(self._matrix.column)
 
     def put_producer(self, number: int, schema: MessageBodySchema) -> None:
         """Add a producer; its number is free."""
         self._matrix.put_producer(number, Profile.of(schema.parts))
-        self._columns.clear()
+        self._column.cache_clear()
 
     def put_consumer(self, number: int, schema: MessageBodySchema) -> None:
         """Add a consumer; its number is free."""
         self._matrix.put_consumer(number, self._taking(schema))
-        self._rows.clear()
+        self._row.cache_clear()
 
     def drop_producer(self, number: int) -> None:
         """Take a producer out."""
         self._matrix.drop_producer(number)
-        self._columns.clear()
+        self._column.cache_clear()
 
     def drop_consumer(self, number: int) -> None:
         """Take a consumer out."""
         self._matrix.drop_consumer(number)
-        self._rows.clear()
+        self._row.cache_clear()
 
     def row(self, producer: MessageBodySchema) -> Row:
         """Return what is known of all consumers and one producer."""
-        profile = Profile.of(producer.parts)
-        if profile not in self._rows:
-            self._rows[profile] = self._matrix.row(profile)
-        return self._rows[profile]
+        return self._row(Profile.of(producer.parts))
 
     def column(self, consumer: MessageBodySchema) -> Row:
         """Return what is known of all producers and one consumer."""
-        profile = self._taking(consumer)
-        if profile not in self._columns:
-            self._columns[profile] = self._matrix.column(profile)
-        return self._columns[profile]
+        return self._column(self._taking(consumer))
 
     def _taking(self, schema: MessageBodySchema) -> Profile:
         return Profile.of((lenient_schema(schema) if self._lenient else schema).parts)

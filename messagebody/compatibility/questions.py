@@ -80,6 +80,16 @@ class Questions(Mapping[str, Agent]):
         """
         return self._check(self[sender].output, self[taker].input)
 
+    def certificate(self, sender: str, taker: str) -> dict[str, Any] | None:
+        """Return the proof that a pair fits, as `messagebody.certificates.verify` reads it.
+
+        None for a pair that does not surely fit, and where the budget ends first.
+
+        Raises:
+            KeyError: there is no such agent.
+        """
+        return self.check(sender, taker).certificate
+
     def pairs(self) -> Iterator[tuple[str, str]]:
         """Yield all pairs (sender, taker) that surely fit, an agent with itself included."""
         for sender in self:

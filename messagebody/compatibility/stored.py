@@ -10,16 +10,19 @@ import json
 import os
 import sqlite3
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from concurrent.futures import Executor
 from datetime import UTC, datetime
 from types import TracebackType
 from typing import Any, Final, Self
 
 import attrs
 
+from messagebody import certificates
 from messagebody._guards import require_iterable, require_path
 from messagebody._text import count_of, quote
 from messagebody.compatibility.agents import Agent
+from messagebody.compatibility.blocks import Settings, decide_all
 from messagebody.compatibility.matrix import Row, SchemaMatrix
 from messagebody.compatibility.questions import Neighbours, Questions
 from messagebody.errors import InvalidArgument, StoreError
@@ -43,6 +46,12 @@ CREATE TABLE IF NOT EXISTS inputs (
     id INTEGER PRIMARY KEY, schema TEXT UNIQUE NOT NULL, fitting BLOB NOT NULL,
     undecided BLOB NOT NULL
 );
+CREATE TABLE IF NOT EXISTS certificates (
+    producer TEXT NOT NULL, consumer TEXT NOT NULL, output INTEGER NOT NULL,
+    input INTEGER NOT NULL, data TEXT NOT NULL, PRIMARY KEY (producer, consumer)
+) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS certified_outputs ON certificates (output);
+CREATE INDEX IF NOT EXISTS certified_inputs ON certificates (input);
 """
 # Kept in the file: another version would read verdicts that mean something else.
 _FORMAT: Final = "1"
@@ -54,11 +63,12 @@ class _Side:
     """The classes of all inputs, or of all outputs.
 
     Arguments:
-        table: where they are kept.
+        one: what each is, an "input" or an "output".
     """
 
-    def __init__(self, table: str) -> None:
-        self.table = table
+    def __init__(self, one: str) -> None:
+        self.one = one
+        self.table = f"{one}s"
         self.rows: dict[int, Row] = {}
         """For each class the classes of the other side that were there when it came."""
         self.numbers: dict[str, int] = {}
@@ -117,11 +127,12 @@ class StoredRegistry(Questions):
     ) -> None:
         self._path = os.fspath(require_path(path))
         self._lenient, self._steps = lenient, steps
+        self._settings = Settings(lenient, steps)
         self._version = -1
         self._compared: SchemaMatrix | None = None
         # Classes that lost an agent: only these can be unused, and a file may hold many thousands.
         self._left: set[tuple[str, int]] = set()
-        self._outputs, self._inputs = _Side("outputs"), _Side("inputs")
+        self._outputs, self._inputs = _Side("output"), _Side("input")
         self._agents: dict[str, _Kept] = {}
         with self._translated():
             self._file = sqlite3.connect(self._path, timeout=_PATIENCE, isolation_level=None)
@@ -180,21 +191,29 @@ class StoredRegistry(Questions):
         """
         self.put_all([agent])
 
-    def put_all(self, agents: Iterable[Agent]) -> None:
+    def put_all(self, agents: Iterable[Agent], *, executor: Executor | None = None) -> None:
         """Add or replace several agents, all of them or none.
+
+        Arguments:
+            agents: the agents.
+            executor: decides the new pairs in blocks, for example a `ProcessPoolExecutor` or the
+                `get_executor()` of a Dask client; they are decided here if it is None.
 
         Raises:
             InvalidArgument: one of them is not an agent.
+            MessageBodyError: the executor failed, for example because a worker died.
             StoreError: the file can't be written.
         """
         wanted = list(require_iterable(agents, "agents in a list", hint=""))
         for each in wanted:
             if not isinstance(each, Agent):
                 raise InvalidArgument("an Agent", each, "Agent.from_dict(…) reads parsed JSON")
+        if executor is not None and not isinstance(executor, Executor):
+            raise InvalidArgument("a concurrent.futures.Executor", executor)
         with self._changing():
             # Inputs first: then outputs, of which one is compared with all inputs at once.
-            inputs = [self._class(self._inputs, agent.input) for agent in wanted]
-            outputs = [self._class(self._outputs, agent.output) for agent in wanted]
+            inputs = self._classes(self._inputs, [agent.input for agent in wanted], executor)
+            outputs = self._classes(self._outputs, [agent.output for agent in wanted], executor)
             for agent, output, taken in zip(wanted, outputs, inputs, strict=True):
                 self._set(agent, output, taken)
             self._forget_unused()
@@ -222,6 +241,69 @@ class StoredRegistry(Questions):
         if found is None:
             raise KeyError(name)
         return datetime.fromtimestamp(found[0], UTC)
+
+    # Certificates
+
+    def certificate(self, sender: str, taker: str) -> dict[str, Any] | None:
+        """Return the proof that a pair fits, and keep it in the file; see `Registry.certificate`.
+
+        Agents of equal schemas share it.
+
+        Raises:
+            KeyError: there is no such agent.
+            StoreError: the file can't be written.
+        """
+        kept = self._certificate(self[sender], self[taker])
+        if kept is None:
+            with self._changing():
+                kept = self._certify(sender, taker)
+        return kept
+
+    def certify(self) -> list[tuple[str, str]]:
+        """Make and keep the proofs of all pairs that fit and have none.
+
+        Can be stopped at any moment and called again: what was made is kept.
+
+        Returns:
+            The pairs that fit, and for whose proof the budget ended.
+
+        Raises:
+            StoreError: the file can't be written.
+        """
+        return [pair for pair in self.pairs() if self.certificate(*pair) is None]
+
+    def unproved(self) -> Iterator[tuple[str, str]]:
+        """Yield the pairs that fit by the table and have no kept proof that is one.
+
+        Proofs are checked by `messagebody.certificates`, which shares no code with the decider. So
+        who computed the file need not be trusted.
+        """
+        for sender, taker in self.pairs():
+            sent, taken = self[sender], self[taker]
+            proof = self._certificate(sent, taken)
+            # A strict proof holds for a lenient taker too, and not the other way round.
+            is_meant = proof is not None and (self._lenient or proof.get("lenient") is False)
+            if not (is_meant and certificates.verify(sent.output, taken.input, proof)):
+                yield sender, taker
+
+    def _certificate(self, sent: Agent, taken: Agent) -> dict[str, Any] | None:
+        query = "SELECT data FROM certificates WHERE producer = ? AND consumer = ?"
+        with self._translated():
+            found = self._file.execute(query, _digests(sent, taken)).fetchone()
+        return None if found is None else json.loads(found[0])
+
+    def _certify(self, sender: str, taker: str) -> dict[str, Any] | None:
+        sent, taken = self[sender], self[taker]
+        made = self._check(sent.output, taken.input).certificate
+        if made is not None:
+            self._file.execute(
+                "INSERT OR REPLACE INTO certificates VALUES (?, ?, ?, ?, ?)",
+                [
+                    *_digests(sent, taken), self._agents[sender].output,
+                    self._agents[taker].input, json.dumps(made),
+                ],
+            )  # fmt: skip
+        return made
 
     # Answers
 
@@ -295,7 +377,7 @@ class StoredRegistry(Questions):
     def _matrix(self) -> SchemaMatrix:
         """All classes, made ready when something is to be compared."""
         if self._compared is None:
-            made = SchemaMatrix(lenient=self._lenient, steps=self._steps)
+            made = self._settings.matrix()
             for text, number in self._inputs.numbers.items():
                 made.put_consumer(number, _schema_of(text))
             for text, number in self._outputs.numbers.items():
@@ -305,24 +387,41 @@ class StoredRegistry(Questions):
 
     # Changes
 
-    def _class(self, side: _Side, schema: MessageBodySchema) -> int:
-        """Return the number of a schema's class, and compare it with all others if it is new."""
-        text = _text_of(schema)
-        known = side.numbers.get(text)
-        if known is not None:
-            return known
-        plain, number = _schema_of(text), side.free_number()
-        row = self._compare(side, plain)
-        if side is self._outputs:
-            self._matrix.put_producer(number, plain)
-        else:
-            self._matrix.put_consumer(number, plain)
+    def _classes(
+        self, side: _Side, schemas: Iterable[MessageBodySchema], executor: Executor | None
+    ) -> list[int]:
+        """Return the numbers of schemas' classes; new ones are compared with the other side."""
+        texts = [_text_of(schema) for schema in schemas]
+        new = {text: _schema_of(text) for text in texts if text not in side.numbers}
+        for (text, plain), row in zip(new.items(), self._rows(side, new, executor), strict=True):
+            self._add(side, text, plain, row)
+        return [side.numbers[text] for text in texts]
+
+    def _rows(
+        self, side: _Side, new: Mapping[str, MessageBodySchema], executor: Executor | None
+    ) -> Iterable[Row]:
+        if executor is None:
+            return (self._compare(side, plain) for plain in new.values())
+        sends = side is self._outputs
+        others = self._inputs if sends else self._outputs
+        known = {number: _schema_of(text) for text, number in others.numbers.items()}
+        return decide_all(
+            [*new.values()], known, sends=sends, settings=self._settings, executor=executor
+        )
+
+    def _add(self, side: _Side, text: str, plain: MessageBodySchema, row: Row) -> None:
+        """Add a class."""
+        number = side.free_number()
+        # Made ready when it is next asked for, if nothing was compared here.
+        if self._compared is not None and side is self._outputs:
+            self._compared.put_producer(number, plain)
+        elif self._compared is not None:
+            self._compared.put_consumer(number, plain)
         side.numbers[text], side.rows[number], side.names[number] = number, row, {}
         self._file.execute(
             f"INSERT INTO {side.table} VALUES (?, ?, ?, ?)",  # noqa: S608 - a name of ours
             [number, text, _blob(row.fitting), _blob(row.undecided)],
         )
-        return number
 
     def _set(self, agent: Agent, output: int, taken: int) -> None:
         before = self._agents.get(agent.name)
@@ -360,6 +459,8 @@ class StoredRegistry(Questions):
                 elif self._compared is not None:
                     self._compared.drop_consumer(number)
                 self._file.execute(f"DELETE FROM {side.table} WHERE id = ?", [number])  # noqa: S608
+                # The number is free for another class.
+                self._file.execute(f"DELETE FROM certificates WHERE {side.one} = ?", [number])  # noqa: S608
                 self._clear(side, number)
         self._left.clear()
 
@@ -408,7 +509,7 @@ class StoredRegistry(Questions):
         self._version = self._file.execute("PRAGMA data_version").fetchone()[0]
         self._compared = None
         self._left = set()
-        self._outputs, self._inputs = _Side("outputs"), _Side("inputs")
+        self._outputs, self._inputs = _Side("output"), _Side("input")
         for side in (self._outputs, self._inputs):
             query = f"SELECT id, schema, fitting, undecided FROM {side.table}"  # noqa: S608
             for number, text, fitting, undecided in self._file.execute(query):
@@ -440,6 +541,11 @@ class StoredRegistry(Questions):
         except sqlite3.Error as error:
             problem = f"the file of a registry can't be used: {error}"
             raise StoreError(problem, quote(self._path).strip("'")) from error
+
+
+def _digests(sent: Agent, taken: Agent) -> list[str]:
+    """Return the digests by which a certificate names its schemas."""
+    return [certificates.schema_digest(schema) for schema in (sent.output, taken.input)]
 
 
 def _text_of(schema: MessageBodySchema) -> str:

@@ -214,7 +214,8 @@ class MessageBodyFileSystem(BodyView):
     def __reduce__(self) -> tuple[Any, ...]:
         # What another process writes into its copy of the body would be lost.
         options = self.storage_options | {"read_only": True, "autosave": False}
-        return make_instance, (type(self), self.storage_args, options)
+        state = {"_made": self._made}
+        return make_instance, (type(self), self.storage_args, options), state
 
     def to_dict(self, *, include_password: bool = True) -> dict[str, Any]:
         """Return the filesystem as a JSON value; only one over `fo=` is one."""
@@ -484,7 +485,7 @@ class MessageBodyFileSystem(BodyView):
         for old, new in reversed(plan.pairs):
             if old in self._made:
                 self._made.remove(old)
-                self._made.add(new)
+                self._made.add(self._strip_protocol(new))
 
     def rm_file(self, path: str) -> None:
         """Remove a file; the object behind a reference stays.

@@ -53,6 +53,35 @@ class TestRegistry:
         assert (refused.code, "made with" in refused.err) == (2, True)
         assert shell("registry", "pairs", "text.json").code == 4  # no file of a registry
 
+    def test_proofs(self, shell: Shell, agents: str, tmp_path: Path) -> None:
+        shell("registry", "add", "agents.db", agents)
+        unproved = shell("registry", "verify", "agents.db")
+        assert (unproved.code, unproved.out) == (1, "painter → teller\n")
+        listed = shell("registry", "verify", "agents.db", "--json").out
+        assert json.loads(listed) == [["painter", "teller"]]
+        certified = shell("registry", "certify", "agents.db")
+        assert certified.code == 0
+        assert shell("registry", "verify", "agents.db").code == 0
+        for registry in (agents, "agents.db"):
+            proof = shell("registry", "certificate", registry, "painter", "teller")
+            (tmp_path / "proof.json").write_text(proof.out)
+            schemas = tmp_path / "image.json"
+            schemas.write_text('[{"contentType": "image/*"}]')
+            done = shell("verify-certificate", "image.json", "image.json", "proof.json")
+            assert (proof.code, done.code) == (0, 0)
+            refused = shell("registry", "certificate", registry, "teller", "painter")
+            assert (refused.code, refused.out) == (1, "")
+        assert shell("registry", "certify", agents).code == 2  # only a file keeps them
+
+    def test_workers(self, shell: Shell, agents: str, tmp_path: Path) -> None:
+        shell("registry", "add", "agents.db", agents, "--workers", "1")
+        assert shell("registry", "pairs", "agents.db").out == "painter → teller\n"
+        both = shell("registry", "add", "agents.db", agents, "--workers", "1", "--dask", "x")
+        assert (both.code, "either --workers or --dask" in both.err) == (2, True)
+        nobody = shell("registry", "add", "new.db", agents, "--dask", "tcp://127.0.0.1:1")
+        assert (nobody.code, "no scheduler answers" in nobody.err) == (2, True)
+        assert not (tmp_path / "new.db").exists()
+
     def test_the_limit_is_that_of_each_agent(self, shell: Shell, agents: str) -> None:
         for command in (["pairs", agents], ["add", "agents.db", agents]):
             refused = shell("registry", *command, "--limit", "50 B")

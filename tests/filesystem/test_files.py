@@ -2,6 +2,7 @@
 
 import errno
 import io
+import pickle
 import sqlite3
 import zipfile
 from pathlib import Path
@@ -323,6 +324,18 @@ class TestMadeDirectories:
         fs.mv("/one", "/three")
         assert (fs.isdir("/two/empty"), fs.isdir("/three/empty")) == (True, True)
         assert not fs.exists("/one")
+
+    @pytest.mark.parametrize(("old", "new"), [("/a", "/b"), ("a", "b"), ("a/", "b/")])
+    def test_they_move_by_any_spelling(self, old: str, new: str) -> None:
+        fs = MessageBody().fs
+        fs.mkdir("/a")
+        fs.mv(old, new, recursive=True)
+        assert fs.ls("/", detail=False) == ["/b"]
+
+    def test_a_copy_of_the_filesystem_remembers_them(self, body: MessageBody) -> None:
+        body.fs.mkdir("/made/deep")
+        copy = pickle.loads(pickle.dumps(body.fs))
+        assert copy.isdir("/made/deep")
 
     def test_they_are_the_filesystems_not_the_bodys(self, body: MessageBody) -> None:
         body.fs.mkdir("/made")

@@ -46,7 +46,7 @@ SECTIONS = {
         "verify-certificate": Entry("schemas", "Check the proof that two schemas always fit."),
         "evolve": Entry("schemas", "Check that a schema can change without breaking anybody."),
         "lint": Entry("schemas", "Report likely mistakes in a schema or a body."),
-        "registry": Entry("schemas", "Compare the schemas of many agents."),
+        "registry": Entry("registries", "Compare the schemas of many agents."),
     },
     "Use stores": {
         "offload": Entry("stores", "Move large parts to a store."),

@@ -1,10 +1,6 @@
-"""Commands on schemas: validation, comparison, certificates, registries of agents."""
+"""Commands on schemas: validation, comparison, certificates."""
 
-import difflib
 import json
-from collections.abc import Iterator, Sequence
-from itertools import chain
-from pathlib import Path
 from typing import Any
 
 import click
@@ -13,9 +9,9 @@ from messagebody import certificates
 from messagebody._text import count_of, escape, quote
 from messagebody.cli.application import ExitCode
 from messagebody.cli.options import (
-    JSON_HELP,
     complete_file,
-    limits,
+    json_option,
+    lenient_option,
     output_option,
     read_body,
     read_either,
@@ -35,30 +31,20 @@ from messagebody.cli.reports import (
 from messagebody.cli.terminal import Terminal, in_shell_words, pass_terminal
 from messagebody.compatibility import (
     DEFAULT_STEPS,
-    Agent,
     Compatibility,
     Evolution,
-    Impact,
-    Questions,
-    Registry,
     check,
     evolution,
     lint,
-    read_agents,
     suggest,
 )
-from messagebody.errors import InvalidSchema
 from messagebody.findings import iter_findings
-from messagebody.rendering import graphs
-from messagebody.rendering.graph_page import graph_page
 from messagebody.schema import MessageBodySchema, Violation
 from messagebody.schema.json_schemas import body_json_schema, schema_json_schema
 
 # Violations that a person reads; programs get all of them.
 _LISTED = 100
 
-_lenient = click.option("--lenient", is_flag=True, help="Consumers ignore parts they do not know.")
-_json = click.option("--json", "as_json", is_flag=True, help=JSON_HELP)
 _steps = click.option(
     "--steps", type=click.IntRange(min=1), default=DEFAULT_STEPS, show_default=True,
     help="Budget before giving up.",
@@ -68,7 +54,7 @@ _steps = click.option(
 @click.command("validate")
 @click.argument("bodies", nargs=-1, metavar="[BODY]...", shell_complete=complete_file)
 @click.option("--schema", required=True, metavar="FILE", help="The schema.")
-@_json
+@json_option
 @pass_terminal
 def validate_command(
     terminal: Terminal, bodies: tuple[str, ...], schema: str, *, as_json: bool
@@ -174,7 +160,7 @@ _SHOWN = 3
 @click.command("check")
 @click.argument("producer", metavar="PRODUCER")
 @click.argument("consumer", metavar="CONSUMER")
-@_lenient
+@lenient_option
 @click.option("--infer", is_flag=True, help="PRODUCER is a body; infer its schema.")
 @_steps
 @click.option("--suggest", "wants_help", is_flag=True, help="Suggest changes that make it fit.")
@@ -260,7 +246,7 @@ def verify_certificate_command(
     show_default=True,
     help="backward: NEW accepts what OLD did; forward: OLD accepts what NEW does; full: both.",
 )
-@_lenient
+@lenient_option
 @_steps
 @format_option
 @pass_terminal
@@ -310,267 +296,3 @@ def lint_command(terminal: Terminal, path: str, form: str) -> int:
     else:
         show(report_findings(findings, read, from_here(path), lines_of(path)), form)
     return ExitCode.NO if findings else ExitCode.YES
-
-
-_directory = click.argument("directory", type=click.Path(exists=True), metavar="REGISTRY")
-_file = click.argument("file", type=click.Path(dir_okay=False), metavar="FILE")
-
-
-def _registry(place: str, *, lenient: bool) -> Questions:
-    """Return the registry of a directory of JSON files, or the one that a file keeps."""
-    if Path(place).is_dir():
-        return Registry.from_directory(place, lenient=lenient, limits=limits())
-    return Registry.open(place, lenient=lenient)
-
-
-@click.group("registry")
-def registry_command() -> None:
-    """Find the pairs that fit, chains of agents, and the pairs that a change would break.
-
-    REGISTRY is a directory with a JSON file for each agent, {"name", "input", "output"} or an A2A
-    agent card, or a file that `add` has made, which keeps the verdict of each pair.
-
-    \b
-      messagebody registry pairs agents/
-      messagebody registry chain agents/ have.schema.json want.schema.json
-      messagebody registry add agents.db agents/
-    """
-
-
-@registry_command.command("add")
-@_file
-@click.argument("agents", nargs=-1, required=True, metavar="AGENT.json|DIRECTORY...")
-@_lenient
-@pass_terminal
-def add_agents(terminal: Terminal, file: str, agents: tuple[str, ...], *, lenient: bool) -> None:
-    """Add or replace agents in a file.
-
-    The file is made if it is not there. All agents are added, or none.
-
-    \b
-      messagebody registry add agents.db agents/
-      messagebody registry add agents.db researcher.json
-    """
-    # All are read before the file is made: a mistake in one leaves no file behind.
-    found = [agent for place in agents for agent in _agents(place)]
-    with Registry.open(file, lenient=lenient) as registry:
-        registry.put_all(found)
-        terminal.remark(f"{count_of(len(registry), 'agent')} in {escape(file)}")
-
-
-def _agents(place: str) -> Iterator[Agent]:
-    if Path(place).is_dir():
-        yield from read_agents(place, limits=limits())
-    else:
-        yield _agent(place)
-
-
-@registry_command.command("remove")
-@click.argument("file", type=click.Path(exists=True, dir_okay=False), metavar="FILE")
-@click.argument("name", metavar="AGENT")
-@_lenient
-def remove_agent(file: str, name: str, *, lenient: bool) -> None:
-    """Remove an agent from a file."""
-    with Registry.open(file, lenient=lenient) as registry:
-        _known(registry, name)
-        registry.remove(name)
-
-
-@registry_command.command("route")
-@_directory
-@click.argument("sender", metavar="FROM")
-@click.argument("taker", metavar="TO")
-@_lenient
-@_json
-@pass_terminal
-def route(
-    terminal: Terminal, directory: str, sender: str, taker: str, *, lenient: bool, as_json: bool
-) -> ExitCode:
-    """Print the shortest route between two agents.
-
-    What FROM sends reaches TO by way of these agents.
-
-    Exit code 1: there is no route.
-    """
-    registry = _registry(directory, lenient=lenient)
-    found = registry.route(_known(registry, sender), _known(registry, taker))
-    _say_names(terminal, found, as_json=as_json)
-    return ExitCode.NO if found is None else ExitCode.YES
-
-
-@registry_command.command("unfed")
-@_directory
-@_lenient
-@_json
-@pass_terminal
-def unfed(terminal: Terminal, directory: str, *, lenient: bool, as_json: bool) -> ExitCode:
-    """List the agents without a feeder.
-
-    No other agent surely fits them. Exit code 1: there are some.
-    """
-    found = _registry(directory, lenient=lenient).unfed()
-    _say_names(terminal, found, as_json=as_json)
-    return ExitCode.NO if found else ExitCode.YES
-
-
-def _known(registry: Questions, name: str) -> str:
-    """Return the name of an agent that is there."""
-    if name not in registry:
-        near = difflib.get_close_matches(name, [*registry], n=1)
-        meant = f" (did you mean {quote(near[0])}?)" if near else ""
-        raise click.UsageError(f"no agent {quote(name)}{meant}")
-    return name
-
-
-@registry_command.command("pairs")
-@_directory
-@_lenient
-@click.option("--graph", "form", flag_value="graph", help="Draw a small registry with letters.")
-@click.option("--dot", "form", flag_value="dot", help="Print the graph for Graphviz.")
-@click.option("--mermaid", "form", flag_value="mermaid", help="Print the graph for Mermaid.")
-@click.option("--html", "form", flag_value="html", help="Print the graph as a page for a browser.")
-@click.option("--json", "form", flag_value="json", help=JSON_HELP)
-@pass_terminal
-def pairs(terminal: Terminal, directory: str, form: str | None, *, lenient: bool) -> ExitCode:
-    """List every pair whose sender's output the receiver always accepts.
-
-    \b
-      messagebody registry pairs agents/ --graph
-      messagebody registry pairs agents/ --dot | dot -Tsvg > agents.svg
-      messagebody registry pairs agents/ --html > agents.html
-    """
-    registry = _registry(directory, lenient=lenient)
-    found, undecided = list(registry.pairs()), list(registry.undecided())
-    if form == "graph":
-        _draw(terminal, registry, found)
-    elif form == "dot":
-        terminal.say(graphs.dot(registry, found))
-    elif form == "mermaid":
-        terminal.say(graphs.mermaid(registry, found))
-    elif form == "html":
-        click.echo(graph_page(registry, found), nl=False)
-    elif form == "json":
-        terminal.say_json({"agents": [*registry], "pairs": found, "undecided": undecided})
-    else:
-        terminal.say(f"{escape(sender)} → {escape(taker)}" for sender, taker in found)
-    terminal.remark(f"{count_of(len(found), 'pair')} of {count_of(len(registry), 'agent')}")
-    return _tell_undecided(undecided)
-
-
-def _tell_undecided(pairs: Sequence[tuple[str, str]]) -> ExitCode:
-    """Name the pairs for which the budget ended: neither fitting nor not."""
-    for sender, taker in pairs:
-        text = f"undecided within the budget: {escape(sender)} → {escape(taker)}"
-        click.echo(text, err=True)
-    return ExitCode.UNDECIDED if pairs else ExitCode.YES
-
-
-def _draw(terminal: Terminal, registry: Questions, found: list[tuple[str, str]]) -> None:
-    if len(registry) > graphs.MOST_DRAWN:
-        raise click.UsageError(
-            f"--graph draws up to {graphs.MOST_DRAWN} agents, and there are {len(registry):,}; "
-            "use --dot or --mermaid"
-        )
-    # By ranks, most arrows of the drawing point one way.
-    order = list(chain.from_iterable(registry.ranks()))
-    terminal.say(graphs.draw(order, found, palette=terminal.palette))
-    terminal.remark("in each column, ◀ accepts everything that ● sends")
-
-
-@registry_command.command("who")
-@_directory
-@click.option("--feeds", metavar="AGENT", help="List the agents whose output AGENT always accepts.")
-@click.option(
-    "--takes", metavar="AGENT", help="List the agents that accept everything AGENT sends."
-)
-@_lenient
-@_json
-@pass_terminal
-def who(
-    terminal: Terminal, directory: str, feeds: str | None, takes: str | None, *, lenient: bool,
-    as_json: bool,
-) -> ExitCode:  # fmt: skip
-    """List the agents that fit before or after an agent."""
-    if (feeds is None) == (takes is None):
-        raise click.UsageError("give either --feeds AGENT or --takes AGENT")
-    registry = _registry(directory, lenient=lenient)
-    name = _known(registry, str(feeds if takes is None else takes))
-    found = registry.feeders(name) if takes is None else registry.takers(name)
-    _say_names(terminal, found, as_json=as_json)
-    pairs = [(name, other) if feeds is None else (other, name) for other in found.undecided]
-    return _tell_undecided(pairs)
-
-
-@registry_command.command("chain")
-@_directory
-@click.argument("have", metavar="HAVE")
-@click.argument("want", metavar="WANT")
-@_lenient
-@_json
-@pass_terminal
-def shortest_chain(
-    terminal: Terminal, directory: str, have: str, want: str, *, lenient: bool, as_json: bool
-) -> ExitCode:
-    """Print the shortest chain of agents between two schemas.
-
-    HAVE is the schema of the first input, WANT of the last output. Exit code 1: there is no chain.
-    """
-    registry = _registry(directory, lenient=lenient)
-    found = registry.chain(read_schema(have), read_schema(want))
-    _say_names(terminal, found, as_json=as_json)
-    if found is None:
-        # No chain of pairs that surely fit; one over an undecided pair could still lead there.
-        return _tell_undecided(list(registry.undecided())) or ExitCode.NO
-    return ExitCode.YES
-
-
-def _say_names(terminal: Terminal, names: list[str] | None, *, as_json: bool) -> None:
-    if as_json:
-        terminal.say_json(names)
-    else:
-        terminal.say(escape(each) for each in names or ())
-
-
-@registry_command.command("impact")
-@_directory
-@click.argument("agent", metavar="AGENT.json")
-@_lenient
-@_json
-@pass_terminal
-def impact(
-    terminal: Terminal, directory: str, agent: str, *, lenient: bool, as_json: bool
-) -> ExitCode:
-    """Print the pairs that a change would lose and gain.
-
-    AGENT.json is the new version of an agent. Exit code 1: a pair would be lost.
-    """
-    registry = _registry(directory, lenient=lenient)
-    result = registry.impact(_agent(agent))
-    if as_json:
-        terminal.say_json({
-            "lost": result.lost, "gained": result.gained, "undecided": result.undecided,
-        })  # fmt: skip
-        return _of_impact(result)
-    paint = terminal.palette
-    for role, sign, found in _signs(result):
-        terminal.say(paint(f"{sign} {escape(a)} → {escape(b)}", role) for a, b in found)
-    return _of_impact(result)
-
-
-def _signs(impact: Impact) -> Iterator[tuple[str, str, tuple[tuple[str, str], ...]]]:
-    yield "no", "-", impact.lost
-    yield "yes", "+", impact.gained
-    yield "maybe", "?", impact.undecided
-
-
-def _of_impact(impact: Impact) -> ExitCode:
-    if impact.lost:
-        return ExitCode.NO
-    return ExitCode.UNDECIDED if impact.undecided else ExitCode.YES
-
-
-def _agent(path: str) -> Agent:
-    try:
-        return Agent.from_dict(read_json(path), name=Path(path).stem, limits=limits())
-    except InvalidSchema as error:
-        raise click.UsageError(f"{quote(path)} is not a valid agent: {error}") from error

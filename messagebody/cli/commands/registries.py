@@ -1,0 +1,383 @@
+"""Commands on registries: the pairs of many agents that fit, and their certificates."""
+
+import difflib
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Executor, ProcessPoolExecutor
+from contextlib import contextmanager
+from itertools import chain
+from multiprocessing import get_context
+from pathlib import Path
+
+import click
+
+from messagebody._text import count_of, escape, quote
+from messagebody.cli.application import ExitCode
+from messagebody.cli.options import (
+    JSON_HELP,
+    json_option,
+    lenient_option,
+    limits,
+    read_json,
+    read_schema,
+)
+from messagebody.cli.terminal import Terminal, pass_terminal
+from messagebody.compatibility import (
+    Agent,
+    Impact,
+    Questions,
+    Registry,
+    read_agents,
+)
+from messagebody.errors import InvalidSchema
+from messagebody.rendering import graphs
+from messagebody.rendering.graph_page import graph_page
+
+_directory = click.argument("directory", type=click.Path(exists=True), metavar="REGISTRY")
+_file = click.argument("file", type=click.Path(dir_okay=False), metavar="FILE")
+_kept = click.argument("file", type=click.Path(exists=True, dir_okay=False), metavar="FILE")
+
+
+def _registry(place: str, *, lenient: bool) -> Questions:
+    """Return the registry of a directory of JSON files, or the one that a file keeps."""
+    if Path(place).is_dir():
+        return Registry.from_directory(place, lenient=lenient, limits=limits())
+    return Registry.open(place, lenient=lenient)
+
+
+@click.group("registry")
+def registry_command() -> None:
+    """Find the pairs that fit, chains of agents, and the pairs that a change would break.
+
+    REGISTRY is a directory with a JSON file for each agent, {"name", "input", "output"} or an A2A
+    agent card, or a file that `add` has made, which keeps the verdict of each pair.
+
+    \b
+      messagebody registry pairs agents/
+      messagebody registry chain agents/ have.schema.json want.schema.json
+      messagebody registry add agents.db agents/
+      messagebody registry certify agents.db
+    """
+
+
+@registry_command.command("add")
+@_file
+@click.argument("agents", nargs=-1, required=True, metavar="AGENT.json|DIRECTORY...")
+@lenient_option
+@click.option("--workers", type=click.IntRange(min=1), help="Decide the pairs on processes.")
+@click.option(
+    "--dask", metavar="ADDRESS", help="Decide the pairs on a Dask cluster: of its scheduler."
+)
+@pass_terminal
+def add_agents(
+    terminal: Terminal, file: str, agents: tuple[str, ...], workers: int | None, dask: str | None,
+    *, lenient: bool,
+) -> None:  # fmt: skip
+    """Add or replace agents in a file.
+
+    The file is made if it is not there. All agents are added, or none.
+
+    \b
+      messagebody registry add agents.db agents/
+      messagebody registry add agents.db researcher.json
+      messagebody registry add agents.db agents/ --workers 8
+    """
+    if workers is not None and dask is not None:
+        raise click.UsageError("give either --workers or --dask")
+    # All are read before the file is made: a mistake in one leaves no file behind.
+    found = [agent for place in agents for agent in _agents(place)]
+    with (
+        _executor(workers, dask) as executor,
+        Registry.open(file, lenient=lenient) as registry,
+    ):
+        registry.put_all(found, executor=executor)
+        terminal.remark(f"{count_of(len(registry), 'agent')} in {escape(file)}")
+
+
+@contextmanager
+def _executor(workers: int | None, dask: str | None) -> Iterator[Executor | None]:
+    """Give what decides pairs elsewhere, or None."""
+    if dask is not None:
+        from messagebody.bulk.cluster import dask_executor
+
+        with dask_executor(dask) as executor:
+            yield executor
+    elif workers is not None:
+        # A forked process would share locks with threads that it does not have.
+        with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as executor:
+            yield executor
+    else:
+        yield None
+
+
+def _agents(place: str) -> Iterator[Agent]:
+    if Path(place).is_dir():
+        yield from read_agents(place, limits=limits())
+    else:
+        yield _agent(place)
+
+
+@registry_command.command("remove")
+@_kept
+@click.argument("name", metavar="AGENT")
+@lenient_option
+def remove_agent(file: str, name: str, *, lenient: bool) -> None:
+    """Remove an agent from a file."""
+    with Registry.open(file, lenient=lenient) as registry:
+        _known(registry, name)
+        registry.remove(name)
+
+
+@registry_command.command("certify")
+@_kept
+@lenient_option
+@pass_terminal
+def certify(terminal: Terminal, file: str, *, lenient: bool) -> ExitCode:
+    """Make the proofs of all pairs that fit, and keep them in the file.
+
+    Can be stopped and run again. Exit code 3: the budget ended for some pairs, which are listed.
+    """
+    with Registry.open(file, lenient=lenient) as registry:
+        left = registry.certify()
+        terminal.remark(f"{count_of(sum(1 for _ in registry.pairs()) - len(left), 'pair')} proved")
+    return _tell_undecided(left)
+
+
+@registry_command.command("verify")
+@_kept
+@lenient_option
+@json_option
+@pass_terminal
+def verify(terminal: Terminal, file: str, *, lenient: bool, as_json: bool) -> ExitCode:
+    """Check the proofs of all pairs that fit.
+
+    Nothing that made the table takes part. The pairs without a proof are listed. Exit code 1:
+    there are some.
+    """
+    with Registry.open(file, lenient=lenient) as registry:
+        found = [*registry.unproved()]
+    if as_json:
+        terminal.say_json(found)
+    else:
+        terminal.say(f"{escape(sender)} → {escape(taker)}" for sender, taker in found)
+    return ExitCode.NO if found else ExitCode.YES
+
+
+@registry_command.command("certificate")
+@_directory
+@click.argument("sender", metavar="FROM")
+@click.argument("taker", metavar="TO")
+@lenient_option
+@pass_terminal
+def certificate(
+    terminal: Terminal, directory: str, sender: str, taker: str, *, lenient: bool
+) -> ExitCode:
+    """Print the proof that a pair fits, for `verify-certificate`.
+
+    Exit code 1: the pair does not surely fit.
+    """
+    registry = _registry(directory, lenient=lenient)
+    found = registry.certificate(_known(registry, sender), _known(registry, taker))
+    if found is None:
+        return ExitCode.NO
+    terminal.say_json(found)
+    return ExitCode.YES
+
+
+@registry_command.command("route")
+@_directory
+@click.argument("sender", metavar="FROM")
+@click.argument("taker", metavar="TO")
+@lenient_option
+@json_option
+@pass_terminal
+def route(
+    terminal: Terminal, directory: str, sender: str, taker: str, *, lenient: bool, as_json: bool
+) -> ExitCode:
+    """Print the shortest route between two agents.
+
+    What FROM sends reaches TO by way of these agents.
+
+    Exit code 1: there is no route.
+    """
+    registry = _registry(directory, lenient=lenient)
+    found = registry.route(_known(registry, sender), _known(registry, taker))
+    _say_names(terminal, found, as_json=as_json)
+    return ExitCode.NO if found is None else ExitCode.YES
+
+
+@registry_command.command("unfed")
+@_directory
+@lenient_option
+@json_option
+@pass_terminal
+def unfed(terminal: Terminal, directory: str, *, lenient: bool, as_json: bool) -> ExitCode:
+    """List the agents without a feeder.
+
+    No other agent surely fits them. Exit code 1: there are some.
+    """
+    found = _registry(directory, lenient=lenient).unfed()
+    _say_names(terminal, found, as_json=as_json)
+    return ExitCode.NO if found else ExitCode.YES
+
+
+def _known(registry: Questions, name: str) -> str:
+    """Return the name of an agent that is there."""
+    if name not in registry:
+        near = difflib.get_close_matches(name, [*registry], n=1)
+        meant = f" (did you mean {quote(near[0])}?)" if near else ""
+        raise click.UsageError(f"no agent {quote(name)}{meant}")
+    return name
+
+
+@registry_command.command("pairs")
+@_directory
+@lenient_option
+@click.option("--graph", "form", flag_value="graph", help="Draw a small registry with letters.")
+@click.option("--dot", "form", flag_value="dot", help="Print the graph for Graphviz.")
+@click.option("--mermaid", "form", flag_value="mermaid", help="Print the graph for Mermaid.")
+@click.option("--html", "form", flag_value="html", help="Print the graph as a page for a browser.")
+@click.option("--json", "form", flag_value="json", help=JSON_HELP)
+@pass_terminal
+def pairs(terminal: Terminal, directory: str, form: str | None, *, lenient: bool) -> ExitCode:
+    """List every pair whose sender's output the receiver always accepts.
+
+    \b
+      messagebody registry pairs agents/ --graph
+      messagebody registry pairs agents/ --dot | dot -Tsvg > agents.svg
+      messagebody registry pairs agents/ --html > agents.html
+    """
+    registry = _registry(directory, lenient=lenient)
+    found, undecided = list(registry.pairs()), list(registry.undecided())
+    if form == "graph":
+        _draw(terminal, registry, found)
+    elif form == "dot":
+        terminal.say(graphs.dot(registry, found))
+    elif form == "mermaid":
+        terminal.say(graphs.mermaid(registry, found))
+    elif form == "html":
+        click.echo(graph_page(registry, found), nl=False)
+    elif form == "json":
+        terminal.say_json({"agents": [*registry], "pairs": found, "undecided": undecided})
+    else:
+        terminal.say(f"{escape(sender)} → {escape(taker)}" for sender, taker in found)
+    terminal.remark(f"{count_of(len(found), 'pair')} of {count_of(len(registry), 'agent')}")
+    return _tell_undecided(undecided)
+
+
+def _tell_undecided(pairs: Sequence[tuple[str, str]]) -> ExitCode:
+    """Name the pairs for which the budget ended: neither fitting nor not."""
+    for sender, taker in pairs:
+        text = f"undecided within the budget: {escape(sender)} → {escape(taker)}"
+        click.echo(text, err=True)
+    return ExitCode.UNDECIDED if pairs else ExitCode.YES
+
+
+def _draw(terminal: Terminal, registry: Questions, found: list[tuple[str, str]]) -> None:
+    if len(registry) > graphs.MOST_DRAWN:
+        raise click.UsageError(
+            f"--graph draws up to {graphs.MOST_DRAWN} agents, and there are {len(registry):,}; "
+            "use --dot or --mermaid"
+        )
+    # By ranks, most arrows of the drawing point one way.
+    order = list(chain.from_iterable(registry.ranks()))
+    terminal.say(graphs.draw(order, found, palette=terminal.palette))
+    terminal.remark("in each column, ◀ accepts everything that ● sends")
+
+
+@registry_command.command("who")
+@_directory
+@click.option("--feeds", metavar="AGENT", help="List the agents whose output AGENT always accepts.")
+@click.option(
+    "--takes", metavar="AGENT", help="List the agents that accept everything AGENT sends."
+)
+@lenient_option
+@json_option
+@pass_terminal
+def who(
+    terminal: Terminal, directory: str, feeds: str | None, takes: str | None, *, lenient: bool,
+    as_json: bool,
+) -> ExitCode:  # fmt: skip
+    """List the agents that fit before or after an agent."""
+    if (feeds is None) == (takes is None):
+        raise click.UsageError("give either --feeds AGENT or --takes AGENT")
+    registry = _registry(directory, lenient=lenient)
+    name = _known(registry, str(feeds if takes is None else takes))
+    found = registry.feeders(name) if takes is None else registry.takers(name)
+    _say_names(terminal, found, as_json=as_json)
+    pairs = [(name, other) if feeds is None else (other, name) for other in found.undecided]
+    return _tell_undecided(pairs)
+
+
+@registry_command.command("chain")
+@_directory
+@click.argument("have", metavar="HAVE")
+@click.argument("want", metavar="WANT")
+@lenient_option
+@json_option
+@pass_terminal
+def shortest_chain(
+    terminal: Terminal, directory: str, have: str, want: str, *, lenient: bool, as_json: bool
+) -> ExitCode:
+    """Print the shortest chain of agents between two schemas.
+
+    HAVE is the schema of the first input, WANT of the last output. Exit code 1: there is no chain.
+    """
+    registry = _registry(directory, lenient=lenient)
+    found = registry.chain(read_schema(have), read_schema(want))
+    _say_names(terminal, found, as_json=as_json)
+    if found is None:
+        # No chain of pairs that surely fit; one over an undecided pair could still lead there.
+        return _tell_undecided(list(registry.undecided())) or ExitCode.NO
+    return ExitCode.YES
+
+
+def _say_names(terminal: Terminal, names: list[str] | None, *, as_json: bool) -> None:
+    if as_json:
+        terminal.say_json(names)
+    else:
+        terminal.say(escape(each) for each in names or ())
+
+
+@registry_command.command("impact")
+@_directory
+@click.argument("agent", metavar="AGENT.json")
+@lenient_option
+@json_option
+@pass_terminal
+def impact(
+    terminal: Terminal, directory: str, agent: str, *, lenient: bool, as_json: bool
+) -> ExitCode:
+    """Print the pairs that a change would lose and gain.
+
+    AGENT.json is the new version of an agent. Exit code 1: a pair would be lost.
+    """
+    registry = _registry(directory, lenient=lenient)
+    result = registry.impact(_agent(agent))
+    if as_json:
+        terminal.say_json({
+            "lost": result.lost, "gained": result.gained, "undecided": result.undecided,
+        })  # fmt: skip
+        return _of_impact(result)
+    paint = terminal.palette
+    for role, sign, found in _signs(result):
+        terminal.say(paint(f"{sign} {escape(a)} → {escape(b)}", role) for a, b in found)
+    return _of_impact(result)
+
+
+def _signs(impact: Impact) -> Iterator[tuple[str, str, tuple[tuple[str, str], ...]]]:
+    yield "no", "-", impact.lost
+    yield "yes", "+", impact.gained
+    yield "maybe", "?", impact.undecided
+
+
+def _of_impact(impact: Impact) -> ExitCode:
+    if impact.lost:
+        return ExitCode.NO
+    return ExitCode.UNDECIDED if impact.undecided else ExitCode.YES
+
+
+def _agent(path: str) -> Agent:
+    try:
+        return Agent.from_dict(read_json(path), name=Path(path).stem, limits=limits())
+    except InvalidSchema as error:
+        raise click.UsageError(f"{quote(path)} is not a valid agent: {error}") from error
