@@ -494,6 +494,7 @@ COMMON: Final = tuple(
         (
             *WELL_KNOWN,
             *EXTENSIONS.values(),
+            *sorted({*ALIASES, *SIGNED, *_TEXT}),
             "text/plain; charset=utf-8", "text/plain;charset=utf-8", "text/markdown; charset=utf-8",
             "text/html; charset=utf-8", "text/csv; charset=utf-8",
             "application/json; charset=utf-8",

@@ -122,15 +122,16 @@ class Reader:
                 raise DecodeError(f"the headers of a part have more than {_HEADER_BYTES:,} bytes")
         if not line and not lines:
             return None
+        # The first line of a message in a mailbox is none of its headers: here, content begins.
+        first = lines.pop() if len(lines) > 1 and lines[-1].startswith(b"From ") else b""
+        # The blank line between headers and content belongs to neither.
+        self._held = first + (line if line.strip(b"\r\n") else b"")
         with damage_told(DAMAGES, "the message"):
             # Newer policies parse headers by their grammar, and may raise on damaged ones.
             head = BytesHeaderParser(policy=compat32).parsebytes(b"".join(lines))
         for key in ("Content-Type", "Content-Disposition"):
             if str(head.get(key, "")).count(";") > _PARAMETERS:
                 raise DecodeError(f"{key} of a part has more than {_PARAMETERS} parameters")
-        # What is no header begins the content; the blank line between them belongs to neither.
-        self._held = str(head.get_payload()).encode("ascii", "surrogateescape")
-        self._held += line if line.strip(b"\r\n") else b""
         return head
 
     # Content

@@ -29,6 +29,8 @@ class Kind:
         schemes: schemes of the URLs that the target opens; "*" for any.
         url_types: media types of content behind a URL; the same if not given.
         max_bytes: bytes of content the target takes; None if nobody states a limit.
+        advised_bytes: bytes of content that the target takes for certain; of more it may refuse
+            some, so a loss says so.
         name_slot: "path" if a whole part name may be said, "file" for the last segment, "" for
             none.
         in_results: whether the result of a tool may hold it.
@@ -52,6 +54,7 @@ class Kind:
     schemes: tuple[str, ...] = ()
     url_types: tuple[str, ...] | None = None
     max_bytes: int | None = None
+    advised_bytes: int | None = None
     name_slot: str = ""
     in_results: bool = False
     in_messages: bool = True

@@ -17,7 +17,7 @@ from messagebody.formats.capabilities import MIB
 from messagebody.formats.collecting import Collector
 from messagebody.formats.dialect import Dialect, Misplaced
 from messagebody.formats.items import KEEP, Call, Result
-from messagebody.formats.places import items_of
+from messagebody.formats.places import items_of, with_result
 from messagebody.formats.reading import Reader
 from messagebody.formats.values import json_value, one_of
 from messagebody.formats.writing import Options, Writer
@@ -145,20 +145,56 @@ class Format(Dialect):
         """Return the messages of a conversation.
 
         A body that holds what needs a message of its own, such as the result of a tool, becomes
-        several messages.
+        several messages. Where call and result are one part of a message, the result goes into the
+        message of its call.
 
         Arguments:
             bodies: the bodies, in order.
             rest: what `to_bodies` returned as `rest`.
             **options: others of `from_body`.
         """
+        whole = [
+            (body, rest[index] if index < len(rest) else None)
+            for index, body in enumerate(_paired(bodies))
+        ]
         pairs = [
             (piece, left if number == 0 else {"role": left.get("role")} if left else None)
-            for index, body in enumerate(_paired(bodies))
-            for left in [rest[index] if index < len(rest) else None]
+            for body, left in (self._with_answers(whole) if self.joins_results else whole)
             for number, piece in enumerate(self._pieces(body))
         ]
         return _all(pairs, lambda pair, _: self.from_body(pair[0], rest=pair[1], **options))
+
+    def _with_answers(
+        self, pairs: Iterable[tuple[MessageBody, Any]]
+    ) -> list[tuple[MessageBody, Any]]:
+        """Return bodies whose results are in the bodies of their calls, with what is left of each.
+
+        A body that held nothing but such results is gone; one that came in this format stays.
+        """
+        made: list[tuple[MessageBody, Any]] = []
+        calls: dict[str, int] = {}
+        for body, left in pairs:
+            others, is_own = body, isinstance(left, dict) and left.get("format") == self.name
+            # An id may be used again: a result beside such a call is of that one.
+            made_here = {item.id for item, _ in items_of(body) if isinstance(item, Call)}
+            for item, parts in items_of(body):
+                if is_own or not isinstance(item, Result) or item.id in made_here:
+                    continue
+                if item.id not in calls:
+                    continue
+                place = calls.pop(item.id)
+                answered, left_there = made[place]
+                made[place] = with_result(answered, str(item.key), parts), left_there
+                others = others.copy() if others is body else others
+                for part in parts:
+                    del others[str(part.name)]
+            if len(others) or others is body:
+                made.append((others, left))
+            calls |= {
+                item.id: len(made) - 1
+                for item, _ in items_of(others) if isinstance(item, Call) and item.id
+            }  # fmt: skip
+        return made
 
     def _pieces(self, body: MessageBody) -> list[MessageBody]:
         """Return the bodies to make messages of: one, but for what needs its own."""

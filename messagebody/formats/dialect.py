@@ -100,6 +100,8 @@ class Dialect:
     """Whose messages may hold an item, in our words; all where the item is not named."""
     alone: ClassVar[tuple[type[Item], ...]] = ()
     """What has a message of its own: such a message holds one of these, and nothing beside it."""
+    joins_results: ClassVar[bool] = False
+    """Whether the result of a call stands in the message of the call."""
     signs_reasoning: ClassVar[bool] = False
     """Whether the target takes reasoning only with the signature or id that it gave to it."""
 

@@ -14,6 +14,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
+from messagebody.body import MessageBody
 from messagebody.errors import DecodeError
 from messagebody.formats.items import Call, Code, Item, Reasoning, Refusal, Result
 from messagebody.media_types import is_text
@@ -51,6 +52,23 @@ def items_of(body: Iterable[Part]) -> Iterator[tuple[Item | None, list[Part]]]:
     yield from order
 
 
+def with_result(body: MessageBody, directory: str, parts: Iterable[Part]) -> MessageBody:
+    """Return a copy of a body that holds one more result.
+
+    Arguments:
+        body: the body.
+        directory: that of the result in the body that it comes from.
+        parts: those of the result.
+    """
+    made = body.copy()
+    numbers = [int(match["number"]) for match in map(_RESULT.match, body.names()) if match]
+    for part in parts:
+        name = str(part.name).removeprefix(directory)
+        made.append(part.evolve(name=f"/tool/results/{max(numbers, default=0) + 1}{name}"))
+    return made
+
+
+_RESULT: Final = re.compile(r"/tool/results/(?P<number>\d+)/")
 _PLACE: Final = re.compile(
     r"(?P<result>/tool/results/\d+)/.+|/(?P<kind>tool/calls|reasoning|refusals|code)/\d+(?:\.json)?"
 )

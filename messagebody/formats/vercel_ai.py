@@ -45,6 +45,7 @@ class VercelAI(Format):
         Kind("value", (JSON,), in_messages=False, in_results=True, is_value=True),
     )
     slot = "providerMetadata"
+    joins_results = True
     roles = {"tool": "assistant"}  # noqa: RUF012 - nobody changes it
 
     def split(self, message: Any) -> tuple[list[Any], Any]:

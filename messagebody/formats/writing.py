@@ -101,7 +101,11 @@ class Writer:
             self._check_joined(items, blocks, message)
         message = differences.apply(own.get("frame"), message)
         # What came without an id goes back without one.
-        return Converted(message if own else self.dialect.complete(message), self.losses.found)
+        message = message if own else self.dialect.complete(message)
+        if not items and not own and any(map(self.reader.item_of, self.dialect.split(message)[0])):
+            why = f"{self.dialect.name} has no message without content: an empty text goes out"
+            self.losses.found.append(Loss(LossKind.CONVERTED, self.dialect.place, why))
+        return Converted(message, self.losses.found)
 
     def _own(self) -> dict[str, Any]:
         """Return what is left of the message; of another format's it would make no sense here."""
@@ -192,7 +196,15 @@ class Writer:
         block = self.dialect.write(item, [])
         if block is None:
             return self._without_kind(part, inline, directory)
+        if kind.advised_bytes is not None and not entry:
+            self._advise(part, inline, kind.advised_bytes)
         return [*self._label(part, kind, block, entry, directory), block]
+
+    def _advise(self, part: Part, inline: Part, most: int) -> None:
+        """Note content that goes out and that the target may refuse."""
+        if not inline.is_reference and (inline.size or 0) > most:
+            why = f"{self.dialect.name} may refuse it: {most:,} bytes are what all of it take"
+            self.losses.lose(LossKind.DOWNGRADED, part, why)
 
     def _has_value(self, part: Part) -> bool:
         """Return whether a part is a JSON value that the format has a kind of block for."""

@@ -160,7 +160,9 @@ def _settled(records: list[Any]) -> list[PartRecord]:
         if kind not in types:
             types[kind] = _known_type(kind)
         # Equal types share one string.
-        record.settle(types[kind])
+        record.content_type = types[kind]
+        # Nothing but what the parser takes distinguishes the two.
+        record.__class__ = PartRecord
     return records
 
 

@@ -208,11 +208,6 @@ class AnyRecord(PartRecord, gc=False, omit_defaults=True):
 
     content_type: str = msgspec.field(default="", name="contentType")
 
-    def settle(self, content_type: str) -> None:
-        """Become a `PartRecord`, which differs in nothing but what the parser takes."""
-        self.content_type = content_type
-        self.__class__ = PartRecord  # type: ignore[assignment]
-
 
 class RichRecord(PartRecord, gc=False, omit_defaults=True):
     """A part with more than the members JSON defines, or with what JSON cannot carry."""

@@ -113,6 +113,11 @@ def test_what_mailing_lists_put_after_base64_is_a_loss() -> None:
     ]
 
 
+def test_a_line_of_a_mailbox_begins_the_content() -> None:
+    body = read(b"a: b\nFrom \xe9\n\nx").value
+    assert body[0].read_bytes() == b"From \xe9\nx"
+
+
 def test_an_old_encoding_is_read() -> None:
     lines = [binascii.b2a_uu(b"cats" * 11), binascii.b2a_uu(b"dogs").rstrip(b"\n") + b"  \n"]
     content = b"begin 644 a.txt\n" + b"".join(lines) + b"`\nend\n"

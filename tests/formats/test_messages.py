@@ -7,13 +7,17 @@ import random
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from messagebody import MessageBody, MessageBodyError, Part
 from messagebody import formats as registry
 from messagebody.errors import DecodeError, EnvelopeError, LossyConversion, UnsafeReference
 from messagebody.formats import detect, writing
 from messagebody.references import Resolver
+from messagebody.testing.strategies import bodies
 from messagebody.wire import base64
+from tests.effort import examples
 from tests.formats.messages import MESSAGES
 from tests.formats.payloads import BINARY, PDF, PNG, WAV
 
@@ -53,6 +57,29 @@ def test_a_message_comes_back_without_a_role(name: str) -> None:
             assert adapter(name).from_body(there.value, rest=there.rest).value == other
             taken += 1
     assert taken or name in {"agent-client", "mcp", "pydantic-ai"}  # no member of theirs is one
+
+
+@formats
+@settings(max_examples=examples(100))
+@given(bodies(), st.booleans())
+def test_what_is_read_is_written_again(name: str, body: MessageBody, carry: bool) -> None:
+    """Whatever a body holds: with `rest`, the same message, and the same body of it."""
+    message = adapter(name).from_body(body, carry=carry).value
+    there = adapter(name).to_body(message)
+    again = adapter(name).from_body(there.value, rest=there.rest).value
+    assert again == message
+    assert adapter(name).to_body(again).value == there.value
+
+
+@every
+def test_what_other_formats_say_is_written_again(name: str, message: Any) -> None:
+    body = adapter(name).to_body(message).value
+    for other in MESSAGES:
+        made = adapter(other).from_body(body).value
+        there = adapter(other).to_body(made)
+        again = adapter(other).from_body(there.value, rest=there.rest)
+        assert (again.value, again.losses) == (made, ())
+        assert adapter(other).to_body(again.value).value == there.value
 
 
 @every
@@ -126,6 +153,57 @@ class TestConversations:
         assert answers == ["sun", "rain"]
         assert gemini[1]["role"] == "model"
 
+    def test_results_go_into_the_message_of_their_call(self) -> None:
+        """For Vercel, call and result are one part: two messages would call the tool twice."""
+        talk = [
+            {"role": "assistant", "content": [
+                {"type": "tool_use", "id": "a", "name": "sun", "input": {"city": "Brno"}},
+                {"type": "tool_use", "id": "b", "name": "rain", "input": {}}]},
+            {"role": "user", "content": [
+                {"type": "tool_result", "tool_use_id": "a", "content": "yes"},
+                {"type": "tool_result", "tool_use_id": "z", "content": "for another"},
+                {"type": "text", "text": "And now?"}]},
+            {"role": "user", "content": [
+                {"type": "tool_result", "tool_use_id": "b", "content": "no"}]},
+        ]  # fmt: skip
+        there = adapter("anthropic").to_bodies(talk)
+        made = adapter("vercel-ai").from_bodies(there.value, rest=there.rest).value
+        assert [message["role"] for message in made] == ["assistant", "user"]
+        tools = [(part["toolCallId"], part["input"], part["output"]) for part in made[0]["parts"]]
+        assert tools == [("a", {"city": "Brno"}, "yes"), ("b", {}, "no")]
+        assert [part.get("text", part.get("output")) for part in made[1]["parts"]] == [
+            "for another", "And now?",
+        ]  # fmt: skip
+        again = adapter("vercel-ai").to_bodies(made)
+        assert adapter("vercel-ai").from_bodies(again.value, rest=again.rest).value == made
+        chat = adapter("openai-chat").from_bodies(again.value, rest=again.rest).value
+        answers = [each for each in chat if "tool_call_id" in each]
+        assert [(each["tool_call_id"], each["content"]) for each in answers] == [
+            ("a", "yes"), ("b", "no"), ("z", "for another"),
+        ]  # fmt: skip
+
+    def test_a_result_beside_a_call_of_its_id_stays_there(self) -> None:
+        """Some systems number the calls of each message from 1."""
+        call = {"type": "tool_use", "id": "1", "name": "f", "input": {}}
+        answer = {"type": "tool_result", "tool_use_id": "1", "content": "yes"}
+        talk = [{"role": "assistant", "content": [call]},
+                {"role": "assistant", "content": [call, answer]}]  # fmt: skip
+        bodies = adapter("anthropic").to_bodies(talk).value
+        made = adapter("vercel-ai").from_bodies(bodies).value
+        outputs = [[part.get("output") for part in each["parts"]] for each in made]
+        assert outputs == [[None], ["yes"]]
+
+    def test_a_conversation_that_came_as_vercels_stays_as_it_was(self) -> None:
+        call = {"type": "dynamic-tool", "toolName": "f", "toolCallId": "a", "input": {}}
+        asked = {**call, "state": "input-available"}
+        answered = {**call, "input": None, "state": "output-available", "output": "yes"}
+        talk = [
+            {"id": str(number), "role": "assistant", "parts": [part]}
+            for number, part in enumerate([asked, answered])
+        ]
+        there = adapter("vercel-ai").to_bodies(talk)
+        assert adapter("vercel-ai").from_bodies(there.value, rest=there.rest).value == talk
+
     def test_losses_and_errors_say_which_message(self) -> None:
         adapter_ = adapter("openai-chat")
         zipped = Part(b"PK", name="/a.zip", content_type="application/zip")
@@ -147,6 +225,26 @@ class TestOptions:
         assert (omitted.value["content"], len(omitted.losses)) == ([], 1)
         with pytest.raises(LossyConversion, match=r"no block for application/zip"):
             adapter("anthropic").from_body(body, unsupported="error")
+
+    def test_a_picture_that_may_be_refused_goes_out_with_a_warning(self) -> None:
+        small, large, request = (
+            Part(b"\x89PNG" + bytes(size), content_type="image/png")
+            for size in (7_000_000, 8_000_000, 33 * 2**20)
+        )
+        done = adapter("anthropic").from_body(MessageBody([small, large]))
+        assert [block["type"] for block in done.value["content"]] == ["image", "image"]
+        assert [str(loss) for loss in done.losses] == [
+            "downgraded part 1: anthropic may refuse it: 7,864,320 bytes are what all of it take"
+        ]
+        there = adapter("anthropic").to_body(done.value)
+        assert adapter("anthropic").from_body(there.value, rest=there.rest).losses == ()
+        (block,) = adapter("anthropic").from_body(MessageBody([request])).value["content"]
+        assert block["type"] == "text"
+
+    @formats
+    def test_an_empty_body_says_what_becomes_of_it(self, name: str) -> None:
+        done = adapter(name).from_body(MessageBody())
+        assert bool(adapter(name).to_body(done.value).value) == bool(done.losses)
 
     def test_a_signed_url_is_not_said(self) -> None:
         body = MessageBody([Part(url="ftp://e.com/a.png?sig=secret", content_type="image/png")])

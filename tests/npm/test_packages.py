@@ -89,6 +89,21 @@ def test_models_get_text_files_and_tools() -> None:
     assert (said["type"], said["toolName"], said["input"]) == ("tool-call", "f", {"a": 1})
 
 
+def test_models_get_each_call_once_with_its_result() -> None:
+    talk = [
+        {"role": "user", "content": "Weather?"},
+        {"role": "assistant", "content": None, "tool_calls": [
+            {"id": "c", "type": "function", "function": {"name": "f", "arguments": "{}"}}]},
+        {"role": "tool", "tool_call_id": "c", "content": "Sunny."},
+        {"role": "assistant", "content": "It is sunny."},
+    ]  # fmt: skip
+    there = adapter("openai-chat").to_bodies(talk)
+    messages = adapter("vercel-ai").from_bodies(there.value, rest=there.rest).value
+    taken = asked("vercel-messages", messages)
+    told = [part["type"] for each in taken for made in each["model"] for part in made["content"]]
+    assert told == ["text", "tool-call", "tool-result", "text"]
+
+
 def _assembled(name: str) -> MessageBody:
     assembler = Assembler(name)
     for event in STREAMS[name][0]:
