@@ -335,6 +335,7 @@ class BoxPattern:
                 start, *commas = braces.pop()
                 self._jumps[start] = [start + 1, *(comma + 1 for comma in commas)]
                 self._jumps.update((end, [position + 1]) for end in (*commas, position))
+        self._special = {at for at, sign in enumerate(self._text) if sign in "{,}*/"}
         self.start = self._closure({(0, "s")})
 
     def ends_at(self, places: Places) -> bool:
@@ -370,7 +371,7 @@ class BoxPattern:
 
     def _closure(self, places: set[tuple[int, str]]) -> Places:
         """Return places with all that can be reached from them without reading."""
-        waiting = list(places)
+        waiting = [place for place in places if place[0] in self._special]
         while waiting:
             new = set(self._free_moves(*waiting.pop())) - places
             places |= new

@@ -23,8 +23,12 @@ from messagebody.certificates import (
     schema_digest,
     stands_for,
 )
-from messagebody.schema import MessageBodySchema
+from messagebody.schema import MessageBodySchema, SchemaPart
 from messagebody.solver.budget import Budget, OutOfBudget
+from messagebody.solver.containment import contains
+
+IGNORED: Final = (SchemaPart("/**"), SchemaPart())
+"""What a lenient consumer takes besides: parts that it does not know."""
 
 _PAIRS: Final = 16_384
 
@@ -98,6 +102,7 @@ class _Maker:
         budget: Budget,
     ) -> None:
         self._budget = budget
+        self._sent_parts, self._taken_parts = producer.parts, consumer.parts
         self._sent = [box for box, _ in boxes_of(producer)]
         self._required = [i for i, (_, needed) in enumerate(boxes_of(producer)) if needed]
         self._taken = [box for box, _ in boxes_of(consumer)]
@@ -105,6 +110,7 @@ class _Maker:
         # What the checker adds for a lenient consumer, in the same order.
         if lenient:
             self._taken += [("/**", "*/*"), (None, "*/*")]
+            self._taken_parts += IGNORED
 
     def proof(self) -> dict[str, Any]:
         """Return the proof that nothing breaks the consumer, or that nothing can be sent at all."""
@@ -114,7 +120,7 @@ class _Maker:
             return {"empty": self._tree(_Impossible())}
 
     def _inclusion(self) -> dict[str, Any]:
-        parts = [self._coverage(box) for box in self._sent]
+        parts = [self._coverage(i) for i in range(len(self._sent))]
         return {
             "parts": parts,
             "names": [
@@ -122,14 +128,15 @@ class _Maker:
                 for i, part in enumerate(parts)
                 for name in part["except"]
             ],
-            "required": {str(j): self._requirement(self._taken[j]) for j in self._wanted},
+            "required": {str(j): self._requirement(j) for j in self._wanted},
         }
 
-    def _coverage(self, box: Box) -> dict[str, Any]:
+    def _coverage(self, i: int) -> dict[str, Any]:
         """Return the claim that a part of the producer is accepted, but for some names."""
+        box = self._sent[i]
         # One part that holds all gives a shorter proof than a union does.
-        for j, other in enumerate(self._taken):
-            words = self._contained(box, other)
+        for j in range(len(self._taken)):
+            words = self._contained(i, j)
             if words is not None:
                 return {"in": [j], "except": [], "words": words}
         rivals = [
@@ -138,13 +145,13 @@ class _Maker:
         names, words = self._uncovered_names(box, [self._taken[j] for j in rivals])
         return {"in": rivals, "except": names, "words": words}
 
-    def _requirement(self, avoid: Box) -> dict[str, Any]:
+    def _requirement(self, j: int) -> dict[str, Any]:
         """Return the tree that shows that no body avoids a required part of the consumer."""
         for i in self._required:
-            words = self._contained(self._sent[i], avoid)
+            words = self._contained(i, j)
             if words is not None:
                 return {"split": i, "names": {}, "words": words}
-        return self._tree(_Impossible(avoid))
+        return self._tree(_Impossible(self._taken[j]))
 
     def _refused_at(self, i: int, name: str) -> _Impossible:
         """Return the body with a part of this name, in box i and in no box of the consumer."""
@@ -153,10 +160,10 @@ class _Maker:
 
     # Claims
 
-    def _contained(self, inner: Box, outer: Box) -> Words | None:
+    def _contained(self, i: int, j: int) -> Words | None:
         """Return the proof that one box is in another, name in name and type in type."""
-        # Unnamed parts and named ones never hold each other.
-        if (inner[0] is None) != (outer[0] is None):
+        inner, outer = self._sent[i], self._taken[j]
+        if not self._may_hold(self._taken_parts[j], self._sent_parts[i]):
             return None
         kinds = _contained_kinds(inner[1], outer[1], self._budget)
         if kinds is None or inner[0] is None or outer[0] is None:
@@ -167,6 +174,17 @@ class _Maker:
         # The types are proved behind one legal name: what follows a name is the same behind any.
         name = next(name for name in names if _matches(inner, name))
         return names + [name + kind for kind in kinds]
+
+    def _may_hold(self, taken: SchemaPart, sent: SchemaPart) -> bool:
+        """Tell whether one part may hold another: the decider knows that at once, mostly."""
+        outer, inner = taken.name_pattern, sent.name_pattern
+        # Unnamed parts and named ones never hold each other.
+        if (outer is None) is not (inner is None):
+            return False
+        kinds = taken.content_type_pattern, sent.content_type_pattern
+        if contains(*kinds, self._budget) is False:
+            return False
+        return outer is None or inner is None or contains(outer, inner, self._budget) is not False
 
     def _uncovered_names(self, box: Box, covers: Sequence[Box]) -> tuple[list[str], Words]:
         """Return the names at which a box is not covered, and the proof for all the others.

@@ -11,10 +11,10 @@ import attrs
 from messagebody._guards import require_schema
 from messagebody._leaves import leaf
 from messagebody.body import MessageBody
-from messagebody.compatibility.certification import certificate_of
+from messagebody.compatibility.certification import IGNORED, certificate_of
 from messagebody.compatibility.reasons import Explanation, Reason, Sides, explain
 from messagebody.part import Part
-from messagebody.schema import MessageBodySchema, SchemaPart
+from messagebody.schema import MessageBodySchema
 from messagebody.solver.budget import DEFAULT_STEPS, Budget, OutOfBudget
 from messagebody.solver.decision import Decision
 from messagebody.solver.profile import PartType
@@ -54,9 +54,6 @@ def _content(kind: str) -> str | bytes:
     if suffix is not None:
         return suffix
     return "example" if kind.startswith("text/") else b"example"
-
-
-_ANYTHING = (SchemaPart("/**"), SchemaPart())
 
 
 class Verdict(StrEnum):
@@ -165,7 +162,7 @@ class Compatibility:
         if self.verdict is not Verdict.ALWAYS:
             return None
         # A lenient consumer is certified as it was given: the checker adds what it ignores.
-        consumer = self.consumer.parts[: -len(_ANYTHING)] if self._lenient else self.consumer.parts
+        consumer = self.consumer.parts[: -len(IGNORED)] if self._lenient else self.consumer.parts
         return certificate_of(
             self.producer, MessageBodySchema(consumer), lenient=self._lenient, steps=self.steps
         )
@@ -238,7 +235,7 @@ def check(
 
 def lenient_schema(schema: MessageBodySchema) -> MessageBodySchema:
     """Return a schema that ignores the parts it does not know: it accepts them as well."""
-    return MessageBodySchema([*schema, *_ANYTHING])
+    return MessageBodySchema([*schema, *IGNORED])
 
 
 def _decide(decision: Decision) -> tuple[Verdict, Types | None]:

@@ -12,6 +12,7 @@ import attrs
 from messagebody._text import count_of
 from messagebody.rendering.elements import Html, element
 from messagebody.rendering.pages import document, style_of
+from messagebody.rendering.tables import cut, display_width
 
 MOST_ON_A_CIRCLE: Final = 60
 """Agents that are drawn; more are only listed."""
@@ -22,7 +23,8 @@ _MOST_NEIGHBOURS: Final = 200
 _LONGEST_LABEL: Final = 22
 # In the units of the drawing, which grows with the screen.
 _RADIUS: Final = 200
-_HALF: Final = 360
+_GAP: Final = 12
+_LETTER: Final = 7.5
 
 
 @attrs.frozen
@@ -133,7 +135,10 @@ def _drawing(graph: _Graph) -> Html:
         for taker in takers
     )
     nodes = (_node(number, name, count) for number, name in enumerate(graph.names))
-    box = f"{-_HALF} {-_HALF} {2 * _HALF} {2 * _HALF}"
+    # Short names leave more of the screen to the circle.
+    labels = [cut(name, _LONGEST_LABEL) for name in graph.names]
+    half = _RADIUS + 2 * _GAP + _LETTER * max(map(display_width, labels))
+    box = f"{-half:.0f} {-half:.0f} {2 * half:.0f} {2 * half:.0f}"
     return element("svg", *edges, *nodes, viewBox=box, role="group", aria_label="Graph of agents")
 
 
@@ -160,13 +165,12 @@ def _edge(sender: int, taker: int, count: int) -> Html:
 
 def _node(number: int, name: str, count: int) -> Html:
     x, y = _point(number, count, _RADIUS)
-    u, v = _point(number, count, _RADIUS + 12)
+    u, v = _point(number, count, _RADIUS + _GAP)
     # Names run outwards; on the left half they are turned, so that nobody reads upside down.
     angle = 360 * number / count - 90
     is_left = 90 < angle % 360 < 270
     turn = f"rotate({angle + 180 * is_left:.1f} {u:.1f} {v:.1f})"
-    label = name if len(name) <= _LONGEST_LABEL else f"{name[: _LONGEST_LABEL - 1]}…"
-    words = element("text", label, x=f"{u:.1f}", y=f"{v:.1f}", transform=turn,
+    words = element("text", cut(name, _LONGEST_LABEL), x=f"{u:.1f}", y=f"{v:.1f}", transform=turn,
                     text_anchor="end" if is_left else "start", dominant_baseline="central",
                     class_=f"node-{number}")  # fmt: skip
     dot = element("circle", cx=f"{x:.1f}", cy=f"{y:.1f}", r="5")

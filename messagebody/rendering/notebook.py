@@ -28,9 +28,11 @@ _VERDICTS: Final = {"always": "badge good", "undecided": "badge"}
 
 @cache
 def _style() -> str:
-    look = importlib.resources.files(__package__).joinpath("look.css").read_text("utf-8")
-    # What a page says of itself, a view says of its own outermost element.
-    return f"@scope (.messagebody) {{\n{look.replace(':root', ':scope')}}}"
+    here = importlib.resources.files(__package__)
+    look = "".join(here.joinpath(name).read_text("utf-8") for name in ("look.css", "notebook.css"))
+    # What a page says of itself, a view says of its own outermost element. The class counts twice,
+    # since notebooks style tables and texts themselves.
+    return f".messagebody.messagebody {{\n{look.replace(':root', '&')}}}"
 
 
 def _view(*children: Html) -> str:

@@ -4,7 +4,7 @@ import base64
 import hashlib
 import importlib.resources
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from functools import cache
 from itertools import groupby
 from typing import Any, Final
@@ -76,7 +76,7 @@ def page(
     return document(
         title,
         element("header", element("h1", title), element("p", *facts, class_="facts")),
-        element("div", _contents_list(body), element("main", *parts.sections(body)),
+        element("div", _contents_list(body, problems), element("main", *parts.sections(body)),
                 class_="columns"),
     )  # fmt: skip
 
@@ -155,16 +155,20 @@ def _change_counts(against: "messagebody.MessageBody | None", changes: Changes) 
     yield element("span", ", ".join(told) or "no changes", class_="badge")
 
 
-def _contents_list(body: "messagebody.MessageBody") -> Html:
-    shown = [element("li", _entry(i, part)) for i, part in enumerate(body[:MOST_PARTS])]
+def _contents_list(body: "messagebody.MessageBody", problems: Container[int | None]) -> Html:
+    shown = [
+        element("li", _entry(i, part, is_wrong=i in problems))
+        for i, part in enumerate(body[:MOST_PARTS])
+    ]
     if len(shown) < 3:
         return Html()
     return element("nav", element("ol", *shown), aria_label="Parts")
 
 
-def _entry(index: int, part: "messagebody.Part") -> Html:
+def _entry(index: int, part: "messagebody.Part", *, is_wrong: bool) -> Html:
     name = part.name if part.name is not None else preview(part, 40) or part.content_type
-    return element("a", _dot(part), element("bdi", name), href=f"#part-{index}", title=name)
+    mark = element("span", "✗", class_="wrong", title="not accepted") if is_wrong else Html()
+    return element("a", _dot(part), element("bdi", name), mark, href=f"#part-{index}", title=name)
 
 
 def _dot(part: "messagebody.Part") -> Html:
@@ -257,7 +261,8 @@ class _Parts:
             yield element("span", "changed", class_="badge")
         if index in self.problems:
             yield element("span", "✗ not accepted", class_="badge bad")
-        yield element("small", f"{type_of(part)}  {size_of(part)}")
+        size = "" if part.size is None else f"  {size_of(part)}"
+        yield element("small", f"{type_of(part)}{size}")
 
     def _remarks(self, index: int, part: "messagebody.Part", shown: Shown) -> Iterator[Html]:
         """Yield what is to say about a part besides its content."""

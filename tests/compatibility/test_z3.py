@@ -26,6 +26,7 @@ def chosen(names: list[str], types: list[str], rng: random.Random) -> Schema:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(1200)
 @pytest.mark.parametrize("seed", range(12))
 def test_pairs_of_one_pool(seed: int) -> None:
     """Five name patterns, four of content types, and pairs of schemas made of them."""

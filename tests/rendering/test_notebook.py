@@ -44,7 +44,7 @@ def test_nothing_in_a_view_acts_or_asks(body: MessageBody) -> None:
 def test_the_look_stays_inside_of_a_view() -> None:
     """A rule for all tables of a notebook would change those of others."""
     (style,) = re.findall("<style>(.*?)</style>", SENDER._repr_html_(), re.DOTALL)
-    assert style.startswith("@scope (.messagebody) {")
+    assert style.startswith(".messagebody.messagebody {")
     assert style.count("{") == style.count("}")
     assert ":root" not in style
 

@@ -311,6 +311,11 @@ def test_violations_stand_at_their_parts() -> None:
     assert "✗ 2 violations" in elements.text
     assert document.index("part 1 (&#x27;/b&#x27;") > document.index('id="part-1"')
     assert "✓ valid" in page(MessageBody(), schema=MessageBodySchema())
+    # The list of parts, which is left out where there are few, marks the same part.
+    body.add("y", name="/c/d")
+    (listed,) = re.findall("<nav.*</nav>", page(body, schema=schema))
+    marked = [entry for entry in listed.split("</li>") if "✗" in entry]
+    assert [re.findall("<bdi>(.*?)</bdi>", entry) for entry in marked] == [["/b"], ["/c/d"]]
 
 
 def test_a_diff_shows_what_came_and_went_and_changed() -> None:
