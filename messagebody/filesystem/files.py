@@ -119,8 +119,11 @@ class Writing:
         """Keep what was written; in a transaction, until it is committed."""
         if self.closed:
             return
+        if self._discarded:
+            super().close()  # type: ignore[misc]
+            return
         try:
-            self._content = None if self._discarded else self._taken()
+            self._content = self._taken()
         finally:
             super().close()  # type: ignore[misc]
             self._forget()

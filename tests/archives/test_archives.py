@@ -323,5 +323,6 @@ class TestWideEnd:
 
 
 def test_bytes_that_end_the_headers_of_a_part_are_kept_as_they_are() -> None:
-    mail = b'Content-Type: multipart/mixed; boundary="x"\n\n--x\nA: b\nFrom \xff\xfe\n\nhello\n--x--\n'
+    part = b"A: b\nFrom \xff\xfe\n\nhello\n"
+    mail = b"Content-Type: multipart/mixed; boundary=x\n\n--x\n" + part + b"--x--\n"
     assert mime.to_body(mail).value[0].read_bytes() == b"From \xff\xfe\n\nhello"

@@ -4,6 +4,7 @@ import random
 import sqlite3
 import subprocess
 import sys
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -125,13 +126,13 @@ def test_two_thousand_agents_after_ten_thousand_changes(path: Path) -> None:
 
 
 @pytest.fixture
-def studio(path: Path) -> StoredRegistry:
-    registry = Registry.open(path)
-    registry.put_all([
-        Agent("painter", ANY_TEXT, IMAGE), Agent("critic", IMAGE, ANY_TEXT),
-        Agent("poet", IMAGE, TEXT), Agent("speaker", TEXT, AUDIO),
-    ])  # fmt: skip
-    return registry
+def studio(path: Path) -> Iterator[StoredRegistry]:
+    with Registry.open(path) as registry:
+        registry.put_all([
+            Agent("painter", ANY_TEXT, IMAGE), Agent("critic", IMAGE, ANY_TEXT),
+            Agent("poet", IMAGE, TEXT), Agent("speaker", TEXT, AUDIO),
+        ])  # fmt: skip
+        yield registry
 
 
 def test_questions(studio: StoredRegistry) -> None:
@@ -179,7 +180,8 @@ def test_agents_come_back_whole(path: Path, studio: StoredRegistry) -> None:
     before = datetime.now(UTC)
     whole = Agent("whole", TEXT, IMAGE, notifications=AUDIO, interrupts=schema())
     studio.put(whole)
-    assert Registry.open(path)["whole"] == whole
+    with Registry.open(path) as again:
+        assert again["whole"] == whole
     assert before.timestamp() - 1 < studio.added("whole").timestamp()
     for ask in (studio.__getitem__, studio.added, studio.takers, studio.remove):
         with pytest.raises(KeyError):
@@ -194,15 +196,15 @@ def test_agents_come_back_whole(path: Path, studio: StoredRegistry) -> None:
 
 
 def test_several_connections_see_each_other(path: Path, studio: StoredRegistry) -> None:
-    other = Registry.open(path)
-    assert len(other) == 4
-    studio.put(Agent("listener", AUDIO, TEXT))
-    assert other.takers("speaker") == ["listener"]
-    other.remove("listener")
-    assert studio.takers("speaker") == []
-    other.put(Agent("singer", TEXT, AUDIO))
-    studio.put(Agent("listener", AUDIO, TEXT))
-    assert other.feeders("listener") == ["speaker", "singer"]
+    with Registry.open(path) as other:
+        assert len(other) == 4
+        studio.put(Agent("listener", AUDIO, TEXT))
+        assert other.takers("speaker") == ["listener"]
+        other.remove("listener")
+        assert studio.takers("speaker") == []
+        other.put(Agent("singer", TEXT, AUDIO))
+        studio.put(Agent("listener", AUDIO, TEXT))
+        assert other.feeders("listener") == ["speaker", "singer"]
 
 
 def test_a_change_is_all_or_nothing(path: Path, studio: StoredRegistry) -> None:
@@ -217,7 +219,8 @@ def test_a_change_is_all_or_nothing(path: Path, studio: StoredRegistry) -> None:
     with pytest.raises(RuntimeError):
         studio.put_all([Agent("a", ANY_TEXT, AUDIO), Spoilt("b", AUDIO, CLASH)])
     assert [*studio.pairs()] == before
-    assert [*Registry.open(path).pairs()] == before
+    with Registry.open(path) as again:
+        assert [*again.pairs()] == before
     studio.put(Agent("a", ANY_TEXT, AUDIO))
     assert studio.feeders("a") == ["critic", "poet"]
 

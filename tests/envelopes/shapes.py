@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from messagebody import MessageBody, Part
 from messagebody.envelopes.agents_api import SCHEMA, TYPES
+from messagebody.errors import InvalidPart
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
 SCALARS = (
@@ -99,6 +100,15 @@ CONTENT_TYPES = st.sampled_from(
 METADATA = st.none() | MAPS
 
 
+def _is_extra(members: dict[str, Any]) -> bool:
+    """Return whether a part takes members as unknown ones, not as its own, misspelt or not."""
+    try:
+        Part("", extra=members)
+    except InvalidPart:
+        return False
+    return not _CLAIMED & members.keys()
+
+
 @st.composite
 def parts(draw: st.DrawFn) -> Part:
     """Draw any part but a local file."""
@@ -115,7 +125,7 @@ def parts(draw: st.DrawFn) -> Part:
             size=draw(st.none() | st.integers(0, 99)),
             digest=draw(st.none() | st.just("sha256:" + "0" * 64)),
         )
-    extra = draw(st.just({}) | MAPS.filter(lambda found: not _CLAIMED & found.keys()))
+    extra = draw(st.just({}) | MAPS.filter(_is_extra))
     return part.evolve(extra=extra) if extra else part
 
 

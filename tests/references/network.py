@@ -44,8 +44,10 @@ class Authority:
     def make(cls, directory: Path) -> "Authority":
         key = ec.generate_private_key(ec.SECP256R1())
         name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "Test authority")])
-        certificate = _builder(name, name, key.public_key(), days=1).add_extension(
-            x509.BasicConstraints(ca=True, path_length=None), critical=True
+        certificate = (
+            _builder(name, name, key.public_key(), days=1)
+            .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
+            .add_extension(x509.SubjectKeyIdentifier.from_public_key(key.public_key()), False)
         )
         usage = x509.KeyUsage(
             digital_signature=True, key_cert_sign=True, crl_sign=True, content_commitment=False,
@@ -64,6 +66,8 @@ class Authority:
         certificate = (
             _builder(subject, issuer, key.public_key(), days)
             .add_extension(alternatives, critical=False)
+            # Python 3.13 and later take no certificate without it.
+            .add_extension(_authority_of(signer), critical=False)
             .sign(signer, hashes.SHA256())
         )
         path = self.directory / f"{abs(hash((names, days, is_own)))}.pem"
@@ -83,6 +87,10 @@ class Authority:
         """Return what trusts this authority, and no other."""
         pem = self.certificate.public_bytes(serialization.Encoding.PEM).decode()
         return ssl.create_default_context(cadata=pem)
+
+
+def _authority_of(signer: Any) -> x509.AuthorityKeyIdentifier:
+    return x509.AuthorityKeyIdentifier.from_issuer_public_key(signer.public_key())
 
 
 def _general_name(name: str) -> x509.GeneralName:

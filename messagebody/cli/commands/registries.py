@@ -41,7 +41,8 @@ def _registry(place: str, *, lenient: bool) -> Questions:
     """Return the registry of a directory of JSON files, or the one that a file keeps."""
     if Path(place).is_dir():
         return Registry.from_directory(place, lenient=lenient, limits=limits())
-    return Registry.open(place, lenient=lenient)
+    # Open until the command ends.
+    return click.get_current_context().with_resource(Registry.open(place, lenient=lenient))
 
 
 @click.group("registry")
