@@ -22,6 +22,8 @@ help: ## Show the targets
 CONSTRAINTS := constraints.txt
 export PIP_CONSTRAINT := $(CONSTRAINTS)
 export PIP_BUILD_CONSTRAINT := $(CONSTRAINTS)
+# Tests start many processes, each of which would compile the package and the tests anew.
+unexport PYTHONDONTWRITEBYTECODE
 
 $(VENV)/.core: pyproject.toml $(CONSTRAINTS)
 	$(PYTHON) -m venv $(VENV)
@@ -186,10 +188,15 @@ pictures: $(VENV)/.test ## Draw the pictures of the documentation anew
 	$(BIN)/python docs/tooling/make_pictures.py
 	$(BIN)/python docs/tooling/make_page_pictures.py
 
-# MODULES="messagebody/names.py messagebody/wire" chooses other ones.
-MODULES ?= messagebody/names.py messagebody/sniffing.py messagebody/wire messagebody/offloading/_jobs.py
-mutants: $(VENV)/.test $(VENV)/.integrations ## Break modules on purpose, and list what no test notices
-	$(BIN)/python tests/mutation.py $(MODULES)
+# Which tests run a line; `make mutants` goes on from the log until both are removed.
+$(VENV)/tests-of-lines: $(VENV)/.test $(VENV)/.integrations
+	COVERAGE_FILE=$@ $(PYTEST) -m "not slow" --cov=messagebody --cov-config=/dev/null --cov-context=test --cov-report=
+
+# MODULES="messagebody/names.py messagebody/wire" chooses some of them.
+MODULES ?= messagebody
+MUTANTS ?= 4
+mutants: $(VENV)/tests-of-lines ## Break modules on purpose, and list what no test notices
+	$(BIN)/python tests/mutation.py $(MODULES) --mutants $(MUTANTS) --coverage $< --log $(VENV)/mutants.log
 
 format-tables: $(VENV)/.test ## Write the tables of message formats into the documentation
 	$(BIN)/python docs/tooling/format_tables.py

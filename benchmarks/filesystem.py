@@ -4,7 +4,7 @@ import gc
 import math
 import statistics
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from fsspec.implementations.memory import MemoryFileSystem
@@ -17,6 +17,7 @@ SIZES = (1_000, 10_000, 100_000)
 DIRECTORY, FILE, MOVED = "/d0/e3", "/d0/e3/f5.txt", "/d0/e3/moved.txt"
 EMPTY = {f"/d0/e3/f{number}.txt": b"" for number in range(CHILDREN)}
 NEW = {f"/new/f{number}.txt": b"x" * 100 for number in range(CHILDREN)}
+CHUNKS = {f"/array/c/0/{number}": bytes(range(256)) * 4 for number in range(CHILDREN)}
 CALLS: dict[str, Callable[[Any], object]] = {
     "ls, a directory of 20": lambda fs: fs.ls(DIRECTORY),
     "ls, paths only": lambda fs: fs.ls(DIRECTORY, detail=False),
@@ -33,11 +34,22 @@ CALLS: dict[str, Callable[[Any], object]] = {
         fs.pipe(NEW),
         [fs.rm_file(name) for name in NEW],
     ),
+    "write 20 new chunks of an array, remove them": lambda fs: (
+        fs.pipe(CHUNKS),
+        [fs.rm_file(name) for name in CHUNKS],
+    ),
+    "open, write and close 20 files": lambda fs: _write(fs, EMPTY, b"x" * 100),
     "write, then exists": lambda fs: (fs.pipe_file(FILE, b""), fs.exists(FILE)),
     "move a file, there and back": lambda fs: (fs.mv(FILE, MOVED), fs.mv(MOVED, FILE)),
     "walk": lambda fs: sum(len(files) for _, _, files in fs.walk("/")),
 }
 TOO_LONG = {("walk", 100_000)}  # theirs lists everything in every directory: half a minute a call
+
+
+def _write(fs: Any, names: Iterable[str], data: bytes) -> None:
+    for name in names:
+        with fs.open(name, "wb") as file:
+            file.write(data)
 
 
 def names(count: int) -> list[str]:

@@ -2,67 +2,104 @@
 
     python tests/mutation.py messagebody/names.py messagebody/wire --mutants 10 --seed 1
 
-Each mutant is a copy of the repository with one change. The tests that mirror the module run
-first; the tests of its package, and those that name it, run for what they let pass. A surviving
-mutant either changes nothing that can be seen, or shows a missing test.
+Each mutant is a copy of the repository with one change. Coverage says which tests run the changed
+line (`make mutants` writes its data first): those near the module run first, and those elsewhere
+run for what they let pass. A surviving mutant either changes nothing that can be seen, and is then
+listed in `equivalent_mutants.toml` with the reason, or shows a missing test.
 """
 
 import argparse
 import ast
-import functools
+import contextlib
+import gc
+import json
+import multiprocessing
+import os
 import random
+import resource
 import shutil
-import subprocess
+import signal
+import sqlite3
 import sys
 import tempfile
-from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+import tomllib
+from collections import Counter
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Executor, ThreadPoolExecutor
+from importlib.util import cache_from_source
+from multiprocessing.connection import Connection
 from pathlib import Path
 from queue import SimpleQueue
 from typing import Any, Final, NamedTuple
 
+import pytest
+from coverage.numbits import numbits_to_nums
+
 ROOT: Final = Path(__file__).parents[1]
+EQUIVALENTS: Final = Path(__file__).with_name("equivalent_mutants.toml")
 NOT_COPIED: Final = shutil.ignore_patterns(".*", "__pycache__", "site", "dist")
+#: Loaded once, by the process that those of the tests are forked from.
+LIBRARIES: Final = [
+    "boto3", "click", "fsspec", "hypothesis", "hypothesis.strategies", "jsonschema", "msgspec",
+    "networkx", "pydantic", "pytest", "pytest_timeout", "sybil", "urllib3", "wcmatch",
+]  # fmt: skip
+#: Of the tests that run a line, so many are tried.
+TESTS_NEAR: Final = 120
+TESTS_ELSEWHERE: Final = 40
+SEVERAL: Final = 10
+SECONDS: Final = 900  # a run of tests that takes longer hangs
 _PAIRS: Final = [
     (ast.Lt, ast.LtE), (ast.Gt, ast.GtE), (ast.Eq, ast.NotEq), (ast.In, ast.NotIn),
     (ast.Is, ast.IsNot), (ast.And, ast.Or), (ast.Add, ast.Sub), (ast.Mult, ast.FloorDiv),
     (ast.BitAnd, ast.BitOr), (ast.LShift, ast.RShift),
 ]  # fmt: skip
 _OTHER: Final[dict[type[ast.AST], Any]] = {**dict(_PAIRS), **{b: a for a, b in _PAIRS}}
+#: Only the plugins that tests need, and no rewritten asserts: nobody reads why a test failed.
+_QUICKLY: Final = [
+    "-p", "_hypothesis_pytestplugin", "-p", "pytest_timeout", "-p", "no:cacheprovider",
+    "--assert=plain", "-W", "ignore::pytest.PytestAssertRewriteWarning",
+]  # fmt: skip
+_context: Final = multiprocessing.get_context("forkserver")
 
 
 class Mutant(NamedTuple):
     """One change of one module."""
 
-    module: Path
+    module: str
     line: int
-    kind: str
-    before: str
-    after: str
+    #: The lines of the change, if it is in a function's body; what runs at import has none.
+    lines: frozenset[int]
+    text: str
+    change: str
     source: str
 
+    @property
+    def identity(self) -> tuple[str, str, str]:
+        """The mutant as other runs, and other versions of the module, know it."""
+        return self.module, self.text, self.change
 
-def changes(node: ast.AST) -> Iterator[tuple[str, ast.AST, str]]:
-    """Yield the ways to break a node: what is changed, the piece replaced, and its new text."""
+
+def changes(node: ast.AST) -> Iterator[tuple[ast.AST, str]]:
+    """Yield the ways to break a node: the piece replaced, and its new text."""
     match node:
         case ast.Compare(ops=[op], left=left, comparators=[right]) if type(op) in _OTHER:
-            yield "comparison", node, ast.unparse(ast.Compare(left, [_OTHER[type(op)]()], [right]))
+            yield node, ast.unparse(ast.Compare(left, [_OTHER[type(op)]()], [right]))
         case ast.BoolOp(op=op, values=values):
-            yield "and, or", node, f"({ast.unparse(ast.BoolOp(_OTHER[type(op)](), values))})"
+            yield node, f"({ast.unparse(ast.BoolOp(_OTHER[type(op)](), values))})"
         case ast.UnaryOp(op=ast.Not(), operand=operand):
-            yield "not", node, f"({ast.unparse(operand)})"
+            yield node, f"({ast.unparse(operand)})"
         case ast.Constant(value=bool(value)):
-            yield "flag", node, str(not value)
+            yield node, str(not value)
         case ast.Constant(value=int(value)):
-            yield "number", node, str(value + 1)
+            yield node, str(value + 1)
         case ast.BinOp(left=left, op=op, right=right) if type(op) in _OTHER:
-            yield "arithmetic", node, f"({ast.unparse(ast.BinOp(left, _OTHER[type(op)](), right))})"
+            yield node, f"({ast.unparse(ast.BinOp(left, _OTHER[type(op)](), right))})"
         case ast.Return(value=ast.expr() as value) if ast.unparse(value) != "None":
-            yield "return", node, "return None"
+            yield node, "return None"
         case ast.If(test=test) | ast.While(test=test):
-            yield "condition", test, f"(not ({ast.unparse(test)}))"
+            yield test, f"(not ({ast.unparse(test)}))"
         case ast.Expr(value=ast.Call()) | ast.AugAssign():
-            yield "statement", node, "pass"
+            yield node, "pass"
 
 
 def breakable(node: ast.AST) -> Iterator[ast.AST]:
@@ -71,98 +108,299 @@ def breakable(node: ast.AST) -> Iterator[ast.AST]:
         if name in {"annotation", "returns", "decorator_list"}:
             continue
         for child in value if isinstance(value, list) else [value]:
-            is_for_types = isinstance(child, ast.If) and "TYPE_CHECKING" in ast.unparse(child.test)
-            if isinstance(child, ast.AST) and not is_for_types:
+            if isinstance(child, ast.AST) and not _is_for_readers(child):
                 yield child
                 yield from breakable(child)
 
 
-def mutants_of(module: Path) -> list[Mutant]:
-    """Return every mutant of a module."""
-    source = module.read_text(encoding="utf-8")
-    lines = [0]
-    for line in source.encode().splitlines(keepends=True):
-        lines.append(lines[-1] + len(line))
-    data, found = source.encode(), []
-    for node in breakable(ast.parse(source)):
-        for kind, piece, after in changes(node):
-            at: Any = piece
-            start = lines[at.lineno - 1] + at.col_offset
-            end = lines[at.end_lineno - 1] + at.end_col_offset
-            changed = data[:start] + after.encode() + data[end:]
-            before = data[start:end].decode()
-            found.append(Mutant(module, at.lineno, kind, before, after, changed.decode()))
+def _is_for_readers(node: ast.AST) -> bool:
+    match node:
+        case ast.If(test=test):
+            return "TYPE_CHECKING" in ast.unparse(test)
+        case ast.keyword(arg="strict", value=ast.Constant(value=True)):
+            return True  # of `zip`: what its arguments are is known
+    return False
+
+
+def lines_of_calls(tree: ast.Module) -> set[int]:
+    """Return the lines that run in each call; a cached function runs in one call of many."""
+    found: set[int] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and not any(
+            "cache" in ast.unparse(decorator) for decorator in node.decorator_list
+        ):
+            found.update(range(node.body[0].lineno, (node.end_lineno or 0) + 1))
     return found
 
 
-def nearest_tests(module: Path) -> list[str]:
-    """Return the tests that mirror a module, or those of its folder; its examples are tests too."""
+def mutants_of(path: Path) -> list[Mutant]:
+    """Return every mutant of a module."""
+    source = path.read_text(encoding="utf-8")
+    texts, starts = source.splitlines(), [0]
+    for line in source.encode().splitlines(keepends=True):
+        starts.append(starts[-1] + len(line))
+    tree = ast.parse(source)
+    data, called, found = source.encode(), lines_of_calls(tree), []
+    for node in breakable(tree):
+        for piece, after in changes(node):
+            at: Any = piece
+            start = starts[at.lineno - 1] + at.col_offset
+            end = starts[at.end_lineno - 1] + at.end_col_offset
+            whole = (data[:start] + after.encode() + data[end:]).decode()
+            lines = frozenset(range(at.lineno, at.end_lineno + 1)) & called
+            change = " ".join(f"{data[start:end].decode()} -> {after}".split())
+            module = str(path.relative_to(ROOT))
+            found.append(
+                Mutant(module, at.lineno, lines, texts[at.lineno - 1].strip(), change, whole)
+            )
+    return found
+
+
+class TestMap:
+    """Which tests run a line, from coverage data with a context for each test."""
+
+    def __init__(self, files: Iterable[Path]) -> None:
+        self._files = [f"{file.resolve().as_uri()}?mode=ro" for file in files]
+        #: How much of the package each test runs, in bytes of the data.
+        self.sizes: Counter[str] = Counter()
+        sums = "SELECT context, sum(length(numbits)) FROM line_bits JOIN context ON id = context_id"
+        for context, size in self._rows(f"{sums} GROUP BY context_id"):
+            self.sizes[_test(context)] += size
+
+    def _rows(self, query: str, *values: str) -> Iterator[Any]:
+        for file in self._files:
+            with contextlib.closing(sqlite3.connect(file, uri=True)) as data:
+                yield from data.execute(query, values)
+
+    def running(self, mutant: Mutant) -> set[str]:
+        """Return the tests that run a mutant's lines; if none does, those that run its module."""
+        tests, exactly = set(), set()
+        for context, numbits in self._rows(
+            "SELECT context, numbits FROM line_bits JOIN context ON context.id = context_id"
+            " JOIN file ON file.id = file_id WHERE context != '' AND path LIKE ?",
+            f"%/{mutant.module}",
+        ):
+            tests.add(_test(context))
+            if not mutant.lines.isdisjoint(numbits_to_nums(numbits)):
+                exactly.add(_test(context))
+        return exactly or tests
+
+
+def nearest_tests(module: Path) -> set[str]:
+    """Return the file that mirrors a module, or its folder; the module's examples are tests too."""
     inner = module.relative_to(ROOT / "messagebody")
+    room = ROOT / "tests" / inner.parts[0]
     mirrored = [
         ROOT / "tests" / inner.parent / f"test_{inner.stem.strip('_')}.py",
         ROOT / "tests" / inner.parent / f"test_{inner.parent.name}.py",
     ]
-    tests = [path for path in mirrored if path.exists()][:1]
-    folder = ROOT / "tests" / inner.parent
-    if not tests and folder.exists() and inner.parent != Path():
-        tests = [folder]
-    return [str(path.relative_to(ROOT)) for path in (*tests, module)]
+    tests = [path for path in (*mirrored, room) if path.exists()][:1]
+    return {str(path.relative_to(ROOT)) for path in (*tests, module)}
 
 
-def wider_tests(module: Path) -> list[str]:
-    """Return the tests that name a module, and those of its place in the package."""
-    pieces = module.relative_to(ROOT).with_suffix("").parts
-    name = ".".join(pieces).removesuffix(".__init__")
-    naming = [p for p in (ROOT / "tests").rglob("test_*.py") if name in p.read_text("utf-8")]
-    places = [p for p in (ROOT / "tests" / pieces[1], ROOT / "tests" / "property") if p.is_dir()]
-    rest = [*(ROOT / "tests").glob("test_*.py"), *places]
-    covered = {path for path in naming if any(path.is_relative_to(place) for place in rest)}
-    return [str(path.relative_to(ROOT)) for path in (*rest, *sorted({*naming} - covered))]
+def _place(test: str) -> str:
+    return test.partition("::")[0]
 
 
-def fails(copy: Path, tests: list[str]) -> bool:
-    """Run tests in a copy of the repository; return whether any fails or hangs."""
-    words = [sys.executable, "-m", "pytest", "-x", "-q", "-n", "0", "-p", "no:cacheprovider"]
-    command = [*words, "-m", "not slow", "-o", "timeout=60", *tests]
-    done = subprocess.run(
-        command, cwd=copy, check=False, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-        env={"PATH": "/usr/bin:/bin", "HOME": str(copy), "PYTHONPATH": str(copy),
-             "PYTHONHASHSEED": "0"},
-    )  # fmt: skip
-    return done.returncode not in {0, 5}
+def _test(context: str) -> str:
+    """Return the test of a context, which ends with a phase of it."""
+    return _document(context.rpartition("|")[0])
 
 
-def survives(mutant: Mutant, copies: "SimpleQueue[Path]") -> bool:
-    """Return whether no test notices a mutant."""
-    copy = copies.get()
-    path = copy / mutant.module.relative_to(ROOT)
-    whole = path.read_text(encoding="utf-8")
-    try:
-        for tests in (nearest_tests(mutant.module), wider_tests(mutant.module)):
+class _Chosen:
+    """A plugin of pytest: runs some tests, those that run least first, and notes which fail."""
+
+    def __init__(self, sizes: Mapping[str, int], known: Container[str] | None = None) -> None:
+        self._sizes = sizes
+        self._known = known
+        self.failed: list[str] = []
+
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        """Keep the tests that are chosen, and those that are new to what is known."""
+        items[:] = [item for item in items if self._is_chosen(_document(item.nodeid))]
+        items.sort(key=lambda item: self._sizes.get(_document(item.nodeid), 0))
+
+    def _is_chosen(self, test: str) -> bool:
+        return test in self._sizes or (self._known is not None and test not in self._known)
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Note a failure."""
+        if report.failed:
+            self.failed.append(_document(report.nodeid))
+
+
+def _document(test: str) -> str:
+    """Return a test, or the document of an example: its examples need each other."""
+    return test.partition("::line:")[0]
+
+
+def _run_tests(copy: Path, words: list[str], chosen: _Chosen, answer: Connection) -> None:
+    """Run tests in a copy of the repository, in a process of its own; send what failed."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored in the background
+    os.chdir(copy)
+    sys.path.insert(0, str(copy))
+    # Compiled once for a copy, however the parent was started.
+    sys.dont_write_bytecode = False
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    os.environ.update(PYTHONPATH=str(copy), HOME=str(copy), PYTEST_DISABLE_PLUGIN_AUTOLOAD="1")
+    with Path(os.devnull).open("w", encoding="utf-8") as nowhere:
+        os.dup2(nowhere.fileno(), 1)
+        os.dup2(nowhere.fileno(), 2)
+    gc.freeze()  # the libraries stay as they are
+    # A mutant may never stop asking for memory.
+    resource.setrlimit(resource.RLIMIT_DATA, (6 << 30, 6 << 30))
+    code = pytest.main(words, plugins=[chosen])
+    answer.send((int(code), chosen.failed))
+
+
+class Copy:
+    """A copy of the repository, where one mutant at a time is tried."""
+
+    def __init__(self, directory: Path) -> None:
+        self._root = Path(shutil.copytree(ROOT, directory, ignore=NOT_COPIED))
+
+    @contextlib.contextmanager
+    def changed(self, mutant: Mutant) -> Iterator[None]:
+        """Put a mutant in the place of its module until the block ends."""
+        path = self._root / mutant.module
+        # Bytecode of the same second and the same length would be taken for the new one's.
+        whole, compiled = path.read_bytes(), Path(cache_from_source(str(path)))
+        compiled.unlink(missing_ok=True)
+        try:
             path.write_text(mutant.source, encoding="utf-8")
-            noticed = fails(copy, tests)
-            path.write_text(whole, encoding="utf-8")
-            if noticed and not fails_anyway(copy, tuple(tests)):
-                return False
-        return True
-    finally:
-        copies.put(copy)
+            yield
+        finally:
+            path.write_bytes(whole)
+            compiled.unlink(missing_ok=True)
+
+    def failures(self, places: Iterable[str], chosen: _Chosen, *options: str) -> list[str]:
+        """Run the tests of some places; return those that fail, or what happened instead."""
+        words = ["-q", *_QUICKLY, "-m", "not slow", "-o", "timeout=120", *options, *places]
+        ours, theirs = _context.Pipe(duplex=False)
+        process = _context.Process(target=_run_tests, args=(self._root, words, chosen, theirs))
+        process.start()
+        theirs.close()
+        try:
+            code, failed = ours.recv() if ours.poll(SECONDS) else (None, ["a test that hangs"])
+        except EOFError:
+            process.join()
+            if process.exitcode == 1:
+                raise RuntimeError("the tests did not begin; standard error says why") from None
+            code, failed = None, ["the process died"]
+        process.kill()
+        process.join()
+        if code in {pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED}:
+            return []
+        return failed or [f"pytest's exit code {code}"]
 
 
-@functools.cache
-def fails_anyway(copy: Path, tests: tuple[str, ...]) -> bool:
-    """Return whether tests fail without any mutant, and so say nothing about one."""
-    failed = fails(copy, [*tests])
-    if failed:
-        print(f"without a mutant, these fail: {' '.join(tests)}", file=sys.stderr)
-    return failed
+def rounds(mutant: Mutant, tests: TestMap) -> Iterator[tuple[set[str], _Chosen]]:
+    """Yield the places of tests to run, the nearest first, and which tests there."""
+    near, running = nearest_tests(ROOT / mutant.module), tests.running(mutant)
+    varied = _varied(running, tests.sizes)
+    nearest = [test for test in varied if _place(test) in near][:TESTS_NEAR]
+    # What runs as a module is loaded, or is cached, runs before most of the tests that need it.
+    known = {*tests.sizes} if len(nearest) >= SEVERAL else set()
+    yield near, _Chosen({test: tests.sizes[test] for test in nearest}, known)
+    elsewhere = [test for test in varied if _place(test) not in near][:TESTS_ELSEWHERE]
+    if elsewhere:
+        chosen = _Chosen({test: tests.sizes[test] for test in elsewhere})
+        yield {*map(_place, elsewhere)}, chosen
 
 
-def made_copies(scratch: Path, count: int) -> "SimpleQueue[Path]":
-    copies: SimpleQueue[Path] = SimpleQueue()
-    for number in range(count):
-        copies.put(Path(shutil.copytree(ROOT, scratch / str(number), ignore=NOT_COPIED)))
-    return copies
+def _varied(tests: Iterable[str], sizes: Mapping[str, int]) -> list[str]:
+    """Return tests in an order in which each function has a turn before any has a second."""
+    turns: Counter[str] = Counter()
+    order: list[tuple[int, int, str]] = []
+    for test in sorted(tests, key=sizes.__getitem__):
+        function = test.partition("[")[0]
+        order.append((turns[function], sizes[test], test))
+        turns[function] += 1
+    return [test for _, _, test in sorted(order)]
+
+
+class Judge:
+    """Tries mutants, and remembers in a log what became of them."""
+
+    def __init__(self, tests: TestMap, copies: "SimpleQueue[Copy]", log: Path) -> None:
+        self._tests = tests
+        self._copies = copies
+        self._log = log
+        self._by: dict[tuple[str, str, str], str | None] = {}
+        self._blameless: set[str] = set()
+        for line in log.read_text(encoding="utf-8").splitlines() if log.exists() else []:
+            *identity, by = json.loads(line)
+            self._by[identity[0], identity[1], identity[2]] = by
+
+    def survivors(self, mutants: Sequence[Mutant], pool: Executor) -> list[Mutant]:
+        """Return the mutants that no test notices; those killed before are not tried again."""
+        new = [mutant for mutant in mutants if self._by.get(mutant.identity) is None]
+        noticed = [*pool.map(self._noticed, new)]
+        anyway = self._failing_anyway({*filter(None, noticed)})
+        with self._log.open("a", encoding="utf-8") as log:
+            for mutant, test in zip(new, noticed, strict=True):
+                by = None if test in anyway else test
+                self._by[mutant.identity] = by
+                log.write(json.dumps([*mutant.identity, by]) + "\n")
+        return [mutant for mutant in mutants if self._by[mutant.identity] is None]
+
+    def _noticed(self, mutant: Mutant) -> str | None:
+        """Return the test that fails for a mutant; None if all pass."""
+        copy = self._copies.get()
+        try:
+            with copy.changed(mutant):
+                for places, chosen in rounds(mutant, self._tests):
+                    if failed := copy.failures(places, chosen, "-x"):
+                        return failed[0]
+            return None
+        finally:
+            self._copies.put(copy)
+
+    def _failing_anyway(self, tests: set[str]) -> set[str]:
+        """Return the tests that fail without any mutant, and so say nothing about one."""
+        suspects = {test for test in tests - self._blameless if (ROOT / _place(test)).exists()}
+        if not suspects:
+            return set()
+        copy = self._copies.get()
+        failed = copy.failures({*map(_place, suspects)}, _Chosen(dict.fromkeys(suspects, 0)))
+        self._copies.put(copy)
+        self._blameless |= suspects - {*failed}
+        for test in failed:
+            print(f"fails without a mutant, too: {test}", file=sys.stderr)
+        return {*failed}
+
+
+class Row(NamedTuple):
+    """A line of the table."""
+
+    module: str
+    tried: int
+    killed: int
+    equivalent: int
+    survived: int
+
+    def __str__(self) -> str:
+        return f"| {' | '.join(map(str, self))} |"
+
+
+def equivalents() -> set[tuple[str, str, str]]:
+    """Return the identities of the mutants that change nothing that can be seen."""
+    listed = tomllib.loads(EQUIVALENTS.read_text(encoding="utf-8"))
+    return {
+        (module, str(each["line"]), str(each["change"]))
+        for module, several in listed.items()
+        for each in several
+    }
+
+
+def modules_of(places: Iterable[Path]) -> list[Path]:
+    """Return the modules of some places; those tested in another environment only if named."""
+    configuration = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    elsewhere = {ROOT / path for path in configuration["tool"]["coverage"]["report"]["omit"]}
+    found: list[Path] = []
+    for place in map(Path.resolve, places):
+        found += [place] if place.is_file() else sorted({*place.rglob("*.py")} - elsewhere)
+    return found
 
 
 def main() -> None:
@@ -171,23 +409,33 @@ def main() -> None:
     parser.add_argument("--mutants", type=int, default=8, help="for each module (default: 8)")
     parser.add_argument("--seed", type=int, default=1, help="of the sample (default: 1)")
     parser.add_argument("--jobs", type=int, default=2, help="at a time (default: 2)")
+    parser.add_argument("--coverage", nargs="+", type=Path, required=True, help="its data files")
+    parser.add_argument("--log", type=Path, help="goes on from the results in this file")
     chosen = parser.parse_args()
-    modules = [path.resolve() for each in chosen.modules
-               for path in (sorted(each.rglob("*.py")) if each.is_dir() else [each])]  # fmt: skip
-    print("| module | mutants | killed |", "|---|---|---|", sep="\n", flush=True)
-    left: list[Mutant] = []
+    os.environ["PYTHONHASHSEED"] = "0"
+    _context.set_forkserver_preload(LIBRARIES)
+    print("| module | tried | killed | equivalent | survived |", "|---|---|---|---|---|", sep="\n")
+    survivors: list[Mutant] = []
+    rows: list[Row] = []
     with tempfile.TemporaryDirectory() as scratch, ThreadPoolExecutor(chosen.jobs) as pool:
-        copies = made_copies(Path(scratch), chosen.jobs)
-        for module in modules:
+        copies: SimpleQueue[Copy] = SimpleQueue()
+        for number in range(chosen.jobs):
+            copies.put(Copy(Path(scratch, str(number))))
+        judge = Judge(TestMap(chosen.coverage), copies, chosen.log or Path(scratch, "log"))
+        for module in modules_of(chosen.modules):
             every, chance = mutants_of(module), random.Random(f"{chosen.seed}{module.name}")
             sample = chance.sample(every, min(chosen.mutants, len(every)))
-            lived = [*pool.map(lambda mutant: survives(mutant, copies), sample)]
-            left += (mutant for mutant, lives in zip(sample, lived, strict=True) if lives)
-            killed = lived.count(False)
-            print(f"| {module.relative_to(ROOT)} | {len(sample)} | {killed} |", flush=True)
-    for each in sorted(left):
-        place = f"{each.module.relative_to(ROOT)}:{each.line}"
-        print(f"survives: {place}: {each.kind}: {each.before!r} -> {each.after!r}")
+            real = [mutant for mutant in sample if mutant.identity not in equivalents()]
+            lived = judge.survivors(real, pool)
+            survivors += lived
+            killed, equal = len(real) - len(lived), len(sample) - len(real)
+            name = str(module.relative_to(ROOT))
+            rows.append(Row(name, len(sample), killed, equal, len(lived)))
+            print(rows[-1], flush=True)
+    sums = [sum(column) for column in zip(*(row[1:] for row in rows), strict=True)]
+    print(Row("**all**", *sums))
+    for each in survivors:
+        print(f"survives: {each.module}:{each.line}: {each.text!r}: {each.change}")
 
 
 if __name__ == "__main__":

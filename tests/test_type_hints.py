@@ -9,6 +9,8 @@ from typing import Any, get_type_hints
 import pytest
 
 import messagebody
+from messagebody import MessageBodySchema
+from messagebody.schema.stream import Stream
 
 # Types of libraries that are installed with an extra, or for type checkers only.
 WITHOUT = {"Questions.graph", "S3FileSystem.client"}
@@ -52,3 +54,7 @@ def _methods(kind: type) -> Iterator[Any]:
 )
 def test_type_hints_resolve(value: Any) -> None:
     get_type_hints(value)
+
+
+def test_a_type_that_is_loaded_when_asked_for_resolves() -> None:
+    assert get_type_hints(MessageBodySchema.stream)["return"] is Stream

@@ -15,6 +15,8 @@ _IN_WORK: Final = 2
 """Tasks a thread of the cluster that are handed out at a time: one in work and one that waits."""
 # Dask waits 30 seconds, which is long for somebody who mistyped the address.
 _CONNECT: Final = "10s"
+# Without an address, clusters compete for one port, and workers listen on all networks.
+_HERE: Final = "127.0.0.1:0"
 # The scheduler blames all tasks that a dead worker had, also those that waited. So the first time
 # a task is only suspected, and it is tried again while nothing else is in work.
 _KILLED: Final = Outcome(None, "workers of the cluster died that had it")
@@ -97,7 +99,11 @@ def _client(distributed: Any, client: Any, workers: int) -> Iterator[Any]:
     elif client is None:
         with (
             distributed.LocalCluster(
-                n_workers=workers, threads_per_worker=1, dashboard_address=None
+                n_workers=workers,
+                threads_per_worker=1,
+                dashboard_address=_HERE,
+                worker_dashboard_address=_HERE,
+                scheduler_kwargs={"dashboard": False},
             ) as cluster,
             distributed.Client(cluster) as connected,
         ):

@@ -49,6 +49,15 @@ def test_a_body_comes_back(name: str) -> None:
 
 
 @every
+def test_long_contents_come_back(name: str) -> None:
+    """A line of base64, a byte more or less than some lines, and several chunks of a file."""
+    contents = [bytes(range(256)) * 1_200, *(bytes([n]) * n for n in (56, 57, 58, 113, 114, 115))]
+    body = MessageBody([Part(each, name=f"/{len(each)}.bin") for each in contents])
+    back = adapter(name).to_body(ADAPTERS[name].from_body(body).value).value
+    assert [part.read_bytes() for part in back] == contents
+
+
+@every
 @settings(max_examples=15)
 @given(bodies())
 def test_nothing_is_lost_in_silence(name: str, body: MessageBody) -> None:

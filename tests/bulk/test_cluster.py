@@ -1,8 +1,10 @@
 """Workers of a Dask cluster killed with signal 9: only deadly shards are left out."""
 
+import contextlib
 import os
 import random
 import signal
+import socket
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -28,7 +30,7 @@ def client(request: pytest.FixtureRequest) -> Iterator[Any]:
     with (
         dask.config.set({"distributed.scheduler.allowed-failures": failures}),
         distributed.LocalCluster(
-            n_workers=workers, threads_per_worker=1, dashboard_address=None
+            n_workers=workers, threads_per_worker=1, dashboard_address="127.0.0.1:0"
         ) as cluster,
         distributed.Client(cluster) as connected,
     ):
@@ -70,6 +72,17 @@ def test_a_deadly_shard_is_left_out_and_its_neighbours_are_not(client: Any, tmp_
     assert lost == 60 - report.counts["messages"]
     assert 0 < lost < 30
     assert report.shards == len([*(tmp_path / "out/records").glob("*.json")]) > 3
+
+
+def test_a_cluster_here_does_not_need_the_port_of_another(tmp_path: Path) -> None:
+    """Dask's own default is a fixed port, and a warning if it is taken."""
+    log = write_log(tmp_path / "a.jsonl", bodies(20))
+    with socket.socket() as other:
+        with contextlib.suppress(OSError):  # taken already
+            other.bind(("127.0.0.1", 8787))
+            other.listen()
+        report = bulk.digest(log, out=tmp_path / "out", engine="dask", workers=1)
+    assert report.counts["messages"] == 20
 
 
 def _without_litter(out: Path) -> dict[str, bytes]:

@@ -34,6 +34,15 @@ def test_validate(shell: Shell, tmp_path: Path) -> None:
     assert len(results(tmp_path / "out")) == 3
 
 
+def test_a_shard_that_fails_is_a_failure(shell: Shell, tmp_path: Path) -> None:
+    assert shell("bulk", "digest", "logs", "--out", "out", *ONE).code == 0
+    [shard] = (tmp_path / "out/shards").iterdir()
+    (tmp_path / "again/shards" / shard.name).mkdir(parents=True)
+    done = shell("bulk", "digest", "logs", "--out", "again", *ONE)
+    assert done.code == 4
+    assert "1 shard failed" in done.out
+
+
 def test_lines_of_json(shell: Shell) -> None:
     done = shell("bulk", "digest", "logs/*.jsonl", "--out", "out", "--json", *ONE)
     progress, report = map(json.loads, done.out.splitlines())

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from messagebody import MessageBody
+from messagebody import MessageBody, Part
 
 COMMAND = [sys.executable, "-m", "messagebody"]
 
@@ -66,9 +66,23 @@ def test_text_can_not_act_on_a_terminal(message: str) -> None:
     assert shown.startswith("Cats\\x1b[31m")
 
 
+def test_text_of_a_part_is_shown_on_a_terminal(tmp_path: Path) -> None:
+    path = tmp_path / "cats.json"
+    path.write_bytes(MessageBody([Part("Cats\x1b[31m", name="/a.txt")]).to_json_bytes())
+    assert on_a_terminal("cat", str(path), "a.txt") == (0, "Cats\\x1b[31m")
+
+
+def test_what_is_done_is_told_on_a_terminal(message: str, tmp_path: Path) -> None:
+    code, shown = on_a_terminal("unpack", message, str(tmp_path / "out"))
+    assert code == 0
+    assert shown.endswith("1 file written\r\n")
+    assert "written" not in on_a_terminal("unpack", message, str(tmp_path / "other"), "-q")[1]
+
+
 def test_colours_only_where_wanted(message: str) -> None:
     assert "\x1b[" in on_a_terminal("tree", message)[1]
     assert "\x1b[" not in on_a_terminal("tree", message, NO_COLOR="1")[1]
+    assert "\x1b[" not in on_a_terminal("tree", message, TERM="dumb")[1]
     done = subprocess.run([*COMMAND, "tree", message], capture_output=True, text=True, check=True)
     assert "\x1b" not in done.stdout
 

@@ -183,6 +183,7 @@ class TestJUnit:
         tags = {"passed": [], "failed": ["failure"], "undecided": ["error"]}
         assert [child.tag for child in case] == tags[report.outcome]
         assert not any(list(child) for child in case)
+        assert case.text is None
 
     def test_text(self) -> None:
         found = (message("x", 'a < "b" & c', "p", True), message("y", "second", "p", False))

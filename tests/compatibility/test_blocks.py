@@ -35,7 +35,7 @@ def cluster() -> Iterator[Executor]:
     distributed: Any = pytest.importorskip("distributed")
     with (
         distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, dashboard_address=None
+            n_workers=2, threads_per_worker=1, dashboard_address="127.0.0.1:0"
         ) as workers,
         distributed.Client(workers) as client,
     ):

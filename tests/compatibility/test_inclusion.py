@@ -49,7 +49,7 @@ def agree(number: int) -> None:
 class TestAgainstTheOracle:
     def test_hundreds_of_random_pairs(self) -> None:
         """Verdict, counterexample and example are what brute force finds."""
-        for number in range(500):
+        for number in range(300):
             agree(number)
 
     @pytest.mark.parametrize("steps", [0, 5, 50])
@@ -66,7 +66,7 @@ class TestAgainstTheOracle:
     @pytest.mark.parametrize("block", range(20))
     def test_a_hundred_thousand_random_pairs(self, block: int) -> None:
         """The same, for pairs that the short run does not see."""
-        for number in range(500 + block * 5_000, 500 + (block + 1) * 5_000):
+        for number in range(300 + block * 5_000, 300 + (block + 1) * 5_000):
             agree(number)
 
     def test_every_verdict_occurs_often(self) -> None:
@@ -90,7 +90,7 @@ class TestAgainstBodies:
         """What is always true of all bodies, and never of any, is so of those at hand."""
         rng = random.Random(5)
         met = dict.fromkeys(Verdict, 0)
-        for _ in range(1_000):
+        for _ in range(500):
             a, b = generators.plausible(rng)
             producer, consumer = MessageBodySchema(a), MessageBodySchema(b)
             result = check(producer, consumer)
@@ -104,7 +104,7 @@ class TestAgainstBodies:
             if result.counterexample is not None:
                 assert producer.is_valid(result.counterexample)
                 assert not consumer.is_valid(result.counterexample)
-        assert min(met[each] for each in Verdict if each is not Verdict.UNDECIDED) > 200
+        assert min(met[each] for each in Verdict if each is not Verdict.UNDECIDED) > 100
         assert met[Verdict.UNDECIDED] == 0
 
 

@@ -43,7 +43,7 @@ class TestPairs:
         """Random schemas of all generators, finite names and unsatisfiable ones among them."""
         rng = random.Random(4)
         agents = []
-        for number in range(45):
+        for number in range(30):
             a, b = generators.GENERATORS[number % 3](rng)
             agents.append(Agent(f"agent-{number}", schema(*b), schema(*a)))
         registry = Registry(agents, lenient=lenient)
@@ -52,7 +52,7 @@ class TestPairs:
             for taker in agents:
                 fits = bool(check(sender.output, taker.input, lenient=lenient))
                 assert ((sender.name, taker.name) in pairs) is fits, (sender, taker)
-        assert 30 < len(pairs) < 3_000
+        assert 30 < len(pairs) < 800
 
     def test_every_pair_of_schemas_that_share_their_patterns(self) -> None:
         """Levels below a globstar, alternatives of a brace, unknown types, names that clash."""

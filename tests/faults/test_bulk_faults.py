@@ -67,9 +67,11 @@ def below(store: S3Store, prefix: str) -> dict[str, bytes]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize(
+    ("engine", "seed"), [*(("serial", seed) for seed in range(6)), ("processes", 6)]
+)
 def test_a_store_that_fails_one_request_in_twenty(
-    seed: int, proxy: Proxy, moto_store: S3Store, moto_server: servers.Server,
+    engine: str, seed: int, proxy: Proxy, moto_store: S3Store, moto_server: servers.Server,
     ledger: Counter[str],
 ) -> None:  # fmt: skip
     dice = random.Random(seed)
@@ -83,8 +85,8 @@ def test_a_store_that_fails_one_request_in_twenty(
         # The client tries again what may pass; the rest, such as refusals, the job has to bear.
         options: dict[str, Any] = {"endpoint_url": endpoint, "attempts": 2}
         return bulk.offload(f"{url}/logs/*.jsonl", f"{url}/parts", out=f"{url}/{out}",
-                            offload_options={"threshold": 1_000}, engine="serial",
-                            shard_bytes=SHARD, storage_options=options)  # fmt: skip
+                            offload_options={"threshold": 1_000}, engine=engine,
+                            workers=2, shard_bytes=SHARD, storage_options=options)  # fmt: skip
 
     proxy.weather = weather(dice, ledger)
     while True:

@@ -8,6 +8,7 @@ import socket
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +35,13 @@ def snapshot(directory: Path) -> dict[str, bytes | str]:
 
 def body_of(**files: str) -> MessageBody:
     return MessageBody([Part(text, name="/" + name) for name, text in files.items()])
+
+
+@pytest.fixture(autouse=True)
+def no_descriptor_stays_open() -> Iterator[None]:
+    before = sorted(Path("/dev/fd").iterdir())
+    yield
+    assert sorted(Path("/dev/fd").iterdir()) == before
 
 
 @pytest.fixture

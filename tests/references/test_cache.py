@@ -168,11 +168,13 @@ class TestDamage:
         self.spoil(cache / str(part.digest)[7:], how, tmp_path / "elsewhere")
         if is_fresh:
             resolver = Resolver(allow=store, cache=cache)
+        descriptors = len([*Path("/dev/fd").iterdir()])
         for _ in range(2):
             assert part.read_bytes(resolver) == b"hello"
             with part.open(resolver) as reader:
                 assert reader.read() == b"hello"
         assert (tmp_path / "elsewhere").read_bytes() == b"hello"
+        assert len([*Path("/dev/fd").iterdir()]) == descriptors
 
     def test_a_change_with_the_time_put_back_is_noticed(
         self, store: FileStore, cache: Path

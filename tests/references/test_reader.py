@@ -235,6 +235,11 @@ class TestLimits:
             to_the_end(reader, length)
         assert reader.tell() <= 3 * MIB
 
+    def test_as_many_as_part_bytes_may_be_read(self) -> None:
+        store = Recording(os.urandom(KIB))
+        resolver = Resolver(allow=store, limits=FetchLimits(part_bytes=KIB))
+        assert part_of(store).open(resolver).read(2 * KIB) == store.content
+
     def test_going_back_and_forth_counts_too(self) -> None:
         store = Recording(bytes(2 * MIB))
         resolver = Resolver(allow=store, limits=FetchLimits(part_bytes=3 * MIB))

@@ -204,9 +204,9 @@ class TestHostileSchemas:
         many = [{"name": f"/{long}b{number}"} for number in range(30)]
         with pytest.raises(InvalidSchema, match=r"more than 262,144 \(limit schema_states\)"):
             MessageBodySchema.from_dicts(many)
-        wide = MessageBodySchema.from_dicts(many, limits=Limits(schema_states=2_000_000))
-        assert len(wide) == 30
-        assert len(MessageBodySchema.from_dicts(many[:1] * 30)) == 30  # the same pattern
+        few, wide = many[:8], Limits(schema_states=2_000_000)
+        assert len(MessageBodySchema.from_dicts(few, limits=wide)) == 8
+        assert len(MessageBodySchema.from_dicts(few[:1] * 8)) == 8  # the same pattern
 
     def test_ten_thousand_ordinary_parts(self) -> None:
         parts = [{"name": f"/d{i}/*.txt", "contentType": "text/*"} for i in range(10_000)]

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from messagebody.errors import DecodeError
+from messagebody.errors import DecodeError, LimitExceeded
 from messagebody.wire import data_urls
 
 PIECES = st.sampled_from(["%00", "%fF", "%41", "a", "~", "+", "1", "25", "%25", "%2541"])
@@ -28,9 +28,19 @@ def test_what_is_no_escape_is_refused(end: str) -> None:
         data_urls.decode(f"data:,{'a' * 65_530}{end}")
 
 
+@pytest.mark.parametrize(
+    "content", ["aaaaaa", "%61%61%61%61%61%61", "a%61a%61a%61", ";base64,YWFhYWFh"]
+)
+def test_the_limit_is_of_content_not_of_its_spelling(content: str) -> None:
+    url = f"data:{content}" if "," in content else f"data:,{content}"
+    assert data_urls.decode(url, max_bytes=6)[1] == b"aaaaaa"
+    with pytest.raises(LimitExceeded, match="holds 6 B, the limit is 3 B"):
+        data_urls.decode(url, max_bytes=3)
+
+
 @pytest.mark.parametrize("unit", ["%00", "%00a", "a%20"])
 def test_a_long_url_takes_a_few_times_its_length(unit: str) -> None:
-    url = "data:," + unit * 500_000
+    url = "data:," + unit * 350_000
     tracemalloc.start()
     data_urls.decode(url)
     peak = tracemalloc.get_traced_memory()[1]

@@ -17,6 +17,7 @@ FLAWLESS: dict[str, list[Part]] = {
     "metadata": [Part("x", metadata={"a": [1, {"b": None}], "c": "d"})],
     "a reference": [Part(url="s3://bucket/key", name="/a", size=3, digest=DIGEST)],
     "a large text": [Part("é" * LARGE, name="/a")],
+    "a large text of JSON": [Part(json.dumps({"a": "é" * LARGE}), name="/a")],
     "large bytes": [Part(bytes(range(256)) * (LARGE // 256), name="/a")],
     "many large bytes": [Part(bytes([n]) * LARGE, name=f"/{n}") for n in range(3)],
     "large bytes before small ones": [Part(bytes(LARGE)), Part(b"\x00"), Part("x", name="/a")],
@@ -77,6 +78,7 @@ FLAWS: dict[str, dict[str, Any]] = {
     "a digest in capitals": {"contentUrl": "s3://b/k", "digest": DIGEST.upper()},
     "a name that is no path": {"content": "x", "name": "a"},
     "a content type that is none": {"content": "x", "contentType": "text"},
+    "a lone surrogate": {"content": "\ud800"},
 }
 
 
@@ -93,3 +95,12 @@ def test_flaws_are_refused(flaw: dict[str, Any], beside: str) -> None:
             MessageBody.from_json(json.dumps(document, separators=(",", ":")))
         with pytest.raises(DecodeError):
             MessageBody.from_dicts(document)
+
+
+@pytest.mark.parametrize("metadata", ["{}", r'{"a\\":1}'], ids=["plain", "a colon like text's"])
+def test_a_repeated_member_beside_large_content_is_refused(metadata: str) -> None:
+    """Members are counted by their colons; a backslash must hide none."""
+    large = MessageBody([Part(bytes(LARGE))]).to_json()[1:-1]
+    twice = f'{{"content":"x","metadata":{metadata},"content":"y"}}'
+    with pytest.raises(DecodeError, match="content"):
+        MessageBody.from_json(f"[{large},{twice}]")

@@ -432,6 +432,7 @@ class TestErrors:
             moto_store.put(KEY, Bytes(b"x"), content_type="a/b", if_absent=False)
         assert type(caught.value) is kind
         assert words in str(caught.value)
+        assert ("request_checksum_calculation" in str(caught.value)) is (status == 501)
         assert caught.value.key == f"tenant/{KEY}"
 
     def test_a_listing_of_ever_new_keys_ends(self, moto_store: S3Store, monkeypatch: Any) -> None:
