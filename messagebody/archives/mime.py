@@ -48,10 +48,10 @@ _READ: Final = frozenset({"content-type", "content-disposition", "content-id", "
 # Encoded words of a file name; the library looks from each to the end of the text.
 _WORDS: Final = 100
 _SAFE: Final = re.compile(r"[\x20-\x7e]*")
-# What a content type says beside the type of the content. A match begins where a run of spaces
-# does: to try each space of a long run would take the square of its length.
+# What a content type says beside the type of the content. It begins where a run of white space
+# does: tried from each space of a long run, it would take the square of its length.
 _NAMES: Final = re.compile(
-    r"""(?<!\s)\s*+;\s*+(?:name|boundary)[*\d]*+=("[^"]*"|[^;\s]*)""", re.IGNORECASE
+    r"""(?<!\s)\s*;\s*(?:name|boundary)[*\d]*=("[^"]*"|[^;\s]*)""", re.IGNORECASE
 )
 _MULTIPART: Final = re.compile(rb"^content-type:\s*multipart/", re.IGNORECASE | re.MULTILINE)
 _KEPT: Final = frozenset({"contentID", "contentLocation", "filename", "formField"})

@@ -176,6 +176,23 @@ class TestDamage:
         assert (tmp_path / "elsewhere").read_bytes() == b"hello"
         assert len([*Path("/dev/fd").iterdir()]) == descriptors
 
+    def test_an_interrupt_leaves_no_file_open(
+        self, store: FileStore, cache: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        part = offloaded(store, b"hello")
+        resolver = Resolver(allow=store, cache=cache)
+        part.read_bytes(resolver)
+        descriptors = len([*Path("/dev/fd").iterdir()])
+
+        def interrupted(_: int) -> None:
+            raise KeyboardInterrupt
+
+        with monkeypatch.context() as patch:
+            patch.setattr(os, "fstat", interrupted)
+            with pytest.raises(KeyboardInterrupt):
+                part.read_bytes(resolver)
+        assert len([*Path("/dev/fd").iterdir()]) == descriptors
+
     def test_a_change_with_the_time_put_back_is_noticed(
         self, store: FileStore, cache: Path
     ) -> None:
