@@ -125,7 +125,7 @@ class Reader:
         # The first line of a message in a mailbox is none of its headers: here, content begins.
         first = lines.pop() if len(lines) > 1 and lines[-1].startswith(b"From ") else b""
         # The blank line between headers and content belongs to neither.
-        self._held = first + (line if first or line.strip(b"\r\n") else b"")
+        self._held = first + (line if line.strip(b"\r\n") else b"")
         with damage_told(DAMAGES, "the message"):
             # Newer policies parse headers by their grammar, and may raise on damaged ones.
             head = BytesHeaderParser(policy=compat32).parsebytes(b"".join(lines))

@@ -320,9 +320,3 @@ class TestWideEnd:
     def test_one_that_libraries_look_for_in_different_places_is_refused(self, moved: int) -> None:
         with pytest.raises(DecodeError, match="is not where it has to be"):
             zipped.to_body(with_wide_end(self.archive, moved=moved))
-
-
-def test_bytes_that_end_the_headers_of_a_part_are_kept_as_they_are() -> None:
-    part = b"A: b\nFrom \xff\xfe\n\nhello\n"
-    mail = b"Content-Type: multipart/mixed; boundary=x\n\n--x\n" + part + b"--x--\n"
-    assert mime.to_body(mail).value[0].read_bytes() == b"From \xff\xfe\n\nhello"

@@ -133,7 +133,7 @@ def remove_agent(file: str, name: str, *, lenient: bool) -> None:
 @lenient_option
 @pass_terminal
 def certify(terminal: Terminal, file: str, *, lenient: bool) -> ExitCode:
-    """Make the proofs of all pairs that fit, and keep them in the file.
+    """Make and keep the proofs of all pairs that fit.
 
     Can be stopped and run again. Exit code 3: the budget ended for some pairs, which are listed.
     """
@@ -240,7 +240,7 @@ def _known(registry: Questions, name: str) -> str:
 @click.option("--json", "form", flag_value="json", help=JSON_HELP)
 @pass_terminal
 def pairs(terminal: Terminal, directory: str, form: str | None, *, lenient: bool) -> ExitCode:
-    """List every pair whose sender's output the receiver always accepts.
+    """List the pairs that always fit, the sender first.
 
     \b
       messagebody registry pairs agents/ --graph
