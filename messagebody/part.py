@@ -508,7 +508,17 @@ def rewrite_part(part: Part, content: Any) -> Part:
     kept = about(part._record)
     if _says_otherwise(part.content_type, new, content):
         kept["content_type"] = new.content_type
+    elif isinstance(content, str | dict | list) and not _is_utf_8(part.content_type):
+        # Text goes out in UTF-8, whatever the old content was in.
+        kept["content_type"] = essence(part.content_type)
     return new.evolve(**kept, extra=part.extra)
+
+
+def _is_utf_8(content_type: str) -> bool:
+    if ";" not in content_type:
+        return True  # most types state no charset, and taking them apart is slow
+    stated = parse_content_type(content_type).parameters.get("charset", "utf-8")
+    return stated.lower() in {"utf-8", "utf8"}
 
 
 def _says_otherwise(kept: str, new: Part, content: Any) -> bool:

@@ -131,6 +131,19 @@ class TestBuilding:
         assert "x y" not in body
         assert body.get("x y", 7) == 7
 
+    @pytest.mark.parametrize(
+        ("stated", "kept"),
+        [
+            ("text/html; charset=iso-8859-1", "text/html"),
+            ("text/html; charset=us-ascii", "text/html"),
+            ("text/html; charset=UTF-8", "text/html; charset=UTF-8"),
+        ],
+    )
+    def test_text_in_the_place_of_another_charset_is_utf_8(self, stated: str, kept: str) -> None:
+        body = MessageBody([Part(b"old", name="/a.html", content_type=stated)])
+        body["/a.html"] = "grüezi"
+        assert (body["/a.html"].text, body["/a.html"].content_type) == ("grüezi", kept)
+
 
 class TestReading:
     def test_text(self, body: MessageBody) -> None:
