@@ -39,7 +39,8 @@ def fs(tmp_path: Path) -> Any:
 def test_a_range_is_asked_for_as_it_is(fs: Any, asked: Asked) -> None:
     assert fs.cat_file("/v.mp4", 2, 12) == b"gin" + bytes(7)
     assert fs.cat_ranges(["/v.mp4"] * 2, [0, 1 << 20], [4, (1 << 20) + 4]) == [b"begi", bytes(4)]
-    assert asked == [(2, 12), (0, 4), (1 << 20, (1 << 20) + 4)]
+    # Several threads ask for the ranges of one call.
+    assert sorted(asked) == [(0, 4), (2, 12), (1 << 20, (1 << 20) + 4)]
 
 
 def test_a_header_costs_less_than_a_mebibyte(fs: Any, asked: Asked) -> None:
