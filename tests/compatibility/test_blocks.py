@@ -91,7 +91,7 @@ def test_a_worker_that_dies_changes_nothing(tmp_path: Path) -> None:
         victim = executor.submit(os.getpid).result()
         executor.submit(os.kill, victim, signal.SIGKILL)
         # The pool says it is broken, or its pipe is closed already.
-        with pytest.raises(MessageBodyError, match="could not be decided: (Broken|OSError)"):
+        with pytest.raises(MessageBodyError, match=r"could not be decided: (Broken|OSError)"):
             registry.put_all(agents(40, 2), executor=executor)
         assert written(tmp_path / "agents.db") == before
         registry.put_all(agents(40, 2))
