@@ -83,9 +83,10 @@ test-deepagents: ## Run the tests of the deepagents backend, in an environment o
 	$(MAKE) run-deepagents VENV=.venv-deepagents CONSTRAINTS=constraints-deepagents.txt
 
 # Nothing here is a coroutine of pytest-asyncio, which wants a setting in any case.
+# LangChain's tests mark coroutines for the plugin of anyio, which no other test needs.
 run-deepagents: $(VENV)/.test $(VENV)/.deepagents
 	$(PIP) install --editable .[deepagents]
-	$(BIN)/python -m pytest -q -n 0 -p no:asyncio tests/interop/test_deepagents.py \
+	$(BIN)/python -m pytest -q -n 0 -p no:asyncio -p anyio tests/interop/test_deepagents.py \
 		tests/interop/test_deepagents_contract.py docs/how-to/deepagents.md
 
 borders: ## Write the table of frameworks into the documentation
