@@ -2,6 +2,7 @@
 
 import json
 import sqlite3
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
@@ -20,13 +21,13 @@ def path(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def studio(path: Path) -> StoredRegistry:
-    registry = Registry.open(path)
-    registry.put_all([
-        Agent("painter", ANY_TEXT, IMAGE), Agent("critic", IMAGE, ANY_TEXT),
-        Agent("poet", IMAGE, TEXT), Agent("speaker", TEXT, AUDIO),
-    ])  # fmt: skip
-    return registry
+def studio(path: Path) -> Iterator[StoredRegistry]:
+    with Registry.open(path) as registry:
+        registry.put_all([
+            Agent("painter", ANY_TEXT, IMAGE), Agent("critic", IMAGE, ANY_TEXT),
+            Agent("poet", IMAGE, TEXT), Agent("speaker", TEXT, AUDIO),
+        ])  # fmt: skip
+        yield registry
 
 
 def kept(path: Path) -> list[tuple[str, ...]]:
