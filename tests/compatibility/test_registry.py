@@ -13,6 +13,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 from messagebody.compatibility import Agent, Impact, Registry, check, read_agents
 from messagebody.errors import InvalidSchema, MissingDependency
 from messagebody.schema import MessageBodySchema
+from messagebody.solver.decision import Decision
 from tests.compatibility import generators
 from tests.compatibility.test_inclusion import schema
 
@@ -126,6 +127,21 @@ class TestPairs:
         """It never goes wrong."""
         registry = Registry([Agent("mute", IMAGE, CLASH)])
         assert registry.takers("mute") == ["mute"]
+
+    def test_what_fits_part_by_part_is_not_searched(
+        self, studio: Registry, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Not even looked at pair by pair: ten thousand agents are a hundred million pairs."""
+
+        def search(_: Decision) -> None:
+            raise AssertionError("a search")
+
+        monkeypatch.setattr(Decision, "counterexample", search)
+        assert [*studio.pairs()] == [
+            ("painter", "critic"), ("painter", "poet"), ("critic", "painter"),
+            ("poet", "painter"), ("poet", "speaker"),
+        ]  # fmt: skip
+        assert [*map(studio.feeders, ["painter", "speaker"])] == [["critic", "poet"], ["poet"]]
 
     def test_neighbours(self, studio: Registry) -> None:
         """Who takes, who feeds; of agents and of schemas."""
