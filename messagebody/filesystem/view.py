@@ -76,8 +76,8 @@ class BodyView(AbstractFileSystem):  # type: ignore[misc]
         body: MessageBody,
         resolver: Resolver | None,
         *,
-        protocol: str | None = None,
-        quoted_names: bool = False,
+        protocol: str | None,
+        quoted_names: bool,
         **options: Any,
     ) -> None:
         super().__init__(**options)
