@@ -26,16 +26,17 @@ AUDIO = schema((None, "audio/mpeg", True))
 CLASH = schema(("/a", "text/plain", True), ("/a", "image/png", True))
 
 
+STUDIO = [
+    Agent("painter", ANY_TEXT, IMAGE),
+    Agent("critic", IMAGE, ANY_TEXT),
+    Agent("poet", IMAGE, TEXT),
+    Agent("speaker", TEXT, AUDIO),
+]
+
+
 @pytest.fixture
 def studio() -> Registry:
-    return Registry(
-        [
-            Agent("painter", ANY_TEXT, IMAGE),
-            Agent("critic", IMAGE, ANY_TEXT),
-            Agent("poet", IMAGE, TEXT),
-            Agent("speaker", TEXT, AUDIO),
-        ]
-    )
+    return Registry(STUDIO)
 
 
 class TestPairs:
