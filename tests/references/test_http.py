@@ -156,9 +156,7 @@ class TestGoodServers:
         assert resolver.read_range(URL, 1, 4) == b"ell"
         assert resolver.read_range(URL, 4, 400) == b"o"
 
-    def test_the_rest_of_a_file_is_not_waited_for(
-        self, resolver: Resolver, web: WebServer
-    ) -> None:
+    def test_the_rest_of_a_file_is_not_waited_for(self, resolver: Resolver, web: WebServer) -> None:
         """A server that ignores ranges has sent enough, and then sends nothing for a while."""
         is_read = threading.Event()
 
