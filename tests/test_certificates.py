@@ -82,7 +82,8 @@ class TestVerify:
     def test_comparing_words_is_work_too(self) -> None:
         """Here no word stands for another, so that half a million pairs of them are compared."""
         words = map("".join, itertools.product("abcdefghij", repeat=3))
-        a, b = [(f"/{{{','.join(words)}}}", "*/*", False)], [("/*", "*/*", False)]
+        a: oracle.Schema = [(f"/{{{','.join(words)}}}", "*/*", False)]
+        b: oracle.Schema = [("/*", "*/*", False)]
         poor = check(MessageBodySchema(a), MessageBodySchema(b), steps=100_000)
         assert poor
         assert poor.certificate is None
