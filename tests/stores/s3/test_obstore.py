@@ -57,6 +57,13 @@ def test_boto3_sees_the_same(store: S3Store) -> None:
     assert b"".join(store.stream(KEY)) == b"hello"
 
 
+def test_a_small_object_comes_in_one_piece(store: S3Store) -> None:
+    """A stream of pieces costs more calls, and memory to join them."""
+    content = bytes(3 * 1024 * 1024)
+    assert store.put(KEY, Bytes(content), content_type="")
+    assert list(store.stream(KEY)) == [content]
+
+
 def test_what_is_there_is_left_alone(moto_store: S3Store, moto_server: servers.Server) -> None:
     filesystem = S3FileSystem(
         session=moto_server.session(), endpoint_url=moto_server.endpoint, transport="obstore"
