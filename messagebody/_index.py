@@ -290,14 +290,19 @@ class PartList:
             for part in parts:
                 self._add(part)
 
-    def put(self, part: PartRecord) -> None:
-        """Put a part in the place of the one with its name, or at the end if there is none."""
+    def put(self, name: str, make: Callable[[PartRecord | None], PartRecord]) -> None:
+        """Put a part in the place of the one with its name, or at the end if there is none.
+
+        Arguments:
+            name: the name of both.
+            make: makes the new part of the old one, or of None.
+        """
         with self._lock:
-            slot = self._slot_by_name().get(part.name)
+            slot = self._slot_by_name().get(name)
             if slot is None:
-                self._add(part)
+                self._add(make(None))
             else:
-                self._replace(slot, part)
+                self._replace(slot, make(self._held(slot)))
 
     def replace_named(self, name: str, part: PartRecord) -> bool:
         """Put a part in the place of the one with a name; tell whether there is one."""

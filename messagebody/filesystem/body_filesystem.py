@@ -18,7 +18,7 @@ from fsspec.spec import make_instance
 
 from messagebody._text import redact_url
 from messagebody.body import MessageBody
-from messagebody.content import Content, LocalFile, written_record
+from messagebody.content import LocalFile, written_record
 from messagebody.errors import InvalidName
 from messagebody.filesystem.documents import Document
 from messagebody.filesystem.files import (
@@ -38,7 +38,7 @@ from messagebody.filesystem.write_through import Offloaded, WriteThrough
 from messagebody.part import Part
 from messagebody.references import Resolver
 from messagebody.stores import Store
-from messagebody.wire.members import check_part_name
+from messagebody.wire.members import PartRecord, check_part_name
 
 if TYPE_CHECKING:
     import weakref
@@ -349,14 +349,13 @@ class MessageBodyFileSystem(BodyView):
 
     def _check_writable(self, path: str, *, is_new: bool = False) -> None:
         try:
-            check_part_name(self._name(path))
+            name = check_part_name(self._name(path))
         except InvalidName as error:
             raise OSError(errno.EINVAL, error.problem, path) from error
-        self._check_free(path, is_new=is_new)
+        self._check_free(path, name, is_new=is_new)
 
-    def _check_free(self, path: str, *, is_new: bool) -> None:
+    def _check_free(self, path: str, name: str, *, is_new: bool) -> None:
         """Refuse a path, spelt as one of a part, that something else stands in the way of."""
-        name = self._name(path)
         blocker = self.body._parts.blocker(name)
         if blocker == name:
             if is_new:
@@ -379,15 +378,15 @@ class MessageBodyFileSystem(BodyView):
         return content if isinstance(content, bytes) else content.read_bytes()
 
     def _put(self, path: str, content: bytes | Offloaded, content_type: str | None) -> None:
-        name, parts = self._name(path), self.body._parts
-        old = parts.find(name)
-        held: Content
-        if isinstance(content, Offloaded):
-            held = content.reference
-            content_type = content_type or (content.content_type if old is None else None)
-        else:
-            held = content
-        parts.put(written_record(held, name, content_type, old))
+        name = self._name(path)
+
+        def record(old: PartRecord | None) -> PartRecord:
+            if not isinstance(content, Offloaded):
+                return written_record(content, name, content_type, old)
+            kind = content_type or (content.content_type if old is None else None)
+            return written_record(content.reference, name, kind, old)
+
+        self.body._parts.put(name, record)
 
     def _content_of(self, part: Part | None) -> bytes:
         if part is None:
@@ -411,13 +410,17 @@ class MessageBodyFileSystem(BodyView):
     def _write(
         self, path: str, content: bytes | LocalFile, mode: str, content_type: str | None
     ) -> None:
-        check = partial(self._check_writable, path, is_new=mode == "create")
+        is_new = mode == "create"
+
+        def check() -> None:
+            self._check_writable(path, is_new=is_new)
+
         if self._offload is not None:
             # What can't be written is refused before anything is sent to a store for it.
             self._check_changeable(path)
             check()
         held = self._held(path, content, content_type)
-        self._change(path, check, partial(self._put, path, held, content_type))
+        self._change(path, check, lambda: self._put(path, held, content_type))
 
     def put_file(
         self, lpath: Any, rpath: str, callback: Any = DEFAULT_CALLBACK, mode: str = "overwrite",
