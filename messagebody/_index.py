@@ -69,6 +69,10 @@ class Directories:
         found.sort(key=_rank)
         return found
 
+    def paths(self, directory: str) -> list[str]:
+        """Return the directory itself, unless it is the root, and all directories below it."""
+        return [each[:-1] for each in self._ranks if each.startswith(directory) and each != ROOT]
+
     def add(self, name: str) -> None:
         """Take in a name behind all others."""
         directory = name[: name.rfind("/") + 1]
@@ -326,6 +330,11 @@ class PartList:
         """Tell whether names lie below a directory, given with its "/" at the end."""
         with self._lock:
             return directory in self._index()
+
+    def directories(self, directory: str) -> list[str]:
+        """Return a directory, given with its "/" at the end, and all below it, in no order."""
+        with self._lock:
+            return self._index().paths(directory)
 
     def below(self, directory: str) -> list[PartRecord]:
         """Return the parts below a directory, given with its "/" at the end, in message order.
