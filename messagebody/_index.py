@@ -168,7 +168,7 @@ Entries = list[tuple[str, PartRecord | None]]
 class PartList:
     """An ordered list of uniquely named parts."""
 
-    __slots__ = ("_columns", "_directories", "_holes", "_lock", "_slot_of", "_slots", "_undo")
+    __slots__ = ("_columns", "_directories", "_holes", "_slot_of", "_slots", "_undo", "lock")
 
     def __init__(self, records: list[Any]) -> None:
         """Take over a new list of records, whose names the caller has checked to be unique."""
@@ -177,11 +177,12 @@ class PartList:
         self._holes = 0
         self._columns: Columns | None = None
         self._directories: Directories | None = None
-        self._lock = RLock()
+        self.lock = RLock()
+        """Held by each call; hold it around several that are to be one."""
         self._undo: list[Callable[[], None]] | None = None
 
     def __len__(self) -> int:
-        with self._lock:
+        with self.lock:
             return len(self._slots) - self._holes
 
     def __iter__(self) -> Iterator[PartRecord]:
@@ -190,7 +191,7 @@ class PartList:
 
     def records(self) -> list[PartRecord]:
         """Return all records in order, as they are now."""
-        with self._lock:
+        with self.lock:
             self._close_holes()
             return [*self._slots]  # type: ignore[list-item]
 
@@ -198,7 +199,7 @@ class PartList:
         """Return all parts, names and content types, in order. Kept until the next change."""
         columns = self._columns
         if columns is None:
-            with self._lock:
+            with self.lock:
                 records = self.records()
                 columns = self._columns = Columns(
                     records,
@@ -211,13 +212,13 @@ class PartList:
 
     def at(self, position: int) -> PartRecord:
         """Return the part at a position from 0 to the length less one."""
-        with self._lock:
+        with self.lock:
             self._close_holes()
             return self._slots[position]  # type: ignore[return-value]
 
     def insert(self, position: int, part: PartRecord) -> None:
         """Put a part before a position."""
-        with self._lock:
+        with self.lock:
             if position >= len(self):
                 self.append(part)
                 return
@@ -230,13 +231,13 @@ class PartList:
 
     def replace(self, position: int, part: PartRecord) -> None:
         """Put a part in the place of another."""
-        with self._lock:
+        with self.lock:
             self._close_holes()
             self._replace(position, part)
 
     def remove(self, position: int) -> None:
         """Take out the part at a position."""
-        with self._lock:
+        with self.lock:
             self._close_holes()
             self._remove(position)
 
@@ -244,7 +245,7 @@ class PartList:
 
     def find(self, name: str) -> PartRecord | None:
         """Return the part with a name."""
-        with self._lock:
+        with self.lock:
             slot = self._slot_by_name().get(name)
             return None if slot is None else self._slots[slot]
 
@@ -254,7 +255,7 @@ class PartList:
         That is the name itself where a part has it, the name and "/" where it is a directory, or a
         name above it that a part has.
         """
-        with self._lock:
+        with self.lock:
             taken = self._slot_by_name()
             if name in taken:
                 return name
@@ -270,19 +271,19 @@ class PartList:
 
     def position_of(self, name: str) -> int | None:
         """Return the position of the part with a name."""
-        with self._lock:
+        with self.lock:
             self._close_holes()
             return self._slot(name)
 
     def append(self, part: PartRecord) -> None:
         """Put a part at the end."""
-        with self._lock:
+        with self.lock:
             self._refuse_taken(part.name)
             self._add(part)
 
     def extend(self, parts: Sequence[PartRecord]) -> None:
         """Put parts at the end, or none of them if a name is taken."""
-        with self._lock:
+        with self.lock:
             names = [part.name for part in parts if part.name is not None]
             if len({*names}) < len(names):
                 raise DuplicateName(
@@ -301,7 +302,7 @@ class PartList:
             name: the name of both.
             make: makes the new part of the old one, or of None.
         """
-        with self._lock:
+        with self.lock:
             slot = self._slot_by_name().get(name)
             if slot is None:
                 self._add(make(None))
@@ -310,7 +311,7 @@ class PartList:
 
     def replace_named(self, name: str, part: PartRecord) -> bool:
         """Put a part in the place of the one with a name; tell whether there is one."""
-        with self._lock:
+        with self.lock:
             slot = self._slot(name)
             if slot is not None:
                 self._replace(slot, part)
@@ -318,7 +319,7 @@ class PartList:
 
     def remove_named(self, name: str) -> bool:
         """Take out the part with a name; tell whether there was one."""
-        with self._lock:
+        with self.lock:
             slot = self._slot(name)
             if slot is not None:
                 self._remove(slot)
@@ -328,12 +329,12 @@ class PartList:
 
     def is_directory(self, directory: str) -> bool:
         """Tell whether names lie below a directory, given with its "/" at the end."""
-        with self._lock:
+        with self.lock:
             return directory in self._index()
 
     def directories(self, directory: str) -> list[str]:
         """Return a directory, given with its "/" at the end, and all below it, in no order."""
-        with self._lock:
+        with self.lock:
             return self._index().paths(directory)
 
     def below(self, directory: str) -> list[PartRecord]:
@@ -341,7 +342,7 @@ class PartList:
 
         It costs what is found, not what the body holds.
         """
-        with self._lock:
+        with self.lock:
             index = self._index()
             if directory not in index:
                 return []
@@ -361,7 +362,7 @@ class PartList:
         index = self._directories
         found = None if index is None else index.listings.get(directory)
         if found is None:
-            with self._lock:
+            with self.lock:
                 index = self._index()
                 if directory in index:
                     entries = [
@@ -379,7 +380,7 @@ class PartList:
 
         It costs what is changed, not what the body holds: each change notes how to undo it.
         """
-        with self._lock:
+        with self.lock:
             # Nested blocks: what the inner one did is undone with the outer one.
             around, self._undo = self._undo, []
             try:

@@ -178,7 +178,8 @@ class MessageBodyFileSystem(BodyView):
             fail(errno.EINVAL, "/", "a live body has no document to save to")
         if self.read_only:
             fail(errno.EROFS, redact_url(self.document.url))
-        self.document.save(self.body)
+        with self.body._parts.lock:  # else a thread might write what another one has changed since
+            self.document.save(self.body)
 
     # What fsspec asks and sets
 
@@ -314,15 +315,16 @@ class MessageBodyFileSystem(BodyView):
 
     def _change(self, path: str, check: Callable[[], Any], apply: Callable[[], Any]) -> None:
         """Make a change: now, or in a transaction when that is committed."""
-        check()
-        self._check_changeable(path)
-        if self._intrans:
-            self.transaction.files.append(Change(check, apply))
-        elif self.autosave:
-            with self.transaction:
+        with self.body._parts.lock:  # no other thread changes what was checked
+            check()
+            self._check_changeable(path)
+            if self._intrans:
                 self.transaction.files.append(Change(check, apply))
-        else:
-            apply()
+            elif self.autosave:
+                with self.transaction:
+                    self.transaction.files.append(Change(check, apply))
+            else:
+                apply()
 
     @contextlib.contextmanager
     def _together(self) -> Iterator[None]:
@@ -485,10 +487,11 @@ class MessageBodyFileSystem(BodyView):
             for old, new in plan.pairs:
                 if self.isfile(old):
                     self.mv_file(old, new)
-        for old, new in reversed(plan.pairs):
-            if old in self._made:
-                self._made.remove(old)
-                self._made.add(self._strip_protocol(new))
+        with self.body._parts.lock:
+            for old, new in reversed(plan.pairs):
+                if old in self._made:
+                    self._made.remove(old)
+                    self._made.add(self._strip_protocol(new))
 
     def rm_file(self, path: str) -> None:
         """Remove a file; the object behind a reference stays.
@@ -516,41 +519,46 @@ class MessageBodyFileSystem(BodyView):
             for each in found:
                 if self._has(each) or not recursive:
                     self.rm_file(each)
-        for each in found if recursive and maxdepth is None else ():
-            self._made.remove(each)
+        with self.body._parts.lock:
+            for each in found if recursive and maxdepth is None else ():
+                self._made.remove(each)
 
     def mkdir(self, path: str, create_parents: bool = True, **_: Any) -> None:
         """Make a directory, which this filesystem remembers until something lies in it."""
         path = self._strip_protocol(path)
-        if self.exists(path):
-            fail(errno.EEXIST, path)
-        self._check_changeable(path)
-        self._check_writable(path)
-        if not create_parents and not self._is_directory(self._parent(path)):
-            fail(errno.ENOENT, path)
-        self._made.add(path)
+        with self.body._parts.lock:
+            if self.exists(path):
+                fail(errno.EEXIST, path)
+            self._check_changeable(path)
+            self._check_writable(path)
+            if not create_parents and not self._is_directory(self._parent(path)):
+                fail(errno.ENOENT, path)
+            self._made.add(path)
 
     def makedirs(self, path: str, exist_ok: bool = False) -> None:
         """Make a directory and those above it."""
-        if not (exist_ok and self.isdir(path)):
-            self.mkdir(path)
+        with self.body._parts.lock:
+            if not (exist_ok and self.isdir(path)):
+                self.mkdir(path)
 
     def rmdir(self, path: str) -> None:
         """Remove an empty directory: one that was made and nothing lies in."""
         path = self._strip_protocol(path)
-        if not self._is_directory(path):
-            self._file(path)
-            fail(errno.ENOTDIR, path)
-        if self.ls(path, detail=False) or path == "/":
-            fail(errno.ENOTEMPTY, path)
-        self._check_changeable(path)
-        self._made.remove(path)
+        with self.body._parts.lock:
+            if not self._is_directory(path):
+                self._file(path)
+                fail(errno.ENOTDIR, path)
+            if self.ls(path, detail=False) or path == "/":
+                fail(errno.ENOTEMPTY, path)
+            self._check_changeable(path)
+            self._made.remove(path)
 
     def touch(self, path: str, truncate: bool = True, **_: Any) -> None:
         """Make an empty file, or empty one."""
         path = self._strip_protocol(path)
-        if truncate or not self._has(path):
-            self.pipe_file(path, b"")
+        with self.body._parts.lock:
+            if truncate or not self._has(path):
+                self.pipe_file(path, b"")
 
 
 def _check_options(options: dict[str, Any]) -> None:
