@@ -57,7 +57,7 @@ class Language:
         self.is_empty = automaton.is_empty
         self.size = automaton.size
         self._rows: dict[Key, Row] = {}
-        # In order: which of two words of the same length comes first must not be a matter of hashes.
+        # In order: which of two equally long words comes first must not be a matter of hashes.
         self._literals = sorted(automaton.literals, key=pleasant_order)
         # The characters that are not told apart move alike, so the most readable stands for all.
         plain = automaton.alphabet - automaton.literals
