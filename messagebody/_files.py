@@ -208,7 +208,7 @@ def open_regular(path: str | os.PathLike[str], flags: int = READ) -> io.FileIO:
     Raises:
         OSError: it can't be opened, or is something else; the latter is a ValueError, too.
     """
-    # A new one is readable by the group, which is whom a log is for, and by nobody else.
+    # The group may read a new one, as is usual for a log; others may not.
     descriptor = os.open(path, flags, 0o640)
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)

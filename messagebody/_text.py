@@ -147,9 +147,9 @@ def xml_content(text: str) -> str:
         >>> content("a < b\x00")
         'a &lt; b\\x00'
     """
-    from xml.sax.saxutils import escape as escape_markup  # imports an HTTP client
+    from html import escape as escape_markup  # loads a table of entities
 
-    return escape_markup(_xml_legal(text))
+    return escape_markup(_xml_legal(text), quote=False)
 
 
 def xml_attribute(text: str) -> str:

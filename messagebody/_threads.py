@@ -1,14 +1,15 @@
-"""Threads whose work can be given up: cancellation, and a pool that holds up no process."""
+"""Threads and executors: cancellation, a pool that holds up no process, results in order."""
 
 import itertools
 import threading
 from collections import deque
-from collections.abc import Callable, Iterable
-from concurrent.futures import Future, wait
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Executor, Future, wait
 from functools import partial
 from typing import Any, Final, TypeVar
 
 _T = TypeVar("_T")
+_Item = TypeVar("_Item")
 
 PATIENCE: Final = 1.0
 """Seconds that cancelled work gets to undo its changes, before it is given up."""
@@ -114,3 +115,30 @@ def _do(future: "Future[Any]", work: Callable[[], Any]) -> None:
         future.set_exception(error)
     else:
         future.set_result(result)
+
+
+def results_in_order(
+    executor: Executor, act: Callable[[_Item], _T], items: Iterable[_Item], *, ahead: int
+) -> Iterator[_T]:
+    """Yield what a function returns for every item, in order, with several calls under way.
+
+    Unlike `Executor.map`, it takes items only as they are needed. After an error no further call
+    begins.
+
+    Arguments:
+        executor: makes the calls.
+        act: the function.
+        items: what it is called with, one by one.
+        ahead: calls that are handed out, and results that wait to be taken, at most.
+    """
+    waiting: deque[Future[_T]] = deque()
+    try:
+        for item in items:
+            waiting.append(executor.submit(act, item))
+            if len(waiting) == ahead:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
+    finally:
+        for future in waiting:
+            future.cancel()

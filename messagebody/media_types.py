@@ -126,6 +126,23 @@ def essence(text: str) -> str:
     return parse_content_type(text).essence
 
 
+PLAIN_CHARSETS: Final = frozenset({"utf-8", "utf8", "us-ascii"})
+"""What plain content may state: its bytes are UTF-8."""
+
+
+def stated_charset(text: str) -> str:
+    """Return the lower-cased charset that a content type states, UTF-8 if it states none.
+
+    Examples:
+        >>> stated_charset("text/plain; charset=US-ASCII"), stated_charset("text/plain")
+        ('us-ascii', 'utf-8')
+    """
+    # Only parameters state a charset, and taking the type of each part to pieces is slow.
+    if ";" not in text:
+        return "utf-8"
+    return parse_content_type(text).parameters.get("charset", "utf-8").lower()
+
+
 def is_plain(text: str) -> bool:
     """Tell whether the writer puts content of this type as plain text where its bytes are UTF-8.
 

@@ -27,7 +27,7 @@ from messagebody.content import (
 )
 from messagebody.errors import DecodeError, InvalidPart, LocalFileNotSent
 from messagebody.limits import DEFAULT_LIMITS
-from messagebody.media_types import JSON, essence, is_text, parse_content_type
+from messagebody.media_types import JSON, essence, is_text, stated_charset
 from messagebody.wire import strict_json
 from messagebody.wire.members import (
     ARGUMENTS,
@@ -298,12 +298,12 @@ class Part:
         require_resolver(resolver)
         if self.text is not None:
             return self.text
-        charset = parse_content_type(self.content_type).parameters.get("charset", "utf-8")
+        charset = stated_charset(self.content_type)
         data = self.read_bytes(resolver)
         try:
             return data.decode(charset)
         except UnicodeDecodeError as error:
-            problem = f"byte {error.start:,} is no {escape(charset)} (0x{data[error.start]:02x})"
+            problem = f"byte {error.start:,} is not {escape(charset)} (0x{data[error.start]:02x})"
             raise self._unreadable(problem) from error
         except (LookupError, UnicodeError) as error:
             raise self._unreadable(f"charset {quote(charset)} is unknown") from error
@@ -498,6 +498,7 @@ def _refuse_parts(content: Any) -> None:
 
 
 _CONTENT_KEYS: Final = frozenset({"content", "contentUrl"})
+_UTF_8: Final = frozenset({"utf-8", "utf8"})
 
 
 def rewrite_part(part: Part, content: Any) -> Part:
@@ -508,17 +509,13 @@ def rewrite_part(part: Part, content: Any) -> Part:
     kept = about(part._record)
     if _says_otherwise(part.content_type, new, content):
         kept["content_type"] = new.content_type
-    elif isinstance(content, str | dict | list) and not _is_utf_8(part.content_type):
+    elif (
+        isinstance(content, str | dict | list)
+        and stated_charset(kept["content_type"]) not in _UTF_8
+    ):
         # Text goes out in UTF-8, whatever the old content was in.
         kept["content_type"] = essence(part.content_type)
     return new.evolve(**kept, extra=part.extra)
-
-
-def _is_utf_8(content_type: str) -> bool:
-    if ";" not in content_type:
-        return True  # most types state no charset, and taking them apart is slow
-    stated = parse_content_type(content_type).parameters.get("charset", "utf-8")
-    return stated.lower() in {"utf-8", "utf8"}
 
 
 def _says_otherwise(kept: str, new: Part, content: Any) -> bool:

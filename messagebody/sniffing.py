@@ -10,7 +10,6 @@ decide alone.
 
 import importlib
 import re
-import struct
 from functools import cache, lru_cache
 from typing import Any, Final
 
@@ -43,7 +42,6 @@ _OFFICE_MEMBERS: Final = {
     b"xl/": _OFFICE + "spreadsheetml.sheet",
     b"ppt/": _OFFICE + "presentationml.presentation",
 }
-_SELF_NAMED: Final = ("application/epub", "application/vnd.oasis.opendocument.")
 _BYTE_ORDER_MARKS: Final = {
     b"\xff\xfe\0\0": "utf-32",
     b"\0\0\xfe\xff": "utf-32",
@@ -277,11 +275,7 @@ def _kind_of_text(found: str, head: bytes) -> str:
 
 
 def _in_zip(head: bytes) -> str | None:
-    """Return the type of an Office or OpenDocument file or a book, by the names of its members."""
-    if head[30:38] == b"mimetype":  # OpenDocument and EPUB: its whole content is the type
-        (size,) = struct.unpack_from("<I", head, 22)
-        stated = head[38 : 38 + min(size, 100)].decode("ascii", "replace")
-        return stated if stated in SIGNED and stated.startswith(_SELF_NAMED) else None
+    """Return the type of an Office file, by the names of its members."""
     if b"[Content_Types].xml" not in head:
         return "application/java-archive" if b"META-INF/MANIFEST.MF" in head else None
     places = {head.find(member): kind for member, kind in _OFFICE_MEMBERS.items()}

@@ -155,7 +155,7 @@ class TestReading:
     def test_charsets(self) -> None:
         latin = Part("grüezi".encode("latin-1"), content_type="text/plain; charset=iso-8859-1")
         assert latin.read_text() == "grüezi"
-        with pytest.raises(DecodeError, match="byte 2 is no utf-8"):
+        with pytest.raises(DecodeError, match="byte 2 is not utf-8"):
             Part("grüezi".encode("latin-1"), name="/a", content_type="text/plain").read_text()
         with pytest.raises(InvalidContentType, match="give bytes"):
             Part("x", content_type="text/plain; charset=utf-16")

@@ -76,7 +76,8 @@ DOORS = {
     "distributed": {"bulk/cluster.py"},
     "deepagents": {"interop/deepagents.py"},
     "fsspec": {"cli/commands/models.py",
-               "cli/options.py", "filesystem/", "stores/__init__.py", "stores/s3/filesystem.py",
+               "cli/options.py", "filesystem/", "stores/__init__.py", "stores/s3/files.py",
+               "stores/s3/filesystem.py",
                "testing/filesystems.py"},
     "fuse": {"filesystem/mount.py"},
     "google": {"formats/values.py"},
@@ -293,7 +294,10 @@ def test_no_module_bears_the_name_of_a_public_function() -> None:
 
 
 def _loaded_by(statement: str) -> set[str]:
-    program = f"import sys; {statement}; print(*sys.modules)"
+    # Whatever measures the tests may be loaded before the program begins.
+    program = (
+        f"import sys; before = set(sys.modules); {statement}; print(*sys.modules.keys() - before)"
+    )
     done = subprocess.run(
         [sys.executable, "-c", program], check=True, capture_output=True, text=True
     )

@@ -387,6 +387,25 @@ class TestCharsets:
         assert body["/a.txt"].read_text() == "é"
 
 
+def test_where_the_system_has_no_libmagic_a_wheel_brings_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """It tells python-magic where its library lies, which must be asked again then."""
+    real, asked = importlib.import_module, list[str]()
+
+    def load(name: str, *arguments: Any) -> Any:
+        asked.append(name)
+        if name == "magic" and "pylibmagic" not in asked:
+            raise ImportError("failed to find libmagic")
+        return None if name == "pylibmagic" else real(name, *arguments)
+
+    monkeypatch.setattr(importlib, "import_module", load)
+    sniffing._libmagic.cache_clear()
+    assert Part(ZIP).content_type == "application/zip"
+    assert asked == ["magic", "pylibmagic", "magic"]
+    sniffing._libmagic.cache_clear()
+
+
 class TestWithoutLibmagic:
     @pytest.fixture(autouse=True)
     def no_libmagic(self, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:

@@ -9,7 +9,7 @@ from typing import Any, get_type_hints
 import pytest
 
 import messagebody
-from messagebody import MessageBodySchema
+from messagebody import MessageBody, MessageBodySchema
 from messagebody.schema.stream import Stream
 
 # Types of libraries that are installed with an extra, or for type checkers only.
@@ -58,3 +58,5 @@ def test_type_hints_resolve(value: Any) -> None:
 
 def test_a_type_that_is_loaded_when_asked_for_resolves() -> None:
     assert get_type_hints(MessageBodySchema.stream)["return"] is Stream
+    upath = pytest.importorskip("upath")
+    assert get_type_hints(MessageBody.path)["return"] is upath.UPath

@@ -175,7 +175,7 @@ def kept(chunks: Iterable[bytes], into: Path | None, number: int) -> bytes | Loc
         memory.writelines(chunks)
         return memory.getvalue()
     path = into / f"{number:08}"
-    # Never over a file that is there, nor through a link that somebody put there.
+    # Never over a file that is there, nor through a link that was put there.
     with path.open("xb") as file:
         try:
             file.writelines(chunks)
@@ -213,7 +213,7 @@ def take(
 
 
 def most_bytes(into: Path | None, limits: Limits) -> int:
-    """Return how many bytes are read, if nobody says so: in memory, as many as of a message."""
+    """Return the most bytes read by default: in memory as many as a message may have."""
     return limits.json_bytes if into is None else 4 * _GIB
 
 

@@ -79,7 +79,7 @@ def to_body(
         max_bytes: bytes of the message; `limits.json_bytes` in memory, 4 GiB in a directory.
 
     Raises:
-        DecodeError: it is no multipart message, it is damaged, or it goes beyond a limit.
+        DecodeError: it is not a multipart message, it is damaged, or it goes beyond a limit.
 
     Examples:
         >>> data = from_body(MessageBody([Part("# Cats", name="/cats.md")])).value

@@ -65,7 +65,7 @@ class Reader:
         self._count = 0
         self._delimiters: list[bytes] = []
         self._delimiter = b""
-        """The delimiter that reading stands at, if it does."""
+        """The delimiter that was just read, if one was."""
         self._held = b""
         self._begins_line = True
 
@@ -73,15 +73,15 @@ class Reader:
         """Yield the parts in order.
 
         Raises:
-            DecodeError: it is no multipart message, it is damaged, or too long.
+            DecodeError: it is not a multipart message, it is damaged, or too long.
         """
         head = self._head()
         boundary = None if head is None else _boundary(head)
         if head is None or boundary is None:
-            raise DecodeError("it is no multipart message")
+            raise DecodeError("it is not a multipart message")
         yield from self._parts(head, boundary, 0)
         if self._count == 0 and self.losses:
-            raise DecodeError("the message has no part: its boundary stands nowhere")
+            raise DecodeError("the message has no part: its boundary is not in it")
 
     def _parts(self, head: "Message[str, str]", boundary: bytes, depth: int) -> Iterator[Leaf]:
         if depth > _DEPTH:
@@ -89,7 +89,7 @@ class Reader:
         is_digest = head.get_content_type() == "multipart/digest"
         delimiter = b"--" + boundary
         self._delimiters.append(delimiter)
-        self._skip()  # what stands before the first part is for readers that know no parts
+        self._skip()  # text before the first part is for readers that don't know multipart
         while (is_last := self._take(delimiter)) is False:
             inner = self._head()
             if inner is not None:  # between two delimiters there is not even an empty part
@@ -182,7 +182,7 @@ class Reader:
             is_open = is_open or line.startswith(b"begin ")
 
     def _blocks(self) -> Iterator[bytes]:
-        """Yield the content of a part as it stands, in pieces that end where a line does."""
+        """Yield the content of a part as it is, in pieces of whole lines."""
         block, size, held = [], 0, b""
         while line := self._line():
             block.append(held)

@@ -109,7 +109,7 @@ def _check_directory(file: BinaryIO) -> None:
     if not (tail.startswith(_END, max(place, 0)) and tail.endswith(b"\0\0")):
         place = tail.rfind(_END)
     if place < 0 or len(tail) - place < _END_BYTES:
-        raise DecodeError("it is no archive: it has no end")
+        raise DecodeError("it is not a zip archive: the record at its end is missing")
     size = struct.unpack_from("<I", tail, place + 12)[0]
     locator = place - _LOCATOR_BYTES
     if locator >= 0 and tail.startswith(_LOCATOR, locator):

@@ -4,15 +4,15 @@ A block is decided by a plain function that knows no engine. So a loop, a pool o
 workers of a cluster give the same answers.
 """
 
-from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Executor, Future
+from concurrent.futures import Executor
 from functools import lru_cache
 from itertools import islice
 from typing import Final
 
 import attrs
 
+from messagebody._threads import results_in_order
 from messagebody.compatibility.matrix import Row, SchemaMatrix
 from messagebody.errors import MessageBodyError
 from messagebody.schema import MessageBodySchema
@@ -99,7 +99,7 @@ def decide_all(
         Block(tuple(asked[first : first + _ASKED]), _from_zero(chunk), sends, settings)
         for first, chunk in places
     )
-    for (first, chunk), found in zip(places, _in_order(executor, blocks), strict=True):
+    for (first, chunk), found in zip(places, _decided(executor, blocks), strict=True):
         shift = chunk[0][0]
         for at, row in enumerate(found, first):
             rows[at] = Row(
@@ -119,21 +119,12 @@ def _from_zero(chunk: tuple[Numbered, ...]) -> tuple[Numbered, ...]:
     return tuple([(number - chunk[0][0], schema) for number, schema in chunk])
 
 
-def _in_order(executor: Executor, blocks: Iterable[Block]) -> Iterator[list[Row]]:
-    waiting: deque[Future[list[Row]]] = deque()
+def _decided(executor: Executor, blocks: Iterable[Block]) -> Iterator[list[Row]]:
     try:
-        for block in blocks:
-            waiting.append(executor.submit(decide, block))
-            if len(waiting) == _AHEAD:
-                yield waiting.popleft().result()
-        while waiting:
-            yield waiting.popleft().result()
+        yield from results_in_order(executor, decide, blocks, ahead=_AHEAD)
     except MessageBodyError:
         raise
     except Exception as error:
         # A dead worker has a name of its own in each executor.
         problem = f"a block of pairs could not be decided: {type(error).__name__}"
         raise MessageBodyError(problem) from error
-    finally:
-        for future in waiting:
-            future.cancel()

@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from functools import lru_cache, partial, reduce
 from itertools import chain, repeat
 from operator import or_, xor
+from threading import Lock
 from typing import Final
 
 import attrs
@@ -107,6 +108,8 @@ class InclusionMatrix:
 class SchemaMatrix:
     """An inclusion matrix of schemas; each is compared once, however many have the same parts.
 
+    Threads may share it; they take turns.
+
     Arguments:
         lenient: consumers ignore parts they do not know.
         steps: the work a pair may take.
@@ -115,36 +118,44 @@ class SchemaMatrix:
     def __init__(self, *, lenient: bool, steps: int) -> None:
         self._matrix = InclusionMatrix(steps)
         self._lenient = lenient
+        # A question changes the geometry too: it notes rectangles and parts that are new.
+        self._lock = Lock()
         self._row = lru_cache(_CACHED)(self._matrix.row)
         self._column = lru_cache(_CACHED)(self._matrix.column)
 
     def put_producer(self, number: int, schema: MessageBodySchema) -> None:
         """Add a producer; its number is free."""
-        self._matrix.put_producer(number, Profile.of(schema.parts))
-        self._column.cache_clear()
+        with self._lock:
+            self._matrix.put_producer(number, Profile.of(schema.parts))
+            self._column.cache_clear()
 
     def put_consumer(self, number: int, schema: MessageBodySchema) -> None:
         """Add a consumer; its number is free."""
-        self._matrix.put_consumer(number, self._taking(schema))
-        self._row.cache_clear()
+        with self._lock:
+            self._matrix.put_consumer(number, self._taking(schema))
+            self._row.cache_clear()
 
     def drop_producer(self, number: int) -> None:
         """Take a producer out."""
-        self._matrix.drop_producer(number)
-        self._column.cache_clear()
+        with self._lock:
+            self._matrix.drop_producer(number)
+            self._column.cache_clear()
 
     def drop_consumer(self, number: int) -> None:
         """Take a consumer out."""
-        self._matrix.drop_consumer(number)
-        self._row.cache_clear()
+        with self._lock:
+            self._matrix.drop_consumer(number)
+            self._row.cache_clear()
 
     def row(self, producer: MessageBodySchema) -> Row:
         """Return what is known of all consumers and one producer."""
-        return self._row(Profile.of(producer.parts))
+        with self._lock:
+            return self._row(Profile.of(producer.parts))
 
     def column(self, consumer: MessageBodySchema) -> Row:
         """Return what is known of all producers and one consumer."""
-        return self._column(self._taking(consumer))
+        with self._lock:
+            return self._column(self._taking(consumer))
 
     def _taking(self, schema: MessageBodySchema) -> Profile:
         return Profile.of((lenient_schema(schema) if self._lenient else schema).parts)
@@ -366,8 +377,3 @@ def _count(counts: list[int], who: int) -> None:
         if not who:
             return
     counts.append(who)
-
-
-def _digits(found: int, count: int) -> str:
-    """Return a set of some numbers as digits: asking an integer for each bit takes far longer."""
-    return f"{found:0{count}b}"[::-1]

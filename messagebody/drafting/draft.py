@@ -80,7 +80,7 @@ class Draft(Toolbox):
         """
         part = Part(content, name=name, content_type=content_type)
         if not part.is_text:
-            return f"not added: {quote(content_type)} is no type of text; attach_part adds others"
+            return f"not added: {quote(content_type)} is not text; attach_part adds others"
         if essence(content_type) == JSON:
             try:
                 # Checked while the model can mend it: to a schema, cut JSON is still text.

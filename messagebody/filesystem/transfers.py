@@ -1,9 +1,10 @@
 """Copies of many files: which goes where by fsspec's rules, and several at a time."""
 
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
+
+from messagebody._threads import results_in_order
 
 _WORKERS = 16
 _Item = TypeVar("_Item")
@@ -32,22 +33,12 @@ class Pairs:
     get_file = cp_file
 
 
-def results_in_order(
+def results_of_threads(
     act: Callable[[_Item], _Result], items: Iterable[_Item], *, workers: int = _WORKERS
 ) -> Iterator[_Result]:
     """Yield what `act` returns for every item, in order, with several calls under way.
 
     At most `workers` results wait to be taken. After an error no further call begins.
     """
-    waiting: deque[Future[_Result]] = deque()
     with ThreadPoolExecutor(workers) as pool:
-        try:
-            for item in items:
-                waiting.append(pool.submit(act, item))
-                if len(waiting) == workers:
-                    yield waiting.popleft().result()
-            while waiting:
-                yield waiting.popleft().result()
-        finally:
-            for each in waiting:
-                each.cancel()
+        yield from results_in_order(pool, act, items, ahead=workers)

@@ -20,7 +20,7 @@ from messagebody.errors import UnsafeReference
 from messagebody.filesystem.directories import MadeDirectories
 from messagebody.filesystem.files import PartReader, described_stream
 from messagebody.filesystem.paths import is_live, quote_name, unquote_name
-from messagebody.filesystem.transfers import Pairs, results_in_order
+from messagebody.filesystem.transfers import Pairs, results_of_threads
 from messagebody.globs.wide import wide_pattern
 from messagebody.names import ancestors
 from messagebody.part import Part
@@ -76,8 +76,8 @@ class BodyView(AbstractFileSystem):  # type: ignore[misc]
         body: MessageBody,
         resolver: Resolver | None,
         *,
-        protocol: str | None = None,
-        quoted_names: bool = False,
+        protocol: str | None,
+        quoted_names: bool,
         **options: Any,
     ) -> None:
         super().__init__(**options)
@@ -343,7 +343,7 @@ class BodyView(AbstractFileSystem):  # type: ignore[misc]
             found = {self._strip_protocol(path): {"size": 0}} | found
         sizes = {each: info["size"] for each, info in found.items()}
         unknown = [each for each, size in sizes.items() if size is None]
-        sizes |= zip(unknown, results_in_order(self.size, unknown), strict=True)
+        sizes |= zip(unknown, results_of_threads(self.size, unknown), strict=True)
         return sum(sizes.values()) if total else sizes
 
     def expand_path(self, path: Any, *args: Any, **options: Any) -> list[str]:
@@ -469,7 +469,7 @@ class BodyView(AbstractFileSystem):  # type: ignore[misc]
         def read(position: int) -> Any:
             return _outcome(self.cat_file, *ranges[position], raises=on_error != "return")
 
-        return [*results_in_order(read, range(count))] if self._any_remote(paths) else [
+        return [*results_of_threads(read, range(count))] if self._any_remote(paths) else [
             read(position) for position in range(count)
         ]  # fmt: skip
 
@@ -479,7 +479,7 @@ class BodyView(AbstractFileSystem):  # type: ignore[misc]
 
     def _each(self, act: Any, paths: list[str]) -> Iterator[Any]:
         """Act on every path: in threads if there are references, for which it waits."""
-        return results_in_order(act, paths) if self._any_remote(paths) else map(act, paths)
+        return results_of_threads(act, paths) if self._any_remote(paths) else map(act, paths)
 
     def read_text(self, path: str, *args: Any, **options: Any) -> Any:
         """Return the content of a file as text, verified; see fsspec."""

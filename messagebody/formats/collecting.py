@@ -16,9 +16,10 @@ from messagebody.limits import Limits
 from messagebody.media_types import (
     JSON,
     OCTET_STREAM,
+    PLAIN_CHARSETS,
     TEXT_PLAIN,
     check_content_type,
-    parse_content_type,
+    stated_charset,
 )
 from messagebody.names import is_name, safe_name
 from messagebody.part import Part
@@ -277,10 +278,8 @@ class Collector:
 
 def _encoded(text: str, content_type: str) -> str | bytes:
     """Return a text as its type says: as bytes if they are in another encoding than UTF-8."""
-    if ";" not in content_type:
-        return text  # no parameter names an encoding
-    charset = parse_content_type(content_type).parameters.get("charset", "utf-8")
-    if charset.lower() in {"utf-8", "us-ascii"}:
+    charset = stated_charset(content_type)
+    if charset in PLAIN_CHARSETS:
         return text
     try:
         return text.encode(charset)

@@ -74,10 +74,10 @@ def of_objects(values: Any) -> Grid:
         [[1, ''], ['', None]]
     """
     if not isinstance(values, list) or not values:
-        raise NoGrid("it is no list of objects")
+        raise NoGrid("it is not a list of objects")
     shown = values[:ROWS]
     if not all(isinstance(value, dict) for value in shown):
-        raise NoGrid("it is no list of objects")
+        raise NoGrid("it is not a list of objects")
     head = list(islice(dict.fromkeys(key for value in shown for key in value), COLUMNS + 1))
     if not head:
         raise NoGrid("its objects are empty")

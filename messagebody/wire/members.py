@@ -29,15 +29,19 @@ from messagebody.errors import (
     LimitExceeded,
 )
 from messagebody.limits import DEFAULT_LIMITS
-from messagebody.media_types import COMMON, check_content_type, is_plain, parse_content_type
+from messagebody.media_types import (
+    COMMON,
+    PLAIN_CHARSETS,
+    check_content_type,
+    is_plain,
+    stated_charset,
+)
 from messagebody.names import NAME_PATTERN, check_name
 from messagebody.wire import data_urls, strict_json
 
 URL: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*+:[^\s\x00-\x1f\x7f-\x9f\ud800-\udfff]++")
 # The largest integer that every JSON reader keeps exactly (RFC 8259, 6).
 _MAX_SIZE: Final = 2**53 - 1
-# What plain content can be: its bytes are UTF-8.
-_PLAIN_CHARSETS: Final = frozenset({"utf-8", "utf8", "us-ascii"})
 # The array of parts and the part itself are levels of nesting too.
 _DEPTH: Final = DEFAULT_LIMITS.depth - 2
 
@@ -482,21 +486,14 @@ def _charset_of_text(content_type: str) -> str | None:
     """Return the charset in which content of a type is written as text, None if it is not."""
     if not is_plain(content_type):
         return None
-    charset = _charset(content_type)
+    charset = stated_charset(content_type)
     # Bytes in another charset stay base64, with their type: nothing is transcoded.
-    return charset if charset in _PLAIN_CHARSETS else None
-
-
-def _charset(content_type: str) -> str:
-    # Only parameters state a charset, and parsing for each part would be slow.
-    if ";" not in content_type:
-        return "utf-8"
-    return parse_content_type(content_type).parameters.get("charset", "utf-8").lower()
+    return charset if charset in PLAIN_CHARSETS else None
 
 
 def _check_charset(text: str, content_type: str) -> None:
-    charset = _charset(content_type)
-    if charset not in _PLAIN_CHARSETS:
+    charset = stated_charset(content_type)
+    if charset not in PLAIN_CHARSETS:
         raise InvalidContentType(
             f"content type {quote(content_type)} of plain text: its bytes are UTF-8, "
             "so charset is utf-8 or us-ascii; give bytes in the other encoding"

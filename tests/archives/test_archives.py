@@ -260,7 +260,7 @@ class TestMime:
                 mime.from_body(body, subtype="form-data")
 
     def test_only_multipart_messages_are_read(self) -> None:
-        with pytest.raises(DecodeError, match="no multipart message"):
+        with pytest.raises(DecodeError, match="not a multipart message"):
             mime.to_body(b"Subject: Hello\r\n\r\nHello!")
         with pytest.raises(DecodeError, match="more than 20 levels"):
             mime.to_body(_nested(40))

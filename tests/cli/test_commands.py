@@ -75,7 +75,9 @@ class TestLooking:
         assert "/charts/a.png" in shell("ls", message, "--type", "image/*").out
 
     def test_ls_json(self, shell: Shell, message: str) -> None:
-        listed = json.loads(shell("ls", message, "--json", "sources/*").out)
+        out = shell("ls", message, "--json", "sources/*").out
+        listed = json.loads(out)
+        assert out == json.dumps(listed, indent=2) + "\n"
         assert listed == [
             {
                 "index": 1, "name": "/sources/1.txt", "contentType": "text/plain", "size": 4,

@@ -102,6 +102,12 @@ def test_codes(shell: Shell, arguments: list[str], code: int) -> None:
     assert shell(*arguments).code == code
 
 
+@pytest.mark.parametrize("arguments", [["add", "full", "agents"], ["remove", "full", "x"]])
+def test_a_directory_does_not_keep_agents(shell: Shell, arguments: list[str]) -> None:
+    done = shell("registry", *arguments)
+    assert (done.code, "File 'full' is a directory" in done.err) == (2, True), done.err
+
+
 class TestPlaces:
     def test_directories_as_a_shell_has_them(
         self, shell: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

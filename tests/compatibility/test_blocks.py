@@ -4,6 +4,7 @@ import os
 import random
 import signal
 import sqlite3
+import time
 from collections.abc import Iterator
 from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
 from contextlib import closing, contextmanager
@@ -13,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from messagebody.compatibility import Agent, Registry, StoredRegistry
+from messagebody.compatibility import Agent, Registry, StoredRegistry, geometry
 from messagebody.errors import InvalidArgument, MessageBodyError
 from tests.compatibility.test_stored import schemas
 
@@ -82,6 +83,27 @@ def test_blocks_say_what_a_loop_says(engine: Any, lenient: bool, tmp_path: Path)
     loop = written(tmp_path / "loop.db")
     assert written(tmp_path / "blocks.db") == loop
     assert len(loop["outputs"]) > 11  # more than one block of others
+
+
+def test_threads_share_what_they_make_ready(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def matches(*args: Any) -> bool:
+        time.sleep(0)  # another thread goes on
+        return real(*args)
+
+    real = geometry._matches
+    monkeypatch.setattr(geometry, "_matches", matches)
+    monkeypatch.setattr("messagebody.compatibility.blocks._ASKED", 1)
+    monkeypatch.setattr("messagebody.compatibility.blocks._OTHERS", 1000)
+    files = [tmp_path / f"{kind}.db" for kind in ("loop", "blocks")]
+    with ThreadPoolExecutor(4) as threads:
+        for file, executor in zip(files, (None, threads), strict=True):
+            with Registry.open(file) as registry:
+                registry.put_all(agents(100, 1)[:10])
+                registry.put_all(agents(100, 1)[10:], executor=executor)
+    loop, blocks = map(written, files)
+    assert blocks == loop
 
 
 def test_a_worker_that_dies_changes_nothing(tmp_path: Path) -> None:

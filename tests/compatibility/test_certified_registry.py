@@ -2,7 +2,6 @@
 
 import json
 import sqlite3
-from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
@@ -11,23 +10,8 @@ import pytest
 from messagebody import certificates
 from messagebody.compatibility import Agent, Registry, StoredRegistry
 from tests.compatibility.test_inclusion import schema
-from tests.compatibility.test_registry import ANY_TEXT, AUDIO, IMAGE, TEXT
+from tests.compatibility.test_registry import AUDIO, IMAGE, TEXT
 from tests.compatibility.test_stored import schemas
-
-
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    return tmp_path / "agents.db"
-
-
-@pytest.fixture
-def studio(path: Path) -> Iterator[StoredRegistry]:
-    with Registry.open(path) as registry:
-        registry.put_all([
-            Agent("painter", ANY_TEXT, IMAGE), Agent("critic", IMAGE, ANY_TEXT),
-            Agent("poet", IMAGE, TEXT), Agent("speaker", TEXT, AUDIO),
-        ])  # fmt: skip
-        yield registry
 
 
 def kept(path: Path) -> list[tuple[str, ...]]:
@@ -57,7 +41,10 @@ def test_a_proof_is_made_once(studio: StoredRegistry, path: Path) -> None:
     assert studio.certificate("painter", "speaker") is None
     assert kept(path) == []
     proof = studio.certificate("painter", "critic")
-    assert (len(kept(path)), proof) == (1, studio.certificate("painter", "poet"))  # equal schemas
+    assert (len(kept(path)), proof) == (
+        1,
+        studio.certificate("painter", "poet"),
+    )  # equal schemas
     with Registry.open(path) as other:
         assert other.certificate("painter", "critic") == proof
         assert [*other.unproved()] == [

@@ -13,6 +13,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 from messagebody.compatibility import Agent, Impact, Registry, check, read_agents
 from messagebody.errors import InvalidSchema, MissingDependency
 from messagebody.schema import MessageBodySchema
+from messagebody.solver.decision import Decision
 from tests.compatibility import generators
 from tests.compatibility.test_inclusion import schema
 
@@ -25,16 +26,17 @@ AUDIO = schema((None, "audio/mpeg", True))
 CLASH = schema(("/a", "text/plain", True), ("/a", "image/png", True))
 
 
+STUDIO = [
+    Agent("painter", ANY_TEXT, IMAGE),
+    Agent("critic", IMAGE, ANY_TEXT),
+    Agent("poet", IMAGE, TEXT),
+    Agent("speaker", TEXT, AUDIO),
+]
+
+
 @pytest.fixture
 def studio() -> Registry:
-    return Registry(
-        [
-            Agent("painter", ANY_TEXT, IMAGE),
-            Agent("critic", IMAGE, ANY_TEXT),
-            Agent("poet", IMAGE, TEXT),
-            Agent("speaker", TEXT, AUDIO),
-        ]
-    )
+    return Registry(STUDIO)
 
 
 class TestPairs:
@@ -126,6 +128,21 @@ class TestPairs:
         """It never goes wrong."""
         registry = Registry([Agent("mute", IMAGE, CLASH)])
         assert registry.takers("mute") == ["mute"]
+
+    def test_what_fits_part_by_part_is_not_searched(
+        self, studio: Registry, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Not even looked at pair by pair: ten thousand agents are a hundred million pairs."""
+
+        def search(_: Decision) -> None:
+            raise AssertionError("a search")
+
+        monkeypatch.setattr(Decision, "counterexample", search)
+        assert [*studio.pairs()] == [
+            ("painter", "critic"), ("painter", "poet"), ("critic", "painter"),
+            ("poet", "painter"), ("poet", "speaker"),
+        ]  # fmt: skip
+        assert [*map(studio.feeders, ["painter", "speaker"])] == [["critic", "poet"], ["poet"]]
 
     def test_neighbours(self, studio: Registry) -> None:
         """Who takes, who feeds; of agents and of schemas."""

@@ -4,7 +4,6 @@ import random
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -16,11 +15,6 @@ from messagebody.schema import MessageBodySchema
 from tests.compatibility import generators
 from tests.compatibility.test_inclusion import schema
 from tests.compatibility.test_registry import ANY_TEXT, AUDIO, CLASH, IMAGE, TEXT
-
-
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    return tmp_path / "agents.db"
 
 
 def schemas(count: int, seed: int) -> list[MessageBodySchema]:
@@ -123,16 +117,6 @@ def test_two_thousand_agents_after_ten_thousand_changes(path: Path) -> None:
                 model.agents[name] = Agent(name, rng.choice(pool), rng.choice(pool))
                 registry.put(model.agents[name])
         compare(registry, model)
-
-
-@pytest.fixture
-def studio(path: Path) -> Iterator[StoredRegistry]:
-    with Registry.open(path) as registry:
-        registry.put_all([
-            Agent("painter", ANY_TEXT, IMAGE), Agent("critic", IMAGE, ANY_TEXT),
-            Agent("poet", IMAGE, TEXT), Agent("speaker", TEXT, AUDIO),
-        ])  # fmt: skip
-        yield registry
 
 
 def test_questions(studio: StoredRegistry) -> None:

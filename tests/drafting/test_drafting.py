@@ -147,7 +147,7 @@ class TestDraft:
             ("add_part", {"content": "x", "content_type": "text/html", "name": "/report.md"},
              "not added: part 0 ('/report.md', text/html): accepted by no schema part; nearest is"),
             ("add_part", {"content": "x", "content_type": "image/png", "name": "/charts/a"},
-             "not added: 'image/png' is no type of text; attach_part adds others"),
+             "not added: 'image/png' is not text; attach_part adds others"),
             ("add_part", {"content": "x", "content_type": "text", "name": None},
              "Error: content type 'text' is not type/subtype"),
             ("add_part", {"content": "x", "content_type": "text/plain", "name": "a"},

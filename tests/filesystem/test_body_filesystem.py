@@ -288,6 +288,12 @@ class TestDocuments:
         with fsspec.open(f"messagebody:///sources/1.txt::file://{document}") as file:
             assert file.read() == b"one"
 
+    def test_the_protocol_of_a_plain_path(self, document: Path) -> None:
+        """As in fsspec's archives: chains of URLs say it so."""
+        fsspec.filesystem("memory").pipe_file("/m.json", document.read_bytes())
+        fs = MessageBodyFileSystem(fo="/m.json", target_protocol="memory")
+        assert fs.cat_file("/sources/1.txt") == b"one"
+
     def test_saved_on_request_only(self, document: Path) -> None:
         before = document.read_bytes()
         fs = MessageBodyFileSystem(fo=f"file://{document}")

@@ -17,6 +17,7 @@ import pytest
 
 from messagebody import MessageBody, MessageBodyError, Part, Resolver, offload
 from messagebody.errors import MissingDependency
+from messagebody.filesystem import MessageBodyFileSystem
 from messagebody.samples import sample
 
 try:
@@ -70,6 +71,22 @@ class TestMounted:
             with (root / "charts" / "rides.png").open("rb") as file:
                 file.seek(1000)
                 assert file.read(10) == sample("chart.png")[1000:1010]
+
+    def test_what_is_closed_is_closed_below(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        opened, real = [], MessageBodyFileSystem.open
+
+        def spy(*arguments: Any, **options: Any) -> Any:
+            opened.append(real(*arguments, **options))
+            return opened[-1]
+
+        monkeypatch.setattr(MessageBodyFileSystem, "open", spy)
+        with mounted(MessageBody([Part("meow", name="/a.txt")]), tmp_path / "m") as root:
+            (root / "a.txt").open("rb").close()  # without reading
+            assert opened == []
+            assert (root / "a.txt").read_text() == "meow"
+        assert [stream.closed for stream in opened] == [True]
 
     def test_nothing_can_be_written(self, tmp_path: Path) -> None:
         body = MessageBody([Part("meow", name="/a.txt")])

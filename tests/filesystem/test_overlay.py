@@ -100,6 +100,13 @@ class TestLayers:
             assert caught.value.errno == errno.EINVAL
         assert not fs.exists("/.wh.a.txt")
 
+    def test_directories_that_are_there(self, below: Path) -> None:
+        fs = OverlayFileSystem(MessageBody(), below)
+        fs.makedirs("/d/e", exist_ok=True)
+        for make in (fs.mkdir, fs.makedirs):
+            with pytest.raises(FileExistsError):
+                make("/d/e")
+
     def test_options_are_those_of_the_upper_layer(self, below: Path, tmp_path: Path) -> None:
         fs = OverlayFileSystem(
             MessageBody(), below, quoted_names=True, offload_to=tmp_path / "store", threshold=3

@@ -124,6 +124,15 @@ def test_a_transaction_makes_the_parts_together(fs: Any) -> None:
     assert fs.body["/new"].is_reference
 
 
+@pytest.mark.parametrize(("size", "is_reference"), [(2, False), (1024, False), (5000, True)])
+def test_a_file_that_is_cut_or_grown(fs: Any, size: int, is_reference: bool) -> None:
+    with fs.open("/a.bin", "wb") as file:
+        file.write(b"abc")
+        file.truncate(size)
+    assert fs.cat_file("/a.bin") == b"abc".ljust(size, b"\0")[:size]
+    assert fs.body["/a.bin"].is_reference == is_reference
+
+
 def test_a_file_that_is_written_out_of_order(fs: Any) -> None:
     with fs.open("/a.zip", "w+b") as file:
         with zipfile.ZipFile(file, "w") as archive:

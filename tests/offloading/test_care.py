@@ -261,9 +261,11 @@ class TestStoresThatNeverAnswer:
         """The whole process ends: no thread holds it up."""
         program = f"""
 import os
+import signal
 from pathlib import Path
 from messagebody import MessageBody, Part, Resolver, inline, offload
 from tests.offloading.test_care import Stuck
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job ignores it
 store = Stuck(Path({str(tmp_path)!r}))
 store.asked.set = lambda: os.write(1, b"asked\\n")  # whole, whichever threads ask
 parts = [Part(bytes([n]) * 300_000, name=f"/{{n}}") for n in range({count})]
@@ -404,6 +406,36 @@ class TestAsync:
 
         asyncio.run(work())
         assert not directory.root.exists()
+
+    def test_giving_work_up_does_not_hold_the_event_loop(
+        self, directory: FileStore, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Waiting for it is over by then: only `await` lets others go on meanwhile."""
+        begun, go, patience = threading.Event(), threading.Event(), list[float | None]()
+
+        class Watched(Pool):
+            def give_up(self, futures: Any = None, seconds: float | None = None) -> None:
+                patience.append(seconds)
+                super().give_up(futures, seconds)
+
+        def put(*_: object, **__: object) -> bool:
+            begun.set()
+            return go.wait(60)
+
+        monkeypatch.setattr("messagebody.offloading._async._POOL", Watched(1, "test"))
+        monkeypatch.setattr("messagebody.offloading._async.PATIENCE", 0.01)
+        monkeypatch.setattr(FileStore, "put", put)
+
+        async def work() -> None:
+            task = asyncio.create_task(aoffload(body_of(300 * KIB), directory))
+            await asyncio.to_thread(begun.wait)
+            task.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await task
+
+        asyncio.run(work())
+        go.set()
+        assert patience == [0]
 
     def test_the_threads_of_the_event_loop_are_left_to_others(self, directory: FileStore) -> None:
         go = threading.Event()

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from messagebody import MessageBody, Part, offload
-from messagebody._threads import Interrupted, Stop
+from messagebody._threads import Interrupted, Pool, Stop
 from messagebody.offloading._jobs import Gate, run_all
 from messagebody.stores.directory import FileStore
 
@@ -140,6 +140,31 @@ class TestEnd:
             run_all([work] * 2_000, stop)
         assert stop.is_set()
         assert next(begun) < 1_000
+
+    def test_an_interrupt_waits_for_what_is_being_undone(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        begun, undone, stop = threading.Event(), threading.Event(), Stop()
+
+        class Patient(Pool):
+            def give_up(self, *_: object) -> None:
+                super().give_up(patience=60)  # a busy machine may take longer than usual
+
+        def interrupted(*_: object, **__: object) -> None:
+            begun.wait()
+            raise KeyboardInterrupt
+
+        def work() -> None:
+            begun.set()
+            stop.wait()
+            time.sleep(0.05)
+            undone.set()
+
+        monkeypatch.setattr("messagebody.offloading._jobs.Pool", Patient)
+        monkeypatch.setattr("messagebody.offloading._jobs.wait", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            run_all([work], stop)
+        assert undone.is_set()
 
     @pytest.mark.parametrize("ending", [KeyboardInterrupt, SystemExit, Interrupted])
     def test_an_interrupt_of_a_worker_comes_out(self, ending: type[BaseException]) -> None:

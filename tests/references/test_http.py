@@ -156,6 +156,18 @@ class TestGoodServers:
         assert resolver.read_range(URL, 1, 4) == b"ell"
         assert resolver.read_range(URL, 4, 400) == b"o"
 
+    def test_the_rest_of_a_file_is_not_waited_for(self, resolver: Resolver, web: WebServer) -> None:
+        """A server that ignores ranges has sent enough, and then sends nothing for a while."""
+        is_read = threading.Event()
+
+        def handler(_: Any, connection: Any) -> None:
+            connection.sendall(OK + b"Content-Length: 9999\r\n\r\n" + bytes(4096))
+            is_read.wait(5)
+
+        web.handler = handler
+        assert resolver.read_range(URL, 0, 4096) == bytes(4096)
+        is_read.set()
+
     def test_a_range_past_the_end_is_empty(self, resolver: Resolver, web: WebServer) -> None:
         web.handler = answer("416 Range Not Satisfiable")
         assert resolver.read_range(URL, 100, 200) == b""

@@ -3,6 +3,8 @@
 import ipaddress
 import os
 import pickle
+import tracemalloc
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +15,7 @@ from hypothesis import strategies as st
 from messagebody import MessageBody, Part, Resolver
 from messagebody.errors import (
     DecodeError,
+    DigestMismatch,
     LimitExceeded,
     ObjectNotFound,
     StoreError,
@@ -21,7 +24,10 @@ from messagebody.errors import (
 from messagebody.references import FetchLimits
 from messagebody.references.url import Malformed, is_closed_name, is_public, parse
 from messagebody.stores import Bytes, open_store
+from messagebody.stores.directory import FileStore
 from messagebody.wire import data_urls
+
+MIB = 1024 * 1024
 
 
 class TestEntries:
@@ -152,6 +158,33 @@ class TestStores:
             part.read_bytes()
         assert "s3cr3t" not in repr(caught.value) + str(caught.value)
         assert "s3cr3t" not in repr(pickle.dumps(caught.value))
+
+
+class TestMemory:
+    """What is kept of content that was read."""
+
+    @pytest.fixture(autouse=True)
+    def traced(self) -> Iterator[None]:
+        tracemalloc.start()
+        yield
+        tracemalloc.stop()
+
+    def test_large_content_waits_on_disk(self, tmp_path: Path) -> None:
+        store = FileStore(tmp_path)
+        store.put("x", Bytes(bytes(9 * MIB)), content_type="")
+        spool = Resolver(allow=store).fetch(store.url_of("x"))
+        held, _ = tracemalloc.get_traced_memory()
+        assert held < MIB
+        assert spool.read() == bytes(9 * MIB)
+
+    def test_an_error_holds_nothing_of_what_was_refused(self, tmp_path: Path) -> None:
+        store = FileStore(tmp_path)
+        store.put("x", Bytes(bytes(4 * MIB)), content_type="")
+        with pytest.raises(DigestMismatch) as caught:
+            Resolver(allow=store).fetch(store.url_of("x"), digest=f"sha256:{0:064}")
+        held, _ = tracemalloc.get_traced_memory()
+        assert held < 3 * MIB
+        assert caught.value.__traceback__ is not None  # with the frames that read it
 
 
 class TestDataUrls:

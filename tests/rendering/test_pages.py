@@ -203,7 +203,7 @@ def test_parquet_is_a_table() -> None:
     ("content", "content_type", "note"),
     [
         ("[1, 2", "application/json", "not JSON"),
-        ("[1]\n", "application/x-ndjson", "not a table: it is no list of objects"),
+        ("[1]\n", "application/x-ndjson", "not a table: it is not a list of objects"),
         ("[1\n", "application/x-ndjson", "not a table"),
         ('a"' + "b" * 200_000, "text/csv", "more characters"),
         (b"\xff\xfe", "text/plain", "not readable as text"),

@@ -159,7 +159,7 @@ def verify(terminal: Terminal, file: str, *, lenient: bool, as_json: bool) -> Ex
     if as_json:
         terminal.say_json(found)
     else:
-        terminal.say(f"{escape(sender)} → {escape(taker)}" for sender, taker in found)
+        terminal.say(map(_arrow, found))
     return ExitCode.NO if found else ExitCode.YES
 
 
@@ -260,17 +260,20 @@ def pairs(terminal: Terminal, directory: str, form: str | None, *, lenient: bool
     elif form == "json":
         terminal.say_json({"agents": [*registry], "pairs": found, "undecided": undecided})
     else:
-        terminal.say(f"{escape(sender)} → {escape(taker)}" for sender, taker in found)
+        terminal.say(map(_arrow, found))
     terminal.remark(f"{count_of(len(found), 'pair')} of {count_of(len(registry), 'agent')}")
     return _tell_undecided(undecided)
 
 
 def _tell_undecided(pairs: Sequence[tuple[str, str]]) -> ExitCode:
     """Name the pairs for which the budget ended: neither fitting nor not."""
-    for sender, taker in pairs:
-        text = f"undecided within the budget: {escape(sender)} → {escape(taker)}"
-        click.echo(text, err=True)
+    for pair in pairs:
+        click.echo(f"undecided within the budget: {_arrow(pair)}", err=True)
     return ExitCode.UNDECIDED if pairs else ExitCode.YES
+
+
+def _arrow(pair: tuple[str, str]) -> str:
+    return " → ".join(map(escape, pair))
 
 
 def _draw(terminal: Terminal, registry: Questions, found: list[tuple[str, str]]) -> None:
@@ -361,7 +364,7 @@ def impact(
         return _of_impact(result)
     paint = terminal.palette
     for role, sign, found in _signs(result):
-        terminal.say(paint(f"{sign} {escape(a)} → {escape(b)}", role) for a, b in found)
+        terminal.say(paint(f"{sign} {_arrow(pair)}", role) for pair in found)
     return _of_impact(result)
 
 
