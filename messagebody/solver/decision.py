@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import Final
 
 from messagebody.solver.budget import Budget, OutOfBudget
-from messagebody.solver.glance import is_any_apart, is_any_held, is_small
+from messagebody.solver.glance import fits, is_any_apart, is_any_held, is_small
 from messagebody.solver.languages import members
 from messagebody.solver.profile import PartType, Profile, Types
 from messagebody.solver.satisfy import Pair, Problem
@@ -79,6 +79,8 @@ class Decision:
         Raises:
             OutOfBudget: none was found before the budget ended.
         """
+        if self._is_small and fits(self.producer, self.consumer):
+            return None
         # A counterexample found is certain, even if another question stayed open.
         is_settled = True
         for _, answer in self.settle():

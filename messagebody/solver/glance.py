@@ -20,6 +20,16 @@ def is_small(one: Profile, other: Profile) -> bool:
     return len(one.names) * len(other.names) <= _FEW
 
 
+def fits(producer: Profile, consumer: Profile) -> bool:
+    """Tell whether each part is accepted, and each required part met, by one of the other side."""
+    taken, sent = range(len(consumer.names)), producer.required_parts
+    # A loop in place of the first `all`: its generator would take as long as the glances.
+    for i in range(len(producer.names)):
+        if not is_any_held(producer, (i,), consumer, taken):
+            return False
+    return all(is_any_held(producer, sent, consumer, (j,)) for j in consumer.required_parts)
+
+
 def is_any_held(inner: Profile, held: Iterable[int], outer: Profile, by: Iterable[int]) -> bool:
     """Tell whether one of some parts of a schema accepts all that one of another one accepts."""
     for i in held:
