@@ -264,6 +264,37 @@ class TestOptions:
         assert [block["type"] for block in blocks] == ["text", "image"]
         assert blocks[0]["text"] == "/a.png:"
 
+    @pytest.mark.parametrize(
+        ("name", "unnamed", "named"),
+        [
+            ("a2a", {"data": {"a": 1}}, {"data": {"a": 1}, "filename": "/x"}),
+            (
+                "a2a-0.3",
+                {"kind": "data", "data": {"a": 1}},
+                {
+                    "kind": "file",
+                    "file": {
+                        "bytes": "eyJhIjogMX0=", "mimeType": "application/json", "name": "/x",
+                    },
+                },
+            ),
+            (
+                "vercel-ai",
+                {"type": "data-json", "data": {"a": 1}},
+                {
+                    "type": "file", "mediaType": "application/json", "filename": "/x",
+                    "url": "data:application/json;base64,eyJhIjogMX0=",
+                },
+            ),
+        ],
+    )  # fmt: skip
+    def test_json_goes_out_as_a_value_unless_its_name_would_be_lost(
+        self, name: str, unnamed: Any, named: Any
+    ) -> None:
+        for path, block in ((None, unnamed), ("/x", named)):
+            body = MessageBody([Part('{"a": 1}', name=path, content_type="application/json")])
+            assert adapter(name).from_body(body).value["parts"] == [block]
+
     @pytest.mark.parametrize("name", ["mcp", "gemini"])
     def test_carry_loses_nothing(self, name: str) -> None:
         body = MessageBody(
