@@ -166,9 +166,11 @@ class _Ranges(_Positioned):
             DigestMismatch: the content ends before its stated size, or goes on after it.
             LimitExceeded: this reader has read too much.
         """
-        stated = self.reference.size
+        stated, limit = self.reference.size, self.resolver.limits.part_bytes
         if stated is not None:
             end = min(end, stated + past_end)
+        # A byte more than the rest of the limit shows whether there is more.
+        end = min(end, start + max(1, min(limit, limit - self._taken + 1)))
         data = self.resolver.read_range(self.reference.url, start, end, subject=self.subject)
         self._take(len(data))
         if stated is None:

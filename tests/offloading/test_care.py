@@ -261,9 +261,11 @@ class TestStoresThatNeverAnswer:
         """The whole process ends: no thread holds it up."""
         program = f"""
 import os
+import signal
 from pathlib import Path
 from messagebody import MessageBody, Part, Resolver, inline, offload
 from tests.offloading.test_care import Stuck
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job ignores it
 store = Stuck(Path({str(tmp_path)!r}))
 store.asked.set = lambda: os.write(1, b"asked\\n")  # whole, whichever threads ask
 parts = [Part(bytes([n]) * 300_000, name=f"/{{n}}") for n in range({count})]

@@ -235,10 +235,32 @@ class TestLimits:
             to_the_end(reader, length)
         assert reader.tell() <= 3 * MIB
 
-    def test_as_many_as_part_bytes_may_be_read(self) -> None:
-        store = Recording(os.urandom(KIB))
+    @pytest.mark.parametrize("promise", [{}, {"digest": None}, {"size": None, "digest": None}])
+    @pytest.mark.parametrize("size", [KIB, 300 * KIB, 3 * MIB])
+    def test_as_many_as_part_bytes_may_be_read(self, promise: dict[str, Any], size: int) -> None:
+        store = Recording(os.urandom(size))
+        resolver = Resolver(allow=store, limits=FetchLimits(part_bytes=size))
+        reader = part_of(store, **promise).open(resolver)
+        found = b"".join(iter(lambda: reader.read(100_000), b""))
+        assert found == store.content
+        assert all(end - start <= size for start, end in store.asked)
+
+    @pytest.mark.parametrize("promise", [{"digest": None}, {"size": None, "digest": None}])
+    def test_a_byte_more_than_part_bytes_is_refused_again_and_again(
+        self, promise: dict[str, Any]
+    ) -> None:
+        store = Recording(os.urandom(KIB + 1))
         resolver = Resolver(allow=store, limits=FetchLimits(part_bytes=KIB))
-        assert part_of(store).open(resolver).read(2 * KIB) == store.content
+        reader = part_of(store, **promise).open(resolver)
+        for _ in range(3):  # an error must not turn into the end of the content
+            with pytest.raises(LimitExceeded, match="part_bytes"):
+                to_the_end(reader, 100)
+
+    def test_no_byte_at_all_may_be_read(self) -> None:
+        resolver = Resolver(allow=(store := Recording(b"x")), limits=FetchLimits(part_bytes=0))
+        for promise in ({"digest": None}, {"size": None, "digest": None}):
+            with pytest.raises(LimitExceeded, match="part_bytes"):
+                part_of(store, **promise).open(resolver).read(1)
 
     def test_going_back_and_forth_counts_too(self) -> None:
         store = Recording(bytes(2 * MIB))

@@ -6,119 +6,21 @@ import re
 from base64 import b64decode
 from collections.abc import Iterable, Iterator
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
-from botocore.exceptions import BotoCoreError, ClientError
+from botocore.exceptions import ClientError
 from fsspec import AbstractFileSystem
-from fsspec.spec import AbstractBufferedFile
 
 from messagebody.errors import LimitExceeded, ObjectNotFound, StoreError
 from messagebody.stores.base import CHUNK, Blob, Bytes, Upload
 from messagebody.stores.s3 import uploads
 from messagebody.stores.s3.client import Clients, S3Client, Session, Settings, sends_checksums
 from messagebody.stores.s3.faults import NativeFailure, code_of, status_of, translated
-from messagebody.stores.s3.uploads import Target, send_part, split_path
+from messagebody.stores.s3.files import S3File
+from messagebody.stores.s3.uploads import Target, split_path
 
 if TYPE_CHECKING:
     from messagebody.stores.s3.obstore import Native
-
-
-class S3File(AbstractBufferedFile):  # type: ignore[misc]
-    """An object open for reading, or being written; an exception while writing leaves nothing."""
-
-    fs: "S3FileSystem"
-
-    def __init__(self, *args: Any, content_type: str | None = None, **kwargs: Any) -> None:
-        self._upload: str | None = None
-        self._parts: list[dict[str, Any]] = []
-        self._content_type = content_type
-        super().__init__(*args, **kwargs)
-        # Reading the object to write it again would not be atomic, nor would anybody expect its
-        # cost.
-        if self.mode == "ab":
-            raise NotImplementedError("S3 can't append to an object")
-
-    @property
-    def _target(self) -> Target:
-        return Target(*split_path(self.path), self._content_type)
-
-    def _upload_chunk(self, final: bool = False) -> bool:
-        data = self.buffer.getvalue()
-        # Small enough for one request, which is atomic by itself.
-        if final and self._upload is None and self.autocommit:
-            self._publish_small(data)
-            return True
-        with self.fs._translated(self.path):
-            if self._upload is None:
-                self._upload = self.fs.client.create_multipart_upload(**self._target.described)[
-                    "UploadId"
-                ]
-            # An upload has one part at least, even an empty one.
-            if data or not self._parts:
-                self._send(data)
-        if final and self.autocommit:
-            self.commit()
-        return True
-
-    def _publish_small(self, data: bytes) -> None:
-        absent = self.mode == "xb"
-        written = self.fs.put_blob(
-            self.path, Bytes(data), content_type=self._content_type, if_absent=absent
-        )
-        if not written:
-            raise FileExistsError(self.path)
-
-    def _send(self, data: bytes) -> None:
-        number = len(self._parts) + 1
-        self._parts.append(send_part(self.fs.client, self._target, str(self._upload), number, data))
-
-    def commit(self) -> None:
-        """Make the object appear under its key."""
-        if self._upload is None:
-            return
-        condition: dict[str, Any] = {"IfNoneMatch": "*"} if self.mode == "xb" else {}
-        try:
-            with self.fs._translated(self.path):
-                self.fs.client.complete_multipart_upload(
-                    **self._target.address,
-                    UploadId=self._upload,
-                    MultipartUpload={"Parts": cast("Any", self._parts)},
-                    **condition,
-                )
-        except StoreError as error:
-            self.discard()
-            if status_of(error.__cause__ or error) == 412:
-                raise FileExistsError(self.path) from error
-            raise
-        self._upload = None
-
-    def discard(self) -> None:
-        """Abort the upload."""
-        if self._upload is not None:
-            upload, self._upload = Upload(split_path(self.path)[1], self._upload, 0.0), None
-            self.fs.abort_upload(split_path(self.path)[0], upload)
-
-    def close(self) -> None:
-        """Finish writing; when that fails nothing is left behind."""
-        try:
-            super().close()
-        except BaseException:
-            self.discard()
-            raise
-
-    def __exit__(self, kind: type[BaseException] | None, *rest: object) -> None:
-        if kind is not None and self.mode != "rb":
-            self.discard()
-            self.closed = True
-        super().__exit__(kind, *rest)
-
-    def __del__(self) -> None:
-        # A writer that was dropped without being closed is not to publish anything.
-        if not self.closed and self.mode != "rb":
-            with contextlib.suppress(StoreError, BotoCoreError):
-                self.discard()
-            self.closed = True
-        super().__del__()
 
 
 def directory_info(path: str) -> dict[str, Any]:
@@ -306,7 +208,7 @@ class S3FileSystem(AbstractFileSystem):  # type: ignore[misc]
     def _open(
         self, path: str, mode: str = "rb", block_size: int | None = None, autocommit: bool = True,
         cache_options: dict[str, Any] | None = None, **kwargs: Any,
-    ) -> "S3File":  # fmt: skip
+    ) -> S3File:  # fmt: skip
         # Early, for the error's sake; the condition of the request decides.
         if mode == "xb" and self.exists(path):
             raise FileExistsError(path)
@@ -376,6 +278,14 @@ class S3FileSystem(AbstractFileSystem):  # type: ignore[misc]
             with self._translated(bucket):
                 self.client.head_bucket(Bucket=bucket)
         return directory_info(bucket)
+
+    def _stat(self, bucket: str, key: str) -> dict[str, Any] | None:
+        """Return size, age and checksum of an object, whatever transport tells it."""
+        native = self._usable_native()
+        if native is not None:
+            with contextlib.suppress(NativeFailure):  # boto3 tries, and explains
+                return native.head(bucket, key)
+        return self._head(bucket, key, with_checksum=True)
 
     def _head(self, bucket: str, key: str, *, with_checksum: bool = False) -> dict[str, Any] | None:
         mode: Any = {"ChecksumMode": "ENABLED"} if with_checksum else {}

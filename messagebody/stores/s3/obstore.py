@@ -2,11 +2,12 @@
 
 It decides nothing: where it fails, boto3 does the same once more and reports the error. Parts,
 ranges, listings and links stay with boto3: obstore can't abort an upload, nor create one that must
-not replace an object.
+not replace an object. Neither does it tell the content type of an object it does not read.
 """
 
 import contextlib
 import os
+import threading
 from collections.abc import Iterator
 from typing import Any
 
@@ -31,7 +32,7 @@ _HOME = os.getpid()
 
 
 class Native:
-    """Puts and gets whole objects.
+    """Puts and gets whole objects, and asks whether one is there.
 
     Arguments:
         clients: where settings and session come from; credentials are the session's own.
@@ -40,6 +41,7 @@ class Native:
     def __init__(self, clients: Clients) -> None:
         self._clients = clients
         self._stores: dict[str, NativeStore] = {}
+        self._lock = threading.Lock()
 
     @property
     def is_usable(self) -> bool:
@@ -66,6 +68,21 @@ class Native:
                 return False
         return True
 
+    def head(self, bucket: str, key: str) -> dict[str, Any] | None:
+        """Return what a listing says of an object, None if there is none."""
+        with _failures():
+            try:
+                found = obstore.head(self._store(bucket), key)
+            except FileNotFoundError:  # obstore raises the system's own for it
+                return None
+        return {
+            "name": f"{bucket}/{key}",
+            "size": found["size"],
+            "type": "file",
+            "LastModified": found["last_modified"],
+            "ETag": found["e_tag"],
+        }
+
     def stream(self, bucket: str, key: str) -> Iterator[bytes]:
         """Yield an object from its first byte to its last."""
         with _failures():
@@ -77,28 +94,37 @@ class Native:
                 yield bytes(chunk)
 
     def _store(self, bucket: str) -> NativeStore:
-        if bucket not in self._stores:
-            self._stores[bucket] = self._open(bucket)
-        return self._stores[bucket]
+        # Opening one loads certificates, which takes longer than many a request.
+        with self._lock:
+            if bucket not in self._stores:
+                self._stores[bucket] = self._open(bucket)
+            return self._stores[bucket]
 
     def _open(self, bucket: str) -> NativeStore:
         settings, session = self._clients.settings, self._clients.session()
-        endpoint = settings.endpoint_url or ""
-        options: dict[str, Any] = {"endpoint": endpoint} if endpoint else {}
+        # Where boto3 sends requests: a profile or the environment may name the server too.
+        endpoint = self._clients.get().meta.endpoint_url
+        is_virtual = settings.addressing_style == "virtual"
+        if is_virtual:  # obstore takes the first segment of the key for the bucket otherwise
+            endpoint = endpoint.replace("://", f"://{bucket}.", 1)
+        has_tls = endpoint.startswith("https://")
         return NativeStore(
             bucket,
+            endpoint=endpoint,
             # Servers that are not AWS have no region, and signatures need some.
             region=settings.region or session.region_name or "us-east-1",
             credential_provider=Boto3CredentialProvider(session),
-            virtual_hosted_style_request=settings.addressing_style == "virtual",
+            virtual_hosted_style_request=is_virtual,
+            # As boto3 does: TLS vouches for content on its way, and hashing it for the signature
+            # would take as long as all the rest of a put.
+            unsigned_payload=has_tls,
             client_options={
-                "allow_http": endpoint.startswith("http://"),
+                "allow_http": not has_tls,
                 "connect_timeout": f"{settings.connect_timeout:.0f}s",
                 # obstore takes whole seconds.
                 "timeout": f"{max(1, settings.read_timeout):.0f}s",
             },
             retry_config={"max_retries": settings.attempts - 1},
-            **options,
         )
 
 

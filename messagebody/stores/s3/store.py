@@ -27,7 +27,7 @@ class S3Store(Store):
 
     def stat(self, key: str) -> Stat | None:
         """Return size, age and checksum of an object (HEAD)."""
-        found = self.filesystem._head(self.bucket, self.prefix + key, with_checksum=True)
+        found = self.filesystem._stat(self.bucket, self.prefix + key)
         return None if found is None else self._stat(found)
 
     def put(self, key: str, blob: Blob, *, content_type: str, if_absent: bool = True) -> bool:
