@@ -92,7 +92,8 @@ def _contents(message: Any) -> list[str]:
     said = json.dumps(message)
     texts = ["Look at these.", "Look.", "Cats purr.", "Cats sleep.", "Cats eat.", "Sunny.",
              "Broken.", "Hm, cats.", "First thought.", "Here it is.", "No, I will not.",
-             "Sunny again.", "Partly sunny.", "print(1)", "Thinking hard.", PNG, PDF, WAV, BINARY]  # fmt: skip
+             "Sunny again.", "Partly sunny.", "print(1)", "Thinking hard.",
+             PNG, PDF, WAV, BINARY]  # fmt: skip
     return [text for text in texts if text in said]
 
 
