@@ -472,7 +472,7 @@ def _restored(filesystem: Any) -> BodyStore:
 
 @contextlib.contextmanager
 def _translated(path: str, *, writes: bool = False) -> Iterator[None]:
-    """Raise obspec's errors for problems that it knows; others, such as a wrong digest, stay ours."""
+    """Raise obspec's errors for problems that it knows; others, such as a bad digest, stay ours."""
     try:
         yield
     except PermissionError as error:
