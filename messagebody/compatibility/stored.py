@@ -534,8 +534,11 @@ class StoredRegistry(Questions):
                 yield
                 self._file.execute("COMMIT")
         except BaseException:
-            self._file.execute("ROLLBACK")
-            self._load()  # what is in memory may be half of the change
+            with self._translated():
+                # Where the disk is full, SQLite has done it already.
+                if self._file.in_transaction:
+                    self._file.execute("ROLLBACK")
+                self._load()  # what is in memory may be half of the change
             raise
 
     def _refresh(self) -> None:

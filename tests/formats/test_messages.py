@@ -234,7 +234,7 @@ class TestOptions:
         done = adapter("anthropic").from_body(MessageBody([small, large]))
         assert [block["type"] for block in done.value["content"]] == ["image", "image"]
         assert [str(loss) for loss in done.losses] == [
-            "downgraded part 1: anthropic may refuse it: 7,864,320 bytes are what all of it take"
+            "downgraded part 1: anthropic may refuse content of more than 7,864,320 bytes"
         ]
         there = adapter("anthropic").to_body(done.value)
         assert adapter("anthropic").from_body(there.value, rest=there.rest).losses == ()
