@@ -92,7 +92,8 @@ def _contents(message: Any) -> list[str]:
     said = json.dumps(message)
     texts = ["Look at these.", "Look.", "Cats purr.", "Cats sleep.", "Cats eat.", "Sunny.",
              "Broken.", "Hm, cats.", "First thought.", "Here it is.", "No, I will not.",
-             "Sunny again.", "print(1)", "Thinking hard.", PNG, PDF, WAV, BINARY]  # fmt: skip
+             "Sunny again.", "Partly sunny.", "print(1)", "Thinking hard.",
+             PNG, PDF, WAV, BINARY]  # fmt: skip
     return [text for text in texts if text in said]
 
 
@@ -263,6 +264,37 @@ class TestOptions:
         blocks = adapter("anthropic").from_body(body).value["content"]
         assert [block["type"] for block in blocks] == ["text", "image"]
         assert blocks[0]["text"] == "/a.png:"
+
+    @pytest.mark.parametrize(
+        ("name", "unnamed", "named"),
+        [
+            ("a2a", {"data": {"a": 1}}, {"data": {"a": 1}, "filename": "/x"}),
+            (
+                "a2a-0.3",
+                {"kind": "data", "data": {"a": 1}},
+                {
+                    "kind": "file",
+                    "file": {
+                        "bytes": "eyJhIjogMX0=", "mimeType": "application/json", "name": "/x",
+                    },
+                },
+            ),
+            (
+                "vercel-ai",
+                {"type": "data-json", "data": {"a": 1}},
+                {
+                    "type": "file", "mediaType": "application/json", "filename": "/x",
+                    "url": "data:application/json;base64,eyJhIjogMX0=",
+                },
+            ),
+        ],
+    )  # fmt: skip
+    def test_json_goes_out_as_a_value_unless_its_name_would_be_lost(
+        self, name: str, unnamed: Any, named: Any
+    ) -> None:
+        for path, block in ((None, unnamed), ("/x", named)):
+            body = MessageBody([Part('{"a": 1}', name=path, content_type="application/json")])
+            assert adapter(name).from_body(body).value["parts"] == [block]
 
     @pytest.mark.parametrize("name", ["mcp", "gemini"])
     def test_carry_loses_nothing(self, name: str) -> None:
