@@ -1,10 +1,12 @@
 """Every example of the documentation is a test: docstrings, the README and the pages of docs/."""
 
+import atexit
 import contextlib
+import gc
 import io
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -17,6 +19,7 @@ from sybil.evaluators.python import PythonEvaluator
 from sybil.parsers.markdown import CodeBlockParser, PythonCodeBlockParser, SkipParser
 from sybil.parsers.markdown.lexers import FencedCodeBlockLexer
 from sybil.parsers.rest import DocTestParser
+from sybil.typing import Parser
 
 # The same examples every time and no clock: a slow machine is not a failure.
 _steady = settings(derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -81,11 +84,22 @@ class _FileParser:
         path.write_text(example.parsed["source"], encoding="utf-8")
 
 
+class _DocStrings(PythonDocStringDocument):
+    """Docstrings of a module that has examples; most have none, and parsing takes long."""
+
+    @classmethod
+    def parse(cls, path: str, *parsers: Parser, encoding: str = "utf-8") -> Document:
+        """Return the examples of a module."""
+        if ">>>" not in Path(path).read_text(encoding):
+            return cls("", path)
+        return super().parse(path, *parsers, encoding=encoding)
+
+
 _docstrings = Sybil(
     path=str(ROOT / "messagebody"),
     parsers=[DocTestParser(), SkipParser()],
     patterns=["**/*.py"],
-    document_types={".py": PythonDocStringDocument},
+    document_types={".py": _DocStrings},
     setup=_enter_scratch_directory,
     teardown=_leave_scratch_directory,
 )
@@ -97,6 +111,19 @@ _pages = Sybil(
     teardown=_leave_scratch_directory,
 )
 pytest_collect_file = (_docstrings + _pages).pytest()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Keep the garbage collector from what is collected here: all of it lives to the end."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        # Libraries that count what is left of them at the very end would find all of it.
+        atexit.register(gc.unfreeze)
+        gc.enable()
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -1,4 +1,4 @@
-"""Files written whole or not at all, and paths that are walked without following a link."""
+"""Files that are written completely or not at all, and paths walked without following links."""
 
 import contextlib
 import errno
@@ -11,36 +11,36 @@ from pathlib import Path
 from typing import BinaryIO, Final
 
 DIRECTORY: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-"""Flags that open a directory, and no link to one."""
+"""Flags that open a directory, but not a link to one."""
 READ: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
-"""Flags that open a file for reading: no link, and without waiting for the writer of a FIFO."""
+"""Flags that open a file for reading, but not a link, and don't wait for a writer of a FIFO."""
 CREATE: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-"""Flags that make a new file, and never open one that is there."""
+"""Flags that create a new file and never open an existing one."""
 APPEND: Final = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
-"""Flags that open a file to read it and to write at its end, and make it if it is missing."""
+"""Flags that open a file to read it and to append to it, and create it if it is missing."""
 
 TEMPORARY: Final = ".messagebody-"
-"""How the name of a temporary file begins, which a killed process may leave behind."""
+"""The beginning of the name of a temporary file, which a killed process may leave behind."""
 TEMPORARY_PATTERN: Final = re.escape(TEMPORARY) + "[0-9a-f]{16}"
 """The names of temporary files, as a regular expression."""
 
-# What file systems without hard links answer: vfat and exFAT, several network and FUSE mounts.
+# Errors of file systems without hard links: vfat and exFAT, several network and FUSE mounts.
 NO_LINKS: Final = {errno.EPERM, errno.EOPNOTSUPP, errno.ENOTSUP, errno.ENOSYS, errno.EMLINK}
 
 
 def replace_file(path: str | os.PathLike[str], data: bytes | Iterable[bytes]) -> None:
-    """Write a file so that no reader ever sees half of it; a link's target is replaced.
+    """Write a file so that no reader ever sees half of it; for a link, its target is replaced.
 
-    The bytes go into a file beside it, reach the disk, and take the name in one step. The mode
-    stays as it was; a new file has the one the process gives. A device, a FIFO or another thing
-    that is not a regular file is written to, as a shell does, and stays as it is.
+    The bytes go into a temporary file beside it, are synced to the disk, and get the name in one
+    step. The mode is kept; a new file gets the default mode of the process. A device, a FIFO or
+    anything else that is not a regular file is not replaced but written to, as in a shell.
 
     Arguments:
         path: the file.
-        data: its bytes, or chunks of them; an exception of theirs leaves the file as it was.
+        data: its bytes, or chunks of them; if the iterator raises, the file stays unchanged.
 
     Raises:
-        OSError: the file can't be written; what was there is untouched.
+        OSError: the file can't be written; an existing file is untouched.
     """
     chunks = [data] if isinstance(data, bytes) else data
     try:
@@ -52,14 +52,14 @@ def replace_file(path: str | os.PathLike[str], data: bytes | Iterable[bytes]) ->
     except OSError as error:
         if error.filename is None:
             raise
-        # The temporary's name would tell the reader nothing.
+        # The name of the temporary file would not help the user.
         raise type(error)(error.errno, error.strerror, os.fspath(path)) from error
 
 
 def _is_special(path: str | os.PathLike[str]) -> bool:
-    """Return whether something is there that a rename must not replace."""
+    """Return whether the path is something that a rename must not replace."""
     try:
-        # By its own path: /dev/stdout leads to a name under /proc that no longer exists.
+        # By its own path, because /dev/stdout leads to a name under /proc that no longer exists.
         mode = Path(path).stat().st_mode
     except OSError:
         return False
@@ -67,7 +67,7 @@ def _is_special(path: str | os.PathLike[str]) -> bool:
 
 
 def _replace(target: Path, chunks: Iterable[bytes]) -> None:
-    import tempfile  # for those who write only
+    import tempfile  # only for programs that write
 
     descriptor, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name[:100]}.")
     try:
@@ -99,17 +99,16 @@ def open_parent(
     create: bool = False,
     made: list[tuple[str, ...]] | None = None,
 ) -> Iterator[int]:
-    """Open the directory that a path below another lies in, segment by segment, through no link.
+    """Open the parent directory of a path below a root, segment by segment, without links.
 
-    An attacker who can write below the directory could otherwise put a link in the place of a
-    directory on the way, and so show or change any file of this machine.
+    Otherwise, an attacker who can write below the root could replace a directory on the way by a
+    link, and so make the program read or change any file on this machine.
 
     Arguments:
-        root: the directory that the path is below, as a descriptor, or by a path that is
-            followed through links.
-        segments: the path; its last segment is not looked at.
-        create: make the directories that are missing.
-        made: told the directories that were made.
+        root: the root directory: a descriptor, or a path in which links are followed.
+        segments: the path; its last segment is ignored.
+        create: create missing directories.
+        made: collects the directories that were created.
 
     Raises:
         OSError: a directory is missing, or is a link or a file.
@@ -154,12 +153,12 @@ def temporary_name() -> str:
 def give_name(directory: int, temporary: str, name: str) -> bool:
     """Give a file its name unless the name is taken; return whether it was given.
 
-    Where the file system has no hard links, a name that is taken in that very moment is replaced.
+    If the file system has no hard links, a file that gets the name at the same moment is replaced.
 
     Arguments:
         directory: the directory of both names, as a descriptor.
-        temporary: the file's name so far, which it keeps if there are hard links.
-        name: its name from now on.
+        temporary: the file's present name, which it keeps if there are hard links.
+        name: its new name.
 
     Raises:
         OSError: the name can't be given.
@@ -181,7 +180,7 @@ def give_name(directory: int, temporary: str, name: str) -> bool:
 
 
 def read_regular(path: str | os.PathLike[str], limit: int) -> bytes:
-    """Read a regular file of a directory that others may write to.
+    """Read a regular file in a directory that others may write to.
 
     Arguments:
         path: the file.
@@ -199,16 +198,16 @@ def read_regular(path: str | os.PathLike[str], limit: int) -> bytes:
 
 
 def open_regular(path: str | os.PathLike[str], flags: int = READ) -> io.FileIO:
-    """Open a regular file, unbuffered, so that what is written is written at once.
+    """Open a regular file without a buffer, so that data is written at once.
 
     Arguments:
-        path: the file; nothing else that has its name is opened.
+        path: the file; anything but a regular file is refused.
         flags: `READ` or `APPEND`, by which no link is followed.
 
     Raises:
-        OSError: it can't be opened, or is something else; the latter is a ValueError, too.
+        OSError: it can't be opened, or is not a regular file; the latter is a ValueError, too.
     """
-    # The group may read a new one, as is usual for a log; others may not.
+    # The group may read a new file, as is usual for a log; others may not.
     descriptor = os.open(path, flags, 0o640)
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
@@ -218,7 +217,7 @@ def open_regular(path: str | os.PathLike[str], flags: int = READ) -> io.FileIO:
 
 @contextlib.contextmanager
 def all_or_nothing(*streams: io.FileIO) -> Iterator[None]:
-    """Cut files back to their length if the block fails: a full disk leaves nothing half there.
+    """Cut files back to their length if the block fails, so that a full disk leaves no half entry.
 
     Nobody else may write to the files meanwhile.
 
@@ -242,10 +241,10 @@ def read_at_most(stream: BinaryIO | io.FileIO, limit: int) -> bytes:
 
     Arguments:
         stream: the file.
-        limit: the most bytes that its reader takes.
+        limit: the largest number of bytes that the caller accepts.
     """
-    # `read(n)` sets n bytes aside before it looks, so n follows the file, which ends sooner than a
-    # limit of 1 TiB does. A FIFO and a file of /proc state no size and are read piece by piece.
+    # `read(n)` allocates n bytes first, so n follows the size of the file and not a limit of 1 TiB.
+    # A FIFO and a file of /proc have no size and are read piece by piece.
     ahead = max(_stated_size(stream) + 1, _AHEAD)
     chunks, left = [], limit + 1
     while left > 0 and (chunk := stream.read(min(ahead, left))):
@@ -257,5 +256,5 @@ def read_at_most(stream: BinaryIO | io.FileIO, limit: int) -> bytes:
 def _stated_size(stream: BinaryIO | io.FileIO) -> int:
     try:
         return os.fstat(stream.fileno()).st_size
-    except io.UnsupportedOperation:  # a file of a store or in memory is none of the system's
+    except io.UnsupportedOperation:  # a file of a store or in memory has no descriptor
         return 0

@@ -1,6 +1,6 @@
-"""Guards of the public entrances: what is not a body, schema, part or resolver is refused.
+"""Guards of the public functions: they refuse arguments of a wrong type.
 
-One wording everywhere: what was expected, what came, and what the caller probably meant.
+All errors have the same form: what was expected, what came, and what the caller probably meant.
 """
 
 import os
@@ -30,9 +30,9 @@ def missing_attribute(value: object, name: str, advice: Mapping[str, str]) -> At
     """Return the error for an attribute that a type does not have.
 
     Arguments:
-        value: what was asked for it.
+        value: the object that was asked for the attribute.
         name: the attribute.
-        advice: what to write instead, by attributes that people expect.
+        advice: what to write instead, by the names of attributes that people expect.
     """
     hint = f"; {advice[name]}" if name in advice else ""
     problem = f"{type(value).__name__!r} object has no attribute {name!r}{hint}"
@@ -50,7 +50,7 @@ def require_parts(values: Any) -> Any:
     no_parts = (*_JSON_TEXT, Mapping, os.PathLike, leaf("MessageBodySchema"))
     if isinstance(values, no_parts) or not isinstance(values, Iterable):
         raise InvalidArgument("a MessageBody", values, _body_hint(values))
-    # Looked at before anything is done with them, so that an error comes at the call.
+    # Checked before anything is done with them, so that the error comes from the call.
     if isinstance(values, Collection):
         for value in values:
             _check_element(value)
@@ -59,7 +59,7 @@ def require_parts(values: Any) -> Any:
 
 
 def _checked(values: Iterable[Any]) -> Iterator[Any]:
-    # An iterator can be looked at only once, so this is done while it is read.
+    # An iterator can be read only once, so it is checked while it is read.
     for value in values:
         _check_element(value)
         yield value
@@ -68,26 +68,26 @@ def _checked(values: Iterable[Any]) -> Iterator[Any]:
 def require_iterable(
     values: _T, expected: str = "parts in a list", *, hint: str | None = None
 ) -> _T:
-    """Return an iterable, without looking at what it gives.
+    """Return an iterable, without checking its items.
 
     Arguments:
         values: the iterable.
-        expected: what it is to give.
-        hint: what to write instead; by default how a body is made of the value.
+        expected: the items that are expected.
+        hint: what to write instead; by default, how to make a body of the value.
 
     Raises:
-        InvalidArgument: it is not iterable, or gives characters or keys.
+        InvalidArgument: it is not iterable, or its items are characters or keys.
     """
-    if isinstance(values, list | tuple):  # nearly always; the questions below take ten times longer
+    if isinstance(values, list | tuple):  # nearly always; the checks below take ten times longer
         return values
-    # These can be iterated, and give characters and keys, which nobody means.
+    # These are iterable, but their items are characters and keys, which nobody wants.
     if isinstance(values, (*_JSON_TEXT, Mapping)) or not isinstance(values, Iterable):
         raise InvalidArgument(expected, values, _body_hint(values) if hint is None else hint)
     return values
 
 
 def require_bytes(value: _T) -> _T:
-    """Return bytes, or what has them.
+    """Return bytes, or an object with a buffer of bytes.
 
     Raises:
         InvalidArgument: it is something else.
@@ -124,7 +124,7 @@ def require_resolver(value: _T, *, optional: bool = True) -> _T:
 
     Arguments:
         value: the resolver.
-        optional: whether None is taken; without a resolver some work has nothing to do.
+        optional: whether None is allowed; some functions have nothing to do without a resolver.
 
     Raises:
         InvalidArgument: it is something else; says how a resolver is made of it.
@@ -158,7 +158,7 @@ def _body_hint(value: object) -> str:
 
 
 def _check_element(value: Any) -> None:
-    # Streams and views pass values of their own that look like parts.
+    # Streams and views pass their own values, which look like parts.
     if hasattr(value, "content_type"):
         return
     hint = "MessageBody.from_dicts(…) reads dicts" if isinstance(value, Mapping) else ""

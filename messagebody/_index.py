@@ -2,7 +2,7 @@
 
 import contextlib
 
-# Not `threading.RLock`, which Temporal forbids to call in a workflow: bodies are arguments there.
+# Not `threading.RLock`, which Temporal forbids in workflows, where bodies are arguments.
 from _thread import RLock
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -18,15 +18,16 @@ _rank = itemgetter(1)
 
 
 class Directories:
-    """The entries of every directory, kept in step with one name at a time.
+    """The entries of every directory, updated one name at a time.
 
-    An entry is a path, and that of a directory ends in "/": so `/a` and `/a/` lie side by side
-    where a body has both `/a` and `/a/b`. Entries rank in message order, a directory as the first
-    name below it. Removing that name puts the rank in doubt, which is settled when somebody asks:
-    a directory that is emptied name by name is not searched for its first name every time.
+    An entry is a path, and the path of a directory ends in "/". So a body with both `/a` and `/a/b`
+    has the entries `/a` and `/a/`. Entries are ranked in message order, and a directory has the
+    rank of the first name below it. When that name is removed, the rank is marked as unknown, and
+    computed when it is needed: if a directory is emptied name by name, the search for its first
+    name does not run every time.
 
     Arguments:
-        names: all names, in message order; None where there is none. Their positions rank them.
+        names: all names, in message order; None for an unnamed part. Their positions are the ranks.
     """
 
     __slots__ = ("_doubtful", "_next", "_ranks", "listings")
@@ -36,7 +37,7 @@ class Directories:
         self._doubtful: set[str] = set()
         self._next = len(names)
         self.listings: dict[str, list[Any]] = {}
-        """What was made of directories' entries, until something in the directory changes."""
+        """Listings made of directories' entries, kept until something in the directory changes."""
         for rank, name in enumerate(names):
             if name is None:
                 continue
@@ -74,23 +75,23 @@ class Directories:
         return [each[:-1] for each in self._ranks if each.startswith(directory) and each != ROOT]
 
     def add(self, name: str) -> None:
-        """Take in a name behind all others."""
+        """Add a name after all others."""
         directory = name[: name.rfind("/") + 1]
         ranks = self._ranks.get(directory)
         if ranks is None:
             ranks = self._ranks[directory] = {}
             self._enter(directory, self._next)
-        # Else it ranks as an earlier name, and nothing above it changes.
+        # Otherwise it has the rank of an earlier name, and nothing above it changes.
         ranks[name] = self._next
         self.listings.pop(directory, None)
         self._next += 1
 
     def restore(self, name: str, rank: int) -> None:
-        """Take a name back in at the rank that `remove` returned for it."""
+        """Add a name again, at the rank that `remove` returned for it."""
         self._enter(name, rank)
 
     def remove(self, name: str) -> int:
-        """Forget a name, and the directories that are empty without it; return its rank."""
+        """Remove a name, and the directories that become empty; return its rank."""
         entry = name
         own = self._ranks[_above(name)][name]
         while True:
@@ -111,7 +112,7 @@ class Directories:
         self._enter(new, self.remove(old))
 
     def touch(self, name: str) -> None:
-        """Forget what was made of the directory of a name whose part is another now."""
+        """Drop the listing of the directory of a name whose part has changed."""
         self.listings.pop(_above(name), None)
 
     def _enter(self, entry: str, rank: int) -> None:
@@ -120,7 +121,7 @@ class Directories:
             ranks = self._ranks.get(directory)
             if ranks is None:
                 ranks = self._ranks[directory] = {}
-            # The directory is known, by an earlier name: nothing above it changes either.
+            # The directory is known by an earlier name, so nothing above it changes either.
             elif entry in ranks and ranks[entry] <= rank:
                 return
             ranks[entry] = rank
@@ -129,7 +130,7 @@ class Directories:
             entry = directory
 
     def _doubt(self, directory: str, rank: int) -> None:
-        """Mark the directories that ranked as a name that is gone."""
+        """Mark the directories that had the rank of a removed name."""
         while directory != ROOT:
             above = _above(directory)
             if self._ranks[above][directory] != rank:
@@ -139,23 +140,23 @@ class Directories:
             directory = above
 
     def _settle(self, directory: str) -> None:
-        """Rank the entries of a directory, deepest first, as what is below them now."""
+        """Rank the entries of a directory by the names that are now below them."""
         doubtful = [directory]
         for each in doubtful:
             doubtful += self._ranks[each].keys() & self._doubtful
-        # Deepest first, since a directory ranks as the first name below it.
+        # Deepest first, because a directory has the rank of the first name below it.
         for each in reversed(doubtful[1:]):
             self._ranks[_above(each)][each] = min(self._ranks[each].values())
             self._doubtful.discard(each)
 
 
 def _above(entry: str) -> str:
-    """Return the directory an entry lies in."""
+    """Return the directory that contains an entry."""
     return entry[: entry.rfind("/", 0, -1) + 1]
 
 
 class Columns(NamedTuple):
-    """All parts, and of each the name and the content type, as they were at one moment."""
+    """All parts, with their names and content types, at one moment."""
 
     records: list[PartRecord]
     names: list[str | None]
@@ -171,14 +172,14 @@ class PartList:
     __slots__ = ("_columns", "_directories", "_holes", "_slot_of", "_slots", "_undo", "lock")
 
     def __init__(self, records: list[Any]) -> None:
-        """Take over a new list of records, whose names the caller has checked to be unique."""
+        """Take over a new list of records; the caller has checked that their names are unique."""
         self._slots: list[PartRecord | None] = records
         self._slot_of: dict[str | None, int] | None = None
         self._holes = 0
         self._columns: Columns | None = None
         self._directories: Directories | None = None
         self.lock = RLock()
-        """Held by each call; hold it around several that are to be one."""
+        """Held by each call; hold it around several that must not be interrupted."""
         self._undo: list[Callable[[], None]] | None = None
 
     def __len__(self) -> int:
@@ -186,7 +187,8 @@ class PartList:
             return len(self._slots) - self._holes
 
     def __iter__(self) -> Iterator[PartRecord]:
-        # No lock while a caller iterates: the list is never changed in its middle, only made anew.
+        # No lock while a caller iterates, because the list never changes in its middle: a new one
+        # is made.
         return (record for record in self._slots if record is not None)
 
     def records(self) -> list[PartRecord]:
@@ -211,7 +213,7 @@ class PartList:
     # By position
 
     def at(self, position: int) -> PartRecord:
-        """Return the part at a position from 0 to the length less one."""
+        """Return the part at a position from 0 to the length minus one."""
         with self.lock:
             self._close_holes()
             return self._slots[position]  # type: ignore[return-value]
@@ -225,12 +227,12 @@ class PartList:
             self._refuse_taken(part.name)
             self._close_holes()
             self._note(self._put_back, self._slots, 0)
-            # A new list: whoever is going through the old one shall not meet a part twice.
+            # A new list, so that iterations over the old one don't see a part twice.
             self._slots = [*self._slots[:position], part, *self._slots[position:]]
             self._slot_of = self._directories = self._columns = None
 
     def replace(self, position: int, part: PartRecord) -> None:
-        """Put a part in the place of another."""
+        """Replace the part at a position."""
         with self.lock:
             self._close_holes()
             self._replace(position, part)
@@ -250,10 +252,10 @@ class PartList:
             return None if slot is None else self._slots[slot]
 
     def blocker(self, name: str) -> str | None:
-        """Return what keeps a file system from making a new file of a name, None if nothing does.
+        """Return the entry that prevents a new file with a name, None if there is none.
 
-        That is the name itself where a part has it, the name and "/" where it is a directory, or a
-        name above it that a part has.
+        It is the name itself if a part has it, the name and "/" if it is a directory, or a
+        directory above it whose name a part has.
         """
         with self.lock:
             taken = self._slot_by_name()
@@ -296,11 +298,11 @@ class PartList:
                 self._add(part)
 
     def put(self, name: str, make: Callable[[PartRecord | None], PartRecord]) -> None:
-        """Put a part in the place of the one with its name, or at the end if there is none.
+        """Replace the part with a name, or add one at the end if there is none.
 
         Arguments:
             name: the name of both.
-            make: makes the new part of the old one, or of None.
+            make: makes the new part from the old one, or from None.
         """
         with self.lock:
             slot = self._slot_by_name().get(name)
@@ -310,7 +312,7 @@ class PartList:
                 self._replace(slot, make(self._held(slot)))
 
     def replace_named(self, name: str, part: PartRecord) -> bool:
-        """Put a part in the place of the one with a name; tell whether there is one."""
+        """Replace the part with a name; tell whether there is one."""
         with self.lock:
             slot = self._slot(name)
             if slot is not None:
@@ -328,7 +330,7 @@ class PartList:
     # By directory
 
     def is_directory(self, directory: str) -> bool:
-        """Tell whether names lie below a directory, given with its "/" at the end."""
+        """Tell whether there are names below a directory, given with its "/" at the end."""
         with self.lock:
             return directory in self._index()
 
@@ -340,7 +342,7 @@ class PartList:
     def below(self, directory: str) -> list[PartRecord]:
         """Return the parts below a directory, given with its "/" at the end, in message order.
 
-        It costs what is found, not what the body holds.
+        The cost depends on the number of parts found, not on the size of the body.
         """
         with self.lock:
             index = self._index()
@@ -350,9 +352,9 @@ class PartList:
             return [record for record in found if record is not None]
 
     def listing(self, directory: str, make: Callable[[Entries], list[Any]]) -> list[Any] | None:
-        """Return what `make` makes of a directory's entries; None if there is no such directory.
+        """Return the result of `make` for a directory's entries; None if it does not exist.
 
-        Kept until something in the directory changes, for all who list it; not to be changed.
+        The result is kept until something in the directory changes, and shared: don't change it.
 
         Arguments:
             directory: with its "/" at the end.
@@ -376,12 +378,13 @@ class PartList:
 
     @contextlib.contextmanager
     def all_or_nothing(self) -> Iterator[None]:
-        """Make several changes of which other threads see all or none; an error undoes them.
+        """Make several changes that other threads see all together; an error undoes them.
 
-        It costs what is changed, not what the body holds: each change notes how to undo it.
+        The cost depends on the changes, not on the size of the body: each change notes how to undo
+        it.
         """
         with self.lock:
-            # Nested blocks: what the inner one did is undone with the outer one.
+            # Nested blocks: the outer block also undoes the changes of the inner one.
             around, self._undo = self._undo, []
             try:
                 yield
@@ -408,18 +411,18 @@ class PartList:
             self._undo.append(partial(self._remove, len(self._slots) - 1))
 
     def _note(self, undo: Callable[..., None], *arguments: Any) -> None:
-        """Keep how to undo a change that was just made, if somebody may ask for it."""
+        """Note how to undo a change that was just made, if it may be needed."""
         if self._undo is not None:
             self._undo.append(partial(undo, *arguments))
 
     def _roll_back(self) -> None:
-        # Undoing makes changes as well; they are not to be noted.
+        # Undoing also makes changes, which must not be noted.
         noted, self._undo = self._undo or [], None
         for undo in reversed(noted):
             undo()
 
     def _put_back(self, slots: list[PartRecord | None], holes: int) -> None:
-        """Return to the list that was used before a change made a new one."""
+        """Use the list again that was used before a change made a new one."""
         self._slots, self._holes = slots, holes
         self._slot_of = self._directories = self._columns = None
 
@@ -443,7 +446,7 @@ class PartList:
         return self._directories
 
     def _ranked(self, name: str, rank: int) -> PartRecord | None:
-        """Return the part with a name; its rank is its slot unless holes were closed since."""
+        """Return the part with a name; its rank is its slot unless holes were closed."""
         record = self._slots[rank] if rank < len(self._slots) else None
         return record if record is not None and record.name == name else self.find(name)
 
@@ -468,7 +471,7 @@ class PartList:
         if self._directories is None:
             return
         if old is None:
-            self._directories = None  # which of the other names come before it, nobody knows
+            self._directories = None  # its order among the other names is unknown
         elif new is None:
             self._directories.remove(old)
         else:
@@ -482,7 +485,7 @@ class PartList:
             if index is not None:
                 rank = index.remove(name)
         self._note(self._restore, slot, self._held(slot), index, rank)
-        # A hole keeps all other positions, so that taking out many parts is not quadratic.
+        # A hole keeps all other positions, so that removing many parts is not quadratic.
         if slot == len(self._slots) - 1:
             self._slots.pop()
         else:
@@ -491,7 +494,7 @@ class PartList:
         self._columns = None
 
     def _restore(self, slot: int, record: PartRecord, index: Directories | None, rank: int) -> None:
-        """Put a part back into the slot that it was taken out of."""
+        """Put a part back into its old slot."""
         if slot == len(self._slots):
             self._slots.append(record)
         else:
@@ -505,7 +508,7 @@ class PartList:
         if index is not None and index is self._directories:
             index.restore(record.name, rank)
         else:
-            self._directories = None  # ranks of one index mean nothing in another
+            self._directories = None  # ranks of one index have no meaning in another
 
     def _name_in(self, slot: int) -> str | None:
         return self._held(slot).name

@@ -1,8 +1,8 @@
-"""Views of the model that other rooms and libraries provide, loaded by name on first use.
+"""Views of the model in other packages and libraries, loaded by name on first use.
 
-The model imports nothing that is built on it. What it gives by name (`body.fs`, `body.path`, the
-hooks of pydantic, HTML, reading through a resolver) is one table here, so that importing a body
-stays quick and the modules below know nothing of those above.
+The model imports nothing that is built on it. One table here lists the views that it loads by name:
+`body.fs`, `body.path`, the hooks of pydantic, HTML, and reading through a resolver. So importing a
+body stays quick, and lower modules don't depend on higher ones.
 """
 
 import importlib
@@ -34,7 +34,7 @@ LEAVES: Final = {
     "violation_html": "messagebody.rendering.notebook:violation_html",
     "pydantic": "messagebody.interop.pydantic",
 }
-"""Where each view is: a module, or a module and what to take of it."""
+"""The place of each view: a module, or a module and an attribute."""
 
 _EXTRAS: Final = {"path_into": ("paths into a body", "pathlib")}
 
@@ -62,8 +62,8 @@ def leaf(name: str) -> Any:
 class LazySerializer:
     """Give a class its `__pydantic_serializer__` without importing pydantic before it is used.
 
-    Pydantic looks for that attribute where a value's type was not declared, such as the result
-    of a tool. Without pydantic the attribute does not exist.
+    Pydantic looks for that attribute if the type of a value is not declared, as for the result of a
+    tool. Without pydantic, the attribute does not exist.
     """
 
     def __get__(self, instance: object, owner: Any) -> Any:

@@ -1,7 +1,7 @@
 """A sequence of parts: a list whose named parts are also found by name.
 
-It knows positions and names, as a list and a mapping do. What a body is beyond that, such as JSON,
-patterns, digests and views, is in `messagebody.body`.
+It finds parts by position and by name, like a list and a mapping. `messagebody.body` adds JSON,
+patterns, digests and views.
 """
 
 import operator
@@ -21,13 +21,13 @@ from messagebody.wire.members import PartRecord
 
 _T = TypeVar("_T")
 _Parts = TypeVar("_Parts", bound="PartSequence")
-# Names, and characters of a name, among which the one that was meant is looked for: the search is
-# slow, and a program that asks for names that may not be there should not wait for it.
+# The most names, and characters of a name, to search for the name that was meant. The search is
+# slow, and programs that try names which may be missing should not wait for it.
 _COMPARED: Final = 300
 
 
 class PartSequence(MutableSequence[Part]):
-    """Parts in order, the named ones also found by name; names are unique.
+    """Parts in order, with a look-up of named parts by their unique names.
 
     Arguments:
         parts: the parts, in order; a dict is a part as JSON has it.
@@ -48,7 +48,7 @@ class PartSequence(MutableSequence[Part]):
 
     @classmethod
     def _of(cls, parts: PartList, resolver: "messagebody.Resolver | None" = None) -> Self:
-        """Make a body that has this list of parts, not a copy of it."""
+        """Make a body with this list of parts, without copying it."""
         body = cls.__new__(cls)
         body._parts = parts
         body._resolver = resolver
@@ -86,7 +86,8 @@ class PartSequence(MutableSequence[Part]):
         if isinstance(key, slice):
             parts = [*self]
             parts[key] = value
-            # Built anew as a whole: an error, such as a repeated name, leaves the body as it was.
+            # A whole new list is built, so that an error, such as a repeated name, leaves the body
+            # unchanged.
             self._parts = type(self)(parts)._parts
         elif not isinstance(key, str):
             self._parts.replace(self._position(key), _record(value))
@@ -117,7 +118,7 @@ class PartSequence(MutableSequence[Part]):
         self._parts.insert(start, _record(value))
 
     def extend(self, values: Iterable[Part]) -> None:
-        """Add all parts at the end, or none if one of them can't be."""
+        """Add all parts at the end, or none if one of them can't be added."""
         self._parts.extend([_record(part) for part in require_iterable(values)])
 
     def pop(self, index: int | str = -1) -> Part:
@@ -136,7 +137,7 @@ class PartSequence(MutableSequence[Part]):
         del self[value if isinstance(value, str | PurePath) else self.index(value)]
 
     def reverse(self) -> None:
-        """Turn the order of the parts around, in place."""
+        """Reverse the order of the parts, in place."""
         self._parts = PartList([*self._parts][::-1])
 
     def clear(self) -> None:
@@ -256,7 +257,7 @@ def _restore(cls: type[_Parts], records: list[PartRecord]) -> _Parts:
 
 
 def _key(key: Any) -> Any:
-    """Return a key of a body; a path of the body, such as `part.path`, is the name it spells."""
+    """Return a key of a body; a path, such as `part.path`, becomes the name."""
     return key.as_posix() if isinstance(key, PurePath) else key
 
 
@@ -276,7 +277,7 @@ def _record(part: Part) -> PartRecord:
 
 
 def _what_is_there(name: str, names: list[str]) -> str:
-    """Return what to say of a name that no part has: the one likely meant, and the first few."""
+    """Return a hint for a name that no part has: the name likely meant, and the first names."""
     has = f"the body has {count_of(len(names), 'named part')}"
     if not names:
         return f"; {has}"
@@ -289,7 +290,7 @@ def _what_is_there(name: str, names: list[str]) -> str:
 def _nearest(name: str, names: list[str]) -> str | None:
     import difflib
 
-    # The slash in front is what people forget most.
+    # People forget the slash in front most often.
     if not is_name(name) and "/" + name in names:
         return "/" + name
     return next(iter(difflib.get_close_matches(name[:_COMPARED], names[:_COMPARED], n=1)), None)

@@ -1,4 +1,4 @@
-"""Untrusted text made safe to show: escaped, shortened, without the secrets of URLs, and in XML."""
+"""Safe forms of untrusted text: escaped, shortened, without secrets of URLs, and for XML."""
 
 import re
 import unicodedata
@@ -6,20 +6,20 @@ from typing import Final
 
 _CUT = 200
 _LONGEST_URL = 8192
-"""Characters of a URL that may be shown; nobody reads a longer one."""
+"""The most characters of a URL to show; nobody reads a longer one."""
 # Cc controls, Cf formats (bidirectional marks among them), Cs surrogates, Zl and Zp separators.
 _HIDDEN_CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
-# It begins where no scheme could have begun before, so that a long run is gone through once.
+# It begins only where no scheme could have begun before, so that a long run is scanned once.
 _URL = re.compile(r"(?<![A-Za-z0-9+.-])[A-Za-z0-9+.-]++://[^\s'\"<>]++")
 
 
 def escape(text: str, *, limit: int | None = None, keep: str = "") -> str:
-    r"""Return `text` with everything a terminal or log would act on written as an escape.
+    r"""Return `text` with escapes for all characters that a terminal or log would act on.
 
     Arguments:
-        text: anything, also from an attacker.
+        text: any text, even from an attacker.
         limit: characters to keep; a longer text is cut and ends in "…".
-        keep: characters to leave alone, such as a newline and a tab.
+        keep: characters to keep, such as a newline and a tab.
 
     Examples:
         >>> escape("a\x1b[31mb\u202ec")
@@ -27,7 +27,7 @@ def escape(text: str, *, limit: int | None = None, keep: str = "") -> str:
     """
     if limit is not None and len(text) > limit:
         text = text[:limit] + "…"
-    # Nearly all text: nothing in it can act.
+    # Nearly all texts have no such characters.
     if text.isascii() and text.isprintable():
         return text
     return "".join(
@@ -59,14 +59,14 @@ def quote(value: object, *, limit: int = _CUT) -> str:
 def _spelled(value: object) -> str:
     try:
         return repr(value)
-    except (ValueError, RecursionError):  # an integer too long to print, bottomless nesting
+    except (ValueError, RecursionError):  # an integer too long to print, endless nesting
         return "…"
 
 
 def redact_url(url: str, *, limit: int = _CUT) -> str:
-    """Return a URL without user-info, query and fragment: each prints as "…".
+    """Return a URL with "…" in place of user-info, query and fragment.
 
-    A signed URL is a credential, so no query ever reaches a log, a repr or an error.
+    A signed URL is a credential, so no query may reach a log, a repr or an error.
 
     Examples:
         >>> redact_url("https://user:pw@example.com/a.png?X-Amz-Signature=abc")
@@ -75,16 +75,18 @@ def redact_url(url: str, *, limit: int = _CUT) -> str:
     if url[:5].lower() == "data:":
         return escape(f"{url.partition(',')[0]},…", limit=limit)
     if len(url) > _LONGEST_URL:
-        # No further than a slash: what was cut could begin with the rest of a password and its @.
+        # Only up to a slash, because the part after the cut could begin with the rest of a password
+        # and its @.
         start = url[:_LONGEST_URL]
         url = start[: max(start.rfind("/"), start.rfind("\\")) + 1] + "…"
     shown = re.sub(r"[?#].*", "?…", url, flags=re.DOTALL)
     scheme, colon, rest = shown.partition(":") if ":" in shown else ("", "", shown)
-    # Some parsers take a backslash for a slash, and what follows for the host.
+    # Some parsers read a backslash as a slash, and the text after it as the host.
     pieces = re.split(r"([/\\])", rest)
     for at in range(0, len(pieces), 2):
         secret, at_sign, host = pieces[at].rpartition("@")
-        # A chain of filesystems holds an authority anywhere; so does what some parsers misread.
+        # In a chain of filesystems an authority may be anywhere, and so in URLs that parsers
+        # misread.
         is_authority = at == 0 or not pieces[at - 2]
         if at_sign and (is_authority or ":" in secret):
             pieces[at] = "…@" + host
@@ -97,7 +99,7 @@ def redact_urls(text: str) -> str:
 
 
 def plain_text(text: str) -> str:
-    """Return a string of the type `str` itself: writers of JSON refuse subclasses.
+    """Return a string of the exact type `str`, because writers of JSON refuse subclasses.
 
     Examples:
         >>> from enum import StrEnum
@@ -109,7 +111,7 @@ def plain_text(text: str) -> str:
 
 
 def human_size(size: int | None) -> str:
-    """Return a number of bytes as a person reads it.
+    """Return a number of bytes in a form for people.
 
     Examples:
         >>> human_size(512), human_size(262_144), human_size(None)
@@ -136,7 +138,7 @@ def count_of(number: int, noun: str, plural: str | None = None) -> str:
     return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
 
 
-# Characters that no XML 1.0 document may hold, not even as a reference.
+# Characters that are not allowed in XML 1.0, not even as references.
 _NOT_XML: Final = re.compile("[\ufffe\uffff]")
 
 

@@ -1,4 +1,4 @@
-"""Threads and executors: cancellation, a pool that holds up no process, results in order."""
+"""Threads and executors: cancellation, a pool that never delays the exit, results in order."""
 
 import itertools
 import threading
@@ -12,15 +12,15 @@ _T = TypeVar("_T")
 _Item = TypeVar("_Item")
 
 PATIENCE: Final = 1.0
-"""Seconds that cancelled work gets to undo its changes, before it is given up."""
+"""Seconds that cancelled work has to undo its changes before it is given up."""
 
 
 class Interrupted(Exception):
-    """The work was cancelled from outside; it passes every store as it is."""
+    """The work was cancelled from outside; stores pass this exception on unchanged."""
 
 
 class Stop(threading.Event):
-    """Tells workers to stop at the next safe place."""
+    """A flag that makes workers stop at the next safe place."""
 
     def check(self) -> None:
         """Raise if the work was cancelled."""
@@ -29,14 +29,15 @@ class Stop(threading.Event):
 
 
 class Pool:
-    """A few threads that live as long as there is work.
+    """A few threads that run as long as there is work.
 
-    Those of `concurrent.futures` are waited for when a process ends, so that one store which
-    never answers keeps it alive for minutes. These are not, and `give_up` leaves them behind.
+    At its end, a process waits for the threads of `concurrent.futures`, so a store that never
+    answers would keep it alive for minutes. It does not wait for these threads, and `give_up`
+    leaves them behind.
 
     Arguments:
-        workers: threads at a time.
-        name: begins the names of the threads.
+        workers: the most threads at a time.
+        name: the beginning of the threads' names.
     """
 
     def __init__(self, workers: int, name: str) -> None:
@@ -45,21 +46,21 @@ class Pool:
         self.forget()
 
     def forget(self) -> None:
-        """Begin anew, without threads and work; for a process that was just forked."""
+        """Start again without threads and work; for a process that was just forked."""
         self._lock = threading.Lock()
         self._waiting: deque[tuple[Future[Any], Callable[[], Any]]] = deque()
-        self._doing: dict[int, Future[Any] | None] = {}  # by thread, given up ones apart
+        self._doing: dict[int, Future[Any] | None] = {}  # by thread, without those given up
         self._numbers = itertools.count()
 
     def submit(self, work: Callable[[], _T]) -> "Future[_T]":
-        """Have work done by one of the threads."""
+        """Let one of the threads do the work."""
         return self.submit_all([work])[0]
 
     def submit_all(self, work: Iterable[Callable[[], _T]]) -> "list[Future[_T]]":
-        """Have several pieces of work done; all of them wait before the first thread starts.
+        """Let the threads do several pieces of work, all queued before the first thread starts.
 
-        Otherwise a thread would be done with a quick piece before the next one came, and end:
-        a thousand pieces would take a thousand threads.
+        Otherwise a thread could finish a quick piece and end before the next piece is queued: a
+        thousand pieces would take a thousand threads.
         """
         pairs: list[tuple[Future[_T], Callable[[], _T]]] = [(Future(), piece) for piece in work]
         with self._lock:
@@ -75,11 +76,11 @@ class Pool:
     def give_up(
         self, futures: "Iterable[Future[Any]] | None" = None, patience: float | None = PATIENCE
     ) -> None:
-        """Drop work that has not begun, and wait for the rest; leave it behind if it takes longer.
+        """Drop work that has not begun; wait for the rest, or leave it behind after some time.
 
         Arguments:
-            futures: what `submit` returned; everything if None.
-            patience: seconds to wait; as long as it takes if None.
+            futures: the results of `submit`; None for all work.
+            patience: seconds to wait; None to wait as long as it takes.
         """
         if futures is None:
             with self._lock:
@@ -90,7 +91,7 @@ class Pool:
             # One pass: removing them one by one takes quadratic time.
             self._waiting = deque(pair for pair in self._waiting if not pair[0].cancelled())
         stuck = wait(begun, timeout=patience).not_done
-        with self._lock:  # others may have the places of those that are stuck
+        with self._lock:  # stuck threads no longer count as workers
             for number in [n for n, future in self._doing.items() if future in stuck]:
                 del self._doing[number]
 
@@ -120,16 +121,16 @@ def _do(future: "Future[Any]", work: Callable[[], Any]) -> None:
 def results_in_order(
     executor: Executor, act: Callable[[_Item], _T], items: Iterable[_Item], *, ahead: int
 ) -> Iterator[_T]:
-    """Yield what a function returns for every item, in order, with several calls under way.
+    """Yield the result of a function for every item, in order, with several calls running.
 
-    Unlike `Executor.map`, it takes items only as they are needed. After an error no further call
-    begins.
+    Unlike `Executor.map`, it takes items only as they are needed. After an error, no further call
+    starts.
 
     Arguments:
         executor: makes the calls.
         act: the function.
-        items: what it is called with, one by one.
-        ahead: calls that are handed out, and results that wait to be taken, at most.
+        items: its arguments, one for each call.
+        ahead: the largest number of running calls and waiting results.
     """
     waiting: deque[Future[_T]] = deque()
     try:

@@ -34,9 +34,9 @@ _SHOWN_TEXT: Final = 8000
 
 
 class MessageBody(PartSequence):
-    """The body of a message: a list of parts, the named ones also found by name.
+    """The body of a message: a list of parts; named parts can be looked up by name.
 
-    Order is kept by everything. Names are unique; unnamed parts are the content to show and may
+    All operations keep the order. Names are unique; unnamed parts are the content to show and may
     repeat.
 
     Arguments:
@@ -57,7 +57,7 @@ class MessageBody(PartSequence):
     __slots__ = ("_fs",)
 
     if TYPE_CHECKING:
-        # Not at run time: libraries that write objects by their annotations would write `{}`.
+        # Not at run time: libraries that serialise objects by their annotations would write `{}`.
         _fs: messagebody.filesystem.MessageBodyFileSystem
 
     # JSON and back
@@ -79,7 +79,8 @@ class MessageBody(PartSequence):
                 absent contentType too.
 
         Raises:
-            DecodeError: the document is not a body; says where, what was expected and what was got.
+            DecodeError: the document is not a body; the text has the place, what was expected and
+                what came.
 
         Examples:
             >>> MessageBody.from_json('[{"contentType":"text/plain","content":"Hello!"}]')[0].text
@@ -110,13 +111,13 @@ class MessageBody(PartSequence):
         return reader.encode(self._parts.records(), indent=indent)
 
     def to_dicts(self) -> builtins.list[dict[str, Any]]:
-        """Return what `to_json` writes, parsed: for whatever holds JSON values."""
+        """Return the parts as JSON values: the parsed form of what `to_json` writes."""
         return reader.encode_parsed(self._parts.records())
 
     def _asdict(self) -> dict[str, Any]:
-        """Return the arguments that make this body: encoders of named tuples ask for them.
+        """Return the arguments that make this body, for encoders of named tuples.
 
-        LangGraph's is one, so a body can be in the state of a graph.
+        LangGraph has such an encoder, so a body can be in the state of a graph.
         """
         return {"parts": self.to_dicts()}
 
@@ -148,14 +149,14 @@ class MessageBody(PartSequence):
         return cls.from_json(data, limits=limits, strict=strict)
 
     def save(self, path: str | os.PathLike[str], *, indent: int | None = None) -> None:
-        """Write the body to a JSON file, whole or not at all.
+        """Write the body to a JSON file, completely or not at all.
 
         Arguments:
-            path: the file; what was there is replaced when everything is written.
+            path: the file; an existing file is replaced when everything is written.
             indent: spaces a level; None for one compact line.
 
         Raises:
-            OSError: the file can't be written; it stays as it was.
+            OSError: the file can't be written; it stays unchanged.
             LocalFileNotSent: a part is still a local file.
 
         Examples:
@@ -178,9 +179,9 @@ class MessageBody(PartSequence):
         """Add a part at the end and return it.
 
         Arguments:
-            content: text, bytes, a binary file object (read to its end), a `Path` (stays on disk
-                until offloaded or inlined), or a dict or list (written as JSON).
-            json: any JSON value instead, null and strings included.
+            content: text, bytes, a binary file object (read to its end), a `Path` (the file stays
+                on disk until it is offloaded or inlined), or a dict or list (written as JSON).
+            json: any JSON value instead of `content`, even null or a string.
             **arguments: those of `Part`: `url` for a reference instead, `name` (legal and free;
                 None for content to show), `content_type` (found from the content and the name if
                 not given), `size`, `digest`, `metadata`.
@@ -200,16 +201,18 @@ class MessageBody(PartSequence):
     def attach(self, prefix: str, place: Any, path: str = "") -> builtins.list[Part]:
         """Add a reference for every file of a tree elsewhere, and return the parts.
 
-        The tree is listed; nothing in it is read. Whoever reads the references needs a resolver
-        that allows where they point to.
+        The tree is listed, but no file is read. To read the references, you need a resolver that
+        allows their URLs.
 
         Arguments:
-            prefix: the directory of the body that the files appear in, such as "/data".
-            place: a URL or directory, or an fsspec filesystem. It is the program's own.
+            prefix: the directory in the body for the files, such as "/data".
+            place: a URL or directory, or an fsspec filesystem. It must come from the program, not
+                from a message.
             path: the directory of the filesystem to take.
 
         Raises:
-            RefusedPaths: files whose names no part can have, all of them; nothing is added.
+            RefusedPaths: some files have names that no part can have; it holds all of them, and
+                nothing is added.
             DuplicateName: a name is taken; nothing is added.
 
         Examples:
@@ -247,8 +250,8 @@ class MessageBody(PartSequence):
             InvalidPattern: a pattern breaks the rules, or can match nothing.
 
         Warns:
-            UserWarning: the pattern is the name of a directory; the parts below it match
-                another.
+            UserWarning: the pattern is the name of a directory; the parts below it need another
+                pattern.
 
         Examples:
             >>> body = MessageBody.from_dicts([{"name": "/sources/1", "content": "a cat"}])
@@ -261,14 +264,14 @@ class MessageBody(PartSequence):
         named = name_pattern(pattern)
         found = _of_type(named.select(names), types, content_type)
         if not found:
-            # Only then, for it takes longer than the search.
+            # Only then, because it takes longer than the search.
             named.require_matches()
             content_type_pattern(content_type).require_matches()
             self._explain_directory(pattern)
         return Part._all_of([records[position] for position in found], self._resolver)
 
     def _explain_directory(self, pattern: str) -> None:
-        """Warn of a pattern that names a directory: an empty answer would look like an answer.
+        """Warn if a pattern names a directory, because the empty result could look right.
 
         It is not an error, since the sender of a message decides about its directories.
         """
@@ -280,10 +283,9 @@ class MessageBody(PartSequence):
     def glob(self, pattern: str) -> builtins.list[Part]:
         """Return the named parts whose names match a pattern in the wide dialect of wcmatch.
 
-        It has `?`, `[a-z]`, `{1..9}`, `@(a|b)` and `!(a)` too. It is for a program's own
-        questions, never for the pattern of a stranger: some take any amount of time. Schemas,
-        `list` and `offload` have the small dialect of `messagebody.globs`, which takes linear
-        time.
+        It has `?`, `[a-z]`, `{1..9}`, `@(a|b)` and `!(a)` too. Use it for patterns of your own,
+        never for a stranger's pattern, which could take any amount of time. Schemas, `list` and
+        `offload` have the small dialect of `messagebody.globs`, which takes linear time.
 
         Arguments:
             pattern: the pattern.
@@ -309,7 +311,7 @@ class MessageBody(PartSequence):
         return Part._all_of([records[position] for position in found], self._resolver)
 
     def read_text(self, *, separator: str = "\n\n") -> str:
-        """Return the unnamed `text/*` parts, joined: what the message says."""
+        """Return the unnamed `text/*` parts, joined: the text of the message."""
         return separator.join(part.read_text() for part in self.unnamed("text/*"))
 
     # Identity
@@ -317,14 +319,14 @@ class MessageBody(PartSequence):
     def manifest(self) -> builtins.list[dict[str, Any]]:
         """Return `{name, contentType, size, digest}` of every part, in order.
 
-        An unnamed part has no `name`; what a reference does not state is None. Nothing is
+        An unnamed part has no `name`; a value that a reference does not state is None. Nothing is
         fetched; local files are read for their digest.
         """
         return manifest.manifest_of(self)
 
     @property
     def digest(self) -> str:
-        """The digest of the body: the same inline and offloaded.
+        """The digest of the body, which is the same whether parts are inline or offloaded.
 
         It is `"sha256:"` and the SHA-256 of the manifest in RFC 8785 canonical JSON. It covers
         order, names, content types as written, sizes and digests; not metadata, unknown members
@@ -337,7 +339,7 @@ class MessageBody(PartSequence):
 
     @property
     def fingerprint(self) -> str:
-        """An identity of the body that needs no digest of what a reference points to.
+        """An identity of the body that does not need the digests of references.
 
         It is `"fingerprint-v1:"` and the digest of the manifest, in which a part without a stated
         digest also has its URL. Use it as a key of caches and to find repeated messages. It never
@@ -354,7 +356,7 @@ class MessageBody(PartSequence):
     def pin(self, resolver: "messagebody.Resolver | None" = None) -> Self:
         """Read every reference without size or digest once, fill them in, and return the body.
 
-        All are read before the body changes: an error leaves it as it was.
+        All are read before the body changes, so an error leaves it unchanged.
 
         Arguments:
             resolver: decides how references are read; the body's own, else the closed default.
@@ -388,9 +390,9 @@ class MessageBody(PartSequence):
     # Views
 
     def with_resolver(self, resolver: "messagebody.Resolver | None") -> Self:
-        """Return a copy of the body, read through `resolver` where no other is given.
+        """Return a copy of the body that reads references through `resolver` by default.
 
-        The resolver is no part of equality, digest, JSON, repr or pickle.
+        Equality, digest, JSON, repr and pickle ignore the resolver.
         """
         return self._of(PartList(self._parts.records()), require_resolver(resolver))
 
@@ -412,7 +414,7 @@ class MessageBody(PartSequence):
 
         Arguments:
             resolver: decides how references are read; the body's own, else the closed default.
-            **options: others of `messagebody.filesystem.MessageBodyFileSystem`.
+            **options: other options of `messagebody.filesystem.MessageBodyFileSystem`.
         """
         resolver = require_resolver(resolver) or self._resolver
         return leaf("filesystem")(  # type: ignore[no-any-return]
@@ -446,12 +448,12 @@ class MessageBody(PartSequence):
 
     @classmethod
     def from_references(cls, references: Mapping[str, Any]) -> Self:
-        """Return a body of fsspec's references: version 0, or the plain `refs` of version 1.
+        """Return a body made of fsspec's references: version 0, or the plain `refs` of version 1.
 
-        Nothing is fetched and no template rendered.
+        Nothing is fetched, and no template is rendered.
 
         Raises:
-            RefusedPaths: references that make no parts, all of them.
+            RefusedPaths: some references can't be parts; it holds all of them.
 
         Examples:
             >>> MessageBody.from_references({"sources/1.txt": "meow"})["/sources/1.txt"].text
@@ -467,7 +469,7 @@ class MessageBody(PartSequence):
     def __str__(self) -> str:
         """Return the body as text for a person or a model: at most 8,000 characters of content.
 
-        Unnamed text is shown as it is, every other part as one line in brackets.
+        Unnamed text is shown unchanged, and every other part as one line in brackets.
         """
         lines, left = [], _SHOWN_TEXT
         for index, part in enumerate(self):
@@ -483,8 +485,8 @@ class MessageBody(PartSequence):
         yield from self._summary()
 
     def _summary(self) -> Iterator[str]:
-        """Yield what to show, at the same cost for any number of parts."""
-        # A repr of a million parts must not cost a million.
+        """Yield the pieces of the repr, at the same cost for any number of parts."""
+        # The cost of a repr must not grow to a million steps for a million parts.
         length, first = len(self), self[:1000]
         yield count_of(length, "part")
         sizes = [part.size for part in first]
@@ -525,6 +527,6 @@ def _of_type(
     from messagebody.globs import content_type_pattern
 
     pattern = content_type_pattern(content_type)
-    # Each different type is judged once.
+    # Each distinct type is checked once.
     wanted = {kind for kind in {types[position] for position in positions} if pattern.matches(kind)}
     return [position for position in positions if types[position] in wanted]

@@ -7,7 +7,8 @@ certificate. It could be rewritten in another language from this docstring.
 type in lower case. Legal words are those of legal names and types: a name is `/segment` one or more
 times, a segment is one or more of `A-Z a-z 0-9 . _ -` and neither `.` nor `..`; a type is
 `type/subtype`, each a letter or digit and then any of ``a-z 0-9 ! # $ & ^ _ . + -``. A schema part
-is a *box*: the words whose name and whose type its two patterns match.
+is a *box*: the words whose name and whose type its two patterns match. So are some listed names:
+the box with the pattern `{/a,/b}`, or `/a` for one, and any type.
 
 **Patterns** mean the union of their brace expansions. `*` reads any run within a segment. In a name
 pattern, `**` that is a whole segment reads any number of whole segments, none of them only if more
@@ -25,17 +26,21 @@ some word of W stands for each word, so no legal word is in all of `inside` and 
 
 **Trees** show that no body is valid for the producer, avoids one box (`avoid`, if there is one),
 and has, at some names, parts in some boxes and outside of others (the *bounds* at that name). A
-leaf `{"clash": name, "words": proof}` claims that the types inside all bounds of a name are covered
-by those it must be outside of. A node `{"split": i, "names": {name: tree}, "words": proof}` takes a
-required producer part: the claim is that its box is covered by `avoid` and the boxes of the listed
-names, so a part in it has one of these names; each subtree adds it to the bounds there.
+tree is an object `{"crowd": [i, ...], "names": {name: tree, ...}, "taken": [name, ...], "words":
+[proof, ...]}`. The crowd are required producer parts, of which each needs one of `names` for
+itself. The claims are, in this order: for each i that its box is covered by `avoid` and the box of
+`names` and `taken`; for each two, in the order of the list, that no type is in both boxes, or only
+types in `avoid` if `avoid` matches all `names`; for each name in `taken` and each i whose box
+matches it, that the types inside all bounds there and box i are covered by those it must be outside
+of. If the crowd is larger than `names`, there is no such body. If not, it is one part, and for each
+name that its box matches there is a tree for the case that it is there: its box is one more bound.
 
 **The certificate** of producer A and consumer B is an object with the members `rules` (1),
 `producer` and `consumer` (their digests), `lenient` (whether B ignores parts that it does not know)
 and either `"empty": tree`, no body is valid for A, or
 
 - `"parts"`: for each part of A `{"in": [j, ...], "except": [name, ...], "words": proof}`: its box
-  is covered by these boxes of B and those of the excepted names;
+  is covered by these boxes of B and the box of the excepted names;
 - `"names"`: `[i, name, tree]` for each excepted name: no body of A has a part there that is in box
   i and in no box of B;
 - `"required"`: `{"j": tree}` for each required part of B: no body of A avoids box j.
@@ -45,8 +50,9 @@ The method is that of antichains (De Wulf, Doyen, Henzinger and Raskin, 2006).
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import combinations, product
+from typing import Any, Final, NamedTuple
 
 RULES: Final = 1
 """The version of the rules above."""
@@ -56,6 +62,7 @@ DEFAULT_STEPS: Final = 2_000_000
 _ALNUM: Final = frozenset("abcdefghijklmnopqrstuvwxyz0123456789")
 _NAME: Final = _ALNUM | frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZ._-")
 _TYPE: Final = _ALNUM | frozenset("!#$&^_.+-")
+_COMPACT: Final = json.JSONEncoder(separators=(",", ":"))
 # Trees come from strangers, and checking one recurses.
 _DEEPEST: Final = 200
 # Bounds what a hostile certificate makes a pattern remember.
@@ -70,6 +77,7 @@ _KINDS: Final = tuple(
 Box = tuple[str | None, str]  # a name pattern, None for unnamed parts, and a type pattern
 Places = frozenset[tuple[int, str]]
 State = tuple[str | None, tuple[Places, ...]]  # of the legal words, and of each box of a claim
+Claim = tuple[Sequence[Box], Sequence[Box]]  # inside, covers
 
 
 class _Refused(Exception):
@@ -109,8 +117,12 @@ def schema_digest(schema: Any) -> str:
     It is `"sha256:"` and the SHA-256 of the JSON array of `[name, contentType, required]` of each
     schema part, null for no name and `*/*` for no type, without spaces and in ASCII.
     """
-    parts = [[name, kind, required] for (name, kind), required in boxes_of(schema)]
-    text = json.dumps(parts, separators=(",", ":"))
+    return digest_of(boxes_of(schema))
+
+
+def digest_of(boxes: Iterable[tuple[Box, bool]]) -> str:
+    """Return the digest of the schema with these boxes, each with whether it is required."""
+    text = _COMPACT.encode([[*box, required] for box, required in boxes])
     return "sha256:" + hashlib.sha256(text.encode()).hexdigest()
 
 
@@ -124,6 +136,24 @@ def boxes_of(schema: Any) -> list[tuple[Box, bool]]:
     ]
 
 
+class Case(NamedTuple):
+    """What is assumed of a body, which a tree shows to be impossible.
+
+    Arguments:
+        avoided: boxes that no part is in.
+        inside: by name, the boxes that the part of this name is in.
+        outside: by name, the boxes that it is in none of.
+    """
+
+    avoided: Sequence[Box]
+    inside: Mapping[str, Sequence[Box]]
+    outside: Mapping[str, Sequence[Box]]
+
+    def bounded(self, name: str, box: Box) -> "Case":
+        """Return the case in which the part of this name is also in a box."""
+        return self._replace(inside={**self.inside, name: [*self.inside.get(name, ()), box]})
+
+
 class _Check:
     """The check of one certificate."""
 
@@ -131,27 +161,27 @@ class _Check:
         self._certificate, self._left = certificate, steps
         self._patterns: dict[Box, BoxPattern] = {}
         self._need(certificate["rules"] == RULES)
-        self._need(certificate["producer"] == schema_digest(producer))
-        self._need(certificate["consumer"] == schema_digest(consumer))
         self._sent, self._taken = boxes_of(producer), boxes_of(consumer)
+        self._need(certificate["producer"] == digest_of(self._sent))
+        self._need(certificate["consumer"] == digest_of(self._taken))
         if certificate["lenient"] is True:
             self._taken += [(("/**", "*/*"), False), ((None, "*/*"), False)]
 
     def run(self) -> None:
         """Check all of it."""
         if "empty" in self._certificate:
-            self._check_tree(self._certificate["empty"], None, {}, {})
+            self._check_tree(self._certificate["empty"], Case([], {}, {}))
             return
         # Every exception has to be shown impossible by a tree of its own.
         excepted = set(self._check_parts())
         for i, name, tree in self._certificate["names"]:
             excepted.discard((i, name))
             rivals = [box for box, _ in self._taken if self._matches(box, name)]
-            self._check_tree(tree, None, {name: [self._sent[i][0]]}, {name: rivals})
+            self._check_tree(tree, Case([], {name: [self._sent[i][0]]}, {name: rivals}))
         self._need(not excepted)
         for j, (box, is_required) in enumerate(self._taken):
             if is_required:
-                self._check_tree(self._certificate["required"][str(j)], box, {}, {})
+                self._check_tree(self._certificate["required"][str(j)], Case([box], {}, {}))
 
     def _check_parts(self) -> Iterator[tuple[int, str]]:
         """Check that each part of the producer is covered; yield what is excepted."""
@@ -163,31 +193,35 @@ class _Check:
             self._check_claim([box], [*covers, *self._named(names)], claim["words"])
             yield from ((i, name) for name in names if self._matches(box, name))
 
-    def _check_tree(
-        self,
-        tree: Any,
-        avoid: Box | None,
-        inside: Mapping[str, list[Box]],
-        outside: Mapping[str, list[Box]],
-        depth: int = 0,
-    ) -> None:
+    def _check_tree(self, tree: Any, case: Case, depth: int = 0) -> None:
         self._need(depth < _DEEPEST)
-        avoided = [] if avoid is None else [avoid]
-        if "clash" in tree:
-            name = tree["clash"]
-            covers = [*outside.get(name, ()), *(box for box in avoided if self._matches(box, name))]
-            # All of these match the name, so only their types are in question.
-            bounds = [(None, kind) for _, kind in inside[name]]
-            self._check_claim(bounds, [(None, kind) for _, kind in covers], tree["words"])
-            return
-        box, is_required = self._sent[tree["split"]]
-        # Only a required part is in every body, so only such a one can be split by.
-        self._need(is_required)
-        self._check_claim([box], [*avoided, *self._named(tree["names"])], tree["words"])
-        for name, subtree in tree["names"].items():
+        # Only a required part is met in every body.
+        self._need(all(self._sent[i][1] for i in tree["crowd"]))
+        boxes, names = [self._sent[i][0] for i in tree["crowd"]], tree["names"]
+        claims = self._claims(case, boxes, list(names), tree["taken"])
+        for claim, words in zip(claims, tree["words"], strict=True):
+            self._check_claim(*claim, words)
+        if len(boxes) <= len(names):
+            self._need(len(boxes) == 1)
+            for name, subtree in names.items():
+                if self._matches(boxes[0], name):
+                    self._check_tree(subtree, case.bounded(name, boxes[0]), depth + 1)
+
+    def _claims(
+        self, case: Case, crowd: Sequence[Box], names: Sequence[str], taken: Sequence[str]
+    ) -> Iterator[Claim]:
+        """Yield the claims by which each of a crowd needs one of the names for itself."""
+        for box in crowd:
+            yield [box], [*case.avoided, *self._named([*names, *taken])]
+        avoided = [box for box in case.avoided if all(self._matches(box, name) for name in names)]
+        for pair in combinations(crowd, 2):
+            yield _types(pair), _types(avoided)
+        for name, box in product(taken, crowd):
             if self._matches(box, name):
-                more = {**inside, name: [*inside.get(name, ()), box]}
-                self._check_tree(subtree, avoid, more, outside, depth + 1)
+                outside = [*case.outside.get(name, ()), *case.avoided]
+                covers = _types(each for each in outside if self._matches(each, name))
+                # All of these match the name, so only their types are in question.
+                yield _types([*case.inside.get(name, ()), box]), covers
 
     def _check_claim(self, inside: Sequence[Box], covers: Sequence[Box], words: Any) -> None:
         patterns, many = [self._pattern(box) for box in (*inside, *covers)], len(inside)
@@ -209,15 +243,14 @@ class _Check:
                     self._spend(len(candidates) * len(patterns))
                     self._need(any(stands_for(v, after[1], many) for v in candidates))
 
-    def _named(self, names: Iterable[str]) -> list[Box]:
-        """Return the boxes of names; a legal name is a pattern that matches itself alone."""
-        boxes: list[Box] = []
-        for name in names:
-            self._need(_is_name(name))
-            boxes.append((name, "**"))
-        return boxes
+    def _named(self, names: Collection[str]) -> list[Box]:
+        """Return the box of some names, as one pattern: no sign of patterns is legal in a name."""
+        self._spend(sum(map(len, names)))
+        self._need(all(map(_is_name, names)))
+        return named(names)
 
     def _matches(self, box: Box, name: str) -> bool:
+        self._spend(len(name))
         pattern = self._pattern((box[0], "**"))
         places = pattern.start
         for character in (*name, " "):
@@ -264,6 +297,16 @@ def read(
     spend(len(patterns))
     places = [p.read(at, character, spend) for p, at in zip(patterns, state[1], strict=True)]
     return _legal(state[0], character), tuple(places)
+
+
+def named(names: Collection[str]) -> list[Box]:
+    """Return the box of all parts with some names, none for no names."""
+    pattern = ",".join(names)
+    return [(f"{{{pattern}}}" if len(names) > 1 else pattern, "**")] if names else []
+
+
+def _types(boxes: Iterable[Box]) -> list[Box]:
+    return [(None, kind) for _, kind in boxes]
 
 
 def is_hole(patterns: "Sequence[BoxPattern]", many: int, state: State) -> bool:
@@ -344,21 +387,27 @@ class BoxPattern:
 
     def read(self, places: Places, character: str, spend: Any) -> Places:
         """Return the places after one more character."""
-        if places and (places, character) not in self._read:
+        if not places:
+            return places
+        # Other threads may read the same pattern: what is found is not looked up again.
+        after = self._read.get((places, character))
+        if after is None:
             spend(len(places))
             if len(self._read) > _REMEMBERED:
                 self._read.clear()
                 self._spelled.clear()
             moves = (self._move(*place, character) for place in places)
-            self._read[places, character] = self._closure({place for place in moves if place})
-        return self._read[places, character] if places else places
+            after = self._closure({place for place in moves if place})
+            self._read[places, character] = after
+        return after
 
     def spelled(self, places: Places) -> frozenset[str]:
         """Return the characters that some expansion spells next, "*" for a star."""
-        if places not in self._spelled:
+        spelled = self._spelled.get(places)
+        if spelled is None:
             found = {self._text[position : position + 1] for position, _ in places}
-            self._spelled[places] = frozenset(found - {"", "{", ",", "}"})
-        return self._spelled[places]
+            spelled = self._spelled[places] = frozenset(found - {"", "{", ",", "}"})
+        return spelled
 
     def _move(self, position: int, been: str, character: str) -> tuple[int, str] | None:
         spelled = self._text[position : position + 1]

@@ -29,17 +29,17 @@ from messagebody.wire.members import (
 
 @attrs.frozen
 class LocalFile:
-    """A file of this machine that a part stands for until it is offloaded or inlined.
+    """A file on this machine that is the content of a part until it is offloaded or inlined.
 
-    Size, times and identity are taken when the file is added; a file that changed since is refused
-    with `LocalFileChanged` when it is read.
+    Size, times and identity are recorded when the file is added. If the file has changed since,
+    reading it raises `LocalFileChanged`.
 
     Arguments:
         path: the file.
         size: its bytes.
-        mtime_ns: when its content was changed, which anybody who may write can set back.
-        ctime_ns: when it was changed in any way, which nobody can set; None where that is unknown.
-        identity: its device and inode, so that another file in its place is noticed.
+        mtime_ns: when its content was changed; anybody who may write to the file can set it back.
+        ctime_ns: when it was changed in any way, which nobody can set; None if it is unknown.
+        identity: its device and inode, to notice another file in its place.
         below: a directory; no link is followed from it to the file.
     """
 
@@ -52,7 +52,7 @@ class LocalFile:
 
     @classmethod
     def at(cls, path: str | os.PathLike[str]) -> Self:
-        """Note the file at `path` as it is now.
+        """Record the present state of the file at `path`.
 
         Raises:
             InvalidPart: there is no regular file at `path`.
@@ -71,7 +71,7 @@ class LocalFile:
 
     @classmethod
     def of(cls, path: Path, status: os.stat_result, *, below: Path | None = None) -> Self:
-        """Note a file whose status is known.
+        """Record a file whose status is known.
 
         Arguments:
             path: the file, an absolute path.
@@ -85,12 +85,12 @@ class LocalFile:
         """Open the file for reading if it is still the one that was added.
 
         Raises:
-            LocalFileChanged: it is gone, or its size, times or identity differ.
+            LocalFileChanged: it does not exist any more, or its size, times or identity differ.
         """
         try:
             stream = open(self.path, "rb", opener=self._opener)  # noqa: SIM115
         except OSError as error:
-            # `O_NOFOLLOW` answers so for a link, `O_DIRECTORY` for anything else on the way.
+            # `O_NOFOLLOW` gives this error for a link, `O_DIRECTORY` for anything else on the way.
             is_link = error.errno in {errno.ELOOP, errno.ENOTDIR} and self.below is not None
             reason = "a link or another thing is in its place" if is_link else error.strerror
             raise LocalFileChanged(str(self.path), reason or str(error)) from error
@@ -104,11 +104,11 @@ class LocalFile:
     def _opener(self, path: str, flags: int) -> int:
         if self.below is not None:
             return open_below(self.below, self.path.relative_to(self.below))
-        # A pipe that took the file's place would otherwise wait for a writer.
+        # If a pipe took the file's place, opening it would wait for a writer.
         return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
 
     def check(self, stream: BinaryIO) -> None:
-        """Raise `LocalFileChanged` if the open file is not, or no longer, the one added."""
+        """Raise `LocalFileChanged` if the open file is not the one added, or has changed."""
         now = os.fstat(stream.fileno())
         if not stat.S_ISREG(now.st_mode):
             raise LocalFileChanged(str(self.path), "it is not a regular file any more")
@@ -117,7 +117,7 @@ class LocalFile:
             raise LocalFileChanged(str(self.path), problem)
         if self.identity not in {None, (now.st_dev, now.st_ino)}:
             raise LocalFileChanged(str(self.path), "another file is in its place")
-        # The time of change can't be set back, so a quiet edit shows.
+        # The time of change can't be set back, so a hidden edit is noticed.
         if now.st_mtime_ns != self.mtime_ns or self.ctime_ns not in {None, now.st_ctime_ns}:
             raise LocalFileChanged(str(self.path), "it was changed since it was added")
 
@@ -138,10 +138,10 @@ class LocalFile:
 
 @attrs.frozen
 class Reference:
-    """Content that lives elsewhere.
+    """Content that is stored elsewhere.
 
     Arguments:
-        url: where it is; any scheme may be carried, few are opened.
+        url: where it is; any scheme is allowed here, but only a few are ever opened.
         size: bytes, if known.
         digest: `"sha256:"` and 64 lower-case hex digits, if known.
     """
@@ -157,11 +157,11 @@ Content = str | bytes | LocalFile | Reference
 def record_of(
     held: Content, about: Mapping[str, Any], extra: dict[str, Any] | None = None
 ) -> PartRecord:
-    """Return the record of checked pieces.
+    """Return a record made of checked values.
 
     Arguments:
         held: what the part holds.
-        about: the members that say something about it, by argument.
+        about: the members that describe it, by argument.
         extra: members that the format does not define.
 
     Raises:
@@ -181,14 +181,15 @@ def written_record(
 ) -> PartRecord:
     """Return the record of a part that a file was written to.
 
-    For those who make many parts: the name is checked already, and what is held is as `hold`
-    returns it.
+    For callers that make many parts: the name is already checked, and `held` is the result of
+    `hold`.
 
     Arguments:
         held: what the part holds.
-        name: what it is called.
-        content_type: its type; that of the old part if not given, and found if there was none.
-        old: the part that was there, which gives its metadata and unknown members.
+        name: its name.
+        content_type: its type; by default that of the old part, or found from the content if there
+            is no old part.
+        old: the old part, whose metadata and unknown members are kept.
 
     Raises:
         InvalidContentType: it is not a content type, or plain text can't be of its charset.
@@ -206,10 +207,10 @@ def written_record(
 
 
 def hold(content: Any, url: Any, size: Any, digest: Any) -> Content:
-    """Return content, or a URL with size and digest, in the form a part holds it.
+    """Return content, or a URL with size and digest, in the form that a part holds.
 
     Raises:
-        InvalidPart: it is both or neither, or no content.
+        InvalidPart: both or neither are given, or the content has a wrong type.
     """
     if (content is None) == (url is None):
         got = "neither" if content is None else "both"
@@ -236,17 +237,17 @@ def hold(content: Any, url: Any, size: Any, digest: Any) -> Content:
 
 
 def size_of(content: str | bytes | LocalFile) -> int:
-    """Return the bytes of content that is here."""
+    """Return the size of inline or local content in bytes."""
     return content.size if isinstance(content, LocalFile) else members.size_of(content)
 
 
 def digest_of(content: str | bytes | LocalFile) -> str:
-    """Return the digest of content that is here; a local file is read."""
+    """Return the digest of inline or local content; a local file is read."""
     return content.digest() if isinstance(content, LocalFile) else members.digest_of(content)
 
 
 def keep_promise(content: str | bytes | LocalFile, size: int | None, digest: str | None) -> None:
-    """Check stated size and digest of content that is here; a digest reads a local file.
+    """Check the stated size and digest of content; for a digest, a local file is read.
 
     Raises:
         InvalidPart: the content has another.
@@ -279,7 +280,7 @@ def guess_type(content: Content, name: str | None) -> str:
     if isinstance(content, bytes):
         return sniffing.content_type(content, name)
     if isinstance(content, Reference):
-        # By names only: nothing is fetched for a guess.
+        # Only by names, because nothing is fetched for a guess.
         return sniffing.from_name(name or "") or _type_of_url(content.url) or OCTET_STREAM
     if isinstance(content, str):
         return sniffing.text_type(name) if name else TEXT_PLAIN
@@ -289,6 +290,6 @@ def guess_type(content: Content, name: str | None) -> str:
 
 
 def _type_of_url(url: str) -> str | None:
-    # The path only: a host such as `example.zip` has no extension.
+    # Only the path: a host such as `example.zip` has no extension.
     path = re.split("[?#]", url)[0].partition("://")[2]
     return sniffing.from_name(path) if "/" in path else None

@@ -1,17 +1,17 @@
-"""Digests: SHA-256 as the format spells it, and the keys of objects stored under their digest."""
+"""Digests: SHA-256 in the format's spelling, and the keys of objects stored by digest."""
 
 import hashlib
 import re
 from typing import BinaryIO, Final
 
 DIGEST_PATTERN: Final = "sha256:[0-9a-f]{64}"
-"""What a digest looks like, as a regular expression without anchors."""
+"""The form of a digest, as a regular expression without anchors."""
 
 KEY_PREFIX: Final = "sha256/"
-"""What the key of an object begins with."""
+"""The beginning of the key of an object."""
 
 NO_DIGEST: Final = "sha256:" + "0" * 64
-"""A digest that no known content has: it marks the start of a chain, or content not yet read."""
+"""A digest of no known content, which marks the start of a chain or content not yet read."""
 
 _PREFIX: Final = "sha256:"
 _DIGEST: Final = re.compile(DIGEST_PATTERN)
@@ -19,7 +19,7 @@ _KEY: Final = re.compile("sha256/[0-9a-f]{64}")
 
 
 class Hasher:
-    """A SHA-256 that is fed piece by piece.
+    """A SHA-256 that is computed piece by piece.
 
     Examples:
         >>> hasher = Hasher()
@@ -35,17 +35,17 @@ class Hasher:
         self._hash = hashlib.sha256()
 
     def update(self, data: bytes | bytearray | memoryview) -> None:
-        """Add bytes at the end of what was hashed so far."""
+        """Add bytes at the end."""
         self._hash.update(data)
 
     @property
     def digest(self) -> str:
-        """The digest of everything so far, as parts state it."""
+        """The digest of all bytes so far, in the form that parts state."""
         return _PREFIX + self._hash.hexdigest()
 
 
 def sha256_of(data: bytes | bytearray | memoryview) -> str:
-    """Return the digest of `data` as parts state it.
+    """Return the digest of `data`, in the form that parts state.
 
     Examples:
         >>> sha256_of(b"")[:20]
@@ -55,7 +55,7 @@ def sha256_of(data: bytes | bytearray | memoryview) -> str:
 
 
 def digest_of_stream(stream: BinaryIO) -> str:
-    """Read a file object to its end and return the digest of what it held."""
+    """Read a file object to its end and return the digest of its bytes."""
     return _PREFIX + hashlib.file_digest(stream, "sha256").hexdigest()  # type: ignore[arg-type]
 
 
@@ -70,7 +70,7 @@ def is_digest(value: object) -> bool:
 
 
 def hex_digits(digest: str) -> str:
-    """Return the 64 digits of a digest, as a file may be called."""
+    """Return the 64 digits of a digest, which can be a file name."""
     return digest.removeprefix(_PREFIX)
 
 
@@ -95,7 +95,7 @@ def key_of(digest: str) -> str:
 
 
 def is_key(text: str) -> bool:
-    """Tell whether a text is the key of content, as `key_of` makes them."""
+    """Tell whether a text is the key of content, in the form of `key_of`."""
     return _KEY.fullmatch(text) is not None
 
 

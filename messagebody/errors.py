@@ -1,4 +1,4 @@
-"""Every error the toolkit raises, in one tree.
+"""All errors that the toolkit raises, in one tree.
 
 ::
 
@@ -30,11 +30,13 @@
     ├── LossyConversion (ValueError)        a conversion that lost something; holds the losses
     └── MissingDependency (ImportError)     names the extra to install
 
-An error's text is its `statement`, what is wrong, and its `advice`, what the developer may do about
-it. Show a model the statement alone: advice would tell it which permission to ask the user for.
+The text of an error consists of its `statement`, which describes the problem, and its `advice` for
+the developer. Show a model only the statement, because the advice would tell it which permission to
+ask the user for.
 
-Errors carry data and derive their text: two errors are equal when type and data are, and every
-error survives pickling and copying. An exception of another library appears only as `__cause__`.
+Errors carry data, and their text is made from the data. Two errors are equal if their type and data
+are equal, and every error can be pickled and copied. An exception of another library appears only
+as `__cause__`.
 
 Every error about a message is a `ValueError`, so that a validator of pydantic may raise it: FastAPI
 then answers 422. Errors about a store, a local file or an installation are not.
@@ -48,7 +50,7 @@ from typing import Any, ClassVar, Final
 from messagebody._text import count_of, escape, quote
 
 _SHOWN: Final = 20
-"""Findings spelled out in one text; the error holds all of them."""
+"""The most findings in one text; the error holds all of them."""
 
 
 def _sentences(heading: str, findings: Sequence[Any]) -> str:
@@ -67,10 +69,10 @@ class MessageBodyError(Exception):
     _fields: ClassVar[tuple[str, ...]] = ("problem",)
 
     problem: str
-    """What is wrong, in words, without the place."""
+    """The problem in words, without the place."""
 
     advice: str = ""
-    """What the developer can do about it, if that is known; never shown to a model."""
+    """Advice for the developer, if there is any; never shown to a model."""
 
     _before_advice: ClassVar[str] = ". "
 
@@ -83,7 +85,7 @@ class MessageBodyError(Exception):
 
     @property
     def statement(self) -> str:
-        """The text without the advice: who, what was expected and what came."""
+        """The text without the advice: the subject, what was expected and what came."""
         return self.problem
 
     def __str__(self) -> str:
@@ -99,12 +101,12 @@ class MessageBodyError(Exception):
         return hash((type(self), str(self)))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # Exceptions pickle by `args`, which several of these bases take for something else.
+        # Exceptions are pickled by `args`, which some of these bases use for other values.
         return functools.partial(type(self), **self._data()), ()
 
 
 class _PlacedError(MessageBodyError):
-    """An error at a part: `index` counts from 0, `name` is the part's if it has one."""
+    """An error at a part: `index` counts from 0, and `name` is the name of the part, if any."""
 
     _fields: ClassVar[tuple[str, ...]] = ("problem", "index", "name")
 
@@ -115,7 +117,7 @@ class _PlacedError(MessageBodyError):
 
     @property
     def place(self) -> str:
-        """Where it happened, such as "part 3 '/charts/a.png'"; empty when unknown."""
+        """Where it happened, such as "part 3 '/charts/a.png'"; empty if unknown."""
         words = [] if self.index is None else [str(self.index)]
         if self.name is not None:
             words.append(quote(self.name))
@@ -128,9 +130,9 @@ class _PlacedError(MessageBodyError):
 
 
 class DecodeError(_PlacedError, ValueError):
-    """Report bytes that are not a message body, with the place and what was expected and got.
+    """Report bytes that are not a message body: the place, what was expected and what came.
 
-    Where several parts are flawed, the error is the first and `others` holds more.
+    If several parts have flaws, the error is the first and `others` holds more.
     """
 
     _fields = ("problem", "index", "name", "others")
@@ -171,11 +173,11 @@ class InvalidContentType(MessageBodyError, ValueError):
 
 
 class InvalidPart(_PlacedError, ValueError):
-    """Report content, metadata or members that make no part."""
+    """Report content, metadata or members that can't be a part."""
 
 
 class InvalidArgument(MessageBodyError, TypeError):
-    """Report an argument of a wrong type, with what it probably was meant to be.
+    """Report an argument of a wrong type, with a hint about what was probably meant.
 
     Arguments:
         expected: what is expected, such as "a MessageBody".
@@ -196,7 +198,7 @@ class InvalidArgument(MessageBodyError, TypeError):
 
 
 def _shown(value: object) -> str:
-    # Text and bytes may be content, and content belongs in no log.
+    # Text and bytes may be content, which must not get into a log.
     kind = type(value).__name__
     return f"a {kind}" if isinstance(value, str | bytes) else quote(value, limit=60)
 
@@ -211,7 +213,7 @@ class DuplicateName(MessageBodyError, FileExistsError, ValueError):
     _fields = ("name",)
 
     def __init__(self, name: str) -> None:
-        # By name, as the bases take different arguments: callers of file systems read errno and
+        # By name, because the bases take different arguments: users of file systems read errno and
         # filename.
         OSError.__init__(self, errno.EEXIST, "a part of that name exists", name)
         self.name = name
@@ -224,7 +226,7 @@ class PartNotFound(MessageBodyError, KeyError, FileNotFoundError, ValueError):
     _fields = ("name", "hint")
 
     def __init__(self, name: str, hint: str = "") -> None:
-        # Both bases at once: a body is a mapping to some callers and a file system to others.
+        # Both bases, because some callers use a body as a mapping and others as a file system.
         OSError.__init__(self, errno.ENOENT, "no such part", name)
         self.name = name
         self.hint = hint
@@ -295,7 +297,7 @@ class ObjectNotFound(StoreError, FileNotFoundError):
 
 
 class AccessDenied(StoreError, PermissionError):
-    """Report a store that refuses the credentials it was given."""
+    """Report a store that refuses the given credentials."""
 
     def __init__(self, problem: str = "access denied", store: str = "", key: str = "") -> None:
         OSError.__init__(self, errno.EACCES, problem, f"{store}/{key}" if key else store)
@@ -305,11 +307,11 @@ class AccessDenied(StoreError, PermissionError):
 
 
 class LimitExceeded(StoreError, ValueError):
-    """Report work that a limit ended; the text names the limit and how to raise it."""
+    """Report work that was ended by a limit; the text names the limit and how to raise it."""
 
 
 class DigestMismatch(MessageBodyError, ValueError):
-    """Report bytes that are not the ones promised, with both digests or both sizes."""
+    """Report bytes that are not the promised ones, with both digests or both sizes."""
 
     _fields: ClassVar[tuple[str, ...]] = ("subject", "expected", "got")
 
@@ -321,7 +323,7 @@ class DigestMismatch(MessageBodyError, ValueError):
 
 
 class DigestUnknown(MessageBodyError, ValueError):
-    """Report parts whose size or digest nobody has stated; `parts` holds their descriptions."""
+    """Report parts without a stated size or digest; `parts` holds their descriptions."""
 
     _fields = ("parts",)
     _before_advice = "; "
@@ -379,7 +381,7 @@ class UnsafeReference(MessageBodyError, PermissionError, ValueError):
 
     @property
     def statement(self) -> str:
-        """Who has the reference, and why nothing reads it."""
+        """The part with the reference, and the reason why it is not read."""
         return f"{self.subject} {self.problem}"
 
 
@@ -393,13 +395,13 @@ class PartsFailed(StoreError):
     _fields: ClassVar[tuple[str, ...]] = ("action", "failures")
 
     def __init__(self, action: str, failures: Iterable[tuple[str, Exception]]) -> None:
-        # Not by `super`: the constructors of the kinds take other arguments.
+        # Not by `super`, because the constructors of the kinds take other arguments.
         Exception.__init__(self, action, tuple(failures))
         self.action = action
         self.problem = self._told(_statement_of)
         self.store = self.key = ""
         first = self.failures[0][1]
-        # What an error of the shared kind tells is told of the first one.
+        # The attributes of the shared kind are those of the first error.
         vars(self).update({k: v for k, v in vars(first).items() if k not in vars(self)})
         if isinstance(self, OSError) and isinstance(first, OSError):
             for name in ("errno", "strerror"):
@@ -433,7 +435,7 @@ class PartsFailed(StoreError):
         for part, error in self.failures[:_SHOWN]:
             text = text_of(error)
             causes.setdefault(_cause_of(part, error, text), []).append((part, text))
-        # What several have in common, such as a bucket that is not there, is told once.
+        # A cause that several parts share, such as a missing bucket, is stated once.
         shown = [
             _named(*same[0])
             if len(same) == 1
@@ -471,7 +473,7 @@ def _statement_of(error: Exception) -> str:
 
 
 def _cause_of(part: str, error: Exception, text: str) -> str:
-    """Return the text of an error without the part and the key that it is about."""
+    """Return the text of an error without its part and key."""
     if isinstance(error, StoreError) and error.key:
         text = text.replace(f"/{error.key}", "")
     return text.replace(f", storing {part}", "").removeprefix(part).lstrip(": ")
@@ -494,7 +496,7 @@ for _kind in _ALL_OF.values():
 
 
 class RefusedPaths(MessageBodyError, ValueError):
-    """Report files that make no parts, or parts that make no files; `refusals` holds them all."""
+    """Report files that can't be parts, or parts that can't be files, all in `refusals`."""
 
     __slots__ = ("refusals",)
     _fields = ("subject", "refusals")
@@ -521,7 +523,7 @@ class BadInput(MessageBodyError, ValueError):
 
 
 class EnvelopeError(MessageBodyError, ValueError):
-    """Report a foreign envelope that breaks its own rules; `findings` holds them where listed."""
+    """Report a foreign envelope that breaks its own rules; `findings` lists them if known."""
 
     __slots__ = ("findings",)
     _fields = ("problem", "findings")
@@ -532,7 +534,7 @@ class EnvelopeError(MessageBodyError, ValueError):
 
 
 class LossyConversion(MessageBodyError, ValueError):
-    """Report a conversion that lost something; `losses` says what, where and why."""
+    """Report a conversion with losses; `losses` holds what was lost, where and why."""
 
     __slots__ = ("losses",)
     _fields = ("losses",)
@@ -546,9 +548,9 @@ class MissingDependency(MessageBodyError, ImportError):
     """Report an optional dependency that is not installed, with the command that installs it.
 
     Arguments:
-        feature: what the caller wanted to do.
-        extra: the extra that has what is missing.
-        system: what is missing instead, where it is not a package but part of the operating system.
+        feature: the feature that the caller wanted to use.
+        extra: the extra that contains the dependency.
+        system: the missing part of the operating system, if it is not a package.
     """
 
     _fields = ("feature", "extra", "system")

@@ -1,6 +1,6 @@
-"""Findings: what is wrong with a value, or was probably not meant, as values.
+"""Findings: broken rules and likely mistakes, as values.
 
-Every check of the toolkit gives them: `iter_findings` here for a body, `lint` for a schema,
+All checks of the toolkit return them: `iter_findings` here for a body, `lint` for a schema,
 `iter_findings` of an envelope for a message.
 """
 
@@ -19,7 +19,7 @@ from messagebody.part import Part
 
 _LONGEST_PATH: Final = 255
 _SHOWN: Final = 20
-# Who speaks in the messages of chat APIs; no part of a body has such a member.
+# The roles in the messages of chat APIs; a part of a body has no such member.
 _ROLES: Final = ("user", "assistant", "system", "developer", "tool", "model")
 
 
@@ -30,22 +30,22 @@ class Severity(StrEnum):
     """It breaks a rule."""
 
     WARNING = "WARNING"
-    """It is allowed, and probably not meant."""
+    """It is allowed, but probably a mistake."""
 
 
 @attrs.frozen
 class Finding:
-    """Say what is wrong, where, and by which rule.
+    """State what is wrong, where, and by which rule.
 
     Arguments:
         check: the id of the rule, such as "M001", "required" or "type-disagrees".
-        where: the place in what was checked, as a JSON Pointer (RFC 6901). It is empty for the
-            whole; in a list it begins with the position, from 0.
+        where: the place in the checked value, as a JSON Pointer (RFC 6901). It is empty for the
+            whole value; in a list it begins with the position, from 0.
         problem: one clause, for a person.
         severity: an error or a warning.
-        place: the place in words, where people call it otherwise than `where`.
-        rule: where the rule is stated: a JSON Pointer into a schema, or the name of a set of
-            rules, such as "prose". It is empty where `check` says all.
+        place: the place in words, if people use other words than `where`.
+        rule: where the rule is stated: a JSON Pointer into a schema, or the name of a set of rules,
+            such as "prose". It is empty if `check` is enough.
 
     Examples:
         >>> print(Finding("required", "/envelope", "the member 'version' is missing"))
@@ -87,7 +87,7 @@ P = ParamSpec("P")
 
 
 def verdict_of(iter_findings: Callable[P, Iterable[Finding]]) -> Callable[P, bool]:
-    """Return `is_valid` for a function that yields findings; it stops at the first.
+    """Return `is_valid` for a function that yields findings; it stops at the first finding.
 
     Arguments:
         iter_findings: yields what is wrong with its arguments.
@@ -97,7 +97,7 @@ def verdict_of(iter_findings: Callable[P, Iterable[Finding]]) -> Callable[P, boo
         """Return whether nothing is wrong; see `iter_findings` for the arguments."""
         return not any(True for _ in iter_findings(*args, **kwargs))
 
-    # Help and pickling look a function up where it says that it lives.
+    # Help and pickling look up a function by its stated module and name.
     is_valid.__module__ = iter_findings.__module__
     return is_valid
 
@@ -125,12 +125,12 @@ def validator_of(iter_findings: Callable[P, Iterable[Finding]]) -> Callable[P, N
 
 
 def iter_findings(parts: Iterable[Part]) -> Iterator[Finding]:
-    """Yield what in a legal body was probably not meant, part by part.
+    """Yield likely mistakes in a legal body, part by part.
 
-    The checks are `type-disagrees`: the bytes are of another type than the part states,
-    `text-is-a-path`: the text is the path of a file, which was not read, and `chat-message`: the
-    member `role` is what chat APIs have in a message. References are not looked at. Local files
-    are read for their first bytes; a text that is a path is never opened.
+    The checks are `type-disagrees` (the bytes have another type than the part states),
+    `text-is-a-path` (the text is the path of a file, which was not read), and `chat-message` (the
+    member `role` belongs to a message of a chat API). References are not checked. Of local files,
+    the first bytes are read; a text that is a path is never opened.
 
     Examples:
         >>> from messagebody import MessageBody, Part
@@ -162,6 +162,6 @@ def _head(part: Part) -> bytes:
 
 
 def _is_a_file(text: str) -> bool:
-    # A question to the disk for each text would be slow, and most texts can't be paths.
+    # Asking the disk for each text would be slow, and most texts can't be paths.
     is_path_like = 0 < len(text) <= _LONGEST_PATH and text.isprintable() and " " not in text
     return is_path_like and os.path.isfile(text)  # noqa: PTH113 - text may be no path at all

@@ -1,4 +1,4 @@
-"""Bounds on what a reader takes before it refuses, and sizes as people write them."""
+"""Limits for readers of untrusted input, and sizes in the form that people write."""
 
 import re
 
@@ -12,7 +12,7 @@ _MIB = 1024 * 1024
 
 @attrs.frozen
 class Limits:
-    """Bound what is read from somebody else; every bound can be changed.
+    """Limit the size of untrusted input; every limit can be changed.
 
     Limits protect the reader; they are not part of what makes a body, name or pattern legal.
 
@@ -57,7 +57,7 @@ _UNITS = {
     "kb": 1000, "mb": 1000**2, "gb": 1000**3, "tb": 1000**4,
     "kib": 1024, "mib": 1024**2, "gib": 1024**3, "tib": 1024**4,
 }  # fmt: skip
-# Far more than any size, and far less than what makes a float infinite.
+# Far more than any size, and far less than a float that becomes infinite.
 _MOST = 2.0**64
 
 

@@ -26,7 +26,7 @@ OCTET_STREAM: Final = "application/octet-stream"
 JSON: Final = "application/json"
 
 MAX_LENGTH: Final = 1024
-"""Characters of a content type: the longest in use have two or three parameters."""
+"""The most characters of a content type: the longest in use have two or three parameters."""
 
 # Possessive: the engine keeps no state for each repetition, which took 170 bytes a character.
 _RESTRICTED = r"[A-Za-z0-9][A-Za-z0-9!#$&^_.+-]*+"
@@ -40,7 +40,7 @@ _CACHED_LENGTH = 256
 
 @attrs.frozen
 class ContentType:
-    """A content type taken apart.
+    """The pieces of a content type.
 
     Arguments:
         essence: `type/subtype` in lower case.
@@ -80,7 +80,7 @@ def _parse(text: str) -> ContentType:
     return ContentType(head[0].lower(), MappingProxyType(_parameters(text, head.end())))
 
 
-# Messages are untrusted: long texts would make the cache hold whatever somebody sends.
+# Messages are untrusted: with long texts, a sender could fill the memory of the cache.
 _parse_cached = lru_cache(_CACHE)(_parse)
 
 
@@ -107,7 +107,7 @@ def _unquote(value: str) -> str:
 
 
 def check_content_type(text: str) -> str:
-    """Return a legal content type, interned: a body has a handful of distinct ones.
+    """Return a legal content type, interned, because a body has only a few distinct ones.
 
     Raises:
         InvalidContentType: it breaks the rules.
@@ -117,7 +117,7 @@ def check_content_type(text: str) -> str:
 
 
 def essence(text: str) -> str:
-    """Return the lower-cased `type/subtype`, what content types are compared by.
+    """Return the lower-cased `type/subtype`, by which content types are compared.
 
     Examples:
         >>> essence("Text/Plain; charset=utf-8")
@@ -127,7 +127,7 @@ def essence(text: str) -> str:
 
 
 PLAIN_CHARSETS: Final = frozenset({"utf-8", "utf8", "us-ascii"})
-"""What plain content may state: its bytes are UTF-8."""
+"""The charsets that plain content may state, because its bytes are UTF-8."""
 
 
 def stated_charset(text: str) -> str:
@@ -137,16 +137,16 @@ def stated_charset(text: str) -> str:
         >>> stated_charset("text/plain; charset=US-ASCII"), stated_charset("text/plain")
         ('us-ascii', 'utf-8')
     """
-    # Only parameters state a charset, and taking the type of each part to pieces is slow.
+    # Only parameters state a charset, and parsing the type of each part is slow.
     if ";" not in text:
         return "utf-8"
     return parse_content_type(text).parameters.get("charset", "utf-8").lower()
 
 
 def is_plain(text: str) -> bool:
-    """Tell whether the writer puts content of this type as plain text where its bytes are UTF-8.
+    """Tell whether content of this type is written as plain text if its bytes are UTF-8.
 
-    This is a rule of the format, so that all writers choose alike; `is_text` is the wider one.
+    This is a rule of the format, so that all writers choose the same form. `is_text` is wider.
 
     Examples:
         >>> is_plain("text/csv"), is_plain("application/ld+json"), is_plain("image/svg+xml")
@@ -341,7 +341,7 @@ EXTENSIONS: Final = {
     for kind, extensions in _EXTENSIONS_OF.items()
     for extension in extensions.split()
 }
-"""What an extension stands for; the same on every machine."""
+"""The content types of extensions, the same on every machine."""
 
 ALIASES: Final = {
     "application/javascript": "text/javascript",
@@ -369,7 +369,7 @@ ALIASES: Final = {
     "text/xml": "application/xml",
     "video/x-m4v": "video/mp4",
 }
-"""What releases of libmagic call things, and what the registry calls them."""
+"""Names of types in releases of libmagic, and their registered names."""
 
 CONTAINERS: Final = {
     "application/zip": (
@@ -389,7 +389,7 @@ CONTAINERS: Final = {
     "video/webm": ("audio/webm", "video/x-matroska"),
     "video/x-matroska": ("audio/webm", "video/webm"),
 }
-"""Formats that hold others, and what the extension may then say: a prefix of the type."""
+"""Formats that hold other formats, and the prefixes of types that an extension may then state."""
 
 SIGNED: Final = frozenset(
     {
@@ -454,8 +454,8 @@ SIGNED: Final = frozenset(
 )
 """Binary formats whose first bytes are a signature of their own.
 
-Others, such as MP3 and TGA, are recognised by two bytes or fewer, which arrays of numbers have
-often enough: they need the extension to say so too.
+Others, such as MP3 and TGA, are recognised by two bytes or fewer, which often occur in arrays of
+numbers. So they are only recognised if the extension agrees.
 """
 
 SIGNATURES: Final = {
@@ -489,8 +489,8 @@ SIGNATURES: Final = {
 }
 """Signatures of `SIGNED` types that libmagic always takes for that type, whatever follows them.
 
-Regular expressions of bytes. Formats with variants that libmagic tells apart further on are not
-here, such as TIFF, whose first bytes raw photographs have too.
+Regular expressions of bytes. Formats whose variants libmagic distinguishes by later bytes are not
+here, such as TIFF, which begins like raw photographs.
 """
 
 WELL_KNOWN: Final = (
@@ -504,7 +504,7 @@ WELL_KNOWN: Final = (
     "video/webm", "video/ogg", "font/woff2", "font/ttf", "model/gltf+json", "message/rfc822",
     "multipart/mixed", "example/example",
 )  # fmt: skip
-"""Content types a reader knows, the likeliest first: examples are made of them if they can be."""
+"""Well-known content types, the likeliest first: examples are made of them if possible."""
 
 COMMON: Final = tuple(
     dict.fromkeys(
@@ -518,7 +518,7 @@ COMMON: Final = tuple(
         )
     )
 )  # fmt: skip
-"""Content types as most messages spell them, which a reader finds in a table."""
+"""Content types in their usual spelling, which a reader finds in a table."""
 
 REGISTERED: Final = (
     "application", "audio", "example", "font", "haptics", "image", "message", "model",
@@ -528,7 +528,7 @@ REGISTERED: Final = (
 
 
 def is_registered(top_level: str) -> bool:
-    """Tell whether a top-level type is registered, or says by "x-" that it is not meant to be.
+    """Tell whether a top-level type is registered, or is marked as private by "x-".
 
     Examples:
         >>> is_registered("Text"), is_registered("txt"), is_registered("x-world")
@@ -538,7 +538,7 @@ def is_registered(top_level: str) -> bool:
 
 
 def is_shown_inline(text: str) -> bool:
-    """Tell whether a browser may show content of this type: none that could run as a page.
+    """Tell whether a browser may show content of this type, which must not run as a page.
 
     Examples:
         >>> is_shown_inline("image/png"), is_shown_inline("image/svg+xml")

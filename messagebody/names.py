@@ -16,26 +16,26 @@ from messagebody._text import plain_text, quote
 from messagebody.errors import InvalidName
 
 NAME_PATTERN: Final = r"^(?:/(?:[A-Za-z0-9_-]|\.[A-Za-z0-9_-]|\.\.[A-Za-z0-9._-])[A-Za-z0-9._-]*)+$"
-"""A legal name as a regular expression without look-ahead, which not every reader has."""
+"""A legal name as a regular expression without look-ahead, which not every engine supports."""
 
 _PATH = r"(?:/[A-Za-z0-9._-]++)++"
 _SHAPE = re.compile(_PATH)
 _SHAPES = re.compile(rf"{_PATH}(?:\n{_PATH})*+")
 _DOT_SEGMENT = re.compile(r"/\.\.?(?![^/\n])")
-# In names, one a line: what is relative, and a segment that is empty, "." or "..".
+# In names, one per line: a relative name, and a segment that is empty, "." or "..".
 _RELATIVE = re.compile(r"\n[^/]")
 _NO_SEGMENT = re.compile(r"/(?:[/\n]|\.\.?(?![^/\n]))")
 _LEGAL = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-/"
-# Characters that one regular expression checks sooner than three searches do.
+# Up to this many characters, one regular expression is faster than three searches.
 _FEW = 160
 _ILLEGAL = re.compile(r"[^A-Za-z0-9._/-]")
 _ODD = re.compile(r"[^A-Za-z0-9._-]+")
-# Leaves room for a directory within what file systems and archives take.
+# Leaves room for a directory within the limits of file systems and archives.
 _SAFE_LENGTH = 100
 _LONGEST_ORIGINAL = 4096
-"""Characters of a file name that are looked at; no file system has longer ones."""
+"""The most characters of a file name that are read; no file system has longer names."""
 _SEARCHED = 128
-"""Numbers that are tried one by one for a name that is free."""
+"""How many numbers are tried one by one to find a free name."""
 
 
 def is_name(text: str) -> bool:
@@ -61,14 +61,14 @@ def are_names(names: Sequence[str], longest: int = sys.maxsize) -> bool:
     joined = "\n".join(names)
     if len(joined) > longest and not _has_short_lines(joined, longest):
         return False
-    # A line break in a name would make two names of it.
+    # A line break in a name would split it into two names.
     if len(joined) < _FEW:
         return (
             _SHAPES.fullmatch(joined) is not None
             and joined.count("\n") == breaks
             and not ("/." in joined and _DOT_SEGMENT.search(joined) is not None)
         )
-    # The same in three searches, each of which looks at few characters or takes little for each.
+    # The same in three searches, which are quicker for long texts.
     return (
         joined.isascii()
         and joined.encode().translate(None, _LEGAL) == b"\n" * breaks
@@ -83,7 +83,7 @@ def _has_short_lines(text: str, longest: int) -> bool:
     """Tell whether no line has more characters, without looking at each line."""
     start = 0
     while len(text) - start > longest:
-        # The last line break that may end this line: many short lines are passed at once.
+        # The last line break that may end this line, so that many short lines are passed at once.
         start = text.rfind("\n", start, start + longest + 1) + 1
         if not start:
             return False
@@ -94,7 +94,7 @@ def check_name(name: str) -> str:
     """Return `name` if it is a legal part name.
 
     Raises:
-        InvalidName: it is not; the text says which rule it breaks and what would be legal.
+        InvalidName: it is not legal; the text has the broken rule and a legal name.
 
     Examples:
         >>> check_name("/charts/sales.png")
@@ -139,7 +139,7 @@ def _legal_relative(name: str) -> str:
 
 
 def parent(name: str) -> str:
-    """Return the directory a name lies in; "/" at the top.
+    """Return the directory that contains a name; "/" at the top.
 
     Examples:
         >>> parent("/sources/1"), parent("/a")
@@ -192,11 +192,11 @@ def safe_name(original: str, *, directory: str = "/", taken: Container[Any] = ()
 
 
 def _first_free(name_of: Callable[[int], str], taken: Container[Any]) -> str:
-    """Return the first numbered name that is free; one after many that are not."""
+    """Return a free numbered name: the first, or a later one if many are taken."""
     for number in range(2, _SEARCHED):
         if (name := name_of(number)) not in taken:
             return name
-    # A sender may call a million files alike: the search for each must not go through all of them.
+    # A sender may give a million files the same name, and each search must not try all numbers.
     high = _SEARCHED
     while name_of(high) in taken:
         high *= 2
@@ -210,14 +210,14 @@ def _first_free(name_of: Callable[[int], str], taken: Container[Any]) -> str:
 def _without_accents(text: str) -> str:
     if text.isascii():
         return text
-    # Takes letters and their accents apart, so that the letter can stay.
+    # Splits letters from their accents, so that the letter can stay.
     letters = unicodedata.normalize("NFKD", text)
     return "".join(letter for letter in letters if not unicodedata.combining(letter))
 
 
 def _safe_segment(original: str) -> str:
     if len(original) > _LONGEST_ORIGINAL:
-        # Only its beginning and its extension are ever seen; folding all of it takes 20 times the
+        # Only the beginning and the extension are used; folding all of it takes 20 times the
         # memory.
         half = _LONGEST_ORIGINAL // 2
         original = original[:half] + original[-half:]

@@ -42,9 +42,9 @@ from messagebody.wire.members import (
 )
 
 _PREVIEW: Final = 40
-# Content from this length on has its digest remembered: hashing less is as fast as looking it up.
+# The digest of content from this length on is remembered; hashing less is as fast as a look-up.
 _LONG: Final = 16_384
-# Words of JSON and of the constructor, which are not attributes: reading is a call, which can fail.
+# Words of JSON and of the constructor that are not attributes: reading is a call, and can fail.
 _INSTEAD: Final = {
     "content": "part.read_text() and part.read_bytes() read the content",
     "data": "part.read_bytes() reads the content",
@@ -67,7 +67,7 @@ class Part:
         size: bytes of the content; checked if the content is here.
         digest: `"sha256:"` and 64 hex digits; checked if the content is here.
         metadata: an object of JSON values.
-        extra: members nobody defined, kept for whoever knows them.
+        extra: members that the format does not define, kept for programs that know them.
 
     Raises:
         InvalidName, InvalidContentType, InvalidPart: an argument breaks the format's rules.
@@ -78,8 +78,8 @@ class Part:
         (14, 'Cats are cute.')
     """
 
-    # Not an attrs class: libraries that write attrs classes by their fields would write `{}`.
-    # `_digest` is set when somebody asks for it: most parts are made without.
+    # Not an attrs class: libraries that serialise attrs classes by their fields would write `{}`.
+    # `_digest` is set on first use, because most parts never need it.
     __slots__ = ("_digest", "_record", "_resolver")
 
     if TYPE_CHECKING:
@@ -120,9 +120,9 @@ class Part:
     def _all_of(
         cls, records: Sequence[PartRecord], resolver: "messagebody.Resolver | None" = None
     ) -> list[Self]:
-        """Make parts of checked records, at a third of what it costs one by one."""
+        """Make parts of checked records, at a third of the cost of making them one by one."""
         parts = list(map(cls.__new__, repeat(cls, len(records))))
-        # A deque of no length runs through what it is given, without a step of Python for each.
+        # A deque of length 0 consumes the iterator without a Python step for each item.
         deque(map(_set_record, parts, records), 0)
         deque(map(_set_resolver, parts, repeat(resolver)), 0)
         return parts
@@ -151,12 +151,12 @@ class Part:
 
     @property
     def label(self) -> str:
-        """What errors call the part, such as "part '/charts/a.png'"."""
+        """The name of the part in errors, such as "part '/charts/a.png'"."""
         return f"part {quote(self.name)}" if self.name else f"the unnamed {self.content_type} part"
 
     @property
     def is_reference(self) -> bool:
-        """Whether the content lives behind a URL."""
+        """Whether the content is behind a URL."""
         return self._record.url is not None
 
     @property
@@ -166,28 +166,28 @@ class Part:
 
     @property
     def reference(self) -> Reference | None:
-        """URL, size and digest of a reference, None for content that is here."""
+        """URL, size and digest of a reference; None for inline or local content."""
         record = self._record
         return None if record.url is None else Reference(record.url, record.size, record.digest)
 
     @property
     def url(self) -> str | None:
-        """The URL of a reference, None for content that is here."""
+        """The URL of a reference; None for inline or local content."""
         return self._record.url
 
     @property
     def local_file(self) -> LocalFile | None:
-        """The local file the part still stands for, if it does."""
+        """The local file that is the content of the part; None for other content."""
         return self._record.local_file if isinstance(self._record, RichRecord) else None
 
     @property
     def text(self) -> str | None:
-        """The content that JSON carries as text; None for binary, local and remote content."""
+        """The content, if JSON holds it as text; None for binary, local and remote content."""
         return self._record.content if isinstance(self._record.content, str) else None
 
     @property
     def extra(self) -> dict[str, Any]:
-        """Members nobody defined, kept for whoever knows them."""
+        """Members that the format does not define, kept for programs that know them."""
         return (isinstance(self._record, RichRecord) and self._record.extra) or {}
 
     @property
@@ -197,10 +197,10 @@ class Part:
 
     @property
     def digest(self) -> str | None:
-        """The digest of the content: stated by a reference (or None), computed for what is here.
+        """The digest of the content: for a reference as stated (or None), otherwise computed.
 
-        That of long content is computed once for this object. A local file is read for it each
-        time: it may be another one by now.
+        The digest of long content is computed once for this object. A local file is read each time,
+        because it may have changed.
         """
         if self.is_reference:
             return self._record.digest
@@ -209,7 +209,7 @@ class Part:
             return digest_of(held)
         try:
             return _known_digest(self)
-        except AttributeError:  # nobody asked before
+        except AttributeError:  # not computed yet
             found = digest_of(held)
             _set_digest(self, found)
             return found
@@ -218,9 +218,9 @@ class Part:
         """Return a copy with changes.
 
         Arguments:
-            **changes: arguments of `Part`, and `extra`, members nobody defined; new content
-                replaces a URL, a new URL replaces content, and either forgets the old size and
-                digest.
+            **changes: arguments of `Part`, and `extra` for members that the format does not define.
+                New content replaces a URL, and a new URL replaces content; both drop the old size
+                and digest.
 
         Examples:
             >>> Part("a", name="/a").evolve(name="/b").name
@@ -250,7 +250,7 @@ class Part:
         return self._inline_or_local()
 
     def _asdict(self) -> dict[str, Any]:
-        """Return the arguments that make this part: encoders of named tuples ask for them."""
+        """Return the arguments that make this part, for encoders of named tuples."""
         file, record = self.local_file, self._record
         if file is not None:
             raise LocalFileNotSent(self.label, file.path.name, human_size(file.size))
@@ -265,7 +265,7 @@ class Part:
         return {key: value for key, value in arguments.items() if value is not None}
 
     def with_resolver(self, resolver: "messagebody.Resolver | None") -> Self:
-        """Return the same part, read through `resolver` where no other is given."""
+        """Return the same part, which reads its reference through `resolver` by default."""
         return self._of(self._record, require_resolver(resolver))
 
     # Reading it
@@ -290,10 +290,10 @@ class Part:
         return self._inline_bytes()
 
     def read_text(self, resolver: "messagebody.Resolver | None" = None) -> str:
-        """Return the content as text, by its charset parameter, else UTF-8, strictly.
+        """Return the content as text, strictly decoded by its charset parameter or as UTF-8.
 
         Raises:
-            DecodeError: the bytes are not in that encoding; names the part and the byte.
+            DecodeError: the bytes are not in that encoding; the text names the part and the byte.
         """
         require_resolver(resolver)
         if self.text is not None:
@@ -309,10 +309,10 @@ class Part:
             raise self._unreadable(f"charset {quote(charset)} is unknown") from error
 
     def read_json(self, resolver: "messagebody.Resolver | None" = None) -> Any:
-        """Return the content parsed as JSON, with the refusals of the codec.
+        """Return the content parsed as JSON, by the strict rules of the format.
 
         Raises:
-            DecodeError: the content is no JSON; names the part and the byte.
+            DecodeError: the content is not JSON; the text names the part and the byte.
         """
         require_resolver(resolver)
         data = self.read_bytes(resolver) if self.text is None else self.text
@@ -328,7 +328,7 @@ class Part:
         return DecodeError(placed, name=self.name)
 
     def open(self, resolver: "messagebody.Resolver | None" = None) -> BinaryIO:
-        """Return the content as a binary file object, seekable where its source is."""
+        """Return the content as a binary file object, which is seekable if its source is."""
         require_resolver(resolver)
         reference = self.reference
         if reference is not None:
@@ -375,7 +375,7 @@ class Part:
             return held.read_bytes()
         return held.encode() if isinstance(held, str) else held
 
-    # What Python asks
+    # Python's protocols
 
     if not TYPE_CHECKING:  # type checkers would believe that a part has every attribute
 
@@ -458,7 +458,7 @@ def _bytes_of(content: str | bytes | None) -> bytes | None:
 
 
 NOT_GIVEN: Any = type("NotGiven", (), {"__repr__": lambda _: "<not given>"})()
-"""Stands for a JSON value that was not given: null is one that can be."""
+"""Stands for a JSON value that was not given, because None is a JSON value."""
 
 
 def build_part(
@@ -487,7 +487,7 @@ def build_part(
 
 
 def _refuse_parts(content: Any) -> None:
-    """Refuse what is a part already, made or as JSON: it would become the content of another."""
+    """Refuse a part, or its JSON, as content: it would become the content of another part."""
     if isinstance(content, Part):
         raise InvalidPart(f"{content.label} is a part; body.append(part) adds it")
     if isinstance(content, dict) and content.keys() <= KEYS and content.keys() & _CONTENT_KEYS:
@@ -502,7 +502,7 @@ _UTF_8: Final = frozenset({"utf-8", "utf8"})
 
 
 def rewrite_part(part: Part, content: Any) -> Part:
-    """Return `part` with new content; its type is kept unless the content says otherwise."""
+    """Return `part` with new content; the type is kept unless it contradicts the content."""
     if isinstance(content, Part):
         return content.evolve(name=part.name)
     new = build_part(content, name=part.name)
@@ -530,8 +530,8 @@ def _says_otherwise(kept: str, new: Part, content: Any) -> bool:
 def _read(file: Any) -> bytes:
     """Return the whole content of a file object.
 
-    What was just written to it stands before its position, so it is read from its start. One
-    that can't go back, and gives nothing, has most likely been read already.
+    Content that was just written is before its position, so the file is read from its start. A file
+    that can't seek and gives no bytes has most likely been read already.
     """
     try:
         is_rewound = file.seekable() if callable(getattr(file, "seekable", None)) else False

@@ -1,10 +1,10 @@
-"""Content types found from bytes and names: the one door to libmagic.
+"""Content types found from bytes and names, with libmagic.
 
 libmagic alone calls Markdown, YAML and source code `text/plain`, WAV `audio/x-wav` and an empty
-file `application/x-empty`, and its releases differ. So its answer is reconciled with the
-extension of the name: bytes that say something definite win, text and containers take the finer
-name of their extension. It takes 100 µs and more, so it is only asked about bytes that it may
-know and a table of signatures does not decide. Where it can't be loaded, the table and extensions
+file `application/x-empty`, and its releases differ. So its answer is combined with the extension of
+the name: a definite answer from the bytes wins, and text and containers get the more precise type
+of their extension. libmagic takes 100 µs and more, so it is only called for bytes that it may know
+and that a table of signatures does not decide. If it can't be loaded, the table and the extensions
 decide alone.
 """
 
@@ -27,14 +27,14 @@ from messagebody.media_types import (
 )
 
 HEAD: Final = 65_536
-"""First bytes that are looked at: those of a container have to name what is in it."""
+"""The number of first bytes to read: in a container, they must name its content."""
 
-# Longer than all that stand for something.
+# Longer than all known extensions.
 _LONGEST_EXTENSION: Final = 32
-# libmagic's cost grows with the buffer, its answers hardly improve.
+# libmagic's cost grows with the buffer, but its answers hardly improve.
 _MAGIC_HEAD: Final = 2048
 _UNKNOWN: Final = {"", OCTET_STREAM, "application/x-empty", "inode/x-empty", "inode/empty"}
-# Text that is told from other text by its bytes, whichever release looks.
+# Types of text that every release recognises by the bytes.
 _DEFINITE_TEXT: Final = {"text/html", "application/xml", JSON, "image/svg+xml", "application/rtf"}
 _OFFICE: Final = "application/vnd.openxmlformats-officedocument."
 _OFFICE_MEMBERS: Final = {
@@ -48,15 +48,15 @@ _BYTE_ORDER_MARKS: Final = {
     b"\xff\xfe": "utf-16",
     b"\xfe\xff": "utf-16",
 }
-# What a tar archive is known by, whatever its first file is called: a checksum in octal digits.
-# That of 512 bytes of text has at least five.
+# The mark of a tar archive, whatever the name of its first file: a checksum in octal digits. The
+# checksum of 512 bytes of text has at least five digits.
 _TAR: Final = rb".{148}\s{0,3}[0-7]{5}"
 _SIGNED_TYPES: Final = (*SIGNATURES,)
 _SIGNATURE: Final = re.compile(
     b"(?!%b)(?:%b)" % (_TAR, b"|".join(b"(%b)" % each for each in SIGNATURES.values())), re.DOTALL
 )
-# What files of `SIGNED` types begin with, as far as any release of libmagic knows. Signatures
-# without a control character:
+# The beginnings of files of `SIGNED` types that any release of libmagic knows. Signatures without a
+# control character:
 _WORDS: Final = (
     rb"8BPS|BM|BZh|FORM|GIF8|MSCF|MThd|MZ|OTTO|OggS|PAR1|PO\^Q`|PK|RE~\^|RF64|RIF[FX]|Rar!"
     rb"|SQLite|II|MM|Obj|fLaC|glTF|ttcf|true|wOF|%!|.{4}(?:ftyp|moov|mdat|wide|skip|free|idat|pnot)"
@@ -71,16 +71,17 @@ _SIGNATURE_IN_BINARY: Final = re.compile(
     rb"|1\xbe\0\0|\x94\xa6\x2e|\xfe[247]\0.\0{4}|.{22}PK\x05\x06|ANDROID|ClamAV"
     # Tar archives, by a checksum that may be as small as 256, or by blanks and zeros around it.
     rb"|.{148}(?:\s{0,5}[0-7]{3}|[ 0].{6}[ \0].{344}\0{8})"
-    # What holds another file, whose type is told: comments of ZSTD, tags of songs, old disks.
+    # Files that hold another file, whose type is reported: comments of ZSTD, tags of songs, old
+    # disks.
     rb"|[\x50-\x5f]\x2a\x4d\x18|ID3|\0[\x01-\x3f][\x1f-\xff].{71}\0.{7}\0"
     rb"|SBMBAK|PNCI|DOSEMU|PSDB|\xfe\xef"
     # Marks of text in UTF-16 and UTF-32.
     rb"|\xff\xfe|\xfe\xff|\0\0\xfe\xff",
     re.DOTALL,
 )
-# A document may begin with something else.
+# A document may begin with other text.
 _PDF: Final = b"%PDF-"
-# Controls that no text has: all but tab, line feeds, form feed, carriage return and escape.
+# Controls that never occur in text: all but tab, line feeds, form feed, carriage return, escape.
 _NO_TEXT: Final = bytes({*range(32)} - {*b"\t\n\v\f\r\x1b"}) + b"\x7f"
 _CONTROL: Final = re.compile(b"[%b]" % re.escape(_NO_TEXT))
 _HIGH_CONTROLS: Final = bytes(range(0x80, 0xA0))
@@ -93,7 +94,7 @@ def content_type(data: bytes, name: str | None = None) -> str:
     `application/octet-stream`.
 
     Arguments:
-        data: the content, or its first bytes: `HEAD` of them are enough for everything but text.
+        data: the content, or its first bytes: except for text, `HEAD` bytes are enough.
         name: a part name or file name, for its extension.
 
     Examples:
@@ -107,13 +108,13 @@ def content_type(data: bytes, name: str | None = None) -> str:
     expected, is_of_text = _expected(name or "")
     if expected and is_of_text and _is_surely_text(data[:_MAGIC_HEAD]):
         if len(data) < _MAGIC_HEAD:
-            return expected  # all of it was looked at, and is UTF-8
+            return expected  # all of it was read, and is UTF-8
         found = expected
     else:
         found = _reconcile(_from_bytes(data), expected)
     if not data or not is_text(found):
         return found
-    # Controls are no reason against UTF-8 whose name says that it is text.
+    # Controls don't matter if the name says that it is text and the bytes are UTF-8.
     charset = "utf-8" if _is_encoded(data, "utf-8") else charset_of(data)
     if charset is None:
         return OCTET_STREAM
@@ -121,10 +122,11 @@ def content_type(data: bytes, name: str | None = None) -> str:
 
 
 def _is_surely_text(head: bytes) -> bool:
-    """Tell whether libmagic could only call these bytes text, or nothing that it knows.
+    """Tell whether libmagic could only answer text, or nothing, for these bytes.
 
-    It takes about 200 µs for text, because it tries every signature. Those of the binary formats
-    in `SIGNED` have control characters or bytes that UTF-8 has not, but for a few words.
+    libmagic takes about 200 µs for text, because it tries every signature. The signatures of the
+    binary formats in `SIGNED` have control characters, or bytes that never occur in UTF-8, except
+    for a few words.
     """
     return (
         len(head.translate(None, _NO_TEXT)) == len(head)
@@ -143,9 +145,10 @@ def _is_cut_utf8(head: bytes) -> bool:
 
 
 def charset_of(data: bytes) -> str | None:
-    r"""Return the encoding of text, None if the bytes are not text in any that is recognised.
+    r"""Return the encoding of text, None if the bytes are not text in a known encoding.
 
-    Recognised are UTF-8, UTF-16 and UTF-32 with a byte order mark, ISO 8859-1 and Windows-1252.
+    The known encodings are UTF-8, UTF-16 and UTF-32 with a byte order mark, ISO 8859-1 and
+    Windows-1252.
 
     Arguments:
         data: the text, or its first bytes.
@@ -170,27 +173,27 @@ def _is_encoded(data: bytes, charset: str) -> bool:
     try:
         data.decode(charset)
     except UnicodeDecodeError as error:
-        # A character may be cut where the first bytes end.
+        # The last character of the first bytes may be cut.
         return len(data) >= HEAD and error.end == len(data) and len(data) - error.start < 4
     return True
 
 
 def text_type(name: str) -> str:
-    """Return the content type of text with a name: never one whose content is not text."""
+    """Return the content type of text with a name, which is always a type of text."""
     found = from_name(name)
     return found if found and is_text(found) else TEXT_PLAIN
 
 
 def from_name(name: str) -> str | None:
-    """Return the content type an extension stands for, None if it stands for none.
+    """Return the content type of an extension, None if the extension is unknown.
 
-    The table is the same on every machine: the system's own is not read.
+    The table is the same on every machine, because the table of the system is not used.
     """
     return _expected(name)[0]
 
 
 def _expected(name: str) -> tuple[str | None, bool]:
-    """Return the content type that the extension of a name stands for, and whether it is text."""
+    """Return the content type for the extension of a name, and whether it is text."""
     dot = name.rfind(".")
     has_one = name.rfind("/") + 1 < dot and len(name) - dot <= _LONGEST_EXTENSION
     return _of_extension(name[dot:]) if has_one else (None, False)
@@ -206,7 +209,7 @@ def _of_extension(extension: str) -> tuple[str | None, bool]:
 
 
 def agree(declared: str, sniffed: str) -> bool:
-    """Tell whether a declared content type can be true of content sniffed as `sniffed`.
+    """Tell whether a declared content type can be right for content that was found to be `sniffed`.
 
     Examples:
         >>> agree("text/markdown", "text/plain"), agree("image/png", "image/jpeg")
@@ -240,9 +243,10 @@ def _from_bytes(data: bytes) -> str:
 
 
 def _is_surely_unknown(head: bytes) -> bool:
-    """Tell whether libmagic could name no type that counts for these bytes.
+    """Tell whether libmagic could not find a type for these bytes that matters here.
 
-    Chunks of arrays are such bytes: they are not text, and don't begin as files of `SIGNED` types.
+    Chunks of arrays are an example: they are not text, and don't begin like files of `SIGNED`
+    types.
     """
     return (
         _SIGNATURE_IN_BINARY.match(head) is None
@@ -257,7 +261,7 @@ def _from_libmagic(data: bytes) -> str:
         return ""
     try:
         found = str(library.from_buffer(data[:_MAGIC_HEAD], mime=True)).lower()
-    except library.MagicException:  # it has no answer for these bytes: the name decides
+    except library.MagicException:  # no answer for these bytes, so the name decides
         return ""
     found = ALIASES.get(found, found)
     if found == "application/zip" or found.startswith(_OFFICE):
@@ -268,7 +272,7 @@ def _from_libmagic(data: bytes) -> str:
 
 
 def _kind_of_text(found: str, head: bytes) -> str:
-    """Return the type of what libmagic takes for text; arrays of numbers are, now and then."""
+    """Return the type of bytes that libmagic takes for text, which may be an array of numbers."""
     if charset_of(head) is None:
         return ""
     return found if found in _DEFINITE_TEXT else TEXT_PLAIN
@@ -292,7 +296,7 @@ def _table() -> dict[str, str]:
 
 @cache
 def _libmagic() -> Any:
-    """Return python-magic over the system's libmagic, else over the wheel's, else None."""
+    """Return python-magic with the system's libmagic, or with the wheel's, or None."""
     try:
         return importlib.import_module("magic")
     except ImportError:

@@ -6,7 +6,9 @@ column `text`, bytes are in `data`, and a reference has neither; size and digest
 content, or those that a reference states.
 """
 
+from array import array
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any, BinaryIO, Final, NamedTuple
 
 import attrs
@@ -31,7 +33,7 @@ COLUMNS: Final = (
 """The columns of a table."""
 
 _GROUP_BYTES: Final = 8 * 1024 * 1024
-"""Bytes from which on a row group is written; while it is, it is in memory several times."""
+"""Bytes of a row group, about; while one is written, it is in memory several times."""
 _READ_BYTES: Final = 16 * 1024 * 1024
 """Bytes of rows that reading holds at a time."""
 # What a row holds beside its texts and bytes: without it, empty parts would count as nothing.
@@ -40,6 +42,8 @@ _ROW_BYTES: Final = 256
 _REPEATED: Final = ["body_id", "name", "content_type", "encoding"]
 # Least and greatest values: those of contents help nobody, and the writer holds copies of them.
 _COMPARED: Final = [name for name in COLUMNS if name not in {"text", "data", "metadata", "extra"}]
+# Widths of numbers, and of the ends of texts and bytes: a group of contents may be large.
+_CODES: Final = {"index": "i", "size": "q", "text": "q", "data": "q"}
 
 Bodies = Mapping[str, MessageBody] | Iterable[MessageBody | tuple[str, MessageBody]]
 """Bodies by id, pairs of an id and a body, or bodies whose ids are their positions."""
@@ -70,6 +74,7 @@ def to_table(bodies: Bodies) -> "pa.Table":
     Raises:
         MissingDependency: pyarrow is not installed (extra `tables`).
         LocalFileNotSent: a part is still a local file.
+        InvalidArgument: an id is not text that UTF-8 can carry.
 
     Examples:
         >>> table = to_table({"a7": MessageBody([Part("Hello!"), Part(b"\x00", name="/raw.bin")])})
@@ -77,10 +82,10 @@ def to_table(bodies: Bodies) -> "pa.Table":
         (['Hello!', None], [None, b'\x00'])
     """
     arrow = _arrow()
-    pending = _Pending()
-    for body_id, body in _pairs(bodies):
-        pending.add(body_id, body)
-    return arrow.table(pending.take(), schema=_schema(arrow))
+    groups = _Groups(arrow)
+    rows = (row for body_id, body in _pairs(bodies) for row in _rows(body_id, body))
+    whole = [table for row in rows for table in groups.add(row)]
+    return arrow.concat_tables([*whole, groups.take()])
 
 
 def from_table(table: "pa.Table") -> Iterator[tuple[str, MessageBody]]:
@@ -124,35 +129,37 @@ class TableWriter:
         arrow = _arrow()
         from pyarrow import parquet
 
-        self._arrow, self._schema = arrow, _schema(arrow)
+        self._pool = arrow.default_memory_pool()
         self._writer = parquet.ParquetWriter(
             file,
-            self._schema,
+            _schema(arrow),
             compression="zstd",
             use_dictionary=_REPEATED,
             write_statistics=_COMPARED,
         )
-        self._pending = _Pending()
+        self._groups = _Groups(arrow)
 
     def add(self, body_id: str, body: MessageBody) -> None:
-        """Write a body after the others."""
+        """Write a body after the others.
+
+        Raises:
+            LocalFileNotSent: a part is still a local file.
+            InvalidArgument: the id is not text that UTF-8 can carry.
+        """
         for row in _rows(body_id, body):
-            self._pending.append(row)
-            if self._pending.is_full:
-                self._flush()
+            for table in self._groups.add(row):
+                self._write(table)
 
     def close(self) -> None:
         """Write what is left, and the end of the file."""
-        self._flush()
+        if rest := self._groups.take():
+            self._write(rest)
         self._writer.close()
 
-    def _flush(self) -> None:
-        if self._pending.rows:
-            batch = self._arrow.table(self._pending.take(), schema=self._schema)
-            self._writer.write_table(batch)
-            del batch
-            # What Arrow keeps for the next time may be as large as the largest part so far.
-            self._arrow.default_memory_pool().release_unused()
+    def _write(self, table: "pa.Table") -> None:
+        self._writer.write_table(table)
+        # What Arrow keeps for the next time may be as large as the largest part so far.
+        self._pool.release_unused()
 
 
 class TableReader:
@@ -207,37 +214,46 @@ class TableReader:
             )  # fmt: skip
 
 
-class _Pending:
-    """Rows that are not written yet, and about how many bytes they hold."""
+class _Groups:
+    """Rows on their way into tables of about as many bytes as a row group has."""
 
-    def __init__(self) -> None:
-        self.rows: list[tuple[Any, ...]] = []
+    def __init__(self, arrow: Any) -> None:
+        self._arrow, self._schema = arrow, _schema(arrow)
+        self._rows: list[tuple[Any, ...]] = []
         self._size = 0
 
-    @property
-    def is_full(self) -> bool:
-        """Whether they make a row group."""
-        return self._size >= _GROUP_BYTES
+    def add(self, row: tuple[Any, ...]) -> "Iterator[pa.Table]":
+        """Take a row, and yield the tables that are full then: a large row is one of its own."""
+        size = _bytes_of(row)
+        if self._rows and self._size + size > _GROUP_BYTES:
+            yield self.take()
+        self._rows.append(row)
+        self._size += size
+        if self._size >= _GROUP_BYTES:
+            yield self.take()
 
-    def add(self, body_id: str, body: MessageBody) -> None:
-        """Take the rows of a body."""
-        for row in _rows(body_id, body):
-            self.append(row)
+    def take(self) -> "pa.Table":
+        """Return the rows since the last table, and forget them."""
+        columns = [*zip(*self._rows, strict=True)] or [()] * len(COLUMNS)
+        self._rows, self._size = [], 0
+        arrays = [
+            _column(self._arrow, field, values)
+            for field, values in zip(self._schema, columns, strict=True)
+        ]
+        return self._arrow.table(arrays, schema=self._schema)
 
-    def append(self, row: tuple[Any, ...]) -> None:
-        """Take a row."""
-        self.rows.append(row)
-        self._size += _ROW_BYTES + sum(len(each) for each in row if isinstance(each, str | bytes))
 
-    def take(self) -> list[list[Any]]:
-        """Return the rows as columns, and forget them."""
-        columns = [list(column) for column in zip(*self.rows, strict=True)]
-        self.__init__()  # type: ignore[misc]
-        return columns or [[] for _ in COLUMNS]
+def _bytes_of(row: tuple[Any, ...]) -> int:
+    return _ROW_BYTES + sum(len(each) for each in row if isinstance(each, str | bytes))
 
 
 def _rows(body_id: str, body: MessageBody) -> Iterator[tuple[Any, ...]]:
-    """Yield the rows of a body, in the order of the columns."""
+    """Yield the rows of a body, in the order of the columns.
+
+    Raises:
+        InvalidArgument: the id is not text that UTF-8 can carry.
+    """
+    _check_id(body_id)
     if not body:
         yield (body_id, *[None] * (len(COLUMNS) - 1))
     for index, part in enumerate(body):
@@ -256,6 +272,16 @@ def _rows(body_id: str, body: MessageBody) -> Iterator[tuple[Any, ...]]:
         )  # fmt: skip
 
 
+def _check_id(body_id: Any) -> None:
+    wanted = "text as an id of a body"
+    if not isinstance(body_id, str):
+        raise InvalidArgument(wanted, body_id)
+    try:
+        body_id.encode()
+    except UnicodeEncodeError as error:
+        raise InvalidArgument(wanted, got=f"{quote(body_id)}, which UTF-8 can't carry") from error
+
+
 def _bodies(
     batches: "Iterable[pa.RecordBatch]", number: int, group: int, last: int | None = None
 ) -> Iterator[Row]:
@@ -270,7 +296,9 @@ def _bodies(
     gathered = _Gathered(number, [])
     is_passed_over = group > 0
     for batch in batches:
-        for row in batch.to_pylist():
+        rows = batch.to_pylist()
+        del batch  # or its bytes would be held twice, and while the next ones are read
+        for row in rows:
             if not row["index"]:
                 yield from gathered.body()
                 if last is not None and number > last:
@@ -381,6 +409,30 @@ def _schema(arrow: Any) -> "pa.Schema":
         "size": arrow.int64(),
     }  # fmt: skip
     return arrow.schema([(name, kinds.get(name, arrow.string())) for name in COLUMNS])
+
+
+def _column(arrow: Any, kind: "pa.Field", values: tuple[Any, ...]) -> "pa.Array":
+    """Return values as Arrow keeps them: which are known, where each ends, and their bytes."""
+    # Arrow makes arrays of lists as well, but loads pandas for it wherever that is installed.
+    known, code = _bitmap(value is not None for value in values), _CODES.get(kind.name, "i")
+    buffers: list[Any]
+    if arrow.types.is_integer(kind.type):
+        buffers = [known, array(code, [value or 0 for value in values])]
+    else:
+        pieces = [each.encode() if isinstance(each, str) else each or b"" for each in values]
+        # The bytes of one value alone are not copied.
+        buffers = [
+            known,
+            array(code, accumulate(map(len, pieces), initial=0)),
+            b"".join(filter(None, pieces)),
+        ]
+    return arrow.Array.from_buffers(kind.type, len(values), [*map(arrow.py_buffer, buffers)])
+
+
+def _bitmap(flags: Iterable[bool]) -> bytes:
+    """Return a bit for each flag, the first one in the lowest bit of the first byte."""
+    digits = "".join("01"[flag] for flag in flags)
+    return int("0" + digits[::-1], 2).to_bytes((len(digits) + 7) // 8, "little")
 
 
 def _arrow() -> Any:

@@ -1,8 +1,8 @@
-"""Tools for models: methods whose answers are text, errors too, and their JSON Schemas.
+"""Tools for models: methods that answer with text, even for errors, and their JSON Schemas.
 
-A model that gets an exception can do nothing with it, and most frameworks end the run on one. So a
-tool never raises for what a model wrote; it answers with the error's statement, without the advice
-that would tell a model which permission to ask for.
+A model can't use an exception, and most frameworks end the run. So a tool never raises because of a
+model's mistake. It answers with the error's statement, without the advice, which would tell the
+model which permission to ask for.
 """
 
 import functools
@@ -24,12 +24,13 @@ _ARGUMENT: Final = re.compile(r"^    (\w+): (.+(?:\n        .+)*)", re.MULTILINE
 
 
 def tool(method: _F) -> _F:
-    """Make a method a tool: wrong arguments and errors become its answer."""
+    """Make a method a tool: wrong arguments and errors become answers."""
 
     @functools.wraps(method)
     def answer(*given: Any, **named: Any) -> str:
         try:
-            # Bound before the call: a TypeError from inside the tool is not the model's mistake.
+            # Arguments are bound before the call, because a TypeError in the tool is not the
+            # model's mistake.
             bound = inspect.signature(method).bind(*given, **named)
         except TypeError as error:
             return f"Error: {method.__name__}: {error}"
@@ -39,14 +40,15 @@ def tool(method: _F) -> _F:
         try:
             return method(*given, **named)
         except MessageBodyError as error:
-            # Not `str(error)`: its advice names permissions, and a model would ask for them.
+            # Not `str(error)`, because its advice names permissions, and a model would ask for
+            # them.
             return f"Error: {error.statement}"
 
     return answer  # type: ignore[return-value]
 
 
 class Toolbox:
-    """A set of tools over one thing.
+    """A set of tools for one object.
 
     Subclasses list the names of their tools in `TOOLS`; each is a method with annotations and a
     docstring, from which its description and its JSON Schema are made.
@@ -78,7 +80,7 @@ class Toolbox:
         ]
 
     def call(self, name: str, arguments: str | Mapping[str, Any]) -> str:
-        """Return a tool's answer to a call, as a model made it; it never raises for what is in it.
+        """Return a tool's answer to a model's call; mistakes in the call raise no error.
 
         Arguments:
             name: the name of the tool.
@@ -94,7 +96,7 @@ class Toolbox:
                 return f"Error: the arguments of {name} are not JSON"
         if not isinstance(arguments, Mapping):
             return f"Error: the arguments of {name} are not an object"
-        # Keys become text, for a mapping that a caller built may have others, which `**` refuses.
+        # Keys become text, because a caller's mapping may have other keys, which `**` refuses.
         return getattr(self, name)(**{str(key): value for key, value in arguments.items()})  # type: ignore[no-any-return]
 
 
@@ -110,7 +112,7 @@ def require_toolbox(value: Toolbox) -> Toolbox:
 
 
 def description_of(function: Callable[..., str]) -> str:
-    """Return what a model is told of a tool: its docstring up to the arguments."""
+    """Return the description of a tool for a model: its docstring up to the arguments."""
     return inspect.getdoc(function).partition("\n\nArguments:")[0]  # type: ignore[union-attr]
 
 
@@ -119,8 +121,8 @@ def parameters_of(function: Callable[..., str], *, strict: bool = True) -> dict[
 
     Arguments:
         function: the tool.
-        strict: require every argument, as strict modes of providers do; what has a default may be
-            null. Otherwise it may be left out, too.
+        strict: require every argument, as strict modes of providers do; an argument with a default
+            may be null. Otherwise it may also be left out.
     """
     about = dict(_ARGUMENT.findall(inspect.getdoc(function) or ""))
     properties = {}
@@ -155,7 +157,7 @@ def _wrong(method: Callable[..., Any], arguments: Mapping[str, Any]) -> str:
         if name == "self" or name not in arguments:
             continue
         kinds, value = _kinds(parameter.annotation), arguments[name]
-        # JSON has no integers that are booleans.
+        # In JSON, a boolean is not an integer.
         if isinstance(value, bool) != (bool in kinds) or not isinstance(value, kinds):
             if value is None and type(None) in kinds:
                 continue
@@ -165,10 +167,10 @@ def _wrong(method: Callable[..., Any], arguments: Mapping[str, Any]) -> str:
 
 
 def find_part(body: MessageBody, part: str) -> int:
-    """Return the position of a part that a model named by its name or its number.
+    """Return the position of a part, which a model gives as a name or a number.
 
     Raises:
-        PartNotFound: there is no such part; says which name may have been meant.
+        PartNotFound: there is no such part; the text suggests a name.
     """
     # Python refuses to read thousands of digits, and no body has a billion parts.
     is_number = part.isascii() and part.isdigit() and len(part) < 10

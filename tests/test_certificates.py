@@ -4,6 +4,7 @@ import copy
 import itertools
 import json
 import random
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -16,9 +17,12 @@ from messagebody.compatibility.inclusion import lenient_schema
 from messagebody.errors import InvalidPattern
 from messagebody.globs import content_type_pattern, name_pattern
 from tests.compatibility import oracle
-from tests.compatibility.generators import pair, plausible
+from tests.compatibility.generators import crowded, pair, plausible
 
-# Each shows one way to prove: a part inside another, a union, a split by names, no body at all.
+Generator = Callable[[random.Random], tuple[oracle.Schema, oracle.Schema]]
+
+# Each shows one way to prove: a part inside another, a union, a count of parts and names, also
+# with names that are taken, cases, no body at all.
 PROVED: list[tuple[oracle.Schema, oracle.Schema]] = [
     ([("/sources/*", "text/markdown", False)], [("/sources/**", "text/*", False)]),
     ([("/**", "text/plain", False)], [("/*", "*/*", False), ("/*/**", "text/*", False)]),
@@ -26,7 +30,18 @@ PROVED: list[tuple[oracle.Schema, oracle.Schema]] = [
         [("/{a,b}", "text/plain", True), ("/a", "text/html", True)],
         [("/b", "text/plain", True), ("/*", "text/*", False)],
     ),
+    (
+        [("/{a,b}", "text/{plain,html}", True), ("/a", "text/{html,csv}", True),
+         ("/a", "text/{csv,plain}", True)],
+        [("/b", "text/*", True), ("/*", "text/*", False)],
+    ),
+    (
+        [("/{a,b}", "text/plain", True), ("/{a,b}", "text/html", True),
+         ("/{a,b}", "image/png", False)],
+        [("/*", "text/*", False)],
+    ),
     ([("/a", "text/plain", True), ("/a", "text/html", True)], []),
+    ([("/./a", "text/plain", False)], [("/./a", "text/*", False)]),
     ([("/a", "image/png", False), ("/a", "text/plain", True)], [("/a", "text/*", True)]),
     ([(None, "text/markdown", True)], [(None, "text/*", True), ("/**", "*/*", False)]),
     ([(f"/{{{'a,b,c'}}}", f"text/{n}", True) for n in range(4)], []),
@@ -69,6 +84,16 @@ class TestVerify:
         assert not verify(sent, taken, proof | {"lenient": False})
         assert not verify(sent, lenient_schema(taken), proof)
 
+    def test_each_is_its_own(self) -> None:
+        a: oracle.Schema = [(None, "text/markdown", True), ("/x/*", "image/*", False)]
+        b: oracle.Schema = [(None, "text/*", True), ("/**", "image/*", False)]
+        before = certified(a, b)
+        answer = check(MessageBodySchema(a), MessageBodySchema(b))
+        assert answer.certificate is not None
+        for part in (*answer.certificate["parts"], answer.certificate["required"]["0"]):
+            part["words"].clear()
+        assert certified(a, b) == before
+
     def test_only_always_has_one(self) -> None:
         assert certified([("/a", "*/*", False)], [("/b", "*/*", False)]) is None
 
@@ -94,6 +119,117 @@ class TestVerify:
         sent, taken, proof = MessageBodySchema(a), MessageBodySchema(b), certified(a, b)
         assert verify(sent, taken, proof)
         assert not verify(sent, taken, proof, steps=1000)
+
+
+def pigeons(names: int, parts: int) -> oracle.Schema:
+    """Return required parts that no part of a body satisfies two of, and which share the names."""
+    pattern = "/{" + ",".join(f"n{i}" for i in range(names)) + "}"
+    return [(pattern, f"text/t{i}", True) for i in range(parts)]
+
+
+class TestCounting:
+    """Required parts that have fewer names than they are many."""
+
+    @pytest.mark.parametrize("count", [6, 10, 40])
+    def test_one_name_too_few(self, count: int) -> None:
+        proof = certified(pigeons(count, count + 1), [])
+        assert verify(MessageBodySchema(pigeons(count, count + 1)), MessageBodySchema([]), proof)
+        assert len(proof["empty"]["crowd"]) == count + 1
+        assert len(json.dumps(proof)) < 500 + 20 * count**2
+
+    @pytest.mark.parametrize("count", [6, 10, 20])
+    def test_no_name_left(self, count: int) -> None:
+        a = [*pigeons(count, count), ("/n0", "image/png", False)]
+        b: oracle.Schema = [("/*", "text/*", False), ("/n1", "text/*", True)]
+        proof = certified(a, b)
+        assert verify(MessageBodySchema(a), MessageBodySchema(b), proof)
+        # Take a part away: a name is left, and the same words prove nothing.
+        for place in range(count):
+            sent = MessageBodySchema(
+                [*a[:place], (a[place][0], a[place][1], False), *a[place + 1 :]]
+            )
+            forged = proof | {"producer": schema_digest(sent)}
+            assert not verify(sent, MessageBodySchema(b), forged)
+
+    @pytest.mark.parametrize(
+        "forge",
+        [
+            {"crowd": [0, 1]},
+            {"crowd": [0, 1, 1]},
+            {"crowd": [0, 1, 3]},
+            {"crowd": [0, 1, 4]},
+            {"crowd": [0, 1, 5]},
+            {"crowd": []},
+            {"crowd": [], "names": {}, "words": []},
+            {"crowd": [0, 1, 4], "words": []},
+            {"names": {"/a": None}},
+            {"names": {"/a": None, "/c": None}},
+            {"names": {"/a": None, "/b/": None}},
+            {"names": {"/a": None}, "taken": ["/b"]},
+            {"names": {}, "taken": ["/a", "/b"]},
+            {"words": []},
+        ],
+    )
+    def test_forged(self, forge: dict[str, Any]) -> None:
+        # Parts 0 and 1 have one name too many for them; 2 makes them a crowd, the others do not.
+        a: oracle.Schema = [
+            ("/{a,b}", "text/plain", True),
+            ("/{a,b}", "text/html", True),
+            ("/{a,b}", "text/csv", True),
+            ("/{a,b}", "text/css", False),
+            ("/{a,b}", "text/*", True),
+            ("/{a,b,c}", "text/css", True),
+        ]
+        taken = MessageBodySchema([])
+        proof = certified(a, [])
+        assert proof["empty"]["crowd"] == [0, 1, 2]
+        assert verify(MessageBodySchema(a), taken, proof)
+        sent = MessageBodySchema([*a[:2], (a[2][0], a[2][1], False), *a[3:]])
+        assert not check(sent, taken)
+        for words in (proof["empty"]["words"], [[" text/"]] * 6, [["/a text/", "/b"]] * 3):
+            tree = {**proof["empty"], "words": words, **forge}
+            forged = proof | {"producer": schema_digest(sent), "empty": tree}
+            assert not verify(sent, taken, forged)
+
+    def test_what_is_avoided_at_one_name_is_not_at_another(self) -> None:
+        kinds = [f"text/{{plain,{each}}}" for each in ("html", "csv", "css")]
+        a: oracle.Schema = [("/{a,b}", kind, True) for kind in kinds]
+        b: oracle.Schema = [("/*", "*/*", False), ("/{a,b}", "text/plain", True)]
+        proof, sent = certified(a, b), MessageBodySchema(a)
+        # For boxes with an end of words, all of these are a proof.
+        types = [f" text/{each}" for each in ("plain", "html", "csv", "css")]
+        every = [name + kind for name in ("/a", "/b") for kind in types]
+        tree = proof["required"]["1"] | {"words": [every] * 3 + [types] * 3}
+        proof["required"]["1"] = tree
+        assert verify(sent, MessageBodySchema(b), proof)
+        # One part, /b with text/plain, may satisfy all three here.
+        b[1] = ("/a", "text/plain", True)
+        assert not oracle.decide(a, b).always
+        taken = MessageBodySchema(b)
+        assert not verify(sent, taken, proof | {"consumer": schema_digest(taken)})
+
+    def test_a_name_is_taken_only_by_what_is_there(self) -> None:
+        sent, word = MessageBodySchema([("/b", "text/plain", True)]), "/b text/plain"
+        for name, is_true in (("/b", True), ("/a", False)):
+            taken = MessageBodySchema([(name, "text/plain", True), ("/*", "*/*", False)])
+            head = {"rules": 1, "lenient": False, "names": []}
+            head |= {"producer": schema_digest(sent), "consumer": schema_digest(taken)}
+            parts = [{"in": [1], "except": [], "words": [word]}]
+            tree = {"crowd": [0], "names": {}, "taken": ["/b"], "words": [[word], [word[2:]]]}
+            proof = head | {"parts": parts, "required": {"0": tree}}
+            assert verify(sent, taken, proof) is is_true
+
+    def test_every_always_is_certified(self) -> None:
+        pairs = [crowded(random.Random(seed)) for seed in range(400)]
+        assert [(a, b) for a, b in pairs if not is_certified(a, b)] == []
+        assert sum(bool(check(MessageBodySchema(a), MessageBodySchema(b))) for a, b in pairs) > 80
+
+    def test_false_claims_are_never_proved(self) -> None:
+        assert proved_wrongly(range(300), crowded) == []
+
+    @pytest.mark.slow
+    def test_false_claims_are_never_proved_at_length(self) -> None:
+        assert proved_wrongly(range(300, 10_000), crowded) == []
 
 
 class TestRandomPairs:
@@ -127,11 +263,13 @@ def is_certified(a: oracle.Schema, b: oracle.Schema) -> bool:
     return not answer or verify(sent, taken, json.loads(json.dumps(answer.certificate)))
 
 
-def proved_wrongly(seeds: range) -> list[tuple[oracle.Schema, oracle.Schema]]:
+def proved_wrongly(
+    seeds: range, generate: Generator | None = None
+) -> list[tuple[oracle.Schema, oracle.Schema]]:
     """Return pairs of which a certificate convinces and brute force does not."""
     wrong = []
     for seed in seeds:
-        a, b = pair(seed)
+        a, b = generate(random.Random(seed)) if generate else pair(seed)
         proof = certified(a, b)
         if proof is None:
             continue
@@ -196,7 +334,7 @@ class TestHostileCertificates:
     @given(st.recursive(
         st.none() | st.booleans() | st.integers(-3, 3) | st.floats() | st.text(max_size=3),
         lambda inner: st.lists(inner, max_size=3) | st.dictionaries(
-            st.sampled_from(["parts", "names", "required", "empty", "split", "clash", "words"]),
+            st.sampled_from(["parts", "names", "required", "empty", "crowd", "taken", "words"]),
             inner, max_size=4,
         ),
         max_leaves=12,
@@ -211,9 +349,9 @@ class TestHostileCertificates:
 
     def test_deep_trees_end(self) -> None:
         sent, taken = MessageBodySchema([("/a", "*/*", True)]), MessageBodySchema([])
-        tree: Any = {"clash": "/a", "words": []}
+        tree: Any = None
         for _ in range(5000):
-            tree = {"split": 0, "names": {"/a": tree}, "words": ["/a a/a"]}
+            tree = {"crowd": [0], "names": {"/a": tree}, "taken": [], "words": [["/a a/a"]]}
         proof = {"rules": 1, "lenient": False, "empty": tree}
         proof |= {"producer": schema_digest(sent), "consumer": schema_digest(taken)}
         assert not verify(sent, taken, proof)

@@ -36,6 +36,16 @@ QUESTIONS = {
     "the row that a part becomes": "tables",
     "how a killed job goes on": "bulk/run",
     "how text of a stranger is escaped in a page": "rendering/elements",
+    "how many characters of a part a tool gives to a model": "prompting/reader",
+    "how often a failed shard is tried": "bulk/run",
+    "that the events of a stream come in order": "streaming/accumulator",
+    "which formats a message may be of": "formats/base",
+    "that a part named /con is not unpacked": "interop/directory",
+    "how long an object that no body refers to is safe from a sweep": "stores/objects",
+    "whether an unknown member of a part is a slip": "wire/members",
+    "which pictures a page shows": "rendering/contents",
+    "what a schema says that is inferred from bodies": "schema/inference",
+    "how the path /city=Oslo is written as a name": "filesystem/paths",
 }
 
 

@@ -1,6 +1,8 @@
 """Tables of parts: nothing is lost, other libraries read them, and rows of no body are refused."""
 
 import io
+import subprocess
+import sys
 from typing import Any
 
 import duckdb
@@ -47,6 +49,34 @@ def test_nothing_is_lost_in_a_file(found: list[MessageBody]) -> None:
     rows = [*reader.bodies(0, len(reader.groups()))]
     assert [row.error for row in rows] == [None] * len(found)
     assert [row.body for row in rows] == found
+
+
+@given(st.lists(bodies(), max_size=4))
+def test_columns_are_those_that_arrow_makes_of_lists(found: list[MessageBody]) -> None:
+    table = to_table(found)
+    table.validate(full=True)
+    lists = {name: table.column(name).to_pylist() for name in COLUMNS}
+    assert table.combine_chunks() == pa.table(lists, schema=table.schema)
+
+
+def test_large_bodies_are_tables_one_after_another() -> None:
+    found = [MessageBody([Part("ä" * 3_000_000), Part(bytes(9_000_000)), Part("")])] * 3
+    table = to_table(found)
+    assert [body for _, body in from_table(table)] == found
+    assert table.column("data").num_chunks > 3
+    assert max(each.nbytes for each in table.to_batches()) < 10_000_000
+
+
+def test_pandas_is_not_loaded() -> None:
+    """A worker has fifty megabytes more with it, and Arrow loads it to make arrays of lists."""
+    program = (
+        "import io, sys; from messagebody import MessageBody, Part, tables\n"
+        "writer = tables.TableWriter(io.BytesIO())\n"
+        "writer.add('a', MessageBody([Part('x'), Part(b'x')])); writer.close()\n"
+        "assert 'pyarrow' in sys.modules; print('pandas' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True)
+    assert done.stdout.split() == [b"False"]
 
 
 def test_a_row_says_what_a_part_is() -> None:
@@ -152,3 +182,7 @@ def test_other_files_and_values_are_refused() -> None:
         list(from_table([sample()]))
     with pytest.raises(InvalidArgument, match="put a single body into a list"):
         to_table(sample())  # type: ignore[arg-type]
+    with pytest.raises(InvalidArgument, match="text as an id of a body"):
+        to_table([(1, sample())])  # type: ignore[list-item]
+    with pytest.raises(InvalidArgument, match="text as an id of a body"):
+        to_table({"\ud800": sample()})

@@ -1,4 +1,4 @@
-"""Bodies as archives and as mail: formats of bytes, read within bounds and written alike each time.
+"""Bodies as archives and mail: formats of bytes, with bounded reading and stable output.
 
 `zip`, `tar` and `mime` are adapters, as `messagebody.formats.adapter` finds them by name.
 """

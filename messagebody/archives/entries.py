@@ -1,4 +1,4 @@
-"""Entries of archives: what may become a part, and where its content is kept."""
+"""Entries of archives: the rules for becoming a part, and the place of their content."""
 
 import io
 import os
@@ -36,8 +36,8 @@ class Entry:
     """One file in an archive.
 
     Arguments:
-        path: its path there, as it stands.
-        size: its bytes, as the archive says.
+        path: its path there, unchanged.
+        size: its bytes, as the archive states.
         problem: why it can't be a part; None if it can.
         open: opens its content.
     """
@@ -62,11 +62,11 @@ def opened(source: Source) -> Iterator[BinaryIO]:
 
 @contextmanager
 def damage_told(kinds: tuple[type[Exception], ...], subject: str = "the archive") -> Iterator[None]:
-    """Tell of damage, which the library of a format raises as errors of many kinds.
+    """Report damage, for which the library of a format raises many kinds of errors.
 
     Arguments:
-        kinds: what it raises for archives that are damaged, or made to harm.
-        subject: what errors call what is read.
+        kinds: the errors that it raises for damaged and malicious archives.
+        subject: the name of the source in errors.
 
     Raises:
         DecodeError: the block raised one of them.
@@ -76,7 +76,7 @@ def damage_told(kinds: tuple[type[Exception], ...], subject: str = "the archive"
     except MessageBodyError:
         raise
     except kinds as error:
-        # The disk failed, not the archive: the library raises its own without a number.
+        # The disk failed, not the archive: the library's own OSErrors have no number.
         if isinstance(error, OSError) and error.errno is not None:
             raise
         raise DecodeError(f"{subject} can't be read: {error}") from error
@@ -87,8 +87,8 @@ class Taken:
     """The parts of an archive while it is read.
 
     Arguments:
-        into: a directory for the content; in memory if there is none.
-        rename: whether a path that is not a part name gets another one.
+        into: a directory for the content; None keeps it in memory.
+        rename: whether a path that is not a part name is replaced by a legal name.
         limits: what to take before refusing.
         max_bytes: bytes of all entries together.
     """
@@ -100,17 +100,17 @@ class Taken:
     body: MessageBody = attrs.field(factory=MessageBody)
 
     def all_of(self, subject: str, entries: Iterable[Entry]) -> MessageBody:
-        """Return the body of some entries; all that can't be taken are refused at once.
+        """Return the body of some entries; one error names all entries that can't be taken.
 
         Raises:
-            RefusedPaths: with every entry that can't be taken, and why.
+            RefusedPaths: entries can't be taken; it holds each with its reason.
             DecodeError: there are too many, or they are too large.
         """
         # All are checked before the first is read: a refused archive leaves no files in `into`.
         held = [*self._within_limits(entries)]
         refused = [f"{quote(entry.path)}: {problem}" for entry in held
                    if (problem := self._problem(entry)) is not None]  # fmt: skip
-        # "a" and "./a" are one file to everybody who unpacks, and the later would win.
+        # Every program unpacks "a" and "./a" to one file, and the later entry would win.
         counts = Counter(entry.path.removeprefix("./") for entry in held)
         twice = (path for path, count in counts.items() if count > 1)
         refused += [f"{quote(path)}: two entries have this path" for path in twice]
@@ -137,7 +137,8 @@ class Taken:
         if entry.problem is not None:
             return entry.problem
         path = entry.path
-        # Archives are read alike on every system, so a drive of Windows is absolute on Linux too.
+        # Archives are read in the same way on every system, so a Windows drive is absolute on
+        # Linux.
         if path.startswith(("/", "\\")) or path[1:2] == ":":
             return "an absolute path"
         if ".." in path.replace("\\", "/").split("/"):
@@ -157,7 +158,7 @@ class Taken:
         self.body.append(Part(self._content(entry), name=name, metadata=metadata))
 
     def _content(self, entry: Entry) -> Any:
-        """Read an entry: never more than it says to be."""
+        """Read an entry, and never more than its stated size."""
         with entry.open() as stream:
             return kept(_measured(stream, entry), self.into, len(self.body))
 
@@ -168,14 +169,15 @@ def kept(chunks: Iterable[bytes], into: Path | None, number: int) -> bytes | Loc
     Arguments:
         chunks: the content.
         into: the directory; None for memory.
-        number: that of the part: what the sender calls a file must never decide where bytes go.
+        number: the number of the part, because a sender's file name must never decide where bytes
+            go.
     """
     if into is None:
         memory = io.BytesIO()
         memory.writelines(chunks)
         return memory.getvalue()
     path = into / f"{number:08}"
-    # Never over a file that is there, nor through a link that was put there.
+    # Never over an existing file, and never through a link.
     with path.open("xb") as file:
         try:
             file.writelines(chunks)
@@ -189,7 +191,7 @@ def _measured(stream: BinaryIO, entry: Entry) -> Iterator[bytes]:
     seen = 0
     while chunk := stream.read(CHUNK):
         seen += len(chunk)
-        # The limits were checked with the sizes that the archive states.
+        # The limits were checked against the sizes that the archive states.
         if seen > entry.size:
             break
         yield chunk
@@ -213,15 +215,15 @@ def take(
 
 
 def most_bytes(into: Path | None, limits: Limits) -> int:
-    """Return the most bytes read by default: in memory as many as a message may have."""
+    """Return the default limit of bytes to read; in memory it is the limit of a message."""
     return limits.json_bytes if into is None else 4 * _GIB
 
 
-# Out
+# Writing
 
 
 def packed(write: Callable[[BinaryIO], list[Loss]]) -> Converted[bytes]:
-    """Return as bytes what a function writes to a file, and what it says was lost."""
+    """Return the bytes that a function writes to a file, and the losses that it returns."""
     file = io.BytesIO()
     losses = write(file)
     return Converted(file.getvalue(), losses)
@@ -229,7 +231,7 @@ def packed(write: Callable[[BinaryIO], list[Loss]]) -> Converted[bytes]:
 
 @attrs.frozen
 class Leaving:
-    """One part on its way into an archive: its path there, and where its content is."""
+    """One part to be written into an archive: its path there, and the place of its content."""
 
     path: str
     part: Part
@@ -243,13 +245,14 @@ def leaving(
     *,
     keeps: frozenset[str] | None = None,
 ) -> Iterator[Leaving]:
-    """Yield the parts that go into an archive, and note what gets lost.
+    """Yield the parts that go into an archive, and note the losses.
 
     Arguments:
         body: the body.
         losses: takes the losses.
         resolver: reads references; without one they are left out.
-        keeps: the metadata that has a place beside the type; None if there is none for either.
+        keeps: the metadata that the archive can hold besides the type; None if it can't hold
+            either.
     """
     require_body(body)
     for index, part in enumerate(body):

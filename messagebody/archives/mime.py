@@ -1,4 +1,4 @@
-"""Multipart messages of mail and forms, in and out."""
+"""Multipart messages of mail and forms, read and written."""
 
 import email.header
 import email.utils
@@ -39,17 +39,17 @@ from messagebody.references import Resolver
 from messagebody.wire import base64
 
 SUBTYPES: Final = ("mixed", "related", "alternative", "form-data")
-"""What a message may be: `multipart/` and one of these."""
+"""The subtypes of `multipart/` that a message may have."""
 
-# Base64 has no "-": the line never stands in content.
+# Base64 has no "-", so this line never occurs in content.
 _BOUNDARY: Final = "--messagebody--"
 _HEADERS: Final = ("Content-ID", "Content-Location")
 _READ: Final = frozenset({"content-type", "content-disposition", "content-id", "content-location"})
-# Encoded words of a file name; the library looks from each to the end of the text.
+# Encoded words of a file name; for each, the library searches to the end of the text.
 _WORDS: Final = 100
 _SAFE: Final = re.compile(r"[\x20-\x7e]*")
-# What a content type says beside the type of the content. It begins where a run of white space
-# does: tried from each space of a long run, it would take the square of its length.
+# The rest of a content type after the type. A match begins only at the start of a run of white
+# space: tried from each space of a long run, it would take the square of its length.
 _NAMES: Final = re.compile(
     r"""(?<!\s)\s*;\s*(?:name|boundary)[*\d]*=("[^"]*"|[^;\s]*)""", re.IGNORECASE
 )
@@ -66,16 +66,16 @@ def to_body(
     limits: Limits = DEFAULT_LIMITS,
     max_bytes: int | None = None,
 ) -> Converted[MessageBody]:
-    """Return the body of a message: its parts in order, those of parts within parts too.
+    """Return the body of a message: its parts in order, including parts within parts.
 
-    File names are read as each RFC writes them (2047, 2231, 7578), also where they are raw UTF-8.
-    `Content-ID`, `Content-Location` and the name of a form's field are metadata of the part.
+    File names are read in the form of each RFC (2047, 2231, 7578), and as raw UTF-8. `Content-ID`,
+    `Content-Location` and the name of a form's field are metadata of the part.
 
     Arguments:
         source: bytes, the path of a file, or a binary file.
-        into: a directory for the content, which is kept in memory if not given; nothing stays in
-            it if the message is refused.
-        limits: what to take before refusing; `part_bytes` is not for what goes to a directory.
+        into: a directory for the content, which is kept in memory if not given. It stays empty if
+            the message is refused.
+        limits: the limits of the reader; `part_bytes` does not apply to content in a directory.
         max_bytes: bytes of the message; `limits.json_bytes` in memory, 4 GiB in a directory.
 
     Raises:
@@ -121,7 +121,7 @@ def _bounded(leaf: Leaf, most: int | None) -> Iterator[bytes]:
 
 
 def _about(leaf: Leaf, taken: Container[str], losses: list[Loss]) -> dict[str, Any]:
-    """Return what the headers of a part say about it."""
+    """Return the description of a part in its headers."""
     head: Any = leaf.head
     with damage_told(DAMAGES, f"part {leaf.number}"):
         _read_raw_text(head)
@@ -148,7 +148,7 @@ def _about(leaf: Leaf, taken: Container[str], losses: list[Loss]) -> dict[str, A
 
 
 def _read_raw_text(part: Any) -> None:
-    """Read headers that hold UTF-8 as it is, which the library keeps as single bytes."""
+    """Read headers with raw UTF-8, which the library keeps as single bytes."""
     for key, value in [*part.raw_items()]:
         if key.lower() in _READ and not value.isascii():
             text = value.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
@@ -165,7 +165,7 @@ def _joined(header: Any) -> str:
 
 
 def _decoded(value: Any) -> str:
-    """Return text that an RFC encoded: 2231 as three pieces, 2047 as words, 7578 as it is."""
+    """Return decoded text: RFC 2231 has three pieces, RFC 2047 words, and RFC 7578 plain text."""
     if value is None:
         return ""
     text = email.utils.collapse_rfc2231_value(value)
@@ -223,7 +223,7 @@ def _encoded(content: BinaryIO) -> Iterator[bytes]:
         whole = len(rest) // _LINE * _LINE
         for start in range(0, whole, _LINE):
             yield base64.encode(rest[start : start + _LINE]).encode() + b"\r\n"
-        # Kept for the next chunk: padding may stand only at the end of base64.
+        # Kept for the next chunk, because padding is only allowed at the end of base64.
         rest = rest[whole:]
     if rest:
         yield base64.encode(rest).encode() + b"\r\n"
@@ -247,7 +247,7 @@ def _headers(each: Leaving, subtype: str, number: int) -> Iterator[str]:
 
 
 def _line(value: Any) -> str:
-    """Return the value of a header: it must not begin another one."""
+    """Return the value of a header, which must not begin another header."""
     if not isinstance(value, str) or not _SAFE.fullmatch(value):
         raise InvalidArgument("a header of one line in printable ASCII", value)
     return value

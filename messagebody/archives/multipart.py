@@ -1,6 +1,6 @@
 """The parts of a multipart message, read from a file line by line.
 
-Only headers are parsed by Python's `email`: its parser keeps all content in memory, several times.
+Python's `email` only parses the headers, because its parser keeps several copies of all content.
 """
 
 import binascii
@@ -19,19 +19,19 @@ from messagebody.archives.entries import CHUNK, damage_told
 from messagebody.errors import DecodeError
 from messagebody.formats.base import Loss, LossKind
 
-# Parts within parts are read by recursion, and a sender decides how deep they go.
+# Parts within parts are read by recursion, and the sender decides their depth.
 _DEPTH: Final = 20
 _HEADER_BYTES: Final = 1024 * 1024
-# What the library takes for a header; any other line begins the content.
+# The lines that the library takes as headers; any other line begins the content.
 _HEADER: Final = re.compile(rb"From |[!-9;-~]*:|[\t ]")
 _BASE64: Final = f"{string.ascii_letters}{string.digits}+/=".encode()
 _NOT_BASE64: Final = bytes(each for each in range(256) if each not in _BASE64)
-# The library counts quotes from the start at each ";" again.
+# At each ";", the library counts the quotes from the start again.
 _PARAMETERS: Final = 100
 _FORWARDED: Final = ("message/rfc822", "message/global")
 _UUENCODED: Final = ("x-uuencode", "uuencode", "uue", "x-uue")
 DAMAGES: Final = (MessageError, ValueError, LookupError, TypeError, AttributeError)
-"""What the library raises for headers and content that are damaged."""
+"""The errors that the library raises for damaged headers and content."""
 
 
 @attrs.frozen
@@ -39,9 +39,9 @@ class Leaf:
     """A part that holds no other parts.
 
     Arguments:
-        number: its place among all of them, from 0.
+        number: its position among all of them, from 0.
         head: its headers.
-        content: its content, decoded; to be read before the next part is.
+        content: its decoded content, which must be read before the next part.
     """
 
     number: int
@@ -50,11 +50,11 @@ class Leaf:
 
 
 class Reader:
-    """Read the parts of a multipart message from a file, those of parts within parts too.
+    """Read the parts of a multipart message from a file, including parts within parts.
 
     Arguments:
         file: the message.
-        max_bytes: bytes of the message to read at most.
+        max_bytes: the largest number of bytes to read.
     """
 
     def __init__(self, file: BinaryIO, max_bytes: int) -> None:
@@ -65,7 +65,7 @@ class Reader:
         self._count = 0
         self._delimiters: list[bytes] = []
         self._delimiter = b""
-        """The delimiter that was just read, if one was."""
+        """The delimiter that was just read, if any."""
         self._held = b""
         self._begins_line = True
 
@@ -113,7 +113,7 @@ class Reader:
             self._count += 1
 
     def _head(self) -> "Message[str, str] | None":
-        """Return the headers of a part, None if there is not even a line."""
+        """Return the headers of a part, None if it has no line at all."""
         lines, size, is_whole = [], 0, True
         while (line := self._line()) and (_HEADER.match(line) or not is_whole):
             lines.append(line)
@@ -122,12 +122,13 @@ class Reader:
                 raise DecodeError(f"the headers of a part have more than {_HEADER_BYTES:,} bytes")
         if not line and not lines:
             return None
-        # The first line of a message in a mailbox is none of its headers: here, content begins.
+        # The first line of a message in a mailbox is not a header: the content begins here.
         first = lines.pop() if len(lines) > 1 and lines[-1].startswith(b"From ") else b""
-        # The blank line between headers and content belongs to neither.
+        # The blank line between headers and content is part of neither.
         self._held = first + (line if line.strip(b"\r\n") else b"")
         with damage_told(DAMAGES, "the message"):
-            # Newer policies parse headers by their grammar, and may raise on damaged ones.
+            # Newer policies parse headers by their grammar, and may raise errors for damaged
+            # headers.
             head = BytesHeaderParser(policy=compat32).parsebytes(b"".join(lines))
         for key in ("Content-Type", "Content-Disposition"):
             if str(head.get(key, "")).count(";") > _PARAMETERS:
@@ -148,7 +149,7 @@ class Reader:
         for block in self._blocks():
             letters = block.translate(None, _NOT_BASE64)
             if b"=" in rest:
-                more = more or letters.strip(b"=")  # read to the end, for the next part is there
+                more = more or letters.strip(b"=")  # read to the end, where the next part begins
                 continue
             rest += letters
             if b"=" not in rest:
@@ -164,7 +165,7 @@ class Reader:
         rest = b""
         for block in self._blocks():
             rest += block
-            # Only a line that is too long is cut, and then maybe within an escape.
+            # Only a line that is too long is cut, and the cut may be inside an escape.
             escape = rest.find(b"=", max(len(rest) - 2, 0))
             end = len(rest) if rest.endswith(b"\n") or escape < 0 else escape
             yield binascii.a2b_qp(rest[:end])
@@ -177,12 +178,12 @@ class Reader:
             if line.strip() == b"end":
                 is_open = False
             elif is_open and line.strip():
-                # Some writers pad a line beyond the length that it states.
+                # Some writers pad a line to more than its stated length.
                 yield binascii.a2b_uu(line[: ((line[0] - 32 & 63) * 4 + 5) // 3])
             is_open = is_open or line.startswith(b"begin ")
 
     def _blocks(self) -> Iterator[bytes]:
-        """Yield the content of a part as it is, in pieces of whole lines."""
+        """Yield the unchanged content of a part, in pieces of whole lines."""
         block, size, held = [], 0, b""
         while line := self._line():
             block.append(held)
@@ -200,14 +201,14 @@ class Reader:
             pass
 
     def _take(self, delimiter: bytes) -> bool | None:
-        """Go beyond a delimiter; tell whether it is the last, None if it is not the one here."""
+        """Pass a delimiter; tell whether it is the last, None if it is not at this position."""
         is_last = _is_last(self._delimiter, delimiter)
         if is_last is not None:
             self._delimiter = b""
         return is_last
 
     def _line(self) -> bytes:
-        """Return the next line, or a piece of a long one; nothing at a delimiter and the end."""
+        """Return the next line, or a piece of a long one; it is empty at a delimiter or the end."""
         if self._delimiter:
             return b""
         if self._held:
@@ -215,7 +216,7 @@ class Reader:
             return line
         line = self._file.readline(CHUNK)
         if line.endswith(b"\r"):
-            line += self._file.readline(1)  # the end of a line stays in one piece
+            line += self._file.readline(1)  # the line end must not be split
         self._read += len(line)
         if self._read > self._max_bytes:
             raise DecodeError(f"the message has more than {self._max_bytes:,} bytes")
@@ -226,7 +227,7 @@ class Reader:
         return line
 
     def _is_delimiter(self, line: bytes) -> bool:
-        # Also that of a message around: the end of an inner one may be missing.
+        # Delimiters of an outer message count too, because the end of an inner one may be missing.
         return any(_is_last(line, delimiter) is not None for delimiter in self._delimiters)
 
     def _lose(self, where: str, why: str) -> None:
@@ -234,14 +235,14 @@ class Reader:
 
 
 def _boundary(head: "Message[str, str]") -> bytes | None:
-    """Return what stands between the parts of a message, None if it has no parts."""
+    """Return the delimiter between the parts of a message, None if it has no parts."""
     with damage_told(DAMAGES, "the message"):
         stated = head.get_boundary() if head.get_content_maintype() == "multipart" else None
         return None if stated is None else stated.encode("utf-8", "surrogateescape")
 
 
 def _is_last(line: bytes, delimiter: bytes) -> bool | None:
-    """Return whether a line is the last delimiter of a message, None if it is none of it."""
+    """Return whether a line is the last delimiter of a message, None if it is not a delimiter."""
     if not delimiter or not line.startswith(delimiter):
         return None
     rest = line[len(delimiter) :].rstrip(b" \t\r\n")

@@ -1,4 +1,4 @@
-"""TAR archives without compression, in and out."""
+"""TAR archives without compression, read and written."""
 
 import io
 import os
@@ -29,13 +29,13 @@ from messagebody.references import Resolver
 
 # Long names and pax headers are read as a whole, and state their own size.
 _HEADER_BYTES: Final = 1024 * 1024
-# Content of unknown size waits in memory up to here, and beyond in a temporary file.
+# Content of unknown size is kept in memory up to this size, and larger content in a file.
 _IN_MEMORY: Final = 8 * 1024 * 1024
 _DAMAGES: Final = (tarfile.TarError, EOFError, ValueError, OSError, OverflowError, RecursionError)
 
 
 class _Careful(io.RawIOBase):
-    """A file that refuses to be read in one piece where only headers are."""
+    """A file that refuses large reads while the headers are read."""
 
     def __init__(self, file: BinaryIO) -> None:
         self._file = file
@@ -64,7 +64,7 @@ def to_body(
     """Return the body of the files in an archive; see `zip.to_body`, whose arguments it has.
 
     Raises:
-        RefusedPaths: with every file that can't be a part.
+        RefusedPaths: files can't be parts; it holds all of them.
         DecodeError: it is not an archive, it is damaged, or it goes beyond a limit.
 
     Examples:
@@ -75,11 +75,11 @@ def to_body(
     """
     with opened(source) as file:
         file.seek(0)
-        # Said here, for the library only tells of a bad header.
+        # Reported here, because the library would only report a bad header.
         if file.read(2) == b"\x1f\x8b":
             raise DecodeError("the archive is compressed by gzip: decompress it first")
         file.seek(0)
-        # Without a list of members: a hostile archive has millions.
+        # No list of members is kept, because a hostile archive has millions.
         with (
             damage_told(_DAMAGES),
             tarfile.open(fileobj=_Careful(file), mode="r:") as archive,
@@ -103,7 +103,7 @@ def _entry(archive: tarfile.TarFile, info: tarfile.TarInfo) -> Entry:
             raise DecodeError(f"{info.name} has no content")
         return content  # type: ignore[return-value]
 
-    # A sparse file states any size and has no bytes for it.
+    # A sparse file may state any size without having the bytes.
     is_file = info.isreg() and not info.issparse()
     return Entry(info.name, info.size, None if is_file else "not a regular file", open_it)
 
@@ -133,7 +133,7 @@ def _write(archive: tarfile.TarFile, each: Leaving) -> None:
     with each.open() as content, tempfile.SpooledTemporaryFile(_IN_MEMORY) as spool:
         source: Any = content
         if each.part.size is None:
-            # The header says the size, and it comes first.
+            # The header comes first and states the size.
             while chunk := content.read(CHUNK):
                 spool.write(chunk)
             info.size = spool.tell()
@@ -152,7 +152,7 @@ def detect(value: Any, /) -> bool:
         >>> detect(from_body(MessageBody([Part("", name="/a")])).value), detect([])
         (True, False)
     """
-    # The magic of POSIX; older formats have none, and anything would look like them.
+    # The magic of POSIX. Older formats have none, so any bytes could be one of them.
     return isinstance(value, bytes) and value[257:262] == b"ustar"
 
 

@@ -1,4 +1,4 @@
-"""ZIP archives, in and out."""
+"""ZIP archives, read and written."""
 
 import io
 import os
@@ -28,7 +28,7 @@ from messagebody.formats.base import Converted, Loss
 from messagebody.limits import DEFAULT_LIMITS, Limits
 from messagebody.references import Resolver
 
-# Deflate makes at most 1032 bytes of one. Text gets to 20, and small files may be all zeros.
+# Deflate makes at most 1032 bytes from one. Text reaches 20, and small files may be all zeros.
 _RATIO: Final = 200
 _SMALL: Final = 1024 * 1024
 _DIRECTORY_BYTES: Final = 32 * 1024 * 1024
@@ -39,7 +39,7 @@ _LOCATOR: Final = b"PK\x06\x07"
 _LOCATOR_BYTES: Final = 20
 _WIDE_END: Final = b"PK\x06\x06"
 _WIDE_END_BYTES: Final = 56
-# What the library raises for archives that are damaged, or made to harm.
+# The errors that the library raises for damaged and malicious archives.
 _DAMAGES: Final = (
     zipfile.BadZipFile, zlib.error, struct.error, EOFError, NotImplementedError, RuntimeError,
     ValueError, OSError, OverflowError,
@@ -62,14 +62,14 @@ def to_body(
     Arguments:
         source: bytes, the path of a file, or a binary file that can seek.
         into: an existing, empty directory that keeps the content; in memory if not given.
-        rename: give paths that are not part names another one, and keep the path in
+        rename: replace paths that are not part names by legal names, and keep the path in
             `metadata["filename"]`.
         limits: what to take before refusing.
         max_bytes: bytes of all files together; 256 MiB in memory and 4 GiB in a directory.
 
     Raises:
-        RefusedPaths: with every file that can't be a part: links, devices, absolute and climbing
-            paths, encrypted files, names that are not legal or there twice.
+        RefusedPaths: files can't be parts; it holds all of them. These are links, devices, absolute
+            paths, paths with "..", encrypted files, and illegal or repeated names.
         DecodeError: it is not an archive, it is damaged, or it goes beyond a limit.
 
     Examples:
@@ -86,7 +86,7 @@ def to_body(
                 for info in archive.infolist()
                 if not info.filename.endswith("/")
             ]
-            # Entries that share their bytes are how a small archive unpacks to petabytes.
+            # With entries that share their bytes, a small archive could unpack to petabytes.
             packed_bytes = sum(info.compress_size for info in archive.infolist())
             if packed_bytes > file.seek(0, io.SEEK_END):
                 raise DecodeError("the archive has entries that overlap")
@@ -97,14 +97,14 @@ def to_body(
 
 
 def _check_directory(file: BinaryIO) -> None:
-    """Refuse a list of entries that is larger than any that people make: it is read as a whole."""
-    # An end record, after it a comment of up to 65,535 bytes, and before it the two records of an
-    # archive that needs 64 bits, which have the last word.
+    """Refuse a list of entries that is larger than any real one, because it is read as a whole."""
+    # The end record. A comment of up to 65,535 bytes may follow it. In an archive that needs 64
+    # bits, two records come before it, and their values count.
     most = _WIDE_END_BYTES + _LOCATOR_BYTES + _END_BYTES + 65_535
     start = max(file.seek(0, io.SEEK_END) - most, 0)
     file.seek(start)
     tail = file.read(most)
-    # As the library looks for it: an end without a comment, else the last that looks like one.
+    # Searched as the library does: an end without a comment, else the last that looks like an end.
     place = len(tail) - _END_BYTES
     if not (tail.startswith(_END, max(place, 0)) and tail.endswith(b"\0\0")):
         place = tail.rfind(_END)
@@ -114,7 +114,7 @@ def _check_directory(file: BinaryIO) -> None:
     locator = place - _LOCATOR_BYTES
     if locator >= 0 and tail.startswith(_LOCATOR, locator):
         wide = locator - _WIDE_END_BYTES
-        # Libraries differ in where they look, so that it has to be where all do.
+        # Libraries search in different places, so it must be in the place that all of them search.
         said = struct.unpack_from("<Q", tail, locator + 8)[0] - start
         if wide < 0 or wide != said or not tail.startswith(_WIDE_END, wide):
             raise DecodeError("its 64-bit end is not where it has to be")
@@ -132,7 +132,7 @@ def _entry(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Entry:
 
 
 def _problem(info: zipfile.ZipInfo) -> str | None:
-    # The upper half holds the mode of Unix; archives from other systems have 0 there.
+    # The upper half holds the mode of Unix; in archives from other systems it is 0.
     mode = info.external_attr >> 16
     if stat.S_IFMT(mode) not in {0, stat.S_IFREG}:
         return "not a regular file"
@@ -161,10 +161,10 @@ def write(body: MessageBody, file: BinaryIO, /, *, resolver: Resolver | None = N
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         for each in leaving(body, losses, resolver):
             info = zipfile.ZipInfo(each.path, _EPOCH)
-            # Fixed, for by default it is that of the machine, and the bytes would differ.
+            # A fixed value, because the default is that of the machine, and the bytes would differ.
             info.compress_type, info.create_system = zipfile.ZIP_DEFLATED, 3
             info.external_attr = (stat.S_IFREG | 0o644) << 16
-            # Only content of unknown size, or a large one, needs the longer fields.
+            # Only large content, or content of unknown size, needs the longer fields.
             is_long = each.part.size is None or each.part.size > 2**31 - 1
             with each.open() as content, archive.open(info, "w", force_zip64=is_long) as entry:
                 while chunk := content.read(CHUNK):

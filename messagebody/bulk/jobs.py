@@ -286,7 +286,7 @@ class Convert(Job):
     def _read(self, message: Message) -> tuple[MessageBody, tuple[Any, ...]]:
         if self.source == BODY:
             return message.body, ()
-        value = strict_json.loads(message.read(), depth=message.limits.depth)
+        value = strict_json.loads(message.take(), depth=message.limits.depth)
         converted = read_within(message.limits, self.source, value)
         return converted.or_raise() if self.strict else converted.value, converted.losses
 

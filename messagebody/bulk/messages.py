@@ -100,13 +100,15 @@ class Message:
         if self.member is not None:
             self.document = b""  # all of it is in the members: a large message is held once
 
-    def read(self) -> bytes:
-        """Return the JSON of what the line holds as its body."""
+    def take(self) -> bytes:
+        """Take the JSON of the body out of the line: from then on it is held in one form only."""
         if self._row is not None:
             return self._row.to_json_bytes()
         if self._members is None or self.member is None:
-            return self.document
-        return self._members[self.member]
+            document, self.document = self.document, b""
+        else:
+            document, self._members[self.member] = self._members[self.member], b""
+        return document
 
     @cached_property
     def body(self) -> MessageBody:
@@ -117,7 +119,7 @@ class Message:
         """
         if self._row is not None:
             return self._row
-        return MessageBody.from_json(self.read(), limits=self.limits)
+        return MessageBody.from_json(self.take(), limits=self.limits)
 
     def with_value(self, value: bytes) -> bytes:
         """Return the line with another JSON value in the place of the body."""
@@ -202,6 +204,7 @@ def _of_table(stream: Any, shard: Shard, limits: Limits) -> Iterator[Message | B
             yield BadLine.of(place, row.error or DecodeError("the rows make no body"))
         else:
             yield Message.of_row(place, row.body_id, row.body, limits)
+        del row  # or it would be held while the next one is read
 
 
 def _decompressed(
@@ -214,6 +217,7 @@ def _decompressed(
             for each in _of_lines(lines_of_it, shard, member, limits):
                 place = place if each is None else each.place
                 yield each
+                del each  # or it would be held while the next one is read
         except MessageBodyError:
             raise
         except (EOFError, OSError, zlib.error) as error:
@@ -249,12 +253,12 @@ def _of_lines(
         if length > longest:
             length += 0 if line.endswith(b"\n") else _rest_of_line(stream)
             yield BadLine.of(place, _too_long(limits))
-        elif document := line.strip():
-            # Else two copies of each line would be held while it is worked on.
-            del line
-            yield Message(place, document, member, limits)
         else:
-            yield None
+            message = Message(place, line.strip(), member, limits)
+            # Held by nobody else while it is worked on, and by nobody while the next one is read.
+            del line
+            yield message if message.document else None
+            del message
         offset += length
         number += 1
 

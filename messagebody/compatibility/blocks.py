@@ -4,11 +4,11 @@ A block is decided by a plain function that knows no engine. So a loop, a pool o
 workers of a cluster give the same answers.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from functools import lru_cache
 from itertools import islice
-from typing import Final
+from typing import Final, TypeVar
 
 import attrs
 
@@ -23,6 +23,9 @@ _OTHERS: Final = 10_000
 _AHEAD: Final = 16
 """Blocks that are handed out at a time, so that they take no memory before they are needed."""
 
+_Item = TypeVar("_Item")
+_Block = TypeVar("_Block")
+_Done = TypeVar("_Done")
 Numbered = tuple[int, MessageBodySchema]
 
 
@@ -92,14 +95,14 @@ def decide_all(
     # The others outside: a worker that gets blocks of the same ones makes them ready once.
     places = [
         (first, chunk)
-        for chunk in _chunks(sorted(others.items()), _OTHERS)
+        for chunk in chunks(sorted(others.items()), _OTHERS)
         for first in range(0, len(asked), _ASKED)
     ]
     blocks = (
         Block(tuple(asked[first : first + _ASKED]), _from_zero(chunk), sends, settings)
         for first, chunk in places
     )
-    for (first, chunk), found in zip(places, _decided(executor, blocks), strict=True):
+    for (first, chunk), found in zip(places, results(executor, decide, blocks), strict=True):
         shift = chunk[0][0]
         for at, row in enumerate(found, first):
             rows[at] = Row(
@@ -108,7 +111,8 @@ def decide_all(
     return rows
 
 
-def _chunks(items: Iterable[Numbered], size: int) -> Iterator[tuple[Numbered, ...]]:
+def chunks(items: Iterable[_Item], size: int) -> Iterator[tuple[_Item, ...]]:
+    """Yield items in tuples of at most `size`."""
     left = iter(items)
     while chunk := tuple(islice(left, size)):
         yield chunk
@@ -119,9 +123,16 @@ def _from_zero(chunk: tuple[Numbered, ...]) -> tuple[Numbered, ...]:
     return tuple([(number - chunk[0][0], schema) for number, schema in chunk])
 
 
-def _decided(executor: Executor, blocks: Iterable[Block]) -> Iterator[list[Row]]:
+def results(
+    executor: Executor, act: Callable[[_Block], _Done], blocks: Iterable[_Block]
+) -> Iterator[_Done]:
+    """Yield what a function returns for each block, in order.
+
+    Raises:
+        MessageBodyError: the executor failed, for example because a worker died.
+    """
     try:
-        yield from results_in_order(executor, decide, blocks, ahead=_AHEAD)
+        yield from results_in_order(executor, act, blocks, ahead=_AHEAD)
     except MessageBodyError:
         raise
     except Exception as error:

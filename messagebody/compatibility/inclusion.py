@@ -17,8 +17,7 @@ from messagebody.part import Part
 from messagebody.schema import MessageBodySchema
 from messagebody.solver.budget import DEFAULT_STEPS, Budget, OutOfBudget
 from messagebody.solver.decision import Decision
-from messagebody.solver.profile import PartType
-from messagebody.solver.screen import Types
+from messagebody.solver.profile import PartType, Types
 
 # The smallest content of each type that its own readers accept.
 _PIXEL: Final = base64.b64decode(
@@ -239,7 +238,10 @@ def lenient_schema(schema: MessageBodySchema) -> MessageBodySchema:
 
 
 def _decide(decision: Decision) -> tuple[Verdict, Types | None]:
-    body = None
+    # Most pairs that never fit are settled here, without a table of either schema.
+    body = decision.refusal()
+    if body is not None:
+        return Verdict.NEVER, body
     try:
         body = decision.counterexample()
         if body is None:

@@ -14,8 +14,8 @@ from messagebody.solver.budget import OutOfBudget
 from messagebody.solver.containment import are_disjoint
 from messagebody.solver.decision import NOTHING, Decision, missing_from, rejected_by
 from messagebody.solver.languages import members
-from messagebody.solver.profile import PartType
-from messagebody.solver.screen import OPEN, Answer, Types
+from messagebody.solver.profile import PartType, Types
+from messagebody.solver.screen import OPEN, Answer
 
 Code = Literal[
     "part-not-accepted",

@@ -13,6 +13,7 @@ import time
 from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import Executor
 from datetime import UTC, datetime
+from itertools import tee
 from types import TracebackType
 from typing import Any, Final, Self
 
@@ -22,8 +23,19 @@ from messagebody import certificates
 from messagebody._guards import require_iterable, require_path
 from messagebody._text import count_of, quote
 from messagebody.compatibility.agents import Agent
-from messagebody.compatibility.blocks import Settings, decide_all
+from messagebody.compatibility.blocks import Settings, chunks, decide_all
 from messagebody.compatibility.matrix import Row, SchemaMatrix
+from messagebody.compatibility.proofs import (
+    PROVED,
+    TABLE,
+    Claims,
+    KeptProofs,
+    Proof,
+    Unkept,
+    Unproved,
+    prove,
+    prove_all,
+)
 from messagebody.compatibility.questions import Neighbours, Questions
 from messagebody.errors import InvalidArgument, StoreError
 from messagebody.schema import MessageBodySchema
@@ -46,12 +58,6 @@ CREATE TABLE IF NOT EXISTS inputs (
     id INTEGER PRIMARY KEY, schema TEXT UNIQUE NOT NULL, fitting BLOB NOT NULL,
     undecided BLOB NOT NULL
 );
-CREATE TABLE IF NOT EXISTS certificates (
-    producer TEXT NOT NULL, consumer TEXT NOT NULL, output INTEGER NOT NULL,
-    input INTEGER NOT NULL, data TEXT NOT NULL, PRIMARY KEY (producer, consumer)
-) WITHOUT ROWID;
-CREATE INDEX IF NOT EXISTS certified_outputs ON certificates (output);
-CREATE INDEX IF NOT EXISTS certified_inputs ON certificates (input);
 """
 # Kept in the file: another version would read verdicts that mean something else.
 _FORMAT: Final = "1"
@@ -136,9 +142,10 @@ class StoredRegistry(Questions):
         self._agents: dict[str, _Kept] = {}
         with self._translated():
             self._file = sqlite3.connect(self._path, timeout=_PATIENCE, isolation_level=None)
+        self._proofs = KeptProofs(self._file)
         try:
             with self._translated():
-                self._file.executescript(_TABLES)
+                self._file.executescript(_TABLES + TABLE)
                 self._check_settings()
                 self._load()
         except BaseException:
@@ -208,8 +215,7 @@ class StoredRegistry(Questions):
         for each in wanted:
             if not isinstance(each, Agent):
                 raise InvalidArgument("an Agent", each, "Agent.from_dict(…) reads parsed JSON")
-        if executor is not None and not isinstance(executor, Executor):
-            raise InvalidArgument("a concurrent.futures.Executor", executor)
+        _require_executor(executor)
         with self._changing():
             # Inputs first: then outputs, of which one is compared with all inputs at once.
             inputs = self._classes(self._inputs, [agent.input for agent in wanted], executor)
@@ -244,7 +250,7 @@ class StoredRegistry(Questions):
 
     # Certificates
 
-    def certificate(self, sender: str, taker: str) -> dict[str, Any] | None:
+    def certificate(self, sender: str, taker: str) -> Proof | None:
         """Return the proof that a pair fits, and keep it in the file; see `Registry.certificate`.
 
         Agents of equal schemas share it.
@@ -253,24 +259,64 @@ class StoredRegistry(Questions):
             KeyError: there is no such agent.
             StoreError: the file can't be written.
         """
-        kept = self._certificate(self[sender], self[taker])
+        sent, taken = self[sender].output, self[taker].input
+        kept = self._kept(sent, taken)
         if kept is None:
-            with self._changing():
-                kept = self._certify(sender, taker)
+            claims = Claims(sent, (taken,), self._settings)
+            [kept] = made = prove(claims)
+            self._keep(claims, made)
         return kept
 
-    def certify(self) -> list[tuple[str, str]]:
+    def certify(self, *, executor: Executor | None = None) -> Unproved:
         """Make and keep the proofs of all pairs that fit and have none.
 
-        Can be stopped at any moment and called again: what was made is kept.
+        Can be stopped at any moment and called again: all proofs but the last few are kept.
+
+        Arguments:
+            executor: makes the proofs, for example a `ProcessPoolExecutor` or the
+                `get_executor()` of a Dask client; they are made here if it is None.
 
         Returns:
             The pairs that fit, and for whose proof the budget ended.
 
         Raises:
+            InvalidArgument: the executor is not one.
+            MessageBodyError: the executor failed, for example because a worker died.
             StoreError: the file can't be written.
         """
-        return [pair for pair in self.pairs() if self.certificate(*pair) is None]
+        _require_executor(executor)
+        found = Unproved()
+        unkept, asked = tee(self._unkept(found))
+        proofs = prove_all((each.claims for each in asked), executor)
+        for each, made in zip(unkept, proofs, strict=True):
+            self._keep(each.claims, made)
+            for takers, proof in zip(each.takers, made, strict=True):
+                if proof is None:
+                    found += [(each.sender, taker) for taker in takers]
+                else:
+                    found.proved += len(takers)
+        return found
+
+    def _unkept(self, found: Unproved) -> Iterator[Unkept]:
+        """Yield the pairs that fit and have no kept proof, and count the others."""
+        inputs = {name: self[name].input for name in self}
+        digests = {name: certificates.schema_digest(schema) for name, schema in inputs.items()}
+        for sender in inputs:
+            # Agents that another process adds or removes meanwhile are left for the next time.
+            if sender not in self:
+                continue
+            output = self[sender].output
+            with self._translated():
+                kept = self._proofs.takers_of(output)
+            wanted: dict[str, list[str]] = {}
+            for taker in filter(digests.__contains__, self.takers(sender)):
+                if digests[taker] in kept:
+                    found.proved += 1
+                else:
+                    wanted.setdefault(digests[taker], []).append(taker)
+            for takers in chunks(wanted.values(), PROVED):
+                taken = tuple(inputs[names[0]] for names in takers)
+                yield Unkept(sender, takers, Claims(output, taken, self._settings))
 
     def unproved(self) -> Iterator[tuple[str, str]]:
         """Yield the pairs that fit by the table and have no kept proof that is one.
@@ -279,31 +325,26 @@ class StoredRegistry(Questions):
         who computed the file need not be trusted.
         """
         for sender, taker in self.pairs():
-            sent, taken = self[sender], self[taker]
-            proof = self._certificate(sent, taken)
+            sent, taken = self[sender].output, self[taker].input
+            proof = self._kept(sent, taken)
             # A strict proof holds for a lenient taker too, and not the other way round.
             is_meant = proof is not None and (self._lenient or proof.get("lenient") is False)
-            if not (is_meant and certificates.verify(sent.output, taken.input, proof)):
+            if not (is_meant and certificates.verify(sent, taken, proof)):
                 yield sender, taker
 
-    def _certificate(self, sent: Agent, taken: Agent) -> dict[str, Any] | None:
-        query = "SELECT data FROM certificates WHERE producer = ? AND consumer = ?"
+    def _kept(self, sent: MessageBodySchema, taken: MessageBodySchema) -> Proof | None:
         with self._translated():
-            found = self._file.execute(query, _digests(sent, taken)).fetchone()
-        return None if found is None else json.loads(found[0])
+            return self._proofs.get(sent, taken)
 
-    def _certify(self, sender: str, taker: str) -> dict[str, Any] | None:
-        sent, taken = self[sender], self[taker]
-        made = self._check(sent.output, taken.input).certificate
-        if made is not None:
-            self._file.execute(
-                "INSERT OR REPLACE INTO certificates VALUES (?, ?, ?, ?, ?)",
-                [
-                    *_digests(sent, taken), self._agents[sender].output,
-                    self._agents[taker].input, json.dumps(made),
-                ],
-            )  # fmt: skip
-        return made
+    def _keep(self, claims: Claims, proofs: Iterable[Proof | None]) -> None:
+        """Write the proofs of claims."""
+        with self._changing():
+            output = self._outputs.numbers.get(_text_of(claims.sent))
+            for schema, proof in zip(claims.taken, proofs, strict=True):
+                taken = self._inputs.numbers.get(_text_of(schema))
+                # Another process may have taken the last agent of a class out.
+                if proof is not None and output is not None and taken is not None:
+                    self._proofs.put((output, claims.sent), (taken, schema), proof)
 
     # Answers
 
@@ -460,7 +501,7 @@ class StoredRegistry(Questions):
                     self._compared.drop_consumer(number)
                 self._file.execute(f"DELETE FROM {side.table} WHERE id = ?", [number])  # noqa: S608
                 # The number is free for another class.
-                self._file.execute(f"DELETE FROM certificates WHERE {side.one} = ?", [number])  # noqa: S608
+                self._proofs.forget(side.one, number)
                 self._clear(side, number)
         self._left.clear()
 
@@ -493,8 +534,11 @@ class StoredRegistry(Questions):
                 yield
                 self._file.execute("COMMIT")
         except BaseException:
-            self._file.execute("ROLLBACK")
-            self._load()  # what is in memory may be half of the change
+            with self._translated():
+                # Where the disk is full, SQLite has done it already.
+                if self._file.in_transaction:
+                    self._file.execute("ROLLBACK")
+                self._load()  # what is in memory may be half of the change
             raise
 
     def _refresh(self) -> None:
@@ -543,9 +587,9 @@ class StoredRegistry(Questions):
             raise StoreError(problem, quote(self._path).strip("'")) from error
 
 
-def _digests(sent: Agent, taken: Agent) -> list[str]:
-    """Return the digests by which a certificate names its schemas."""
-    return [certificates.schema_digest(schema) for schema in (sent.output, taken.input)]
+def _require_executor(executor: Executor | None) -> None:
+    if executor is not None and not isinstance(executor, Executor):
+        raise InvalidArgument("a concurrent.futures.Executor", executor)
 
 
 def _text_of(schema: MessageBodySchema) -> str:

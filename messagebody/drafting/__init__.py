@@ -1,4 +1,4 @@
-"""Drafts: bodies that a model writes by a schema, as structured output or with tools."""
+"""Drafts: bodies that a model writes for a schema, as structured output or with tools."""
 
 from messagebody.drafting.draft import Draft
 from messagebody.drafting.output import OutputSchema, output_schema

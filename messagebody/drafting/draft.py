@@ -1,4 +1,4 @@
-"""A draft of a body: a model adds parts with its tools, but none that makes the body invalid."""
+"""A draft of a body: a model adds parts with tools, and no part can make the body invalid."""
 
 import json
 from collections.abc import Iterable
@@ -15,20 +15,20 @@ from messagebody.schema.stream import Status, Stream
 from messagebody.toolbox import Toolbox, find_part, tool
 
 _MOST: Final = 1000
-"""Parts of a draft: a model that adds more is in a loop."""
+"""The most parts of a draft: a model that adds more is in a loop."""
 
 
 class Draft(Toolbox):
-    """The tools with which a model writes a body of a schema, part by part.
+    """The tools with which a model writes a body for a schema, part by part.
 
-    A part that the schema does not accept, or after which nothing could make the body valid, is not
-    added, and the answer says why. So a draft is never invalid; `is_finished` tells whether it has
-    everything.
+    A part is not added if the schema does not accept it, or if no further part could make the body
+    valid after it. The answer says why. So a draft is never invalid; `is_finished` tells whether it
+    has all required parts.
 
     Arguments:
         schema: the schema of the body.
-        attachments: parts that the model may add by name or number: what it can't write itself,
-            such as the pictures of a message it was sent.
+        attachments: parts that the model may add by name or number, because it can't write them
+            itself, such as pictures of a message that it received.
 
     Raises:
         InvalidArgument: the schema is not a schema.
@@ -47,7 +47,7 @@ class Draft(Toolbox):
 
     def __init__(self, schema: MessageBodySchema, attachments: Iterable[Part] = ()) -> None:
         self._schema = require_schema(schema)
-        # As a body, so that the tools find them by name or number as they find parts.
+        # Kept as a body, so that the tools find them by name or number, like parts.
         self._attachments = MessageBody(require_parts(attachments))
         self._stream = Stream(schema)
         self._body = MessageBody()
@@ -55,11 +55,11 @@ class Draft(Toolbox):
 
     @property
     def body(self) -> MessageBody:
-        """The body as it is drafted now."""
+        """The present body of the draft."""
         return self._body.copy()
 
     def instructions(self) -> str:
-        """Return what to tell the model: the schema in words, and the parts it may attach."""
+        """Return instructions for the model: the schema in words, and the parts it may attach."""
         lines = [self._schema.describe(), "Add parts with the tools, and call finish at the end."]
         if self._attachments:
             lines.append("These parts can be added with attach_part:")
@@ -83,7 +83,8 @@ class Draft(Toolbox):
             return f"not added: {quote(content_type)} is not text; attach_part adds others"
         if essence(content_type) == JSON:
             try:
-                # Checked while the model can mend it: to a schema, cut JSON is still text.
+                # Checked while the model can still correct it: a schema does not look at the
+                # content.
                 json.loads(content)
             except (ValueError, RecursionError):
                 return "not added: the content is not JSON"
@@ -121,7 +122,7 @@ class Draft(Toolbox):
     def _add(self, part: Part) -> str:
         if len(self._body) == _MOST:
             return f"not added: the message has {count_of(_MOST, 'part')} already"
-        # Before the stream takes it, which could not forget it again.
+        # Checked before the stream takes it, because the stream can't forget a part.
         if part.name is not None and part.name in self._body:
             raise DuplicateName(part.name)
         status = self._stream.feed(part)
@@ -138,7 +139,7 @@ class Draft(Toolbox):
         return next(map(str, own), f"after {name} no part could meet what is still required")
 
     def _replay(self) -> None:
-        """Begin the stream again: it can't forget a part."""
+        """Begin the stream again, because it can't forget a part."""
         self._stream = Stream(self._schema)
         for part in self._body:
             self._stream.feed(part)
@@ -146,6 +147,6 @@ class Draft(Toolbox):
     def _outlook(self, status: Status) -> str:
         if status:
             return "everything required is there"
-        # Ten are enough to go on with, and each answer costs tokens.
+        # Ten are enough to continue, and each answer costs tokens.
         missing = ", ".join(self._schema.parts[index].label for index in status.missing[:10])
         return f"still required: {missing}"

@@ -1,8 +1,8 @@
 """Schemas of bodies as JSON Schemas for the structured output of model providers.
 
-One property stands for each part of the schema. An array with a choice of parts would look more
+Each part of the schema becomes one property. An array with a choice of parts would look more
 natural, but providers refuse choices between objects that begin with the same members. All members
-are required and no other ones allowed, and no constraint is used that a provider may not know.
+are required and no others are allowed. No constraint is used that a provider may not support.
 """
 
 import json
@@ -24,12 +24,12 @@ _KEY: Final = re.compile("[^A-Za-z0-9]+")
 _GLOB: Final = re.compile(r"[*?{}\\\[\]]")
 _LONGEST_KEY: Final = 40
 _TYPES: Final = 20
-"""Content types that one property offers: a model needs a choice, not a registry."""
+"""The most content types of one property: a model needs a choice, not a registry."""
 
 
 @attrs.frozen
 class _Slot:
-    """One property: the part of a schema that it stands for."""
+    """One property, for one part of a schema."""
 
     key: str
     part: SchemaPart
@@ -37,7 +37,7 @@ class _Slot:
 
     @property
     def is_single(self) -> bool:
-        """Whether at most one part can match, for the name is spelt out."""
+        """Whether at most one part can match, because the pattern is a plain name."""
         return self.part.name is not None and not _GLOB.search(self.part.name)
 
     def schema(self) -> dict[str, Any]:
@@ -76,7 +76,7 @@ class _Slot:
         if not isinstance(value, Mapping):
             raise self._wrong("an object", value)
         wanted = self._members().keys()
-        # Not every provider enforces the schema, so what it promises is checked here.
+        # Not every provider enforces the JSON Schema, so its rules are checked here.
         if value.keys() != wanted:
             raise self._wrong(f"the members {', '.join(wanted)}", sorted(map(str, value)))
         kind, content = value.get("content_type", self.types[0]), value["content"]
@@ -93,10 +93,10 @@ class _Slot:
 
 @attrs.frozen
 class OutputSchema:
-    """A JSON Schema for a model's structured output, and how to read what the model wrote.
+    """A JSON Schema for a model's structured output, and a decoder for the model's answer.
 
     Arguments:
-        json_schema: what to give to the provider or the framework.
+        json_schema: the JSON Schema to pass to the provider or the framework.
     """
 
     json_schema: dict[str, Any]
@@ -110,7 +110,7 @@ class OutputSchema:
             value: the model's answer: an object of the JSON Schema, or its JSON.
 
         Raises:
-            DecodeError: it is of another shape; says where.
+            DecodeError: it has another shape; the text names the place.
             InvalidBody: the parts break the schema; `violations` holds everything.
             DuplicateName: two parts have one name.
         """
@@ -125,22 +125,22 @@ class OutputSchema:
             problem = f"the output is an object of {', '.join(keys)}, got {quote(got, limit=80)}"
             raise DecodeError(problem)
         body = MessageBody(part for slot in self._slots for part in slot.parts(value[slot.key]))
-        # The JSON Schema can't say that an array needs one part, or that names match a pattern.
+        # The JSON Schema can't require that an array has a part, or that names match a pattern.
         self._schema.validate(body)
         return body
 
 
 def output_schema(schema: MessageBodySchema) -> OutputSchema:
-    """Return a JSON Schema by which a model writes a body of a schema, as structured output.
+    """Return a JSON Schema with which a model writes a body for a schema, as structured output.
 
-    A part whose name is spelt out becomes an object, or null if it is optional; a pattern or an
-    unnamed part becomes an array. A model writes text only: parts of other types are left out.
+    A part with a plain name becomes an object, or null if it is optional; a pattern or an unnamed
+    part becomes an array. A model only writes text, so parts of other types are left out.
 
     Arguments:
         schema: the schema.
 
     Raises:
-        InvalidSchema: a required part takes no text, or no part does.
+        InvalidSchema: a required part does not accept text, or no part does.
 
     Examples:
         >>> parts = [("/report.md", "text/markdown", True), ("/notes/*", "text/*")]
@@ -172,7 +172,7 @@ def textual_types(part: SchemaPart) -> tuple[str, ...]:
     literal = part.content_type
     if not _GLOB.search(literal):
         return (literal,) if is_text(literal) else ()
-    # Providers take lists of values in a schema, but no patterns that all of them know.
+    # All providers support lists of values in a JSON Schema, but not patterns.
     known = [TEXT_PLAIN, *(kind for kind in WELL_KNOWN if kind != TEXT_PLAIN and is_text(kind))]
     return tuple(kind for kind in known if part.content_type_pattern.matches(kind))[:_TYPES]
 
@@ -196,5 +196,5 @@ def _key(part: SchemaPart, taken: set[str]) -> str:
 
 
 def _called(content_type: str) -> str:
-    """Return what to call unnamed parts of a type."""
+    """Return a name for the unnamed parts of a type."""
     return "parts" if _GLOB.search(content_type) else essence(content_type)

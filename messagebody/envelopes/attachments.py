@@ -25,7 +25,7 @@ ALIASES = {
     "mime_type": ("mime_type", "mimeType", "content_type", "contentType"),
     "filename": ("filename", "name"),
 }
-"""What runtimes call the members of an attachment, the best known name first."""
+"""The names of an attachment's members in several runtimes, the best known name first."""
 
 
 def is_absolute_url(url: Any) -> bool:
@@ -49,13 +49,13 @@ def _is_readable(url: str) -> bool:
     return True
 
 
-# Messages of one conversation repeat their URLs. Long ones would make the cache hold whatever
-# somebody sends.
+# Messages of one conversation repeat their URLs. Long URLs are not cached, because a sender could
+# fill the memory with them.
 _is_readable_cached = lru_cache(1024)(_is_readable)
 
 
 def first_text(attachment: dict[str, Any], member: str) -> tuple[str, str] | None:
-    """Return the alias under which a member is stated as text, and the text."""
+    """Return the alias of a member that holds text, and the text."""
     for alias in ALIASES[member]:
         value = attachment.get(alias)
         if isinstance(value, str) and value:
@@ -82,8 +82,8 @@ class Taken:
     """An attachment in two pieces: a part, and the rest.
 
     Arguments:
-        part: what can be read, offloaded, validated.
-        rest: the attachment, null where what is in the part stood.
+        part: the content, which can be read, offloaded and validated.
+        rest: the attachment, with null in place of the member that is in the part.
         alias: the member that is in the part.
     """
 
@@ -100,7 +100,7 @@ def take_part(attachment: Any, directory: str) -> Taken | None:
         directory: where the part goes.
 
     Returns:
-        None if there is none in it: it has neither an absolute URL nor inline bytes in base64.
+        None if it has neither an absolute URL nor inline bytes in base64.
     """
     if not isinstance(attachment, dict):
         return None
@@ -119,7 +119,7 @@ def take_part(attachment: Any, directory: str) -> Taken | None:
 
 
 def take_parts(attachments: list[Any]) -> tuple[list[Taken], list[Any]]:
-    """Take the parts out of attachments; return them, and all that is left, in order."""
+    """Take the parts out of attachments; return them, and the rests of all attachments in order."""
     taken, left = [], []
     for number, attachment in enumerate(attachments, 1):
         found = take_part(attachment, f"/attachments/{number}")
@@ -130,20 +130,20 @@ def take_parts(attachments: list[Any]) -> tuple[list[Taken], list[Any]]:
 
 
 def put_parts(left: list[Any], aliases: dict[str, str], body: MessageBody) -> list[Any]:
-    """Return the attachments that parts and what was left of them make; undo `take_parts`.
+    """Return the attachments made of parts and rests; undo `take_parts`.
 
     Arguments:
-        left: what is left of all attachments.
+        left: the rests of all attachments.
         aliases: the members that are in parts, by name of part.
         body: holds the parts.
 
     Raises:
         LookupError: a part is gone.
-        ValueError: a part is a reference where there were bytes, or the reverse.
+        ValueError: a part is a reference and was bytes before, or the reverse.
     """
     attachments = list(left)
     for name, alias in aliases.items():
-        # The place is in the name: `/attachments/3/…` is the third.
+        # The name has the position: `/attachments/3/…` is the third.
         index = int(name.split("/")[2]) - 1
         part, holds_url = body[name], alias in ALIASES["url"]
         if part.is_reference != holds_url:
@@ -154,7 +154,7 @@ def put_parts(left: list[Any], aliases: dict[str, str], body: MessageBody) -> li
 
 
 def not_taken(left: list[Any], aliases: dict[str, str]) -> list[Any]:
-    """Return the attachments no part was taken out of."""
+    """Return the attachments that no part was taken out of."""
     taken = {int(name.split("/")[2]) - 1 for name in aliases}
     return [attachment for index, attachment in enumerate(left) if index not in taken]
 
@@ -165,7 +165,7 @@ def _decoded(text: str) -> bytes | None:
         content = base64.decode(text, strict=True)
     except ValueError:
         return None
-    # Otherwise the way back would write another text than the one that came.
+    # Otherwise the way back would write a different text.
     return content if base64.encode(content) == text else None
 
 

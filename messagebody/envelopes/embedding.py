@@ -1,8 +1,8 @@
-"""Any body inside a foreign message that has room for text and attachments only.
+"""Bodies inside foreign messages that only have room for text and attachments.
 
-What is text to show goes where the message has its text, everything else becomes attachments,
-and the manifest of the body travels along as JSON *text*: intermediaries that mangle nested
-objects leave a text alone. With it the very same body comes back.
+Text to show goes into the text of the message, and everything else becomes attachments. The
+manifest of the body is added as JSON *text*, because systems on the way may change nested objects
+but not a text. With the manifest, the same body comes back.
 """
 
 from typing import Any, Literal
@@ -26,7 +26,7 @@ class Embedded:
     """A body taken apart.
 
     Arguments:
-        texts: the text to show, a text a part.
+        texts: the texts to show, one for each part.
         attachments: every other part: url or data, mime_type, filename, size.
         manifest: the manifest of the body as JSON text; a part's metadata and unknown members
             are in it too.
@@ -38,7 +38,7 @@ class Embedded:
 
     @property
     def joined(self) -> str:
-        """All texts, as one."""
+        """All texts, joined into one."""
         return _SEPARATOR.join(self.texts)
 
 
@@ -62,12 +62,12 @@ def embed(body: MessageBody, *, inline_as: Literal["url", "data"]) -> Embedded:
             embedded.texts.append(text)
         else:
             embedded.attachments.append(_attachment(part, inline_as))
-            # By name and type it would be text; the entry says that it travels as an attachment.
+            # By its name and type it would be text; the entry states that it is an attachment.
             if _may_be_shown(part.name, part.content_type):
                 entry["attached"] = True
         if part.url is not None and data_urls.is_data_url(part.url):
-            # The manifest measures the content; the part may not state it. Inline content
-            # travels as a data: URL as well, so the entry says which of the two this is.
+            # The manifest has the size of the content; the part may not state it. Inline content is
+            # also sent as a data: URL, so the entry states which of the two this is.
             entry.update(size=part.size, digest=part.digest, reference=True)
         entry.update(unlisted(part._record))
         if part.extra:
@@ -83,7 +83,7 @@ def _may_be_shown(name: str | None, content_type: str) -> bool:
 
 
 def shown_text(part: Part) -> str | None:
-    """Return what a part shows to a reader of text: unnamed inline text, None for the rest."""
+    """Return the text of an unnamed inline text part; None for any other part."""
     if part.is_reference or part.local_file or not _may_be_shown(part.name, part.content_type):
         return None
     try:
@@ -93,7 +93,7 @@ def shown_text(part: Part) -> str | None:
 
 
 def _check_sendable(part: Part) -> None:
-    """Refuse a local file before anything is read for the manifest."""
+    """Refuse a local file, before the manifest reads any content."""
     if part.local_file is not None:
         path, size = part.local_file.path.name, human_size(part.size)
         raise LocalFileNotSent(str(part), path, size)
@@ -120,17 +120,17 @@ def extract(
 
     Arguments:
         texts: the texts, or all of them joined.
-        attachments: the attachments of the message; those of the body are its last.
+        attachments: the attachments of the message; the last ones are those of the body.
         manifest: the manifest of the body.
 
     Returns:
-        The body, and how many of the attachments are its own; None if the pieces no longer are
-        the ones the manifest describes.
+        The body, and the number of attachments that belong to it; None if the pieces are no longer
+        those of the manifest.
     """
     try:
         return _extracted(texts, attachments, manifest)
     except (MessageBodyError, LookupError, TypeError, ValueError, AttributeError):
-        return None  # written by somebody else, or edited; then it is data like any other
+        return None  # it was edited or made by another program, so it is plain data
 
 
 def _extracted(
@@ -142,7 +142,7 @@ def _extracted(
         texts = _split(
             texts, [entry["size"] for entry, show in zip(entries, shown, strict=True) if show]
         )
-    # The body's attachments come last, behind those the message had before.
+    # The attachments of the body come after those that the message had before.
     own = len(entries) - sum(shown)
     if len(texts) != sum(shown) or len(attachments) < own:
         return None
@@ -164,7 +164,7 @@ def _split(joined: str, sizes: list[int]) -> list[str]:
     for size in sizes:
         texts.append(data[start : start + size].decode())
         start += size + len(_SEPARATOR)
-    # Behind the last text there is no separator.
+    # There is no separator after the last text.
     if start != len(data) + (len(_SEPARATOR) if sizes else 0):
         raise ValueError("the texts are not those of the manifest")
     return texts
@@ -186,7 +186,7 @@ def _part(entry: dict[str, Any], text: str | None, attachment: Any) -> Part:
 
 def _content(entry: dict[str, Any], attachment: dict[str, Any]) -> bytes | None:
     """Return the bytes of an attachment that holds them, None for a reference."""
-    # A `data:` URL that the body itself had stays one.
+    # A `data:` URL of the original body stays a `data:` URL.
     if entry.get("reference"):
         return None
     data = attachment.get("data")
@@ -197,7 +197,7 @@ def _content(entry: dict[str, Any], attachment: dict[str, Any]) -> bytes | None:
 
 
 def inline_text(part: Part) -> str:
-    """Return the text of a part that is here; nothing is fetched to put a message together.
+    """Return the text of an inline part; nothing is fetched to put a message together.
 
     Raises:
         ValueError: the part is a reference, or still a local file.
@@ -208,9 +208,9 @@ def inline_text(part: Part) -> str:
 
 
 def is_same(body: MessageBody, other: MessageBody, sidecar: str) -> bool:
-    """Tell whether two bodies have the same parts, whatever the text of their sidecars.
+    """Tell whether two bodies have the same parts, except for the texts of their sidecars.
 
-    A sidecar follows from the message: it changes with an edit of the parts it speaks of.
+    A sidecar is made from the message, so it changes when its parts are edited.
     """
     return len(body) == len(other) and all(
         _without_text(part, sidecar) == _without_text(again, sidecar)

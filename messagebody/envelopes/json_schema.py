@@ -1,7 +1,7 @@
 r"""A JSON Schema interpreter with the keywords that the rules of the envelopes need.
 
-A format states its members as a JSON Schema, so that the same table judges messages here and can
-be given to other tools. Each failed keyword is one violation, as JSON Schema's own output has it.
+A format states its members as a JSON Schema. The same table judges messages here and works in other
+tools. Each failed keyword is one violation, as in JSON Schema's own output.
 
 Two readings of patterns exist. ECMA-262, which JSON Schema names, ends a text at `$` and takes 0-9
 for `\d`. Python's `re`, and so each validator built on it, also lets `$` pass before a final
@@ -56,7 +56,7 @@ def iter_violations(value: Any, schema: Schema, *, strict: bool = True) -> Itera
 
     Arguments:
         value: any JSON value.
-        schema: the schema; a keyword that is not known here is an error of the program.
+        schema: the schema; an unknown keyword is an error of the program.
         strict: read patterns and date-times as ECMA-262 and RFC 3339 do; otherwise as validators
             in Python do.
 
@@ -103,7 +103,7 @@ _TYPES: Final[dict[str, tuple[type, ...]]] = {
     "boolean": (bool,),
     "null": (type(None),),
 }
-# The format's documents say "list" and "text"; JSON Schema's words are those of other validators.
+# The documents of the formats use "list" and "text"; other validators use JSON Schema's words.
 _WORDS: Final = {
     "object": "an object",
     "array": "an array",

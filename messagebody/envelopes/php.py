@@ -1,7 +1,7 @@
-"""How PHP sees JSON values: what the reference implementation of agents-api takes for granted.
+"""PHP's view of JSON values, which the reference implementation of agents-api relies on.
 
 A PHP array is list and map at once: `{}` is `[]`, and a map with the keys 0 to n in order is a
-list. Strings are bytes, integers have 64 bits, and every scalar has a truth and a spelling.
+list. Strings are bytes, integers have 64 bits, and every scalar has a truth value and a text.
 Nothing here recurses, so no depth of nesting can exhaust the stack.
 """
 
@@ -17,7 +17,7 @@ from messagebody.wire.strict_json import InvalidJson, loads
 from messagebody.wire.walk import NESTED, TooDeep, containers, leaf_problem, rebuild, text_problem
 
 JSON_DEPTH = 512
-"""Levels of nesting PHP encodes, the outermost array included."""
+"""The levels of nesting that PHP encodes, including the outermost array."""
 
 _TRIMMED = " \t\n\r\0\x0b"
 _INTEGER_KEY = re.compile(r"0|-?[1-9][0-9]{0,18}")
@@ -34,7 +34,7 @@ class PhpObject(dict[str, Any]):
 
 
 def is_array(value: Any) -> bool:
-    """Tell whether PHP has an array here: a list or a map, but no object.
+    """Tell whether a value is an array in PHP: a list or a map, but not an object.
 
     Examples:
         >>> is_array([]), is_array({}), is_array("x")
@@ -44,7 +44,7 @@ def is_array(value: Any) -> bool:
 
 
 def is_empty(value: Any) -> bool:
-    """Tell whether PHP takes a value for false.
+    """Tell whether a value is false in PHP.
 
     Examples:
         >>> [is_empty(value) for value in ("", "0", 0, [], {}, None, "0.0", "false")]
@@ -55,7 +55,7 @@ def is_empty(value: Any) -> bool:
 
 
 def type_name(value: Any) -> str:
-    """Return what PHP calls the type of a value in its type errors."""
+    """Return the name of a value's type in PHP's type errors."""
     if isinstance(value, bool):
         return "true" if value else "false"
     names = {None.__class__: "null", str: "string", bytes: "string", int: "int", float: "float"}
@@ -66,7 +66,7 @@ def type_name(value: Any) -> str:
 
 
 def text_of(value: Any) -> str:
-    """Return the spelling of a scalar, and "" for anything else.
+    """Return the text of a scalar, and "" for anything else.
 
     Examples:
         >>> text_of(5), text_of(True), text_of(1.0), text_of(False), text_of(["x"])
@@ -77,7 +77,7 @@ def text_of(value: Any) -> str:
     if isinstance(value, bool):
         return "1" if value else ""
     if isinstance(value, int):
-        # A larger integer is a float to PHP.
+        # A larger integer is a float in PHP.
         return str(value) if abs(value) <= _INT_MAX else float_text(_as_float(value), 14, "E")
     if isinstance(value, float):
         return float_text(value, 14, "E")
@@ -85,12 +85,12 @@ def text_of(value: Any) -> str:
 
 
 def optional_text(value: Any) -> str | None:
-    """Return the trimmed spelling of a scalar, or None if there is none or it is blank."""
+    """Return the trimmed text of a scalar; None if it is blank, or the value is not a scalar."""
     return trim(text_of(value)) or None
 
 
 def trim(text: str) -> str:
-    """Strip what PHP strips: space, tab, line feed, return, NUL and vertical tab.
+    """Strip the characters that PHP strips: space, tab, line feed, return, NUL and vertical tab.
 
     Examples:
         >>> trim(chr(0) + " a" + chr(160) + chr(10)) == "a" + chr(160)
@@ -100,13 +100,13 @@ def trim(text: str) -> str:
 
 
 def lower(text: str) -> str:
-    """Return text in lower case as PHP has it: the letters A to Z only.
+    """Return text in PHP's lower case: only the letters A to Z change.
 
     Examples:
         >>> lower("ÀB") == "Àb"
         True
     """
-    # Not `str.lower`: PHP 8 leaves all but A to Z alone.
+    # Not `str.lower`: PHP 8 only changes A to Z.
     return text if text.islower() else text.translate(_LOWER)
 
 
@@ -115,7 +115,7 @@ def float_text(number: float, precision: int, exponent: str) -> str:
 
     Arguments:
         number: the number.
-        precision: significant digits; 17 prints the shortest that reads back the same.
+        precision: significant digits; 17 prints the shortest text that reads back the same.
         exponent: the letter before the exponent.
 
     Examples:
@@ -169,12 +169,12 @@ def as_map(array: Any) -> dict[str, Any]:
 
 
 def shown_key(key: Any) -> str:
-    """Return a key as errors state it."""
+    """Return a key in the form for errors."""
     return escape(text_of(key), limit=200)
 
 
 def string_keyed(array: Any) -> dict[str, Any]:
-    """Return the members whose keys PHP keeps as text; "12" is an integer to it.
+    """Return the members whose keys PHP keeps as text; "12" becomes an integer.
 
     Examples:
         >>> string_keyed({"0": "a", "01": "b", "reply": "c"})
@@ -186,7 +186,7 @@ def string_keyed(array: Any) -> dict[str, Any]:
 
 
 def key_of(text: str) -> int | str:
-    """Return what a text becomes as the key of an array: an integer if it is spelled as one.
+    """Return a text as the key of an array: an integer if it is spelled like one.
 
     Examples:
         >>> key_of("12"), key_of("012"), key_of("call_12")
@@ -222,7 +222,7 @@ def _leaf(item: Any) -> Any:
 
 
 def _shell(item: Any) -> tuple[Any, Iterable[tuple[Any, Any]]]:
-    """Return an array of the right kind with room for its children, and the children."""
+    """Return an array of the right kind for the children, and the children."""
     if isinstance(item, PhpObject):
         return PhpObject.fromkeys(item), item.items()
     if isinstance(item, dict):
@@ -238,11 +238,11 @@ def _shell(item: Any) -> tuple[Any, Iterable[tuple[Any, Any]]]:
 
 
 def find_unencodable(value: Any, *, binary: bool = False) -> str | None:
-    """Return what keeps a value out of JSON, in words, or None if nothing does.
+    """Return the reason why a value can't be written as JSON, or None if it can.
 
     Arguments:
         value: the value.
-        binary: whether text that is no Unicode passes; the reference repairs it while encoding.
+        binary: whether to accept text that is not valid Unicode; the reference repairs it.
     """
     try:
         problems = (_flaw_in(each, binary=binary) for each in containers(value, depth=JSON_DEPTH))
@@ -255,7 +255,7 @@ _UNPROBLEMATIC: Final = frozenset({dict, list, bool, type(None)})
 
 
 def _flaw_in(container: Any, *, binary: bool) -> str | None:
-    """Check what is right below one array or map."""
+    """Check the direct children of one array or map."""
     items = container
     if isinstance(container, dict):
         for key in container:
@@ -265,7 +265,7 @@ def _flaw_in(container: Any, *, binary: bool) -> str | None:
                 return "a member name holds a lone surrogate"
         items = container.values()
     for item in items:
-        # Nearly everything is one of these, and asking for a problem takes ten times longer.
+        # Nearly every value is one of these, and the full check takes ten times longer.
         if type(item) in _UNPROBLEMATIC or (type(item) is str and item.isascii()):
             continue
         if isinstance(item, NESTED) or (binary and isinstance(item, str | bytes)):
@@ -294,7 +294,7 @@ def encode(value: Any) -> str:
 
 
 def _tokens(value: Any) -> Iterator[str]:
-    """Yield the pieces of the JSON text; what is open waits on a stack."""
+    """Yield the pieces of the JSON text; open arrays and maps wait on a stack."""
     if not isinstance(value, dict | list):
         yield _scalar(value)
         return
@@ -343,7 +343,7 @@ def from_text(message: Any, noun: str) -> Any:
         noun: what it is, for the error.
 
     Raises:
-        EnvelopeError: the text is no JSON, repeats a member, or breaks another rule of
+        EnvelopeError: the text is not JSON, repeats a member, or breaks another rule of
             `messagebody.wire.strict_json`.
     """
     if not isinstance(message, str | bytes | bytearray):

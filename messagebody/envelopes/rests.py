@@ -1,4 +1,4 @@
-"""Rests: what an envelope says beside its content, as a part of the body or beside the body."""
+"""Rests: the members of an envelope beside its content, in a part of the body or beside it."""
 
 from typing import Any
 
@@ -14,17 +14,17 @@ from messagebody.part import Part
 from messagebody.wire import strict_json
 
 _JSON = "application/json"
-# A sidecar holds what it took from a message one level deeper.
+# In a sidecar, the members of a message are one level deeper.
 _DEPTH = JSON_DEPTH + 1
 
 
 @attrs.frozen
 class Rests:
-    """Move what an envelope says beside its content out of the body, and back into it.
+    """Move the members of an envelope that are not content out of a body, and back into it.
 
     Arguments:
         format: the name of the format.
-        sidecar: the name of the part with what is not content.
+        sidecar: the name of the part with the members that are not content.
         exact: the name of the part with the exact text of a message, if the format has one.
     """
 
@@ -35,7 +35,7 @@ class Rests:
     def converted(
         self, body: MessageBody, rest: str, losses: tuple[Loss, ...] = ()
     ) -> Converted[MessageBody]:
-        """Return a converted body, whose rest is where the caller wants it.
+        """Return a converted body, with the rest in the place that the caller wants.
 
         Arguments:
             body: the body, with the rest as a part, if it needs one.
@@ -58,7 +58,7 @@ class Rests:
         if name == self.exact:
             return {"format": self.format, "text": text}
         value = strict_json.loads(text, depth=_DEPTH)
-        # Where all formats look for it: another one takes only the role.
+        # All formats look for the role here, and another format takes nothing but the role.
         role = {"role": value["role"]} if isinstance(value.get("role"), str) else {}
         return {"format": self.format, **role, "sidecar": value}
 

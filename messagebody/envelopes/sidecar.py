@@ -1,4 +1,4 @@
-"""The sidecar: members of a foreign message that a body has no place for, carried exactly."""
+"""The sidecar: members of a foreign message that a body has no place for, kept exactly."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
@@ -30,11 +30,11 @@ DEPTH = DEFAULT_LIMITS.depth
 
 @attrs.frozen
 class Slot:
-    """A name under which content of a received message may lie that its text only points to.
+    """A part name for content that a received message only points to.
 
     Arguments:
         name: the part name.
-        digest: what the message says of the content, if it does.
+        digest: the digest that the message states for the content, if any.
     """
 
     name: str
@@ -45,8 +45,8 @@ def read(message: Any) -> Any:
     """Return a message as a JSON value, parsed strictly if it is text.
 
     Raises:
-        strict_json.InvalidJson: it repeats a member, holds NaN or a lone surrogate, nests more
-            than 100 levels deep, or is no JSON at all.
+        strict_json.InvalidJson: it repeats a member, holds NaN or a lone surrogate, is nested more
+            than 100 levels deep, or is not JSON.
     """
     if isinstance(message, str | bytes | bytearray | memoryview):
         return strict_json.loads(message, depth=DEPTH)
@@ -79,9 +79,9 @@ def read_object(message: Any, what: str) -> dict[str, Any]:
 
 
 def check_depth(value: Any) -> None:
-    """Raise `EnvelopeError` if a value nests too deep for a recursive writer; never recurses."""
+    """Raise `EnvelopeError` if a value is nested too deep for a recursive writer; don't recurse."""
     try:
-        # Walked for the error that it raises on its way.
+        # The walk itself raises the error.
         for _ in containers(value, depth=DEPTH):
             pass
     except TooDeep as error:
@@ -89,7 +89,7 @@ def check_depth(value: Any) -> None:
 
 
 def member(value: Any, *keys: str) -> Any:
-    """Return a member of nested objects, None where there is none or no object on the way."""
+    """Return a member of nested objects, None if it or an object on the way is missing."""
     for key in keys:
         value = value.get(key) if isinstance(value, dict) else None
     return value
@@ -102,7 +102,7 @@ def text_of(value: Any, *keys: str) -> str:
 
 
 def shown(value: Any) -> str:
-    """Return what to say of a JSON value in an error: short, escaped, whatever its size."""
+    """Return a JSON value as text for an error: short and escaped."""
     if isinstance(value, str):
         return quote(value, limit=80)
     if value is None or isinstance(value, bool):
@@ -115,7 +115,7 @@ def shown(value: Any) -> str:
 
 
 def numbered_name(directory: str, number: int, original: Any) -> str:
-    """Return the positional, legal name for the n-th thing of a kind, whatever it is called.
+    """Return a legal name with a number for the n-th file of a kind, whatever its own name.
 
     Examples:
         >>> numbered_name("/attachments", 1, "plans/42 (new).md")
@@ -131,16 +131,16 @@ def numbered_name(directory: str, number: int, original: Any) -> str:
 def check_views(
     body: MessageBody, exact: str, views: Sequence[Part], slots: Iterable[Slot] = ()
 ) -> tuple[Loss, ...]:
-    """Check that a body says nothing its exact message doesn't, and return what would be lost.
+    """Check that a body does not contradict its exact message, and return what would be lost.
 
     Arguments:
         body: the body on its way back.
         exact: the name of the part that holds the message.
-        views: the parts the message gives rise to; unnamed ones come first in the body.
-        slots: names under which content may lie that the message only points to.
+        views: the parts made from the message; unnamed ones come first in the body.
+        slots: names of parts for content that the message only points to.
 
     Raises:
-        EnvelopeError: a view was edited, moved or removed; its findings are their places.
+        EnvelopeError: a view was edited, moved or removed; the findings name the places.
     """
     known = {exact, *(view.name for view in views if view.name)}
     unnamed = body.unnamed()
@@ -149,7 +149,7 @@ def check_views(
     losses: list[Loss] = []
     for slot in slots:
         part = body.get(slot.name)
-        # A file that is not attached is not a conflict: the message only points to the file.
+        # A missing file is not a conflict, because the message only points to it.
         if part is None or slot.name in known:
             continue
         known.add(slot.name)
@@ -180,11 +180,11 @@ def _conflicts(body: MessageBody, unnamed: list[Part], views: Sequence[Part]) ->
 
 
 def _is_intact(view: Part, part: Part) -> bool:
-    """Tell whether a part still is the view, offloaded or inlined or not; fetch nothing."""
+    """Tell whether a part still equals the view, even offloaded or inlined; fetch nothing."""
     said = [[unlisted(each._record), each.extra] for each in (part, view)]
     if not strict_json.same(*said):
         return False
-    # Inlined or moved since, the same digest is the same content.
+    # The part may have been inlined or moved, but the same digest means the same content.
     if view.is_reference:
         return part.url == view.url or (view.digest is not None and part.digest == view.digest)
     return part.content_type == view.content_type and part.digest == view.digest
@@ -211,7 +211,7 @@ Listing = Callable[[dict[str, Any], list[Part]], dict[str, Any]]
 
 
 def missing(findings: Iterable[Finding]) -> Iterator[Loss]:
-    """Yield what a message still lacks to be valid, as losses; warnings are left out."""
+    """Yield the missing members that make a message invalid, as losses; warnings are left out."""
     for finding in findings:
         if finding.severity is Severity.ERROR:
             kind = LossKind.OMITTED if finding.check in _ABSENT else LossKind.DOWNGRADED
@@ -219,7 +219,7 @@ def missing(findings: Iterable[Finding]) -> Iterator[Loss]:
 
 
 def merged(defaults: dict[str, Any], header: Mapping[str, Any]) -> dict[str, Any]:
-    """Return defaults with a header's members in their place, also one level down.
+    """Return defaults, replaced by a header's members, at the top and one level down.
 
     Examples:
         >>> merged({"a": {"b": 1, "c": 2}}, {"a": {"b": 3}})
@@ -228,7 +228,7 @@ def merged(defaults: dict[str, Any], header: Mapping[str, Any]) -> dict[str, Any
     made = {**defaults, **header}
     for name, value in defaults.items():
         if isinstance(value, dict) and isinstance(made[name], Mapping):
-            # One level down only: deeper members belong to the caller's own objects.
+            # Only one level down: deeper members belong to the caller's own objects.
             made[name] = {**value, **made[name]}
     return made
 
@@ -237,8 +237,8 @@ def merged(defaults: dict[str, Any], header: Mapping[str, Any]) -> dict[str, Any
 class Carrier:
     """Describe how a format's messages carry a body.
 
-    A body of one part that says the same as a content of the format is that content. Any other
-    body travels as `{"text": …, "messagebody": [parts]}`: the text is for readers that know only
+    A body of one part that the format's content can express is written as that content. Any other
+    body is written as `{"text": …, "messagebody": [parts]}`: the text is for readers that know only
     the format, and so is the format's own list of references.
 
     Arguments:
@@ -248,10 +248,10 @@ class Carrier:
         meta: the name of the sidecar of a message taken apart.
         place: the object and member that hold the content.
         kinds: what a content of the format may be, besides null.
-        links: gives the reference parts a message points to.
+        links: returns the reference parts that a message points to.
         listed: returns a message that lists these reference parts in the format's own way.
-        iter_findings: yields what in a message breaks the format's rules.
-        slots: gives the names under which files a message points to may lie.
+        iter_findings: yields findings about a message that breaks the format's rules.
+        slots: returns the names of parts for files that a message points to.
     """
 
     what: str
@@ -267,7 +267,7 @@ class Carrier:
 
     @property
     def rests(self) -> Rests:
-        """What moves the message's own members out of a body and back."""
+        """The converter that moves the message's own members out of a body and back."""
         return Rests(self.format, self.meta, self.exact)
 
     def to_body(
@@ -281,7 +281,7 @@ class Carrier:
         Arguments:
             message: the message.
             rest: "part" or "beside"; see `Rests`.
-            files: gives the parts for files the message points to.
+            files: returns the parts for files that the message points to.
 
         Raises:
             EnvelopeError: the message is not a strict JSON object.
@@ -311,7 +311,7 @@ class Carrier:
             EnvelopeError: a part contradicts the message, or a header is missing.
         """
         body = self.rests.put_back(body, rest)
-        # A received message goes on as it came: its signature is over that text.
+        # A received message is passed on unchanged, because its signature covers that text.
         if self.exact in body:
             text = body[self.exact].read_text()
             value = read_object(text, self.what)
@@ -322,8 +322,9 @@ class Carrier:
             return self._put_together(body)
         if header is None:
             raise EnvelopeError(
-                f"the body has neither {self.exact} nor {self.meta}, so nobody says who sends it "
-                f"to whom; give a header, {self.what} without its content, or use build or reply"
+                f"the body has neither {self.exact} nor {self.meta}, so its sender and "
+                f"receiver are unknown; give a header, {self.what} without its content, or use "
+                "build or reply"
             )
         value = self.carrying(dict(header), body)
         return self.converted(body, value, self.iter_findings(value))
@@ -331,7 +332,7 @@ class Carrier:
     def converted(
         self, body: MessageBody, message: dict[str, Any], findings: Iterable[Finding]
     ) -> Converted[Any]:
-        """Return the message made of a body, with what it does not show and still lacks."""
+        """Return the message made of a body; the losses are hidden parts and missing members."""
         return Converted(message, [*self.unseen(body, message), *missing(findings)])
 
     def carrying(self, message: dict[str, Any], body: MessageBody) -> dict[str, Any]:
@@ -357,7 +358,7 @@ class Carrier:
     def _put_together(self, body: MessageBody) -> Converted[str | dict[str, Any]]:
         value = read_object(body[self.meta].read_bytes(), self.meta)
         slots, note = [*self.slots(value)], member(value, *self.place)
-        # The note that `_without_content` leaves where a message carried a whole body.
+        # `_without_content` leaves this note if a message carried a whole body.
         if isinstance(note, dict) and note.get(_CARRIED) == [] and _LISTED in note:
             links = [link for link in self.links(value) if link.url not in note[_LISTED]]
             others = {self.meta, *(link.name for link in links), *(slot.name for slot in slots)}
@@ -372,7 +373,7 @@ class Carrier:
         return Converted(value, losses)
 
     def _content(self, value: dict[str, Any], carried: MessageBody | None) -> list[Part]:
-        """Return the parts a message's content stands for; none if it is absent or null."""
+        """Return the parts of a message's content; none if it is absent or null."""
         if carried is not None:
             return [*carried]
         return self._parts(member(value, *self.place))
@@ -390,7 +391,7 @@ class Carrier:
         return part.read_json()
 
     def _plain_content(self, body: MessageBody) -> Any:
-        """Return the content that says exactly what a body does, None if there is none."""
+        """Return the content that is exactly equal to a body, None if there is none."""
         part = body[0] if len(body) == 1 else None
         if part is None or part.is_reference or part.local_file or part.name is not None:
             return None
@@ -399,19 +400,19 @@ class Carrier:
         except MessageBodyError:
             return None
         is_content = isinstance(content, self.kinds) and self._parts(content) == [part]
-        # Sent plainly, it would be read as a carried body by the other side.
+        # As plain content, the other side would read it as a carried body.
         looks_carried = isinstance(content, dict) and _CARRIED in content
         return content if is_content and not looks_carried else None
 
     def _carried(self, value: dict[str, Any]) -> MessageBody | None:
-        """Return the body a message carries whole, if writing it again gives the same content."""
+        """Return the whole body in a message, if writing it again gives the same content."""
         content = member(value, *self.place)
         parts = content.get(_CARRIED) if isinstance(content, dict) else None
         if not isinstance(parts, list):
             return None
         try:
             body = MessageBody.from_dicts(parts)
-            # Only what is written the same way is a body; anything else is data that looks like
+            # It is only a body if writing it gives the same content; otherwise it only looks like
             # one.
             again = _whole(body)
         except MessageBodyError:
@@ -423,7 +424,7 @@ class Carrier:
         return body if is_whole else None
 
     def _links(self, value: dict[str, Any], carried: MessageBody | None) -> Iterable[Part]:
-        """Return the parts a message points to, without those of the body that it carries."""
+        """Return the parts that a message points to, without those of the body that it carries."""
         if carried is None:
             return self.links(value)
         urls = {part.url for part in _references(carried)}
@@ -448,7 +449,7 @@ class Carrier:
 
 
 def _whole(body: MessageBody) -> dict[str, Any]:
-    """Return the content that carries a body whole, its text first for those who read no more."""
+    """Return the content that carries a whole body, with its text for other readers."""
     texts = [text for part in body if (text := shown_text(part)) is not None]
     said = {_TEXT: "\n\n".join(texts)} if texts else {}
     return {**said, _CARRIED: body.to_dicts()}

@@ -1,4 +1,4 @@
-"""Message formats, in and out: a body is the hub between them, and each loss is said.
+"""Message formats, read and written: a body is the hub between them, and each loss is reported.
 
 `adapter(name)` gives the adapter of a format: `to_body`, `from_body`, `detect`, `iter_findings`.
 """

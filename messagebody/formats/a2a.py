@@ -19,9 +19,10 @@ _ROLES: Final = {
 
 
 class AgentToAgent(Format):
-    """A2A 1.0: what a part is follows from the member it has; 0.3 said it in `kind`.
+    """A2A 1.0: the member that a part has shows what it is; 0.3 states it in `kind`.
 
-    Both are read. The form of a block is the version it had, if that is not the one written here.
+    Both versions are read. The form of a block is its version, if that differs from the one
+    written.
     """
 
     name = "a2a"
@@ -56,7 +57,7 @@ class AgentToAgent(Format):
         raise Misplaced("/parts", "expected a list")
 
     def join(self, blocks: list[Any], form: Any, role: str) -> Any:
-        """Return a message, or what else it was."""
+        """Return a message, or the artifact, the task or the parts that `form` names."""
         if form == "text" and len(blocks) == 1 and blocks[0] == self._text(
             blocks[0].get("text"), self.is_old
         ):  # fmt: skip
@@ -160,7 +161,7 @@ class AgentToAgent(Format):
 
 
 def _is_bare_text(value: dict[str, Any]) -> bool:
-    """Return whether an object has nothing but a text: many formats have such things."""
+    """Return whether an object has nothing but a text: many formats have such objects."""
     return value.keys() == {"text"}
 
 
@@ -194,7 +195,7 @@ def _of_artifacts(artifacts: list[Any] | None) -> tuple[list[Any], str]:
 
 
 def _task(blocks: list[Any], count: str) -> dict[str, Any]:
-    """Return a task: what came in no artifact goes into the last."""
+    """Return a task: parts that came in no artifact go into the last one."""
     if not blocks and not count.isdecimal():
         return {}
     least = 1 if blocks else 0
@@ -260,7 +261,7 @@ def _data(item: Media, is_old: bool) -> dict[str, Any] | None:
 
 
 def _respelled(value: Any) -> Any:
-    """Return a value as Protocol Buffers pass it on: they have no whole numbers."""
+    """Return a value as Protocol Buffers pass it on: they have no integers."""
     if type(value) is int:
         return _as_float(value)
     if isinstance(value, dict):

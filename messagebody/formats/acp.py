@@ -24,12 +24,12 @@ from messagebody.wire import strict_json
 _CONTENT: Final = {"content", "content_url", "content_type", "content_encoding"}
 _STEPS: Final = ("message", "tool_input", "tool_output")
 _CITED: Final = {"description": "cited_text"}
-# Members of parts that neighbours have.
+# Members that parts of similar formats have.
 _FOREIGN: Final = {"type", "kind", "text", "contentType", "mediaType"}
 
 
 class AgentCommunication(Format):
-    """ACP: a trajectory in the metadata of a part is what an agent thought and which tool it ran.
+    """ACP: a trajectory in the metadata of a part holds a thought of an agent or the run of a tool.
 
     One part may hold a thought, a call and its result. They are blocks of their own here, which
     `joined` puts back into one part.
@@ -91,7 +91,7 @@ class AgentCommunication(Format):
         is_known = states_text(kind)
         if block.get("content_encoding") == "base64":
             return Media("part", kind, name, encoded=content, form="base64" if is_known else None)
-        # With a name it is a file, whose text is its content and not what the agent says.
+        # A part with a name is a file: its text is the file's content, not the agent's words.
         if is_known and not name:
             return Text(content or "", kind or TEXT_PLAIN, citations)
         return Media("part", kind, name, text=content, form=None if is_known else "plain")
@@ -146,7 +146,7 @@ def _is_part(part: Any) -> bool:
 
 
 def _steps(part: Any, index: int) -> list[Any]:
-    """Return the blocks of a part: several if its trajectory says several things."""
+    """Return the blocks of a part: several if its trajectory holds several steps."""
     metadata = part.get("metadata") if isinstance(part, dict) else None
     if not isinstance(metadata, dict) or metadata.get("kind") != "trajectory":
         return [part]
@@ -159,7 +159,7 @@ def _steps(part: Any, index: int) -> list[Any]:
     steps = []
     for key in said:
         of_tool = ("kind", "tool_name") if key != "message" else ("kind",)
-        # The name of the tool goes to call and result alike: each is read without the other.
+        # Call and result both get the name of the tool, because each is read without the other.
         steps.append({"metadata": {each: metadata.get(each) for each in (*of_tool, key)}})
     others = {key: value for key, value in metadata.items()
               if not any(key in step["metadata"] for step in steps)}  # fmt: skip
@@ -169,7 +169,7 @@ def _steps(part: Any, index: int) -> list[Any]:
         steps.insert(0, without)
     else:
         steps[0] = {**without, **steps[0]}
-    # The number is how `_joined` knows pieces of one part from parts that are alike.
+    # By the number, `_joined` tells pieces of one part from equal parts.
     return [{**step, "joined": index} for step in steps]
 
 
@@ -202,7 +202,7 @@ def _step(metadata: dict[str, Any]) -> Item | None:
     if output is None:
         return Call(None, name, optional(metadata, "tool_input", dict) or {})
     match output:
-        # Only alone: beside other members it is a value, and would lose them as text.
+        # Only if it is the only member: a text would lose the other members, so they make a value.
         case {"output": str(text)} if len(output) == 1:
             return Result(None, [], name, blocks=[_plain(text)])
         case {"error": str(text)} if len(output) == 1:
@@ -217,7 +217,7 @@ def _plain(text: str) -> dict[str, Any]:
 
 
 def _output(item: Result, blocks: list[Any]) -> dict[str, Any]:
-    """Return blocks as the object that the output of a tool is."""
+    """Return the object that holds the output of a tool."""
     if not blocks:
         return {}
     block = blocks[0]
@@ -235,7 +235,7 @@ def _as_part(block: dict[str, Any]) -> dict[str, Any]:
 
 
 def _citation(citations: list[dict[str, Any]]) -> dict[str, Any]:
-    """Return the metadata for citations: a part has room for one."""
+    """Return the metadata for citations: a part has room for only one."""
     if not citations:
         return {}
     said = {"kind": "citation", **renamed(citations[0], {"cited_text": "description"})}

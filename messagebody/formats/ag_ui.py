@@ -22,20 +22,20 @@ from messagebody.formats.items import (
 from messagebody.media_types import JSON
 from messagebody.wire import strict_json
 
-# A scheme of ours: references need a URL, and a file of a provider has only an id.
+# Our own scheme: references need a URL, and a file of a provider has only an id.
 _FILES: Final = "ag-ui-file"
 _MEDIA: Final = ("image", "audio", "video", "document")
 _ROLES: Final = (
     "user", "assistant", "system", "developer", "tool", "reasoning", "activity",
 )  # fmt: skip
-# Members of messages that other formats of the same roles have.
+# Members of messages in other formats with the same roles.
 _FOREIGN: Final = {"parts", "tool_calls", "tool_call_id", "type", "additional_kwargs", "blocks"}
 
 
 class AgentUserInteraction(Format):
     """AG-UI: users send parts of all kinds, assistants one text and calls of tools.
 
-    What a model thought, and what a tool answered, are messages of their own.
+    The thoughts of a model and the answers of tools are separate messages.
     """
 
     name = "ag-ui"
@@ -70,7 +70,7 @@ class AgentUserInteraction(Format):
             return [{"type": "activity", "value": need(message, "content", dict)}], None
         calls = optional(message, "toolCalls", list) or []
         if content is None or isinstance(content, str):
-            # Beside calls, some write the empty text for none.
+            # Beside calls, some SDKs write the empty text where there is no text.
             texts = (
                 [{"type": "text", "text": content}]
                 if content or not (calls or content is None)
@@ -102,7 +102,7 @@ class AgentUserInteraction(Format):
             return message
         if message["role"] == "activity":
             message.setdefault("activityType", "data")
-        # The protocol wants an id, and a body has none to give.
+        # The protocol requires an id, and a body has none.
         return message if "id" in message else {"id": str(uuid.uuid4()), **message}
 
     def kinds_of(self, role: str) -> tuple[Kind, ...]:
@@ -157,7 +157,7 @@ class AgentUserInteraction(Format):
             (True, False)
         """
         if isinstance(value, list):
-            # A list of texts alone looks the same in several formats.
+            # A list of only texts looks the same in several formats.
             return value != [] and all(map(_is_part, value)) and not all(map(_is_text, value))
         if not isinstance(value, dict) or value.get("role") not in _ROLES:
             return False
@@ -192,7 +192,7 @@ def _spoken(blocks: list[Any], form: Any, role: str) -> dict[str, Any]:
     """Return the message of a user, an assistant or a system."""
     calls = [block for block in blocks if block.get("type") == "function"]
     content = [block for block in blocks if block.get("type") != "function"]
-    # Only assistants have a place for calls, whatever role was asked for.
+    # Only assistants have a place for calls, whatever role the caller asked for.
     if calls:
         role = "assistant"
     elif role == "tool":
@@ -202,7 +202,7 @@ def _spoken(blocks: list[Any], form: Any, role: str) -> dict[str, Any]:
     if role == "user" and (form == "parts" or not is_text or len(content) > 1):
         message["content"] = content
     elif content or not calls:
-        # Only users may send parts: what others say is one text.
+        # Only users may send parts: the content of other roles is one text.
         message["content"] = "\n\n".join(str(block.get("text", "")) for block in content)
     return {**message, "toolCalls": calls} if calls else message
 
@@ -301,7 +301,7 @@ def _written_result(item: Result, blocks: list[Any]) -> dict[str, Any]:
     made = {"type": "tool", "toolCallId": call_id(item), "content": content}
     if item.is_error:
         texts = [block["text"] for block in blocks if block.get("type") == "text"]
-        # The member says that the call failed by being there, so it must not be left out.
+        # The presence of the member means that the call failed, so it must not be left out.
         made["error"] = "\n".join(texts) or "the call failed"
     return made
 

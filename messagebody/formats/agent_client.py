@@ -50,7 +50,7 @@ class AgentClient(Format):
         return [message], "block"
 
     def join(self, blocks: list[Any], form: Any, role: str) -> Any:  # noqa: ARG002 - prompts have none
-        """Return blocks, or what held them."""
+        """Return blocks, or the prompt or update that holds them."""
         if form == "prompt":
             return {"prompt": blocks}
         if form == "text" and len(blocks) == 1 and blocks[0].keys() == {"type", "text"}:
@@ -68,7 +68,7 @@ class AgentClient(Format):
         return message or [{"type": "text", "text": ""}]
 
     def role_of(self, message: Any) -> str | None:
-        """Return who speaks: prompts are a user's."""
+        """Return who speaks: a prompt comes from the user."""
         if isinstance(message, dict) and "update" in message:
             message = message["update"]
         kind = message.get("sessionUpdate") if isinstance(message, dict) else None
@@ -142,7 +142,7 @@ def _is_block(block: Any) -> bool:
     wanted = WANTED.get(kind) if isinstance(kind, str) else None
     if wanted is None or not wanted <= block.keys():
         return False
-    # Members that blocks of other formats have, and those of MCP never.
+    # Members that blocks of other formats have, and blocks of MCP never have.
     foreign = {"citations", "cache_control", "id", "extras", "state", "metadata", "icons"}
     return not foreign & block.keys()
 
@@ -157,15 +157,15 @@ def _of_update(update: dict[str, Any]) -> tuple[list[Any], str]:
     if kind not in _CHUNKS:
         raise Misplaced("/sessionUpdate", "expected an update that has content")
     block = need(update, "content", dict)
-    # The update says that it is a thought, and its block does not: so the block takes it along.
+    # Only the update states that it is a thought, so the block gets a copy of that.
     if kind == "agent_thought_chunk" and block.get("type") == "text":
         block = {**block, "type": "thought"}
     return [block], kind
 
 
 def _of_tool(update: dict[str, Any]) -> list[Any]:
-    """Return the call and the result of an update about a tool: as far as they are in it."""
-    # Updates after the first leave out what did not change, the title too.
+    """Return the call and the result of an update about a tool, as far as it has them."""
+    # Updates after the first leave out unchanged members, even the title.
     about = {"id": need(update, "toolCallId"), "title": optional(update, "title") or "unknown"}
     blocks: list[Any] = []
     if "rawInput" in update:
@@ -177,7 +177,7 @@ def _of_tool(update: dict[str, Any]) -> list[Any]:
 
 
 def _update(blocks: list[Any], kind: str) -> Any:
-    """Return an update with some blocks; the blocks where it has no place for them."""
+    """Return an update with some blocks; if it has no place for them, return the blocks."""
     if kind in _TOOLS:
         update: dict[str, Any] = {"sessionUpdate": kind}
         for block in blocks:
@@ -207,7 +207,7 @@ def _of_result(block: dict[str, Any]) -> list[Any]:
 
 
 def _wrapped(block: dict[str, Any]) -> Item | None:
-    """Return the item of content that the result of a tool has in a wrapper."""
+    """Return the item of content that is wrapped in the result of a tool."""
     inner = need(block, "content", dict)
     item = FORMAT.read(inner) if inner.get("type") in [*WANTED] else None
     if item is not None:

@@ -42,8 +42,9 @@ class Anthropic(Format):
     title = "Anthropic Messages (anthropic 2.12)"
     kinds = (
         Kind(
-            # A request holds 32 MB. Of a picture the API takes 10 MB of base64; it was 5 MB a year
-            # ago, and is on other platforms, so that a larger one goes out with a warning.
+            # A request holds 32 MB. The API takes pictures of up to 10 MB of base64. A year ago the
+            # limit was 5 MB, and it still is on other platforms, so larger pictures are sent with a
+            # warning.
             "image", IMAGES, ("https", _FILES), max_bytes=32 * MIB, advised_bytes=10 * MIB // 4 * 3,
             in_results=True, roles=_SEEN,
         ),
@@ -55,7 +56,7 @@ class Anthropic(Format):
         Kind("web_search_result", (), ("*",), in_messages=False),
         Kind("json", (JSON,), in_messages=False),
     )  # fmt: skip
-    # Thoughts carry a signature that only Anthropic can make; others are refused.
+    # Thoughts carry a signature that only Anthropic can make; thoughts without it are refused.
     signs_reasoning = True
     # Results of tools come from the user.
     roles = {"tool": "user"}  # noqa: RUF012 - nobody changes it
@@ -103,7 +104,7 @@ class Anthropic(Format):
                 need(block, "id"), need(block, "name"), need(block, "input", dict),
                 None if kind == "tool_use" else kind,
             )  # fmt: skip
-        # Each server tool has a result type of its own, and new ones come.
+        # Each server tool has its own type of result, and new tools are added.
         if isinstance(kind, str) and kind.endswith("tool_result"):
             return _result(block, kind)
         if kind == "web_search_result":
@@ -146,7 +147,8 @@ class Anthropic(Format):
         if not isinstance(value, dict) or value.get("role") not in ("user", "assistant"):
             return False
         is_response = value.get("type") == "message"
-        # A response has many members, a request two: more of them mean another format.
+        # A response has many members, a message in a request has two: with more it is another
+        # format.
         allowed = {"role", "content", *(value.keys() if is_response else ())}
         content = value.get("content")
         if not value.keys() <= allowed:
@@ -162,7 +164,7 @@ def _is_block(block: Any) -> bool:
         return False
     if kind in {"image", "document"}:
         source = block.get("source")
-        # AG-UI's blocks look alike, but for a member `value`.
+        # AG-UI's blocks look the same, except for a member `value`.
         return isinstance(source, dict) and source.get("type") in _SOURCES and "value" not in source
     if kind == "text":
         return "text" in block and not {"annotations", "_meta", "id", "extras"} & block.keys()
@@ -173,7 +175,7 @@ _SOURCES: Final = ("base64", "url", "file", "text", "content")
 
 
 def _file_url(file_id: str) -> str:
-    # A scheme of its own: the id means something to Anthropic's Files API only.
+    # Its own scheme: only Anthropic's Files API knows the id.
     return f"{_FILES}:{quote(file_id)}"
 
 
@@ -194,7 +196,7 @@ def _citation(citation: dict[str, Any]) -> dict[str, Any]:
 
 
 def _is_ours(citation: dict[str, Any]) -> bool:
-    """Return whether a citation has what Anthropic wants of one."""
+    """Return whether a citation has the members that Anthropic requires."""
     kind = citation.get("type")
     return isinstance(kind, str) and kind.endswith("_location") and "cited_text" in citation
 

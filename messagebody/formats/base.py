@@ -27,7 +27,7 @@ class LossKind(StrEnum):
     """Still there and meaning the same, in another form."""
 
     DOWNGRADED = "downgraded"
-    """Still there, saying less."""
+    """Still there, with less meaning."""
 
     OMITTED = "omitted"
     """Not there any more."""
@@ -68,8 +68,9 @@ class Converted(_Converted[T]):
     Arguments:
         value: the result.
         losses: every `Loss`, in the order of the source.
-        rest: what of a message is not content, such as its role and ids, as a JSON value. The
-            adapter's `from_body` takes it back as `rest`. None where the value holds everything.
+        rest: the members of a message that are not content, such as its role and ids, as a JSON
+            value. The adapter's `from_body` takes it back as `rest`. None if the value holds
+            everything.
 
     Examples:
         >>> value, losses = Converted("a body")
@@ -99,7 +100,7 @@ class Converted(_Converted[T]):
         """Return the value if nothing was lost.
 
         Raises:
-            LossyConversion: something was; it holds the losses.
+            LossyConversion: something was lost; the error holds the losses.
         """
         if self.losses:
             raise LossyConversion(self.losses)
@@ -107,7 +108,7 @@ class Converted(_Converted[T]):
 
 
 class Adapter(Protocol):
-    """A foreign format: a module with these four functions is one, and so is an object."""
+    """A foreign format: a module or an object with these four functions."""
 
     def to_body(self, message: Any, /) -> Converted["messagebody.MessageBody"]:
         """Return the body of a foreign message, given as parsed JSON or as JSON text."""
@@ -119,10 +120,10 @@ class Adapter(Protocol):
         """Return whether a parsed JSON value looks like this format."""
 
     def iter_findings(self, message: Any, /) -> Iterator[Finding]:
-        """Yield what in a message breaks the format's rules."""
+        """Yield a finding for each rule of the format that a message breaks."""
 
 
-# A new format is one new module and one line here; that of another package is an entry point.
+# A new format needs one module and one line here; another package adds one by an entry point.
 # Modules are imported on first use: most programs speak one format.
 _adapters: dict[str, str | Adapter] = {
     "a2a": "messagebody.formats.a2a",
@@ -191,7 +192,7 @@ def adapter(name: str) -> Adapter:
     """Return the adapter registered under `name`.
 
     Raises:
-        MessageBodyError: there is none; the text lists the names there are.
+        MessageBodyError: no adapter has that name; the text lists the names.
 
     Examples:
         >>> adapter("agents-api").detect({"role": "user", "content": "Hello"})
@@ -217,7 +218,7 @@ def read_within(limits: Limits, name: str, message: Any) -> Converted["messagebo
 
 @cache
 def _takes_limits(name: str) -> bool:
-    # Envelopes have bounds of their own, and so may the adapters of other packages.
+    # Envelopes have their own bounds, and so may the adapters of other packages.
     return "limits" in inspect.signature(adapter(name).to_body).parameters
 
 
@@ -227,11 +228,10 @@ def detect(value: Any) -> tuple[str, ...]:
     Arguments:
         value: parsed JSON.
 
-    A value that is the same JSON in several formats has several names. The agents-api takes any
-    object with a role and content: it is named beside others only for a text of some role.
-
-    A list that is not a message itself may be a conversation, for `to_bodies`: it is of the formats
-    that each of its messages is of.
+    A value that fits several formats has several names. The format agents-api takes any object with
+    a role and content, so it is named beside others only for an object of just a role and a text. A
+    list that is not a message itself may be a conversation, for `to_bodies`: it has the formats
+    that all its messages have in common.
 
     Examples:
         >>> hello = {"role": "user", "content": "Hello"}

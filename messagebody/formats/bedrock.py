@@ -47,10 +47,10 @@ _FORMATS: Final = {
 """What Converse calls the types of each kind of block."""
 _WORD_OF: Final = {
     kind: {media_type: word for word, media_type in reversed(words.items())}
-    # Reversed, so that of several words for a type the first one is written.
+    # Reversed, so that the first of several words for a type is written.
     for kind, words in _FORMATS.items()
 }
-# A document must have a name, and a part need not.
+# A document must have a name, and a part may have none.
 _UNNAMED: Final = "unnamed"
 
 
@@ -62,7 +62,7 @@ _ASSISTANT: Final = frozenset({"assistant"})
 
 
 class Bedrock(Format):
-    """Bedrock Converse: blocks have one member, which says what they are."""
+    """Bedrock Converse: a block has one member, whose name is its kind."""
 
     name = "bedrock"
     title = "Amazon Bedrock Converse (botocore 1.44)"
@@ -94,7 +94,7 @@ class Bedrock(Format):
 
     def read(self, block: Any) -> Item | None:
         """Return the item of a block."""
-        # The first member that is known says what the block is; others may stand beside it.
+        # The first known member decides the kind of the block; there may be other members.
         for kind, value in block.items():
             if kind == "text":
                 return Text(need(block, "text"))
@@ -162,15 +162,15 @@ _MEMBERS: Final = {
 
 
 def _is_block(block: Any) -> bool:
-    # One member: other formats' blocks have a type beside.
+    # Only one member: blocks of other formats have a type as well.
     if not isinstance(block, dict) or len(block) != 1 or not block.keys() <= _MEMBERS:
         return False
-    # Haystack has pictures of the same name.
+    # Pictures of Haystack have the same member.
     image = block.get("image")
     return image is None or (isinstance(image, dict) and "source" in image)
 
 
-# What each place of a citation says of itself.
+# The members of each kind of location of a citation.
 _PLACES: Final = {
     "web": ("url", "domain"),
     "documentChar": ("documentIndex", "start", "end"),
@@ -181,7 +181,7 @@ _PLACES: Final = {
 
 
 def _cited(block: Any) -> Text | None:
-    """Return a text whose form is the lengths of its pieces, with its citations."""
+    """Return a text with its citations; its form is the lengths of its pieces."""
     texts = [need(each, "text") for each in need(block, "content", list)]
     citations = []
     for each in optional(block, "citations", list) or []:
@@ -193,7 +193,7 @@ def _cited(block: Any) -> Text | None:
 
 
 def _citation(citation: dict[str, Any]) -> dict[str, Any] | None:
-    """Return a citation in Bedrock's words, None if it says nothing that Bedrock has a word for."""
+    """Return a citation in Bedrock's form, None if it has nothing that Bedrock can state."""
     kind, quoted = citation.get("type"), citation.get("cited_text")
     about = {key: citation[key] for key in ("title", "source") if _is_text(citation.get(key))}
     if isinstance(citation.get("sourceContent"), list):
@@ -213,7 +213,7 @@ def _is_text(value: Any) -> bool:
 
 
 def _content(item: Text, citations: list[Any]) -> dict[str, Any]:
-    """Return a text in the pieces that it came in, if it is still as long."""
+    """Return a text in its original pieces, if it still has the same length."""
     lengths = item.form if isinstance(item.form, list) else []
     are_lengths = all(type(length) is int and length >= 0 for length in lengths)
     if not are_lengths or sum(lengths) != len(item.text):
@@ -226,7 +226,7 @@ def _content(item: Text, citations: list[Any]) -> dict[str, Any]:
 
 
 def _with_unique_names(blocks: list[Any]) -> list[Any]:
-    """Return blocks whose documents have names of their own: Converse refuses two of a name."""
+    """Return blocks whose documents have unique names: Converse refuses repeated names."""
     taken: set[str] = set()
 
     def renamed(block: Any) -> Any:
@@ -253,7 +253,7 @@ def _media(kind: str, block: Any) -> Media | None:
     source = need(block, "source", dict)
     media_type = _FORMATS[kind].get(optional(block, "format") or "txt")
     name = optional(block, "name")
-    # It was given here, so that part has none.
+    # The name was made up here, so the part has none.
     name = None if re.fullmatch(rf"{_UNNAMED}( [0-9]+)?", name or "") else name
     if "bytes" in source:
         return Media(kind, media_type, name, encoded=need(source, "bytes"))

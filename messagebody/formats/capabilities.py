@@ -8,13 +8,13 @@ import attrs
 from messagebody.media_types import EXTENSIONS, essence
 
 IMAGES: Final = ("image/png", "image/jpeg", "image/gif", "image/webp")
-"""The pictures that every model with eyes takes."""
+"""The pictures that every model with vision takes."""
 
 MIB: Final = 1024 * 1024
 
 
 def _set_of(field: str) -> Any:
-    """Return a field that holds what another one lists: every part is looked up in it."""
+    """Return a field with the items of another field as a set: every part is looked up in it."""
     made = attrs.Factory(lambda self: frozenset(getattr(self, field) or ()), takes_self=True)
     return attrs.field(default=made, init=False, repr=False, eq=False)
 
@@ -26,20 +26,20 @@ class Kind:
     Arguments:
         name: what `Media.kind` calls it.
         types: media types of content in the block; `image/*` and `*/*` stand for many.
-        schemes: schemes of the URLs that the target opens; "*" for any.
+        schemes: schemes of URLs that the target opens; "*" for any.
         url_types: media types of content behind a URL; the same if not given.
-        max_bytes: bytes of content the target takes; None if nobody states a limit.
-        advised_bytes: bytes of content that the target takes for certain; of more it may refuse
-            some, so a loss says so.
-        name_slot: "path" if a whole part name may be said, "file" for the last segment, "" for
-            none.
+        max_bytes: bytes of content the target takes; None if no limit is documented.
+        advised_bytes: bytes of content that the target is certain to take. It may refuse larger
+            content, which a loss reports.
+        name_slot: "path" if the block may state a whole part name, "file" for its last segment
+            only, "" for no name.
         in_results: whether the result of a tool may hold it.
-        in_messages: whether a message may hold it; a kind that nothing may hold by choice is
-            written only for parts that came in it.
+        in_messages: whether a message may hold it. A kind that neither messages nor results may
+            hold is written only for parts that were read from such a block.
         roles: whose messages may hold it.
-        is_generated: whether a model made what it holds: pictures have their place for that.
-        is_value: whether it holds a JSON value, which many respell, and not its text.
-        is_source: whether it holds only what a text rests on: references below `/sources/`.
+        is_generated: whether a model made its content: such pictures have a place in the body.
+        is_value: whether it holds a JSON value and not its text; many systems respell a value.
+        is_source: whether it only holds the sources of a text: references below `/sources/`.
 
     Examples:
         >>> picture = Kind("image", IMAGES, schemes=("https",))
@@ -70,7 +70,7 @@ class Kind:
         return _is_among(content_type, self._types)
 
     def opens(self, url: str, content_type: str | None = None) -> bool:
-        """Return whether the target opens a URL; of any content if no type is given."""
+        """Return whether the target opens a URL, of content of a type or of any content."""
         if "*" not in self.schemes and url.partition(":")[0].lower() not in self.schemes:
             return False
         types = self._types if self.url_types is None else self._url_types
@@ -84,7 +84,7 @@ def _is_among(content_type: str, types: AbstractSet[str]) -> bool:
     return kind in types or kind.partition("/")[0] + "/*" in types
 
 
-# The first extension of a type is the one that people know best.
+# The first extension of a type is the best known.
 _EXTENSION_OF: Final = {kind: extension for extension, kind in reversed(EXTENSIONS.items())}
 
 

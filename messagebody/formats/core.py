@@ -1,6 +1,6 @@
-"""The core of all message formats: names, types, places and losses are decided once, for all.
+"""The core of all message formats: names, types, places and losses, decided once for all of them.
 
-`dialect` is what a format says of itself, `reading` makes parts, `writing` makes blocks of them.
+`dialect` describes a format, `reading` makes parts of blocks, `writing` makes blocks of parts.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -28,8 +28,8 @@ from messagebody.references import Resolver
 class Format(Dialect):
     """Convert between bodies and the messages of one format.
 
-    A subclass is a dialect: it states its capabilities and has `split`, `join`, `read`, `write`
-    and `detect`.
+    A subclass is a dialect: it states its capabilities and has the methods `split`, `join`, `read`,
+    `write` and `detect`.
     """
 
     def to_body(
@@ -41,18 +41,18 @@ class Format(Dialect):
         rest: str = "beside",
         limits: Limits = DEFAULT_LIMITS,
     ) -> Converted[MessageBody]:
-        """Return the body of a message, and as `rest` what is not content.
+        """Return the body of a message, and as `rest` the members that are not content.
 
         Arguments:
-            message: parsed JSON, JSON as text or bytes, or what the format's SDK has for a
-                message. A plain string is a message that says it.
-            keep: what becomes parts, of "calls", "results", "reasoning", "refusals", "citations"
-                and "code". The others stay in `rest`.
-            rest: "beside" the body, or in a "part" of it named `/meta/<format>.json`.
+            message: parsed JSON, JSON as text or bytes, or a message object of the format's SDK.
+                Any other string is a message with that text.
+            keep: which of "calls", "results", "reasoning", "refusals", "citations" and "code"
+                become parts. The others stay in `rest`.
+            rest: where to put it: "beside" the body, or in a "part" named `/meta/<format>.json`.
             limits: what to take before refusing.
 
         Raises:
-            EnvelopeError: it is not a message of this format; says where.
+            EnvelopeError: it is not a message of this format; the text names the place.
             DecodeError: it is not JSON, or it goes beyond a limit.
         """
         one_of("rest", rest, ("beside", "part"))
@@ -84,20 +84,20 @@ class Format(Dialect):
 
         Arguments:
             body: the body.
-            rest: what `to_body` returned as `rest`, of this format or another: of another only
-                the role is taken.
+            rest: what `to_body` returned as `rest`. If another format returned it, only the role is
+                used.
             role: "user", "assistant", "system" or "tool"; follows from `rest` and content.
             carry: put name, type, size, digest and metadata of each part into the slot that the
                 format has for such things, if it has one.
-            urls: what to do with references that the target does not open: "sign" them,
-                "inline" their content, or say them as "text". The first two need a resolver.
+            urls: what to do with references that the target does not open: "sign" them, "inline"
+                their content, or name them in a "text". The first two need a resolver.
             unsupported: what to do with parts that the format has no block for: a "text" that
                 names them, "omit" them, or an "error".
-            max_bytes: bytes of a reference to inline at most.
+            max_bytes: the largest reference to inline, in bytes.
             resolver: decides which references are read or signed.
 
         Raises:
-            LossyConversion: a part can't be said, and `unsupported` is "error".
+            LossyConversion: the format has no block for a part, and `unsupported` is "error".
             UnsafeReference: the resolver does not allow a reference that is to be inlined.
         """
         options = Options(carry, urls, unsupported, max_bytes, resolver)
@@ -105,7 +105,7 @@ class Format(Dialect):
         try:
             return Writer(self, options, rest, body).write(role)
         except Misplaced as error:
-            # What the parts make is right: only what was laid over it can be wrong.
+            # Blocks that are made of parts are right, so the mistake is in `rest`.
             raise EnvelopeError(f"rest is not what to_body returned: {error.problem}") from error
 
     def _with_rest(self, body: MessageBody, rest: Any) -> tuple[MessageBody, Any]:
@@ -128,14 +128,14 @@ class Format(Dialect):
             yield Finding("content", "", str(error))
 
     def to_bodies(self, messages: Iterable[Any], /, **options: Any) -> Converted[list[MessageBody]]:
-        """Return the bodies of a conversation; `rest` is the list of what each leaves.
+        """Return the bodies of a conversation; `rest` is the list of their rests.
 
         Arguments:
             messages: the messages, in order.
             **options: those of `to_body`.
 
         Raises:
-            EnvelopeError, DecodeError: a message can't be read; says which.
+            EnvelopeError, DecodeError: a message can't be read; the text says which.
         """
         return _all(messages, lambda message, _: self.to_body(message, **options))
 
@@ -144,9 +144,9 @@ class Format(Dialect):
     ) -> Converted[list[Any]]:
         """Return the messages of a conversation.
 
-        A body that holds what needs a message of its own, such as the result of a tool, becomes
-        several messages. Where call and result are one part of a message, the result goes into the
-        message of its call.
+        Some content needs a separate message, such as the result of a tool; a body that holds it
+        becomes several messages. In formats where call and result are one part, the result goes
+        into the message of its call.
 
         Arguments:
             bodies: the bodies, in order.
@@ -167,15 +167,16 @@ class Format(Dialect):
     def _with_answers(
         self, pairs: Iterable[tuple[MessageBody, Any]]
     ) -> list[tuple[MessageBody, Any]]:
-        """Return bodies whose results are in the bodies of their calls, with what is left of each.
+        """Move results into the bodies of their calls, and return the bodies with their rests.
 
-        A body that held nothing but such results is gone; one that came in this format stays.
+        A body that held only such results is left out. A body that came in this format stays as it
+        is.
         """
         made: list[tuple[MessageBody, Any]] = []
         calls: dict[str, int] = {}
         for body, left in pairs:
             others, is_own = body, isinstance(left, dict) and left.get("format") == self.name
-            # An id may be used again: a result beside such a call is of that one.
+            # An id may be used again: a result in the same body as a call belongs to that call.
             made_here = {item.id for item, _ in items_of(body) if isinstance(item, Call)}
             for item, parts in items_of(body):
                 if is_own or not isinstance(item, Result) or item.id in made_here:
@@ -197,7 +198,7 @@ class Format(Dialect):
         return made
 
     def _pieces(self, body: MessageBody) -> list[MessageBody]:
-        """Return the bodies to make messages of: one, but for what needs its own."""
+        """Return the bodies to make messages of: one, and one for each item that needs its own."""
         if not self.alone:
             return [body]
         pieces = []
@@ -229,7 +230,7 @@ def _all(values: Iterable[Any], convert: Callable[[Any, int], Converted[Any]]) -
 
 
 def _paired(bodies: Iterable[MessageBody]) -> Iterator[MessageBody]:
-    """Yield bodies whose results say the name of the tool: some formats state only the id."""
+    """Yield bodies whose results have the name of the tool: some formats state only the id."""
     names: dict[str, str] = {}
     for body in bodies:
         named = body

@@ -1,6 +1,6 @@
-"""Dialects: how a format splits messages into blocks, and how a block and an item say the same.
+"""Dialects: how a format splits messages into blocks, and how blocks become items and back.
 
-A dialect is a subclass of `Dialect` of some tens of lines. The core knows the rest.
+A dialect is a subclass of `Dialect` of some tens of lines. The core does the rest.
 """
 
 from collections.abc import Mapping
@@ -15,7 +15,6 @@ class Misplaced(Exception):
     """Report a member of a block that is missing or of a wrong type."""
 
     def __init__(self, path: str, problem: str) -> None:
-        super().__init__(problem)
         self.path = path
         self.problem = problem
 
@@ -23,7 +22,7 @@ class Misplaced(Exception):
 TYPES: Final = {
     str: "text", dict: "an object", list: "a list", bool: "true or false", int: "a whole number",
 }  # fmt: skip
-"""What errors call the types of members."""
+"""The names of types in errors."""
 
 
 def need(block: Any, key: str, kind: type = str) -> Any:
@@ -56,7 +55,7 @@ COPY: Final = "messagebody"
 
 
 def split_texts(message: Any, member: str) -> tuple[list[Any], Any]:
-    """Return the blocks of a message that has them in one member, of a list of them, or of a text.
+    """Return the blocks of a message, a list or a text; a message has them in one member.
 
     Raises:
         Misplaced: the member is not a list.
@@ -72,7 +71,7 @@ def split_texts(message: Any, member: str) -> tuple[list[Any], Any]:
 
 
 def join_texts(blocks: list[Any], form: Any) -> Any | None:
-    """Return the text or the list that `split_texts` was given; None where it was a message."""
+    """Return the text or list that `split_texts` got; None if it got a message."""
     if form == "text" and len(blocks) == 1 and blocks[0].keys() == {"text"}:
         return blocks[0]["text"]
     return blocks if form == "list" else None
@@ -85,25 +84,25 @@ class Dialect:
     """
 
     name: ClassVar[str]
-    """What users call the format."""
+    """The name of the format in code, such as "openai-chat"."""
     title: ClassVar[str]
-    """What people call it, with the version that it was checked against."""
+    """The full name of the format, with the version that it was checked against."""
     place: ClassVar[str] = "content"
     """Where the blocks of a message are, for errors and losses."""
     kinds: ClassVar[tuple[Kind, ...]] = ()
-    """The kinds of block for files, the ones to prefer first."""
+    """The kinds of block for files, the preferred ones first."""
     slot: ClassVar[str | None] = None
-    """The member of a block that users may put anything into; "" if that is the block itself."""
+    """The member of a block that may hold any data of users; "" if it is the block itself."""
     roles: ClassVar[Mapping[str, str]] = {}
     """The format's own words for "user", "assistant", "system" and "tool", where they differ."""
     speakers: ClassVar[Mapping[type[Item], frozenset[str]]] = {}
-    """Whose messages may hold an item, in our words; all where the item is not named."""
+    """The roles, in our words, whose messages may hold an item; all roles for items not listed."""
     alone: ClassVar[tuple[type[Item], ...]] = ()
-    """What has a message of its own: such a message holds one of these, and nothing beside it."""
+    """Items that need a separate message, which holds one of them and nothing else."""
     joins_results: ClassVar[bool] = False
-    """Whether the result of a call stands in the message of the call."""
+    """Whether the result of a call is in the message of the call."""
     signs_reasoning: ClassVar[bool] = False
-    """Whether the target takes reasoning only with the signature or id that it gave to it."""
+    """Whether the target only takes reasoning with the signature or id that it has given."""
 
     _kinds: ClassVar[Mapping[str, Kind]] = {}
 
@@ -111,7 +110,7 @@ class Dialect:
         cls._kinds = {kind.name: kind for kind in cls.kinds}
 
     def split(self, message: Any) -> tuple[list[Any], Any]:
-        """Return the blocks of a message, and the form it has where there are several."""
+        """Return the blocks of a message, and its form if messages have several forms."""
         raise NotImplementedError
 
     def join(self, blocks: list[Any], form: Any, role: str) -> Any:
@@ -119,15 +118,15 @@ class Dialect:
         raise NotImplementedError
 
     def read(self, block: Any) -> Item | None:
-        """Return the item of a block, None if it is unknown."""
+        """Return the item of a block, None if the block is unknown."""
         raise NotImplementedError
 
     def write(self, item: Item, blocks: list[Any]) -> Any | None:
-        """Return the block of an item, None if the format can't say it.
+        """Return the block of an item, None if the format can't express it.
 
         Arguments:
             item: the item.
-            blocks: for a `Result`, what its items became.
+            blocks: for a `Result`, the blocks of its items.
         """
         raise NotImplementedError
 
@@ -135,10 +134,10 @@ class Dialect:
         """Return whether a parsed JSON value looks like a message of the format."""
         raise NotImplementedError
 
-    # What most have alike
+    # What most formats have in common
 
     def role_of(self, message: Any) -> str | None:
-        """Return the role of a message, in the words that all formats share where they do."""
+        """Return the role of a message: our word for it, or the format's own if we have none."""
         said: str | None = optional(message, "role") if isinstance(message, dict) else None
         if said is None or said in ROLES:
             return said
@@ -149,11 +148,11 @@ class Dialect:
         return tuple(kind for kind in self.kinds if role in kind.roles)
 
     def complete(self, message: Any) -> Any:
-        """Return a message with the members that its SDK requires and that nobody gave."""
+        """Return a message with the required members of its SDK that are missing."""
         return message
 
     def slot_of(self, block: Any) -> tuple[str | int, ...] | None:  # noqa: ARG002 - some have many
-        """Return the path to what users may put anything into, None if a block has no such place.
+        """Return the path to the slot that may hold any data of users, None if a block has none.
 
         The empty path is the block itself.
         """

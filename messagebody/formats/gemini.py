@@ -1,4 +1,4 @@
-"""The content of Google's Gemini API, in the camel case that it has as JSON."""
+"""The content of Google's Gemini API, in the camel case of its JSON."""
 
 from typing import Any, Final
 
@@ -29,7 +29,7 @@ _ASSISTANT: Final = frozenset({"assistant"})
 
 
 class Gemini(Format):
-    """Gemini: parts have no type member; what a part is follows from the member it has."""
+    """Gemini: parts have no type member; the member that a part has shows what it is."""
 
     name = "gemini"
     title = "Gemini (google-genai 3.4)"
@@ -59,7 +59,7 @@ class Gemini(Format):
     def read(self, block: Any) -> Item | None:
         """Return the item of a part."""
         if isinstance(block.get("text"), str):
-            # A thought is text with a flag, in Gemini's words.
+            # In Gemini's JSON, a thought is text with a flag.
             is_thought = block.get("thought") is True
             return Reasoning(block["text"]) if is_thought else Text(block["text"])
         if "inlineData" in block:
@@ -124,7 +124,7 @@ def _is_part(part: Any) -> bool:
 
 
 def _result(response: Any) -> Result:
-    """Return a result: a text is one that stands alone under the member for it."""
+    """Return a result: it is a text if the member for text is the only one."""
     said, inner = optional(response, "response", dict), optional(response, "parts", list) or []
     is_error = None
     match said:
@@ -144,7 +144,7 @@ def _response(item: Result, blocks: list[Any]) -> dict[str, Any]:
     texts = [block["text"] for block in blocks if "text" in block]
     values = [block["response"] for block in blocks if "response" in block]
     others = [block for block in blocks if "text" not in block and "response" not in block]
-    # The API takes one object: it holds every text, and what else is JSON.
+    # The API takes one object, which holds every text and every other JSON value.
     said = values[0] if values and not texts and len(values) == 1 else {}
     if texts:
         said = {"error" if item.is_error else "output": "\n".join(texts)}
@@ -179,7 +179,7 @@ def _written(item: Media) -> Any:
         about["displayName"] = item.name
     if item.url is not None:
         return {"fileData": {"fileUri": item.url, **about}}
-    # The SDK writes the URL-safe alphabet, and reads no other.
+    # The SDK writes and reads only the URL-safe alphabet.
     return {"inlineData": {"data": item.url_safe_base64(), **about}}
 
 

@@ -1,4 +1,4 @@
-"""The messages of Haystack, whose content is objects of one member that says what they are."""
+"""The messages of Haystack, whose content is objects of one member, named after their kind."""
 
 from typing import Any, Final
 
@@ -17,7 +17,7 @@ from messagebody.formats.items import (
 )
 
 _ASSISTANT: Final = frozenset({"assistant"})
-# What Haystack takes for a picture: the types that Pillow writes.
+# The types that Haystack takes as pictures: those that Pillow writes.
 _IMAGES: Final = tuple(
     f"image/{kind}" for kind in (
         "png", "jpeg", "gif", "webp", "bmp", "tiff", "jp2", "icns", "x-icon", "x-pcx", "mpo",
@@ -33,7 +33,7 @@ _ROLES: Final = ("user", "assistant", "system", "tool")
 
 
 class Haystack(Format):
-    """Haystack: a `ChatMessage` as its `to_dict` gives it, of today or earlier."""
+    """Haystack: a `ChatMessage` as `to_dict` of today's or an earlier version returns it."""
 
     name = "haystack"
     title = "Haystack (haystack-ai 3.4)"
@@ -70,7 +70,7 @@ class Haystack(Format):
         if form == "text" and is_text:
             return blocks[0]["text"]
         content = blocks[0]["text"] if form == "string" and is_text else blocks
-        # What holds a result is a tool's, and nothing else is.
+        # A message has the role of a tool if, and only if, it holds a result.
         if any("tool_call_result" in block for block in blocks):
             role = "tool"
         elif role == "tool":
@@ -87,7 +87,7 @@ class Haystack(Format):
         return said
 
     def slot_of(self, block: Any) -> tuple[str | int, ...] | None:
-        """Return the path to what users may put into a block."""
+        """Return the path to the users' slot of a block."""
         kind = _kind_of(block)
         member = "meta" if kind == "image" else "extra"
         if kind is None or kind == "tool_call_result":
@@ -136,7 +136,7 @@ class Haystack(Format):
 
 
 def _kind_of(block: Any) -> str | None:
-    """Return what a block is, None if it is text or unknown."""
+    """Return the kind of a block, None if it is text or unknown."""
     if not isinstance(block, dict) or "text" in block or "type" in block:
         return None
     for kind, member in _TELLING.items():
@@ -186,7 +186,7 @@ _ITEMS: Final[dict[str, Any]] = {
 
 
 def _written(item: Item, blocks: list[Any]) -> tuple[str, dict[str, Any]] | None:
-    """Return what an item is called, and the object that says it."""
+    """Return the kind of an item, and the object that expresses it."""
     if isinstance(item, Media) and item.kind == "image":
         return "image", {"base64_image": item.base64(), "mime_type": item.media_type}
     if isinstance(item, Media):
@@ -200,7 +200,7 @@ def _written(item: Item, blocks: list[Any]) -> tuple[str, dict[str, Any]] | None
     if isinstance(item, Result):
         texts = [block["text"] for block in blocks if block.keys() == {"text"}]
         is_text = item.form != "list" and len(texts) == len(blocks)
-        # What the tool was asked is in another message.
+        # The call of the tool is in another message.
         name = item.name or item.id or "unknown"
         origin: dict[str, Any] = {"tool_name": name, "arguments": {}, "id": item.id}
         said = {"result": "\n".join(texts) if is_text else blocks, "origin": origin}

@@ -1,7 +1,7 @@
-"""Items: what all messages are made of, between the blocks of a format and parts of a body.
+"""Items: the content of any message, between the blocks of a format and the parts of a body.
 
-A format reads its blocks into items and writes items as blocks. `collecting` gives items their
-places in a body, and `places` finds them there again.
+A format reads blocks into items and writes items as blocks. `collecting` gives items their places
+in a body, and `places` finds them there.
 """
 
 import re
@@ -15,17 +15,17 @@ from messagebody.media_types import OCTET_STREAM, TEXT_PLAIN, essence, is_text
 from messagebody.wire import base64, strict_json
 
 KEEP: Final = frozenset({"calls", "results", "reasoning", "refusals", "citations", "code"})
-"""What models say beyond text and files: the values of the option `keep`."""
+"""The items beyond text and files: the values of the option `keep`."""
 
 
 @attrs.define
 class Item:
-    """Anything that a block holds.
+    """The content of a block.
 
     Arguments:
-        form: how the block says it, where a format has several ways. `rest` keeps it.
+        form: the form of the block, if the format has several forms for it. `rest` keeps it.
         key: the name of its first part, None for an unnamed part.
-        carried: what the block says about the part in the slot for copies.
+        carried: the description of the part in the slot for copies.
     """
 
     form: Any = attrs.field(default=None, kw_only=True, eq=False)
@@ -40,9 +40,9 @@ class Text(Item):
     Arguments:
         text: the text.
         media_type: its type, where the block states one.
-        citations: what the text rests on: the citation's own members, `url` where it has one.
-    role: who says it, where that is somebody else than says the message.
-        speaker: who says the message that it goes out in.
+        citations: the sources of the text: each citation's own members, `url` if it has one.
+        role: who says it, if that differs from the role of the message.
+        speaker: the role of the message that it is written into.
     """
 
     text: str
@@ -67,9 +67,9 @@ class Media(Item):
         data: content that is bytes.
         encoded: content in base64.
         url: where the content is, or a `data:` URL that holds it.
-        size: bytes of what is behind the URL, where that is stated.
-        title: what a person calls it, where the format has a name besides.
-        place: "images" if a model made it, "sources" if a text rests on it: then its name is
+        size: bytes of the content behind the URL, if they are stated.
+        title: a title for people, if the format has both a name and a title.
+        place: "images" if a model made it, "sources" if it is a source of a text. Its name is then
             `/images/<n>` or `/sources/<n>`.
     """
 
@@ -111,9 +111,9 @@ class Media(Item):
         return self.spelled
 
     def spell_like(self, block: "Media") -> None:
-        """Take over the text that a block holds, where the same content is spelled so.
+        """Take over the encoded text of a block with the same content.
 
-        Large content is then neither encoded again nor copied.
+        Large content is then not encoded again or copied.
         """
         if block.encoded is not None:
             self.encoded = block.encoded if _is_canonical(block.encoded) else None
@@ -126,7 +126,7 @@ def _is_canonical(encoded: str, start: int = 0) -> bool:
     """Tell whether valid base64 is standard and padded, without decoding more than its end."""
     if (len(encoded) - start) % 4 or any(encoded.find(each, start) >= 0 for each in "-_%#,"):
         return False
-    # Only the last group can hold padding or bits that mean nothing.
+    # Only the last group can hold padding or unused bits.
     tail = encoded[max(len(encoded) - 4, start) :]
     try:
         return base64.encode(base64.decode(tail, strict=True)) == tail
@@ -139,10 +139,10 @@ class Call(Item):
     """A call of a tool.
 
     Arguments:
-        id: what its result refers to; it may be missing.
+        id: the id that its result refers to; it may be missing.
         name: the tool.
-        arguments: a JSON value, or the text that should have been one.
-        kind: what sort of tool it is, where it is not a plain function.
+        arguments: a JSON value, or the model's text if it is not valid JSON.
+        kind: the kind of tool, if it is not a plain function.
     """
 
     id: str | None
@@ -158,10 +158,10 @@ class Result(Item):
     Arguments:
         id: the call's.
         items: text and media.
-        name: the tool, where that is stated.
-        is_error: whether the call failed; None where that is not stated.
-        kind: what sort of tool it is, where it is not a plain function.
-        blocks: what a format finds in the block, before it is read into items.
+        name: the tool, if it is stated.
+        is_error: whether the call failed; None if that is not stated.
+        kind: the kind of tool, if it is not a plain function.
+        blocks: the blocks that a format finds in it, before they are read into items.
     """
 
     id: str | None
@@ -174,14 +174,14 @@ class Result(Item):
 
 @attrs.define
 class Reasoning(Item):
-    """What a model thought before it answered."""
+    """The thoughts of a model before its answer."""
 
     text: str
 
 
 @attrs.define
 class Refusal(Item):
-    """Why a model does not answer."""
+    """The refusal of a model to answer."""
 
     text: str
 
@@ -201,16 +201,16 @@ class Code(Item):
     outcome: str | None = None
 
 
-# Members that several formats have alike
+# Members that several formats have in common
 
 
 def arguments_of(text: str) -> Any:
-    """Return the arguments that a model wrote as JSON, or the text where it is something else."""
+    """Return the arguments that a model wrote as JSON, or the text if it is not JSON."""
     try:
         value = strict_json.loads(text, depth=DEFAULT_LIMITS.depth - 2)
     except strict_json.InvalidJson:
         return text
-    # A JSON string would come back as the text that it was read from.
+    # A JSON string stays as it is, so that it comes back as the same text.
     return text if isinstance(value, str) else value
 
 
@@ -220,14 +220,14 @@ def arguments_text(arguments: Any) -> str:
 
 
 def arguments_object(arguments: Any) -> dict[str, Any]:
-    """Return arguments as an object: one member holds them where they are something else."""
+    """Return arguments as an object; other values go into its one member."""
     value = arguments_of(arguments) if isinstance(arguments, str) else arguments
-    # Some formats take nothing but an object.
+    # Some formats only take an object.
     return value if isinstance(value, dict) else {"arguments": value}
 
 
 def call_id(item: Call | Result) -> str:
-    """Return the id of a call, made of its number where none is stated."""
+    """Return the id of a call, made from its number if none is stated."""
     number = re.search(r"\d+", item.key or "")
     return item.id or f"call_{number[0] if number else 1}"
 
@@ -238,11 +238,11 @@ def renamed(members: dict[str, Any], names: dict[str, str]) -> dict[str, Any]:
 
 
 class NotJson:
-    """Stand for a value that is not there: no JSON has it."""
+    """Stand for a missing value: it is not equal to any JSON value."""
 
 
 def value_of(item: Media) -> Any:
-    """Return the JSON value that the content of a block is; `NotJson` if it is something else."""
+    """Return the content of a block as a JSON value; `NotJson` if it is not JSON."""
     try:
         content = item.text if item.text is not None else item.data or b""
         return strict_json.loads(content, depth=DEFAULT_LIMITS.depth - 2)
@@ -251,7 +251,7 @@ def value_of(item: Media) -> Any:
 
 
 def states_text(stated: str | None) -> bool:
-    """Return whether a block states the type of a text, or none; it may state anything."""
+    """Return whether a block states the type of a text, or no type; it may state anything."""
     try:
         return stated is None or is_text(stated)
     except MessageBodyError:

@@ -77,7 +77,7 @@ class LangChain(Format):
     alone = (Result,)
 
     def split(self, message: Any) -> tuple[list[Any], Any]:
-        """Return the blocks of content, then those made of the members beside it."""
+        """Return the blocks of the content, then blocks made from the members beside it."""
         if isinstance(message, str):
             return [{"type": "text", "text": message}], "text"
         if isinstance(message, list):
@@ -95,7 +95,7 @@ class LangChain(Format):
         words.append("string" if isinstance(content, str) else "blocks")
         blocks = [_block(each) for each in ([content] if isinstance(content, str) else content)]
         beside, more = _beside(data, blocks, words)
-        # Beside calls, models write the empty text for none.
+        # Beside calls, models write the empty text where there is no text.
         return [*more, *(blocks if content or not (beside or more) else []), *beside], " ".join(
             words
         )
@@ -112,14 +112,14 @@ class LangChain(Format):
         if role not in _TYPES:
             data |= {"type": "chat", "role": role}
         elif role in {"tool", "function"}:
-            data["type"] = "human"  # until something is answered
+            data["type"] = "human"  # unless it answers a call
         if "string" in words and len(content) < 2:
             data["content"] = _as_string(content)
         _put_beside(data, blocks, words)
         return data if "flat" in words else {"type": data["type"], "data": data}
 
     def role_of(self, message: Any) -> str | None:
-        """Return the type of a message: it says who speaks."""
+        """Return the role of a message, which follows from its type."""
         data = _data(message)
         if data is None:
             return None
@@ -198,7 +198,7 @@ class LangChain(Format):
 
 
 def _data(message: Any) -> dict[str, Any] | None:
-    """Return what a message says, within its type or beside it."""
+    """Return the members of a message, which are in `data` or beside its type."""
     if not isinstance(message, dict) or not isinstance(message.get("type"), str):
         return None
     data = message.get("data", message)
@@ -218,7 +218,7 @@ def _is_plain(block: Any) -> bool:
 
 
 def _as_string(content: list[Any]) -> Any:
-    """Return content as text where it is nothing else."""
+    """Return content as text if it is one text."""
     if not content:
         return ""
     return (
@@ -234,12 +234,12 @@ def _as_string(content: list[Any]) -> Any:
 
 
 def _beside(data: Any, blocks: list[Any], words: list[str]) -> tuple[list[Any], list[Any]]:
-    """Return blocks of the calls that the content does not hold, and of additional members.
+    """Return blocks for the calls that the content does not hold, and for additional members.
 
     Arguments:
-        data: what the message says.
+        data: the members of the message.
         blocks: the blocks of its content.
-        words: how the message says things; words are added for what it says twice.
+        words: the form of the message; words are added for content that it repeats.
     """
     calls = [(name, call) for name in _LISTS for call in optional(data, name, list) or []]
     said = [_identity(block) for block in blocks if _is_call(block)]
@@ -250,13 +250,13 @@ def _beside(data: Any, blocks: list[Any], words: list[str]) -> tuple[list[Any], 
     words += ["raw"] if isinstance(raw, list) and len(raw) == len(calls) else []
     words += ["chunks"] if isinstance(chunks, list) and len(chunks) == len(calls) else []
     additional = [{key: more[key]} for key in _ADDITIONAL if isinstance(more.get(key), str | dict)]
-    # Of a call in both forms the newer one is read.
+    # If a call is in both forms, the newer form is read.
     additional = [each for each in additional if "function_call" not in each or not calls]
     return [{name: call} for name, call in calls if _identity(call) not in said], additional
 
 
 def _put_beside(data: dict[str, Any], blocks: list[Any], words: list[str]) -> None:
-    """Put into a message what stands beside its content: the inverse of `_beside`."""
+    """Put blocks into the members beside the content: the inverse of `_beside`."""
     more: dict[str, Any] = {}
     calls: dict[str, list[Any]] = {name: [] for name in _LISTS}
     for block in blocks:
@@ -291,7 +291,7 @@ def _is_call(block: Any) -> bool:
 
 
 def _identity(call: Any) -> str:
-    """Return what tells one call from others: its id where it has one."""
+    """Return a key that identifies a call: its id if it has one."""
     if not isinstance(call, dict):
         return strict_json.dumps(call)
     known = call.get("call_id") or call.get("id")
@@ -306,8 +306,8 @@ def _args(call: Any) -> Any:
 
 
 def _derived(block: Any) -> Any:
-    """Return what a call in the content is among the calls beside it."""
-    # A copy: what a message says otherwise of the one is not said of the other.
+    """Return the form that a call in the content has among the calls beside the content."""
+    # A copy: a difference in the one must not change the other.
     about = {"name": block["name"], "args": copy.deepcopy(_args(block))}
     about["id"] = block.get("call_id") or block.get("id")
     if block["type"] == "invalid_tool_call":
@@ -377,7 +377,7 @@ def _answer(answer: Any) -> Result:
 
 
 def _server_result(block: Any) -> Result:
-    """Return the result of a tool that ran at the provider's: its output is any JSON."""
+    """Return the result of a tool that the provider ran: its output is any JSON value."""
     output, status = block.get("output"), optional(block, "status")
     blocks = [output] if isinstance(output, str) else output
     is_list = isinstance(blocks, list) and all(
@@ -410,7 +410,7 @@ def _written_result(item: Result, blocks: list[Any]) -> Any:
 
 
 def _is_standard(block: Any) -> bool:
-    """Return whether a block is one of LangChain's own, of today or earlier."""
+    """Return whether a block is one of LangChain's own, in its present or an earlier form."""
     if not isinstance(block, dict):
         return False
     kind = block.get("type")
@@ -457,7 +457,7 @@ def _foreign(provider: str, block: Any) -> Item | None:
 
 
 def _foreign_block(item: Item, blocks: list[Any]) -> Any:
-    """Return the block that a provider has for an item that came in one."""
+    """Return the provider's block for an item that was read from such a block."""
     provider, form = item.form
     theirs = copy.copy(item)
     theirs.form = form
@@ -476,7 +476,7 @@ def _cited(annotation: Any) -> dict[str, Any]:
 
 
 def _annotation(citation: dict[str, Any]) -> dict[str, Any]:
-    """Return an annotation; what is not a citation in LangChain's words is a value in one."""
+    """Return an annotation; it wraps a citation that LangChain has no form for as a value."""
     said = renamed(citation, _CITATION_OUT)
     if said.get("type") == "non_standard_annotation":
         return said
@@ -487,7 +487,7 @@ def _annotation(citation: dict[str, Any]) -> dict[str, Any]:
 
 
 def _media(block: Any, kind: str) -> Media | None:
-    """Return the file of a block, in the form of today or of earlier versions."""
+    """Return the file of a block, in its present form or in earlier ones."""
     if kind not in {*_MEDIA, "text-plain", "media"}:
         return None
     stated, name = optional(block, "mime_type"), _name(block)
@@ -515,7 +515,7 @@ def _media(block: Any, kind: str) -> Media | None:
 
 
 def _name(block: Any) -> str | None:
-    """Return the file name of a block: it has no place of its own, and stands in several."""
+    """Return the file name of a block: LangChain has no member for it, so it is in several."""
     for holder in (block.get("extras"), block, block.get("metadata")):
         for member in (
             ("filename", "file_name", "title", "name") if isinstance(holder, dict) else ()

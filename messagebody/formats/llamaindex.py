@@ -1,4 +1,4 @@
-"""The messages of LlamaIndex, whose blocks say with `block_type` what they are."""
+"""The messages of LlamaIndex, whose blocks state their kind as `block_type`."""
 
 from typing import Any, Final
 from urllib.parse import quote, unquote
@@ -30,7 +30,7 @@ _MEMBERS: Final = {
     "image": ("image", "image_mimetype"), "audio": ("audio", "format"),
     "video": ("video", "video_mimetype"), "document": ("data", "document_mimetype"),
 }  # fmt: skip
-"""What each kind of block calls its content, and the type of it."""
+"""The member for the content in each kind of block, and the member for its type."""
 _SOUNDS: Final = {
     "mp3": "audio/mpeg", "m4a": "audio/mp4", "mid": "audio/midi", "aif": "audio/aiff",
     "wav": "audio/wav",
@@ -41,7 +41,7 @@ _SOUND_OF: Final = {
 
 
 class LlamaIndex(Format):
-    """LlamaIndex: a `ChatMessage` as `model_dump` gives it, or its blocks."""
+    """LlamaIndex: a `ChatMessage` as `model_dump` returns it, or its blocks."""
 
     name = "llamaindex"
     title = "LlamaIndex (llama-index-core 0.14)"
@@ -55,7 +55,7 @@ class LlamaIndex(Format):
     alone = (Result,)
 
     def split(self, message: Any) -> tuple[list[Any], Any]:
-        """Return the blocks, then those made of the members beside them."""
+        """Return the blocks, then blocks made from the members beside them."""
         if isinstance(message, str):
             return [{"block_type": "text", "text": message}], "text"
         if isinstance(message, list):
@@ -100,7 +100,7 @@ class LlamaIndex(Format):
         if raw:
             more["tool_calls"] = [_raw(each) for each in content if _type_of(each) == "tool_call"]
         if role in {"tool", "function"} and "tool_call_id" not in more:
-            role = "user"  # only an answer to a call is a tool's
+            role = "user"  # only an answer to a call has the role of a tool
         message = {"role": "tool" if "tool_call_id" in more else role, "additional_kwargs": more}
         if word == "string" and is_text:
             return {**message, "content": content[0]["text"]}
@@ -214,7 +214,7 @@ def _citation(citation: dict[str, Any]) -> dict[str, Any]:
 
 
 def _citable(block: Any) -> Text | None:
-    """Return the text of what may be cited, where it is one text."""
+    """Return the content of a citable block if it is one text."""
     match block.get("content"):
         case [{"block_type": "text", "text": str(text)}]:
             about = {"type": "citable", "url": need(block, "source"), "title": need(block, "title")}
@@ -285,7 +285,7 @@ def _written_call(item: Call) -> Any:
 
 
 def _raw(block: Any) -> Any:
-    """Return a call as OpenAI has it: LlamaIndex keeps it so beside the block."""
+    """Return a call in OpenAI's form, which LlamaIndex keeps beside the block."""
     about = {"name": block.get("tool_name"), "arguments": arguments_text(block.get("tool_kwargs"))}
     return {"id": block.get("tool_call_id"), "type": "function", "function": about}
 

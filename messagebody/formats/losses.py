@@ -1,4 +1,4 @@
-"""Losses: what parts say that is not there any more when their blocks are read back."""
+"""Losses: differences between parts and what is read back from their blocks."""
 
 import attrs
 
@@ -22,16 +22,16 @@ class Losses:
     _positions: dict[int, int] = attrs.field(init=False)
 
     def __attrs_post_init__(self) -> None:
-        # By identity: equal parts have places of their own.
+        # By identity: equal parts have different places.
         self._positions = {id(part): index for index, part in enumerate(self.parts)}
 
     def compare(self, part: Part, back: Part, *, is_said: bool = False) -> None:
-        """Note what the part that was read back does not say.
+        """Note the differences between a part and the part that was read back.
 
         Arguments:
-            part: what goes out.
-            back: what its blocks are read as.
-            is_said: whether a text before it says the name.
+            part: the part that is written.
+            back: the part that is read from its blocks.
+            is_said: whether a text before it states the name.
         """
         if part == back:
             return
@@ -93,9 +93,9 @@ class Losses:
 
 
 def aligned(parts: list[Part], found: list[Part]) -> list[tuple[Part, Part | None]]:
-    """Return each part with the one that it was read back as, None if there is none.
+    """Return each part with the part that was read back for it, None if there is none.
 
-    Several parts may have become one: texts of a result are joined where it holds one text.
+    Several parts may have become one: if a result holds only one text, its texts are joined.
     """
     left, pairs = [*found], []
     for part in parts:

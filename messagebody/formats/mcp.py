@@ -46,7 +46,7 @@ class ModelContextProtocol(Format):
             return message, "list"
         if not isinstance(message, dict):
             raise Misplaced("", "expected an object or a list of blocks")
-        # A single block, where a list of one is meant.
+        # A single block stands for a list of one block.
         if "type" in message and "content" not in message:
             return [message], "block"
         if "contents" in message:
@@ -58,7 +58,7 @@ class ModelContextProtocol(Format):
         return _with_structure(_list(content), message), None
 
     def join(self, blocks: list[Any], form: Any, role: str) -> Any:
-        """Return a result, or what else the message was."""
+        """Return a result, or the other kind of message that `form` names."""
         if form == "list" or (form == "block" and len(blocks) != 1):
             return blocks
         if form == "block":
@@ -78,12 +78,12 @@ class ModelContextProtocol(Format):
         match block.get("type"):
             case "structured":
                 value = block["value"]
-                # The server's own spelling, where there is one.
+                # The server's own spelling, if there is one.
                 text = block.get("text") or strict_json.dumps(value)
                 form = "with text" if "text" in block else None
                 return Media("structured", JSON, text=text, form=form)
             case "tool_use":
-                # Only the messages that a server has a model continue hold calls and their results.
+                # Calls and results only occur in messages that a server asks a model to continue.
                 arguments = need(block, "input", dict)
                 return Call(need(block, "id"), need(block, "name"), arguments, form="sampling")
             case "tool_result":
@@ -132,7 +132,7 @@ class ModelContextProtocol(Format):
 
 
 def _is_prompt(content: Any) -> bool:
-    """Return whether content is a block, or several that no other format has."""
+    """Return whether content is a block, or several blocks that no other format has."""
     if not isinstance(content, list):
         return _is_block(content)
     return any(block["type"] != "text" for block in content if _is_block(block)) and all(
@@ -161,12 +161,12 @@ def _list(content: Any) -> list[Any]:
 
 
 def _with_structure(blocks: list[Any], message: dict[str, Any]) -> list[Any]:
-    """Return blocks with the structured content: in place of the text that says the same."""
+    """Return blocks with the structured content, which replaces a text of the same value."""
     value = message.get("structuredContent")
     if not isinstance(value, dict):
         return blocks
     for index, block in enumerate(blocks):
-        # Servers send the text beside the value for old clients: one part is enough for both.
+        # For old clients, servers send the value also as text: one part is enough for both.
         if _says(block, value):
             structured = {**block, "type": "structured", "value": value}
             return [*blocks[:index], structured, *blocks[index + 1 :]]

@@ -20,7 +20,7 @@ WANTED: Final = {
 
 
 def read_content(block: Any) -> Item | None:
-    """Return the item of a content block, None if it is none."""
+    """Return the item of a content block, None if the block is not one."""
     match block.get("type"):
         case "text":
             return Text(need(block, "text"))
@@ -64,7 +64,7 @@ def _resource(resource: Any) -> Media:
 
 
 def uri_of(name: str | None) -> str:
-    """Return the URI that says the name of a part; it stays as it is if it is one."""
+    """Return a URI that states the name of a part; a name that is a URI stays as it is."""
     if name is None:
         return _UNNAMED
     if "://" in name or name.startswith("messagebody:"):

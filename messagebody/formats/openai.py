@@ -13,10 +13,10 @@ DOCUMENTS: Final = (
     "application/vnd.openxmlformats-officedocument.presentationml.presentation",
     "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
 )  # fmt: skip
-"""What OpenAI's models read as files."""
+"""The types of files that OpenAI's models read."""
 
 CITATION: Final = {"start_index": "start", "end_index": "end"}
-"""What citations call their members, and what parts call them."""
+"""Names of members in citations, and in parts."""
 
 
 def file_url(file_id: str) -> str:
@@ -31,7 +31,7 @@ def file_id(url: str) -> str | None:
 
 
 def file_name(item: Media) -> str:
-    """Return a file name: OpenAI wants one, and reads the type from it."""
+    """Return a file name: OpenAI requires one, and finds the type from it."""
     return item.name or f"unnamed{extension_of(item.media_type)}"
 
 

@@ -33,7 +33,7 @@ _CITATION_OUT: Final = {ours: theirs for theirs, ours in CITATION.items()}
 _AUDIO: Final = {"wav": "audio/wav", "mp3": "audio/mpeg"}
 _CONTENT: Final = ("text", "image_url", "input_audio", "file", "refusal")
 _ROLES: Final = ("user", "assistant", "system", "developer", "tool", "function")
-# Members that tell the messages of neighbours.
+# Members by which messages of similar formats are recognised.
 _FOREIGN: Final = {
     "parts", "blocks", "toolCalls", "toolCallId", "meta", "type", "id", "additional_kwargs",
     "schema", "status",
@@ -41,7 +41,7 @@ _FOREIGN: Final = {
 
 
 class OpenAIChat(Format):
-    """Chat Completions; tool calls, refusals and annotations stand beside the content."""
+    """Chat Completions; tool calls, refusals and annotations are beside the content."""
 
     name = "openai-chat"
     title = "OpenAI Chat Completions (openai 3.54)"
@@ -63,7 +63,7 @@ class OpenAIChat(Format):
     alone = (Result,)
 
     def split(self, message: Any) -> tuple[list[Any], Any]:
-        """Return the blocks of content, then those made of the members beside it."""
+        """Return the blocks of the content, then blocks made from the members beside it."""
         if isinstance(message, str):
             return [{"type": "text", "text": message}], "text"
         if isinstance(message, list):
@@ -79,7 +79,7 @@ class OpenAIChat(Format):
         form = "blocks" if isinstance(content, list) else None
         blocks = [{"type": "text", "text": content}] if isinstance(content, str) else content or []
         blocks, beside = _with_annotations(blocks, message), _beside(message)
-        # Beside calls, models write the empty text for none.
+        # Beside calls, models write the empty text where there is no text.
         return ([*beside] if content == "" and beside else [*blocks, *beside]), form
 
     def join(self, blocks: list[Any], form: Any, role: str) -> Any:
@@ -171,7 +171,7 @@ def _is_content(block: Any) -> bool:
 
 
 def _with_annotations(blocks: list[Any], message: dict[str, Any]) -> list[Any]:
-    """Put annotations where they belong: to the first text."""
+    """Put annotations into the first text, which they belong to."""
     said = message.get("annotations")
     for index, block in enumerate(blocks):
         if said and isinstance(block, dict) and block.get("type") == "text":
@@ -180,7 +180,7 @@ def _with_annotations(blocks: list[Any], message: dict[str, Any]) -> list[Any]:
 
 
 def _beside(message: dict[str, Any]) -> list[Any]:
-    """Return blocks made of the members that stand beside the content."""
+    """Return blocks made from the members beside the content."""
     blocks: list[Any] = []
     if isinstance(message.get("refusal"), str):
         blocks.append({"refusal": message["refusal"]})
@@ -205,7 +205,7 @@ def _put_content(message: dict[str, Any], content: list[Any], form: Any) -> None
 
 
 def _cited(annotation: Any) -> dict[str, Any]:
-    """Return a citation whose own members are at the top."""
+    """Return a citation with its own members at the top level."""
     kind = need(annotation, "type")
     about = annotation.get(kind)
     if not isinstance(about, dict) or "type" in about or len(annotation) != 2:

@@ -64,7 +64,7 @@ class OpenAIResponses(Format):
     roles = {"tool": "user"}  # noqa: RUF012 - nobody changes it
 
     def split(self, message: Any) -> tuple[list[Any], Any]:
-        """Return the items; a message of several contents becomes one of each, to be joined."""
+        """Return the items; a message of several contents becomes several, which `join` joins."""
         if isinstance(message, str):
             return [{"type": "message", "content": message}], "text"
         if isinstance(message, list):
@@ -81,7 +81,7 @@ class OpenAIResponses(Format):
         return _pieces(message), "item"
 
     def join(self, blocks: list[Any], form: Any, role: str) -> Any:
-        """Return items; contents that follow a message are its own."""
+        """Return the items; contents that follow a message go into it."""
         items: list[Any] = []
         for block in blocks:
             if items and _is_output_of(block, items[-1]):
@@ -108,7 +108,7 @@ class OpenAIResponses(Format):
         return items[0] if form == "item" else items
 
     def read(self, block: Any) -> Item | None:
-        """Return the item of a piece of a message, or of another item."""
+        """Return our item for a piece of a message, or for another item of the API."""
         kind = block.get("type")
         if _is_piece(block):
             content = block["content"]
@@ -140,7 +140,7 @@ class OpenAIResponses(Format):
         return None
 
     def write(self, item: Item, blocks: list[Any]) -> Any | None:
-        """Return the item for one of ours; contents are pieces of a message."""
+        """Return the API's item for one of ours; contents are pieces of a message."""
         if isinstance(item, Text) and item.form == "string" and not item.citations:
             return {"type": "message", "content": item.text}
         if isinstance(item, Text | Refusal):
@@ -201,7 +201,7 @@ def _is_piece(block: Any) -> bool:
 
 
 def _pieces(item: Any) -> list[Any]:
-    """Return a message of each content of a message; the first has its other members."""
+    """Return a message for each content of a message; the first has its other members."""
     content = item.get("content") if isinstance(item, dict) else None
     if not _is_message(item) or not isinstance(content, list) or len(content) < 2:
         return _with_own_outputs(item)
@@ -213,7 +213,7 @@ _CODE: Final = "code_interpreter_call"
 
 
 def _with_own_outputs(item: Any) -> list[Any]:
-    """Return an item that holds what a tool gave, and a piece for each thing it gave."""
+    """Return an item that holds the outputs of a tool, and a piece for each output."""
     kind = item.get("type") if isinstance(item, dict) else None
     if kind == _CODE and isinstance(item.get("outputs"), list):
         outputs = [{"type": "code_output", "output": each} for each in item["outputs"]]
@@ -225,7 +225,7 @@ def _with_own_outputs(item: Any) -> list[Any]:
 
 
 def _is_output_of(block: Any, item: Any) -> bool:
-    """Return whether a piece is what the tool of an item gave."""
+    """Return whether a piece is an output of an item's tool."""
     kind = block.get("type") if isinstance(block, dict) else None
     if kind == "code_output":
         return isinstance(item, dict) and item.get("type") == _CODE
@@ -242,7 +242,7 @@ def _with_output(item: dict[str, Any], block: dict[str, Any]) -> dict[str, Any]:
 
 
 def _standing_alone(block: Any) -> Any:
-    """Return what a tool gave as an item: the call it belongs to is not there."""
+    """Return the output of a tool as an item of its own, because its call is missing."""
     if isinstance(block, dict) and block.get("type") == "mcp_call_output":
         return {"type": "function_call_output", "call_id": block.get("id"),
                 "output": block.get("output")}  # fmt: skip
@@ -263,15 +263,15 @@ def _code_output(output: Any) -> Item | None:
 
 
 def _is_open(item: Any, role: str) -> bool:
-    """Return whether another content may be put into an item."""
+    """Return whether an item may take another content."""
     if not _is_message(item):
         return False
-    # What an assistant said as plain text has no id: it takes nothing but the text.
+    # A plain text of an assistant has no id, so the message can hold nothing but the text.
     return isinstance(item["content"], list) or role != "assistant"
 
 
 def _opened(piece: Any, role: str, number: int) -> Any:
-    """Return the message that a piece opens."""
+    """Return the message that begins with a piece."""
     content = piece["content"]
     if "role" in piece or role != "assistant":
         message = {"role": role, **piece}
@@ -279,7 +279,7 @@ def _opened(piece: Any, role: str, number: int) -> Any:
         return {**message, "content": _contents(piece, message)} if is_list else message
     is_list = isinstance(content, list) and len(content) == 1
     if is_list and isinstance(content[0], dict) and content[0].keys() == {"type", "text"}:
-        # The API takes what an assistant said as plain text without an id.
+        # The API takes a plain text of an assistant without an id.
         content = content[0]["text"]
     if isinstance(content, str):
         return {"role": role, "type": "message", "content": content}
@@ -288,7 +288,7 @@ def _opened(piece: Any, role: str, number: int) -> Any:
 
 
 def _contents(piece: Any, message: Any) -> list[Any]:
-    """Return the contents of a piece, of the type for the message's role."""
+    """Return the contents of a piece, with the types for the message's role."""
     if message["role"] != "assistant":
         return piece["content"]  # type: ignore[no-any-return]
     return [
@@ -340,7 +340,7 @@ def _file(block: Any) -> Media | None:
 
 
 def _reasoning(block: Any) -> Reasoning | None:
-    """Return reasoning whose form is the lengths of its summaries, where there are several."""
+    """Return reasoning; if it has several summaries, its form is their lengths."""
     member = "summary" if block.get("summary") else "content"
     texts = [need(each, "text") for each in optional(block, member, list) or []]
     if not texts:
@@ -354,7 +354,7 @@ def _summary(item: Reasoning) -> dict[str, Any]:
     member, lengths = form[0], form[1:]
     are_lengths = all(type(length) is int and length >= 0 for length in lengths)
     if not are_lengths or sum(lengths) != len(item.text):
-        lengths = [len(item.text)]  # the text changed since
+        lengths = [len(item.text)]  # the text has changed
     texts, start = [], 0
     for length in lengths:
         texts.append(item.text[start : start + length])
@@ -370,7 +370,7 @@ def _result(block: Any, kind: str | None) -> Result:
         texts = [{"type": "input_text", "text": output}] if output else []
         blocks = [{"type": "message", "content": [each]} for each in texts]
         return Result(need(block, "call_id"), kind=kind, blocks=blocks)
-    # Contents are pieces of a message everywhere, so that `read` and `write` agree.
+    # Outside of results, contents are always pieces of a message, so that `read` and `write` agree.
     blocks = [{"type": "message", "content": [each]} for each in need(block, "output", list)]
     return Result(need(block, "call_id"), kind=kind, blocks=blocks, form="blocks")
 

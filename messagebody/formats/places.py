@@ -1,4 +1,4 @@
-"""Places: where the items of a message are in a body, and how they are found there again.
+"""Places: where a body holds the items of a message, and how they are found there.
 
 | item | place |
 |---|---|
@@ -23,11 +23,11 @@ from messagebody.part import Part
 RESERVED: Final = re.compile(
     r"/(?:tool/(?:calls/\d+\.json|results/\d+/.+)|(?:reasoning|refusals|code)/\d+|meta/[^/]+\.json)"
 )
-"""Places with a meaning: a file of such a name would be read as a call or a thought."""
+"""Places with a special meaning: a file with such a name would be read as a call or a thought."""
 
 
 def items_of(body: Iterable[Part]) -> Iterator[tuple[Item | None, list[Part]]]:
-    """Yield the items of a body with their parts, in order; None for a part of content.
+    """Yield the items of a body with their parts, in order; for plain content the item is None.
 
     A result holds the parts of its directory, which need not be neighbours.
     """
@@ -40,7 +40,7 @@ def items_of(body: Iterable[Part]) -> Iterator[tuple[Item | None, list[Part]]]:
             if parts is not None:
                 parts.append(part)
                 continue
-            about = _result_of(part) or {}  # the one that is there
+            about = _result_of(part) or {}  # of the result that is there
             parts = results[match["result"]] = [part]
             found: Item | None = Result(
                 about.get("id"), [], about.get("name"), about.get("error"), about.get("type"),
@@ -57,8 +57,8 @@ def with_result(body: MessageBody, directory: str, parts: Iterable[Part]) -> Mes
 
     Arguments:
         body: the body.
-        directory: that of the result in the body that it comes from.
-        parts: those of the result.
+        directory: the directory of the result in its original body.
+        parts: the parts of the result.
     """
     made = body.copy()
     numbers = [int(match["number"]) for match in map(_RESULT.match, body.names()) if match]
@@ -83,7 +83,7 @@ def _result_of(part: Part) -> dict[str, Any] | None:
 
 
 def _item_at(part: Part, match: re.Match[str] | None) -> Item | None:
-    """Return the item that a part at a documented place is, None if it is plain content."""
+    """Return the item of a part at a documented place, None if it is plain content."""
     kind = match["kind"] if match else None
     if kind is None or part.is_reference or not is_text(part.content_type):
         return None

@@ -1,4 +1,4 @@
-"""The messages of Pydantic AI: requests, responses, and what a user's prompt is made of."""
+"""The messages of Pydantic AI: requests, responses, and the content of a user's prompt."""
 
 import hashlib
 import json
@@ -47,7 +47,7 @@ _RECORDED: Final = {
     **dict.fromkeys(_LINKS, _OF_LINK),
     "uploaded-file": _OF_LINK - {"url", "force_download"} | {"file_id", "provider_name"},
 }
-"""The files of a tool's result that it records, so that no data can pass for one of them."""
+"""The member of a tool's result that lists its files, so that plain data can't pass as one."""
 
 
 def _link(kind: str, media_type: str) -> Kind:
@@ -56,7 +56,7 @@ def _link(kind: str, media_type: str) -> Kind:
 
 
 class PydanticAI(Format):
-    """Pydantic AI: a request or response as `ModelMessagesTypeAdapter` gives it, or a prompt."""
+    """Pydantic AI: a request or response as `ModelMessagesTypeAdapter` dumps it, or a prompt."""
 
     name = "pydantic-ai"
     title = "Pydantic AI (pydantic-ai-slim 2.68)"
@@ -78,11 +78,12 @@ class PydanticAI(Format):
     }  # fmt: skip
 
     def split(self, message: Any) -> tuple[list[Any], Any]:
-        """Return the parts; of a prompt that holds several things, a piece for each."""
+        """Return the parts; a prompt with several contents gives a piece for each of them."""
         if isinstance(message, str):
             return [_piece(message)], "text"
         if isinstance(message, list):
-            # A history is the usual mistake here: taken as a prompt, each message would be a value.
+            # A usual mistake is to give a history: as a prompt, each of its messages would be a
+            # value.
             if any(isinstance(each, dict) and "parts" in each for each in message):
                 raise Misplaced("", "expected one message, got a list of them")
             return [_piece(each) for each in message], "list"
@@ -92,7 +93,7 @@ class PydanticAI(Format):
         return [piece for part in parts for piece in _pieces(part)], None
 
     def join(self, blocks: list[Any], form: Any, role: str) -> Any:
-        """Return a message, or what a prompt holds."""
+        """Return a message, or the content of a prompt."""
         if form in {"text", "list"} and all(_is_prompt(block) for block in blocks):
             contents = [each for block in blocks for each in block["content"]]
             is_text = form == "text" and len(contents) == 1 and isinstance(contents[0], str)
@@ -107,7 +108,7 @@ class PydanticAI(Format):
         return {"parts": [_closed(part) for part in parts], "kind": kind}
 
     def role_of(self, message: Any) -> str | None:
-        """Return who speaks: it follows from the kind of a message and of its parts."""
+        """Return the role, which follows from the kind of a message and of its parts."""
         if not isinstance(message, dict):
             return None
         if message.get("kind") == "response":
@@ -121,7 +122,7 @@ class PydanticAI(Format):
         return "user"
 
     def slot_of(self, block: Any) -> tuple[str | int, ...] | None:
-        """Return the path to what users may put beside a text of a prompt."""
+        """Return the path to the users' slot beside a text of a prompt."""
         thing = block["content"][0] if _is_prompt(block) and block["content"] else None
         is_text = isinstance(thing, dict) and thing.get("kind") == "text-content"
         return ("content", 0, "metadata") if is_text else None
@@ -165,7 +166,7 @@ class PydanticAI(Format):
         return _written_result(item, blocks) if isinstance(item, Result) else None
 
     def detect(self, value: Any, /) -> bool:
-        """Return whether a parsed JSON value looks like a message, or what a prompt holds.
+        """Return whether a parsed JSON value looks like a message, or the content of a prompt.
 
         Examples:
             >>> part = {"part_kind": "user-prompt", "content": "Hello!"}
@@ -188,7 +189,7 @@ class PydanticAI(Format):
 
 
 def _piece(content: Any) -> dict[str, Any]:
-    """Return the piece of a prompt that holds one thing."""
+    """Return the piece of a prompt that holds one content."""
     return {"part_kind": _PROMPT, "content": [content]}
 
 
@@ -198,7 +199,7 @@ def _is_prompt(block: Any) -> bool:
 
 
 def _pieces(part: Any) -> list[Any]:
-    """Return a piece for each thing that a part holds; the first has its other members."""
+    """Return a piece for each content of a part; the first has the part's other members."""
     if not isinstance(part, dict) or part.get("part_kind") not in (_PROMPT, "speech"):
         return [part]
     opening = {**part, "opens": True}
@@ -227,7 +228,7 @@ def _merge(part: Any, block: Any) -> None:
 
 
 def _closed(part: Any) -> Any:
-    """Return a part without the mark of a piece; a prompt that is a mere text is a text."""
+    """Return a part without the mark of a piece; a prompt of only one text becomes a text."""
     if "opens" in part:
         return {key: value for key, value in part.items() if key != "opens"}
     content = part.get("content")
@@ -239,7 +240,7 @@ def _closed(part: Any) -> Any:
 
 
 def _prompted(thing: Any) -> Item | None:
-    """Return the item of one thing in a prompt or in what a tool returned."""
+    """Return the item of one content in a prompt or in the return value of a tool."""
     if isinstance(thing, str):
         return Text(thing, form=_PROMPT)
     kind = thing.get("kind") if isinstance(thing, dict) else None
@@ -273,11 +274,11 @@ def _binary(thing: Any, kind: str) -> Media:
 
 
 def _name(thing: Any, content: bytes) -> str | None:
-    """Return the identifier of a file, unless the SDK made it of the content."""
+    """Return the identifier of a file, unless the SDK made it from the content."""
     stated: str | None = optional(thing, "identifier")
     if stated is None or len(stated) != 6:
         return stated
-    # As the SDK makes it; not for security, so that it also runs where FIPS forbids SHA-1.
+    # Made as the SDK makes it; it is not for security, so it also runs where FIPS forbids SHA-1.
     made = hashlib.sha1(content, usedforsecurity=False).hexdigest()[:6]
     return None if stated == made else stated
 
@@ -313,14 +314,14 @@ def _result(block: Any, kind: str) -> Result:
     form = "list" if isinstance(content, list) else "none" if content is None else "one"
     return Result(
         optional(block, "tool_call_id"), name=need(block, "tool_name"),
-        # None where nothing is said: older messages have no outcome.
+        # None if nothing is stated: older messages have no outcome.
         is_error=None if outcome is None else outcome != "success",
         kind=None if kind == "tool-return" else kind, form=form, blocks=[*map(_piece, things)],
     )  # fmt: skip
 
 
 def _retry(block: Any, kind: str) -> Item | None:
-    """Return what asks for another answer: a text, or a list of what was wrong."""
+    """Return the request for another answer: a text, or a list of mistakes."""
     content = block.get("content")
     if isinstance(content, str):
         return Text(content, form=kind)
@@ -359,7 +360,7 @@ def _written_text(item: Text) -> Any:
 
 
 def _citations(citations: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    """Yield citations; neighbours that speak of the same words are one of several sources."""
+    """Yield citations; neighbours for the same words become one citation with several sources."""
     last: dict[str, Any] | None = None
     for each in citations:
         start, end = each.get("start"), each.get("end")
@@ -450,13 +451,13 @@ def _written_result(item: Result, blocks: list[Any]) -> Any:
 
 
 def _thing(block: Any) -> Any:
-    """Return what a piece inside a result holds."""
+    """Return the content of a piece inside a result."""
     content = block.get("content")
     return content[0] if _is_prompt(block) and len(content) == 1 else content
 
 
 def _digests(content: Any) -> Iterator[str]:
-    """Yield the digest of each file in a result: without it, the SDK reads it as plain data."""
+    """Yield the digest of each file in a result: the SDK reads a file without one as plain data."""
     pending = [content]
     while pending:
         value = pending.pop()

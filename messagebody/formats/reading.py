@@ -1,4 +1,4 @@
-"""Reading: the parts of a message, and what is left of it beside them."""
+"""Reading: the parts of a message, and the rest of it beside them."""
 
 from typing import Any
 
@@ -18,7 +18,7 @@ from messagebody.part import Part
 
 
 def content_class(part: Part) -> str:
-    """Return how a part that has no name is told from others: "text" or "media"."""
+    """Return the class by which unnamed parts are told apart: "text" or "media"."""
     return "media" if part.is_reference or not is_text(part.content_type) else "text"
 
 
@@ -29,8 +29,8 @@ class Reader:
     Arguments:
         dialect: the format.
         collector: takes the parts.
-        is_check: whether the parts are all that is asked for, and not what is left of the blocks.
-        role: who says the message.
+        is_check: whether only the parts are needed, without the rest of each block.
+        role: the role of the message.
     """
 
     dialect: Dialect
@@ -39,7 +39,7 @@ class Reader:
     role: str | None = None
 
     def read(self, message: Any) -> dict[str, Any]:
-        """Collect the parts of a message, and return what is left of it."""
+        """Collect the parts of a message, and return the rest of it."""
         try:
             blocks, form = self.dialect.split(message)
             said = self.dialect.role_of(message)
@@ -50,7 +50,7 @@ class Reader:
         self.role = said
         entries = self._entries(blocks, f"/{self.dialect.place}", self.dialect.place)
         left: dict[str, Any] = {"format": self.dialect.name, "role": self.role, "form": form}
-        # Written again at once: the difference is all that `rest` has to keep.
+        # The blocks are written again at once, so that `rest` only has to keep the difference.
         role = self.role or "user"
         made = self.dialect.join(blocks, form, self.dialect.roles.get(role, role))
         left["frame"] = differences.difference(made, message)
@@ -58,7 +58,7 @@ class Reader:
         return {key: value for key, value in left.items() if value}
 
     def _check_role(self, message: Any) -> None:
-        # A body can't hold another kind of role, so it would be lost on the way back.
+        # A body can't hold a role that is not text, so it would be lost on the way back.
         said = message.get("role") if isinstance(message, dict) else None
         if said is not None and not isinstance(said, str):
             raise _wrong(self.dialect, "/role", f"expected text, got {quote(said, limit=40)}")
@@ -78,17 +78,17 @@ class Reader:
         ]
 
     def entry(self, block: Any, path: str, where: str, directory: str) -> dict[str, Any]:
-        """Collect the part of a block, and return what is left of the block.
+        """Collect the part of a block, and return the rest of the block.
 
         Arguments:
             block: the block.
             path: a JSON pointer to it, for errors.
-            where: its place for a person, for losses.
+            where: its place in words, for losses.
             directory: where its part goes: "/", or the directory of a result.
         """
         item = self.item_of(block, path)
         if directory != "/" and not isinstance(item, Text | Media):
-            item = None  # a tool returns text and files
+            item = None  # a tool only returns text and files
         if item is None:
             self._lose(where, "this kind of block has no place in a body; it stays in rest")
             return {"block": block}
@@ -103,7 +103,7 @@ class Reader:
         return self._left(item, self.collector.parts[start], block, directory)
 
     def item_of(self, block: Any, path: str = "") -> Item | None:
-        """Return the item of a block, None if it is unknown."""
+        """Return the item of a block, None if the block is unknown."""
         is_typed = isinstance(block, dict) and isinstance(block.get("type", ""), str)
         try:
             return self.dialect.read(block) if is_typed else None
@@ -125,7 +125,7 @@ class Reader:
             raise _wrong(self.dialect, path, str(error)) from error
 
     def _result(self, item: Result, block: Any, path: str, where: str) -> dict[str, Any]:
-        """Read the result of a tool: its blocks are items of its directory."""
+        """Read the result of a tool: its blocks become items in its directory."""
         if "results" not in self.collector.keep:
             return {"block": block}
         self._check_blocks(item.blocks, path)
@@ -140,13 +140,14 @@ class Reader:
         return {key: value for key, value in entry.items() if value is not None}
 
     def _left(self, item: Item, part: Part, block: Any, directory: str) -> dict[str, Any]:
-        """Return what a block says beyond its part."""
+        """Return the members of a block that its part does not hold."""
         if not isinstance(item, Media):
             made = self.dialect.write(item, [])
             return _entry_of(item, differences.difference(made, block), part)
-        # What is written later is made of the part: so is what the block is compared with.
+        # A later block is made from the part, so the block is compared with one made in the same
+        # way.
         media = media_of(self.dialect, part, item.kind, item.form, directory)
-        # The sender's own spelling, so that the same bytes go back.
+        # The sender's own spelling is kept, so that the same bytes go back.
         media.spell_like(item)
         made = self.dialect.write(media, [])
         entry = _entry_of(item, differences.difference(made, block), part)
@@ -169,7 +170,7 @@ def _entry_of(item: Item, difference: dict[str, Any], part: Part | None = None) 
     if item.form is not None:
         entry["form"] = item.form
     if part is not None and item.carried is not None:
-        # What is not our copy, or more than it, stays as it is.
+        # Anything in the slot except our copy stays as it is.
         entry["carry"] = differences.difference(carried_member(part), item.carried) or True
     if difference:
         entry["patch"] = difference
@@ -183,7 +184,7 @@ def media_of(
     form: Any = None,
     directory: str = "/",
 ) -> Media:
-    """Return the item that a part of content is in a block of some kind."""
+    """Return the item for a part of content in a block of some kind."""
     said = part.metadata or {}
     title = said.get("title")
     item = Media(kind, part.content_type, form=form, key=part.name, url=part.url, size=part.size)
@@ -196,7 +197,7 @@ def media_of(
 
 
 def _spoken_name(part: Part, kind: Kind | None, directory: str) -> str | None:
-    """Return what a block calls a part: the original file name, else as much as it may say."""
+    """Return the name of a part in a block: the original file name, or as much as it may state."""
     name = own_name(part, directory)
     if name is None or kind is None or not kind.name_slot:
         return None
@@ -207,17 +208,17 @@ def _spoken_name(part: Part, kind: Kind | None, directory: str) -> str | None:
 
 
 def own_name(part: Part, directory: str) -> str | None:
-    """Return the name of a part below a directory, None if it has only a number there."""
+    """Return the name of a part below a directory, None if it is only a number."""
     name = part.name
     if name is None or directory == "/":
         return name
     name = name.removeprefix(directory)
-    # Numbers are given here, where a block has no name.
+    # We give numbers to parts of blocks without a name.
     return None if name[1:].isdecimal() else name
 
 
 def slot_content(block: Any, path: tuple[str | int, ...] | None) -> dict[str, Any]:
-    """Return what is in the slot of a block, nothing if it has none."""
+    """Return the content of the slot of a block, an empty object if it has no slot."""
     held = {} if path is None else block
     for step in path or ():
         if isinstance(held, dict):
@@ -228,7 +229,7 @@ def slot_content(block: Any, path: tuple[str | int, ...] | None) -> dict[str, An
 
 
 def replaced(block: Any, path: tuple[str | int, ...], content: dict[str, Any]) -> Any:
-    """Return a copy of a block whose slot holds something else, or is gone if that is nothing."""
+    """Return a copy of a block with new content in its slot; empty content removes the slot."""
     if not path:
         return content
     step, below = path[0], path[1:]
@@ -241,7 +242,7 @@ def replaced(block: Any, path: tuple[str | int, ...], content: dict[str, Any]) -
 
 
 def _without_copy(target: Dialect, block: Any) -> tuple[Any, Any]:
-    """Return a block without the sender's copy of what a part is, and the copy."""
+    """Return a block without the sender's description of the part, and that description."""
     path = target.slot_of(block)
     held = slot_content(block, path)
     if path is None or not isinstance(held.get(COPY), dict):

@@ -1,8 +1,9 @@
 """Differences between two JSON values, without a copy of their content.
 
-A message is what its parts make, and what is left: `difference(made, message)` is what is left,
-and `apply` lays it over what the parts make later. Text that says the same in another spelling
-(base64 in the URL-safe alphabet, JSON with spaces) is noted as the spelling, not as the text.
+A message consists of what its parts make, and a rest: `difference(made, message)` returns the rest,
+and `apply` changes what the parts make later by it. For text with the same value in another
+spelling (base64 in the URL-safe alphabet, JSON with spaces), the spelling is noted and not the
+text.
 """
 
 import re
@@ -16,7 +17,7 @@ _TOKEN: Final = re.compile(r'[ \t\n\r]+|"(?:[^"\\]|\\.)*+"?|[\[\]{},:]|[^\s\[\]{
 
 
 def difference(made: Any, wanted: Any) -> dict[str, Any]:
-    """Return what makes `wanted` of `made`; empty if they are equal.
+    """Return the changes that turn `made` into `wanted`; empty if they are equal.
 
     Examples:
         >>> difference({"a": 1, "b": 2}, {"a": 1, "c": [3]})
@@ -66,7 +67,7 @@ def _note(made: Any, wanted: Any, pointer: str, found: dict[str, Any]) -> None:
     if spelling is not None:
         found.setdefault("spell", {})[pointer] = spelling
     else:
-        # Only where the parts still make the old value is the other one still right.
+        # The other value is only right as long as the parts still make the old one.
         found.setdefault("turn", {})[pointer] = [made, wanted]
 
 
@@ -75,9 +76,9 @@ def _below(pointer: str, key: str) -> str:
 
 
 def apply(rest: Any, made: Any) -> Any:
-    """Return `made`, changed as `difference` says; it is changed in place where it can be.
+    """Return `made` with the changes of `difference`, made in place if possible.
 
-    A change whose place is not there any more is left out.
+    A change whose place no longer exists is left out.
 
     Raises:
         EnvelopeError: `rest` is not what `difference` returns.
@@ -112,7 +113,7 @@ def _change(root: dict[str, Any], pointer: str, new: Any) -> None:
 
 
 def _holder(root: dict[str, Any], pointer: str) -> tuple[Any, str]:
-    """Return the object or array that a pointer ends in, None if there is none, and the key."""
+    """Return the object or array that holds the target of a pointer, or None, and the key."""
     steps = [step.replace("~1", "/").replace("~0", "~") for step in pointer.split("/")]
     here: Any = root
     for step in steps[:-1]:
@@ -129,7 +130,7 @@ def _holder(root: dict[str, Any], pointer: str) -> tuple[Any, str]:
 
 
 def spell(text: Any, spelling: Any) -> Any:
-    """Return content in a spelling that `difference` found; as it is, if it can't be spelled so."""
+    """Return content in a spelling that `difference` found, or unchanged if it has no such form."""
     if not isinstance(text, str):
         return text
     if isinstance(spelling, list):
@@ -147,7 +148,7 @@ def spell(text: Any, spelling: Any) -> Any:
 
 
 def _spelling(made: Any, wanted: Any) -> Any:
-    """Return how `wanted` spells what `made` says; None if it says something else."""
+    """Return the spelling of `made` that gives `wanted`; None if their values differ."""
     if not isinstance(made, str) or not isinstance(wanted, str):
         return None
     if data_urls.is_data_url(made) and data_urls.is_data_url(wanted):
@@ -169,7 +170,7 @@ def _url_safe(encoded: str) -> str:
 def _base64_spelling(made: str, wanted: str) -> str | None:
     if made == wanted:
         return ""
-    # Most texts that differ say something else: the length tells, else one comparison for all.
+    # Most different texts have different values: the length shows it, or else one comparison.
     if not 0 <= len(made) - len(wanted) <= 2:
         return None
     if _url_safe(made).rstrip("=") != _url_safe(wanted).rstrip("="):
@@ -181,9 +182,10 @@ def _base64_spelling(made: str, wanted: str) -> str | None:
 
 
 def _json_spelling(made: str, wanted: str) -> list[Any] | None:
-    """Return the changes that make one JSON text of another that has the same value.
+    """Return the changes that turn one JSON text into another of the same value.
 
-    Each change is the position in `made`, characters to take out, and what to put there.
+    Each change has the position in `made`, the number of characters to remove, and their
+    replacement.
     """
     if not _same_json(made, wanted):
         return None
@@ -208,7 +210,7 @@ def _respelled_json(text: str, changes: list[Any]) -> str:
         pieces += [text[end:start], new]
         end = start + length
     respelled = "".join([*pieces, text[end:]])
-    # The content may have changed since: then the spelling of the old one means nothing.
+    # The content may have changed, and the spelling is that of the old content.
     return respelled if _same_json(text, respelled) else text
 
 

@@ -1,6 +1,6 @@
-"""JSON values of what users hold: JSON text, parsed JSON, and the objects of many SDKs.
+"""JSON values of users' messages: JSON text, parsed JSON, and the objects of many SDKs.
 
-No SDK is imported: an object is taken by what it offers.
+No SDK is imported: an object is recognised by its methods.
 """
 
 import dataclasses
@@ -21,12 +21,13 @@ def json_value(message: Any, is_message: Callable[[Any], bool], limits: Limits) 
 
     Arguments:
         message: JSON as text or bytes, parsed JSON, or an object of an SDK.
-        is_message: tells whether text is a message in JSON; other text is what a message says.
+        is_message: tells whether a text is a message in JSON; any other text is the text of a
+            message.
         limits: what to take before refusing.
 
     Raises:
         DecodeError: it is not JSON.
-        EnvelopeError: it is an object that gives no JSON.
+        EnvelopeError: it is an object that can't be turned into JSON.
     """
     if isinstance(message, bytes | bytearray | memoryview):
         return _parsed(bytes(message), limits)
@@ -67,7 +68,7 @@ def _checked(value: Any, limits: Limits) -> Any:
 
 
 def _dumped(value: Any, depth: int) -> Any:
-    """Return a value whose objects are replaced by what they say of themselves as JSON."""
+    """Return a value in which the JSON of each object replaces the object."""
     if depth < 0:
         raise DecodeError("the message is nested too deep (limit depth)")
     if value is None or isinstance(value, str | bool | int | float):
@@ -85,7 +86,7 @@ def _dumped(value: Any, depth: int) -> Any:
 
 
 def _asked(dump: Callable[[Any], Any], value: Any) -> Any:
-    """Return what an object says of itself; whatever it raises has a place in our errors."""
+    """Return what an object's own method gives; any exception of it becomes the cause of ours."""
     try:
         return dump(value)
     except Exception as error:
@@ -103,7 +104,7 @@ def _of_protobuf(message: Any) -> Any:
 
 
 def _of_dataclass(value: Any) -> dict[str, Any]:
-    """Return the fields of a dataclass; where one is private, the property that shows it."""
+    """Return the fields of a dataclass; for a private field, the property that shows it."""
     names = [field.name for field in dataclasses.fields(value)]
     public = [
         name[1:] if name.startswith("_") and hasattr(value, name[1:]) else name for name in names
@@ -116,7 +117,7 @@ def _of_time(value: dt.datetime) -> str:
 
 
 _OBJECTS: Final[list[tuple[Callable[[Any], bool], Callable[[Any], Any]]]] = [
-    # pydantic: the names that the wire has, and no member that nobody set
+    # pydantic: the names as in JSON, without members that were not set
     (
         _has("model_dump"),
         lambda value: value.model_dump(mode="json", by_alias=True, exclude_none=True),
@@ -136,7 +137,7 @@ _OBJECTS: Final[list[tuple[Callable[[Any], bool], Callable[[Any], Any]]]] = [
     (lambda value: isinstance(value, decimal.Decimal), str),
     (lambda value: isinstance(value, enum.Enum), lambda value: value.value),
 ]
-"""How to know objects that give JSON, and how they give it."""
+"""How to recognise objects that can be turned into JSON, and how to do it."""
 
 
 def one_of(option: str, value: str, values: Sequence[str]) -> None:

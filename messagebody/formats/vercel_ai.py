@@ -1,4 +1,4 @@
-"""The messages of Vercel's AI SDK, as its user interfaces hold and send them."""
+"""The messages of Vercel's AI SDK, in the form of its user interfaces."""
 
 import uuid
 from typing import Any, Final
@@ -21,7 +21,7 @@ from messagebody.media_types import JSON
 from messagebody.wire import strict_json
 
 _ROLES: Final = ("system", "user", "assistant")
-# What belongs to the result of a tool in the part that is call and result.
+# The members of a result in a part that is both call and result.
 _OF_RESULT: Final = ("output", "errorText", "state", "preliminary", "resultProviderMetadata")
 _ANSWERED: Final = ("output-available", "output-error")
 _INDEXES: Final = {"startIndex": "start_index", "endIndex": "end_index", "citedText": "cited_text"}
@@ -64,11 +64,11 @@ class VercelAI(Format):
         return parts if form == "list" else {"role": role, "parts": parts}
 
     def complete(self, message: Any) -> Any:
-        """Return a message with the id and the one part that every message has."""
+        """Return a message with an id and at least one part, which every message must have."""
         if not isinstance(message, dict):
             return message
         parts = message["parts"] or [{"type": "text", "text": ""}]
-        # User interfaces find messages by their id, and a body has none to give.
+        # User interfaces find messages by their id, and a body has none.
         return {"id": str(uuid.uuid4()), **message, "parts": parts}
 
     def read(self, block: Any) -> Item | None:
@@ -121,7 +121,7 @@ class VercelAI(Format):
             (True, False)
         """
         if isinstance(value, list):
-            # A list of texts alone looks the same in several formats.
+            # A list of only texts looks the same in several formats.
             is_certain = any(_is_part(part) and part["type"] != "text" for part in value)
             return is_certain and all(map(_is_part, value))
         if not isinstance(value, dict) or value.get("role") not in _ROLES:
@@ -149,15 +149,15 @@ def _is_part(part: Any) -> bool:
     return wanted is not None and wanted <= part.keys()
 
 
-# A part that is two things, and one that is none
+# Parts that become two blocks, and parts that become none
 
 
 def _split(parts: list[Any]) -> list[Any]:
-    """Return the blocks of parts: the result of a tool is one of its own, a new step is none."""
+    """Return the blocks of parts: the result of a tool gets its own block, a new step gets none."""
     blocks: list[Any] = []
     steps = 0
     for part in parts:
-        # Counted on the next block: a part for it would be one without content in every body.
+        # Steps are counted on the next block: parts for them would have no content.
         if part == {"type": "step-start"}:
             steps += 1
             continue
@@ -170,7 +170,7 @@ def _split(parts: list[Any]) -> list[Any]:
 
 
 def _two(part: dict[str, Any]) -> list[Any]:
-    """Return the call and the result of a part for a tool."""
+    """Return the call and the result in a part for a tool."""
     if part.get("state") not in _ANSWERED:
         return [part]
     name = part.get("toolName") if part["type"] == "dynamic-tool" else part["type"][5:]
@@ -191,7 +191,7 @@ def _joined(blocks: list[Any]) -> list[Any]:
     for block in blocks:
         steps = block.get("steps")
         if type(steps) is int:
-            # The number may come from a sender, who could ask for a billion of them.
+            # The number may come from a sender, who could write a billion.
             parts += ({"type": "step-start"} for _ in range(min(steps, 1000)))
             block = {key: value for key, value in block.items() if key != "steps"}  # noqa: PLW2901
         if block.get("type") == "tool result":
@@ -306,7 +306,7 @@ def _text(text: str) -> dict[str, Any]:
 
 
 def _of_output(output: Any) -> list[Any]:
-    """Return the blocks of what a tool gave: content as tools of MCP return it, else a value."""
+    """Return the blocks of a tool's output: content as tools of MCP return it, or one value."""
     if isinstance(output, str):
         return [_text(output)]
     content = output.get("content") if isinstance(output, dict) else None

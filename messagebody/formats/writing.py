@@ -1,4 +1,4 @@
-"""Writing: the blocks that say the parts of a body, and a text where a format has no block."""
+"""Writing: blocks for the parts of a body, and a text where a format has no block."""
 
 import json
 import re
@@ -46,7 +46,7 @@ from messagebody.wire import data_urls
 
 @attrs.frozen
 class Options:
-    """How a body is written; see `core.Format.from_body`."""
+    """The options for writing a body; see `core.Format.from_body`."""
 
     carry: bool = False
     urls: str = "text"
@@ -79,7 +79,8 @@ class Writer:
     role: str = "user"
 
     def __attrs_post_init__(self) -> None:
-        # What is written is read back: that says what was lost, for all formats alike.
+        # Blocks are read back after writing, which shows the losses in the same way for all
+        # formats.
         self.losses = Losses([*self.body])
         self.reader = Reader(self.dialect, Collector(DEFAULT_LIMITS, KEEP), is_check=True)
 
@@ -90,7 +91,7 @@ class Writer:
         stated = role or _member_of(self.rest, "role", str)
         word = self._word(stated or _inferred_role(items))
         if own and not stated:
-            word = self.dialect.roles.get("user", "user")  # what is left was found with this one
+            word = self.dialect.roles.get("user", "user")  # the rest was computed with this word
         self.kinds, self.is_alone = self.dialect.kinds_of(self.role), len(items) == 1
         self.values = tuple(kind for kind in self.kinds if kind.is_value and kind.in_messages)
         blocks = self._blocks(items, _entries_of(own, "blocks"), "/")
@@ -100,7 +101,7 @@ class Writer:
         if len(blocks) > 1:
             self._check_joined(items, blocks, message)
         message = differences.apply(own.get("frame"), message)
-        # What came without an id goes back without one.
+        # A message that came without an id goes back without one.
         message = message if own else self.dialect.complete(message)
         if not items and not own and any(map(self.reader.item_of, self.dialect.split(message)[0])):
             why = f"{self.dialect.name} has no message without content: an empty text goes out"
@@ -108,11 +109,11 @@ class Writer:
         return Converted(message, self.losses.found)
 
     def _own(self) -> dict[str, Any]:
-        """Return what is left of the message; of another format's it would make no sense here."""
+        """Return the rest of the message; the rest of another format has no meaning here."""
         return self.rest if self.rest.get("format") == self.dialect.name else {}
 
     def _word(self, role: str) -> str:
-        """Return the format's word for a role, and keep the role in the words that all share."""
+        """Return the format's word for a role, and remember the role in our word."""
         if self._own().get("role") == role and role not in ROLES:
             return role
         self.role = _KIN.get(role, role if role in ROLES else "user")
@@ -125,12 +126,12 @@ class Writer:
     def _blocks(
         self, items: list[_Found], entries: list[dict[str, Any]], directory: str
     ) -> list[Any]:
-        """Return the blocks of items, among them those that make no part, where they were."""
+        """Return the blocks of items; blocks that made no part keep their positions among them."""
         blocks: list[Any] = []
         matched = _matched(items, entries)
         opaque = deque(index for index, entry in enumerate(entries) if "block" in entry)
         for (item, parts), index in zip(items, matched, strict=True):
-            # Blocks that made no part go back where they stood.
+            # Blocks that made no part go back to their positions.
             while index is not None and opaque and opaque[0] < index:
                 blocks.append(entries[opaque.popleft()]["block"])
             entry = {} if index is None else entries[index]
@@ -162,7 +163,7 @@ class Writer:
         return blocks
 
     def _is_cited(self, part: Part) -> bool:
-        """Return whether a part is a source that a text said already."""
+        """Return whether a part is a source that a text has already named."""
         if part.name is None or not part.name.startswith("/sources/"):
             return False
         said = self.reader.collector.named.get(part.name)
@@ -191,7 +192,7 @@ class Writer:
         if kind is None:
             return self._without_kind(part, inline, directory)
         item = media_of(self.dialect, inline, kind.name, entry.get("form"), directory)
-        # Read back below: base64 that was just made need not be decoded again.
+        # The block is read back below, and the base64 that was just made need not be decoded.
         self.reader.collector.known = item
         block = self.dialect.write(item, [])
         if block is None:
@@ -201,25 +202,25 @@ class Writer:
         return [*self._label(part, kind, block, entry, directory), block]
 
     def _advise(self, part: Part, inline: Part, most: int) -> None:
-        """Note content that goes out and that the target may refuse."""
+        """Note content that is written although the target may refuse it."""
         if not inline.is_reference and (inline.size or 0) > most:
-            why = f"{self.dialect.name} may refuse it: {most:,} bytes are what all of it take"
+            why = f"{self.dialect.name} may refuse content of more than {most:,} bytes"
             self.losses.lose(LossKind.DOWNGRADED, part, why)
 
     def _has_value(self, part: Part) -> bool:
-        """Return whether a part is a JSON value that the format has a kind of block for."""
+        """Return whether a part is a JSON value, and the format has a kind of block for it."""
         return not self.options.carry and any(_fits(part, kind) for kind in self.values)
 
     def _is_more(self, part: Part, kind: Kind) -> bool:
-        """Return whether a value would not say all: the bytes, which are carried, or a name."""
+        """Return whether a block of a value would lose the bytes, which are carried, or a name."""
         return self.options.carry or (part.name is not None and not kind.name_slot)
 
     def _label(
         self, part: Part, kind: Kind, block: Any, entry: dict[str, Any], directory: str
     ) -> list[Any]:
-        """Return a text block that says the name of a part whose block has no slot for it."""
+        """Return a text block with the name of a part whose block has no slot for it."""
         is_carried = self.options.carry and self.dialect.slot_of(block) is not None
-        # The receiver knows the name already, or the sender's format said it elsewhere.
+        # The receiver knows the name already, or the sender's format states it elsewhere.
         if kind.name_slot or part.name is None or entry.get("name") or directory != "/":
             return []
         if is_carried or (kind.is_generated and _GENERATED.fullmatch(part.name)):
@@ -227,7 +228,7 @@ class Writer:
         return [self._text(f"{part.name}:")]
 
     def _kind(self, part: Part, entry: dict[str, Any], directory: str) -> Kind | None:
-        """Return the kind of block for a part: the one it came in, else the first that fits."""
+        """Return the kind of block for a part: its original kind, or the first that fits."""
         again = self.dialect.kind(entry.get("kind"))
         if again is not None and _fits_again(part, again, entry):
             return again
@@ -240,7 +241,7 @@ class Writer:
         return None
 
     def _inline(self, part: Part) -> Part:
-        """Return a part whose content the target can have: read or signed, where that is asked."""
+        """Return a part that the target can read: inlined or signed if the options say so."""
         if part.url is None:
             return part
         if data_urls.is_data_url(part.url):
@@ -261,13 +262,13 @@ class Writer:
 
     def _read_in(self, part: Part) -> Part:
         data = part.read_bytes(self.options.resolver)
-        # No size was stated, so only reading could tell.
+        # No size was stated, so it was only known after reading.
         if len(data) > self.options.max_bytes:
             return part
         return Part(data, name=part.name, content_type=part.content_type, metadata=part.metadata)
 
     def _without_kind(self, part: Part, inline: Part, directory: str) -> list[Any]:
-        """Say a part as text: its content if that is text, else what it is."""
+        """Write a part as text: its content if that is text, or else a description."""
         text = None if inline.is_reference or not is_text(part.content_type) else _text_of(inline)
         name = own_name(part, directory)
         if text is not None:
@@ -275,7 +276,7 @@ class Writer:
         return self._unsupported(part, _note(part))
 
     def _unsupported(self, part: Part, note: str) -> list[Any]:
-        # Collected and raised once, so that the caller sees all of them.
+        # Refused parts are collected and raised once, so that the caller sees all of them.
         if self.options.unsupported == "error":
             why = f"{self.dialect.name} has no block for {part.content_type}"
             self.refused.append(Loss(LossKind.OMITTED, self.losses.where(part), why))
@@ -285,7 +286,7 @@ class Writer:
         return self.dialect.write(Text(text, speaker=self.role), [])
 
     def _citations(self, part: Part) -> list[dict[str, Any]]:
-        """Return the citations of a text, with the URLs of the parts they name."""
+        """Return the citations of a text, with the URLs of the parts that they name."""
         said = (part.metadata or {}).get("citations")
         if not isinstance(said, list) or not all(isinstance(each, dict) for each in said):
             return []
@@ -299,7 +300,7 @@ class Writer:
             found.append(each)
         return found
 
-    # What models say beyond
+    # Items beyond text and files
 
     def _special(self, item: Item, parts: list[Part], entry: dict[str, Any]) -> list[Any]:
         blocks: list[Any] = []
@@ -314,10 +315,10 @@ class Writer:
         return self._unsupported(parts[0], _spoken(item, parts))
 
     def _is_said(self, item: Item, entry: dict[str, Any]) -> bool:
-        """Return whether the message may hold an item, and the target would take it."""
+        """Return whether the message may hold an item and the target takes it."""
         if entry:
             return True  # it came in this message
-        # A thought without the provider's signature is refused by its API.
+        # The provider's API refuses a thought without its signature.
         if isinstance(item, Reasoning) and self.dialect.signs_reasoning:
             return False
         if isinstance(item, self.dialect.alone) and not self.is_alone:
@@ -328,7 +329,7 @@ class Writer:
     # What was lost
 
     def _check(self, parts: list[Part], blocks: list[Any]) -> None:
-        """Read blocks back, and note each thing that a part said and they do not."""
+        """Read blocks back, and note everything that the parts had and the blocks don't have."""
         # Most parts are plain, and reading back would only cost time.
         if len(parts) == len(blocks) == 1 and self._says_all(blocks[0], parts[0]):
             return
@@ -348,7 +349,7 @@ class Writer:
                 self.losses.compare(part, back, is_said=labels > 0)
 
     def _check_joined(self, items: list[_Found], blocks: list[Any], message: Any) -> None:
-        """Note that a message holds fewer blocks than were made for it, or has another order.
+        """Note if a message holds fewer blocks than were made for it, or in another order.
 
         Some formats have one text; many have members beside the content for calls and refusals.
         """
@@ -365,13 +366,13 @@ class Writer:
             self.losses.found.append(Loss(LossKind.CONVERTED, self.dialect.place, why))
 
     def _says_all(self, block: Any, part: Part) -> bool:
-        """Return whether a block says a part that is only a text, or only a URL and its type."""
+        """Return whether a part is just a text or a URL, and a block holds all of it."""
         if part.name is not None or part.metadata is not None or part.extra:
             return False
         if part.text is not None:
             is_plain = part.content_type == TEXT_PLAIN
             return is_plain and self.reader.item_of(block) == Text(part.text)
-        # What is left of a message, or a copy, may say more in the block than was asked for.
+        # The rest of a message, or a copy, may add members to the block.
         if part.url is None or self._own() or self.options.carry:
             return False
         return not data_urls.is_data_url(part.url) and self._says_link(block, part)
@@ -387,13 +388,13 @@ class Writer:
 
 
 _GENERATED: Final = re.compile(r"/images/\d+")
-"""The place of what a model made: a block for such things says no name."""
+"""The names of files that a model made: a block for such files states no name."""
 _KIN: Final = {"developer": "system", "function": "tool", "model": "assistant"}
-"""Roles that only some formats have, and what is nearest to them in the others."""
+"""Roles that only some formats have, and the nearest role in the others."""
 
 
 def _matched(items: list[_Found], entries: list[dict[str, Any]]) -> list[int | None]:
-    """Return for each item the position of what is left of its block, None if there is none."""
+    """Return for each item the position of the rest of its block, None if there is none."""
     if not entries:
         return [None] * len(items)
     named: dict[str, int] = {}
@@ -409,7 +410,7 @@ def _matched(items: list[_Found], entries: list[dict[str, Any]]) -> list[int | N
     found: list[int | None] = []
     for item, parts in items:
         name = parts[0].name if item is None else item.key
-        # Unnamed parts are told by order, texts and files apart: one may have been edited away.
+        # Unnamed parts are matched by order, texts apart from files, because one may be removed.
         queue = unnamed[content_class(parts[0])]
         found.append((queue.popleft() if queue else None) if name is None else named.get(name))
     return found
@@ -434,9 +435,9 @@ def _fits(part: Part, kind: Kind) -> bool:
 
 
 def _fits_again(part: Part, kind: Kind, entry: dict[str, Any]) -> bool:
-    """Return whether a part that came in a block of a kind may go out in one.
+    """Return whether a part that came in a block of a kind may be written in such a block again.
 
-    Of content behind a URL the type is often a guess: any will do.
+    The type of content behind a URL is often a guess, so any type is allowed.
     """
     if part.url is not None:
         return kind.opens(part.url)
@@ -444,7 +445,7 @@ def _fits_again(part: Part, kind: Kind, entry: dict[str, Any]) -> bool:
 
 
 def _member_of(rest: dict[str, Any], key: str, kind: type) -> Any:
-    """Return a member of what is left of a message, None if there is none."""
+    """Return a member of the rest of a message, None if there is none."""
     value = rest.get(key)
     if value is not None and type(value) is not kind:
         raise EnvelopeError(f"rest is not what to_body returned: '{key}' is not {TYPES[kind]}")
@@ -452,7 +453,7 @@ def _member_of(rest: dict[str, Any], key: str, kind: type) -> Any:
 
 
 def _entries_of(rest: dict[str, Any], key: str) -> list[dict[str, Any]]:
-    """Return what is left of the blocks of a message, or of a result."""
+    """Return the rests of the blocks of a message, or of a result."""
     entries: list[dict[str, Any]] = _member_of(rest, key, list) or []
     for entry in entries:
         if not isinstance(entry, dict) or not isinstance(entry.get("block", {}), dict):
@@ -467,7 +468,7 @@ def _entries_of(rest: dict[str, Any], key: str) -> list[dict[str, Any]]:
 
 
 def _text_of(part: Part) -> str | None:
-    """Return the content of a part as text, None if it is something else."""
+    """Return the content of a part as text, None if it is not text."""
     if part.is_reference or not is_text(part.content_type):
         return None
     if part.text is not None:
@@ -484,7 +485,7 @@ def _is_empty_result(part: Part) -> bool:
 
 
 def _note(part: Part) -> str:
-    """Return the text that stands for a part: that it is there, and what it is."""
+    """Return a text in place of a part, which describes it."""
     facts = [part.content_type, human_size(part.size)]
     if part.url is not None:
         facts.append(redact_url(part.url, limit=1000))
@@ -494,7 +495,7 @@ def _note(part: Part) -> str:
 
 
 def _spoken(item: Item, parts: list[Part]) -> str:
-    """Return the text that stands for what a format has no block for."""
+    """Return a text in place of an item that the format has no block for."""
     if isinstance(item, Call):
         arguments = (
             item.arguments

@@ -1,9 +1,9 @@
-"""Payloads: values of any JSON whose long strings live in a store.
+"""Payloads: JSON values whose long strings are in a store.
 
-`offload(value, store)` puts each long string into a store and a reference, a short string, in its
-place; `inline(value, store)` puts them back, exactly. The value stays of the same shape, so it fits
-whatever holds JSON: a queue, a session, a column of a database. Text in base64 is stored decoded,
-as the object that offloading a body would write.
+`offload(value, store)` moves each long string to a store, and replaces it by a reference, which is
+a short string. `inline(value, store)` brings back exactly the same strings. The value keeps its
+shape, so it still fits into a queue, a session or a column of a database. Text in base64 is stored
+decoded, as the object that offloading a body would write.
 """
 
 from messagebody.payloads.values import inline, offload

@@ -1,4 +1,4 @@
-"""Contents of one store, as adapters of frameworks keep them: written once, fetched in parallel."""
+"""Contents of one store, for adapters of frameworks: written once, fetched in parallel."""
 
 import threading
 import time
@@ -22,11 +22,12 @@ from messagebody.stores import Store, fetch, keep
 _T = TypeVar("_T")
 
 _TRUST: Final = 3600.0
-"""Seconds for which content that was stored is taken to be there.
+"""Seconds for which stored content is assumed to exist.
 
-`sweep` deletes nothing younger than seven days, and `keep` renews what is older than half of that.
+`sweep` deletes nothing younger than seven days, and `keep` renews older content after half that
+time.
 """
-# Of each a digest and a time, so some tens of MB at most in a process that runs for months.
+# Each entry is a digest and a time: some tens of MB at most in a process that runs for months.
 _REMEMBERED: Final = 100_000
 
 
@@ -34,7 +35,8 @@ def checked_threshold(threshold: int | str, smallest: int) -> int:
     """Return a threshold in bytes.
 
     Raises:
-        InvalidSize: it is not a size, or is so small that references take more room than contents.
+        InvalidSize: it is not a size, or it is so small that a reference is longer than the
+            content.
     """
     size = parse_size(threshold)
     if size < smallest:
@@ -43,13 +45,13 @@ def checked_threshold(threshold: int | str, smallest: int) -> int:
 
 
 class Cipher(Protocol):
-    """An encryption of contents, as LangGraph's `CipherProtocol` has it."""
+    """An encryption of contents, with the interface of LangGraph's `CipherProtocol`."""
 
     def encrypt(self, plaintext: bytes) -> tuple[str, bytes]:
         """Return the name of the cipher and the encrypted bytes."""
 
     def decrypt(self, ciphername: str, ciphertext: bytes) -> bytes:
-        """Return the bytes that were encrypted."""
+        """Return the decrypted bytes."""
 
 
 @attrs.frozen
@@ -59,7 +61,7 @@ class Stored:
     Arguments:
         digest: the digest of the object.
         size: its bytes.
-        cipher: the name of the cipher that it is encrypted with; empty if it is not.
+        cipher: the name of the cipher that encrypted it; empty if it is not encrypted.
     """
 
     digest: str
@@ -73,7 +75,8 @@ class Objects:
     Arguments:
         store: an open store.
         cache: bytes of fetched contents to hold in memory.
-        cipher: encrypts the contents; the key is then the digest of what is encrypted.
+        cipher: encrypts the contents; the key of an object is then the digest of its encrypted
+            bytes.
     """
 
     def __init__(self, store: Store, *, cache: int = 0, cipher: Cipher | None = None) -> None:
@@ -88,15 +91,15 @@ class Objects:
         return Batch(self)
 
     def reference(self, stored: Stored) -> Reference:
-        """Return where a content is."""
+        """Return a reference to a content."""
         return Reference(self.store.url_of(key_of(stored.digest)), stored.size, stored.digest)
 
     def fetch_all(self, wanted: Iterable[Stored]) -> dict[Stored, bytes | MessageBodyError]:
-        """Return contents, verified, or the errors in their place; many at a time.
+        """Return verified contents, or errors in their place; several are fetched at a time.
 
-        An error is a value here: who shows a history may show what is left of it.
+        Errors are values, so that a caller can show the rest of a history.
         """
-        # Not a set: fetching in the order asked keeps errors the same from run to run.
+        # Not a set: fetching in the given order gives the same errors in every run.
         distinct = [*dict.fromkeys(wanted)]
         found: dict[Stored, Any] = {each: self._cache.get(each) for each in distinct}
         missing = [each for each in distinct if found[each] is None]
@@ -136,7 +139,7 @@ class Objects:
 
 
 class Batch:
-    """Contents that are named at once and written together."""
+    """Contents that get their keys at once and are written together."""
 
     def __init__(self, objects: Objects) -> None:
         self._objects = objects
@@ -144,7 +147,7 @@ class Batch:
         self._to_write: list[Callable[[], None]] = []
 
     def add(self, data: bytes, content_type: str = OCTET_STREAM) -> Stored:
-        """Name a content; it is written by `write`, unless it is known to be there."""
+        """Return the key of a content; `write` writes it unless it is known to be stored."""
         digest = sha256_of(data)
         stored = self._named.get(digest) or self._objects._recall(digest)
         if stored is None:
@@ -158,10 +161,10 @@ class Batch:
             stored = Stored(digest, len(data))
         else:
             name, data = cipher.encrypt(data)
-            content_type = OCTET_STREAM  # a store is not told what an encrypted content is
+            content_type = OCTET_STREAM  # a store must not know the type of encrypted content
             stored = Stored(sha256_of(data), len(data), name)
 
-        # Remembered after the store has it: before, a failed write would never be tried again.
+        # Remembered only after writing: otherwise a failed write would never be tried again.
         def write() -> None:
             keep(self._objects.store, data, content_type=content_type)
             self._objects._remember(digest, stored)
@@ -183,7 +186,7 @@ class Batch:
 
 
 def _done(work: Sequence[Callable[[], _T]]) -> list[Any]:
-    """Do pieces of work on a few threads; return their results, or raise the first error."""
+    """Run functions on a few threads; return their results, or raise the first error."""
     outcomes = run_all(work, Stop(), fail_fast=True) if work else []
     for outcome in outcomes:
         if outcome.error is not None:
@@ -192,7 +195,7 @@ def _done(work: Sequence[Callable[[], _T]]) -> list[Any]:
 
 
 class _Cache:
-    """A cache of contents, those that were used last."""
+    """A cache of the contents that were used last."""
 
     def __init__(self, capacity: int) -> None:
         self._capacity = capacity
@@ -209,7 +212,8 @@ class _Cache:
     def put(self, stored: Stored, data: bytes) -> None:
         with self._lock:
             self._held += len(data) - len(self._contents.pop(stored, b""))
-            # What is larger than the cache empties it and leaves again: no case of its own.
+            # Content that is larger than the cache empties it and is dropped too; no special case
+            # is needed.
             self._contents[stored] = data
             while self._held > self._capacity:
                 self._held -= len(self._contents.popitem(last=False)[1])

@@ -20,11 +20,11 @@ _URL_SAFE: Final = str.maketrans("+/", "-_")
 
 @attrs.frozen
 class Split:
-    """A text as it is stored.
+    """A text in its stored form.
 
     Arguments:
         form: how the text is made of the bytes.
-        head: what stands before them, such as "data:image/png;base64,".
+        head: the text before them, such as "data:image/png;base64,".
         data: the bytes.
     """
 
@@ -34,7 +34,7 @@ class Split:
 
     @property
     def content_type(self) -> str:
-        """The content type of the bytes: that of a data URL, else what the form tells."""
+        """The content type of the bytes: that of a data URL, or one that follows from the form."""
         if self.form == "text":
             return TEXT_PLAIN
         match = _HEAD.match(self.head)
@@ -45,7 +45,7 @@ class Split:
 
 
 def split(text: str) -> Split:
-    """Return the bytes to store for a text, and what `join` needs to make the text of them.
+    """Return the bytes to store for a text, and the values that `join` needs to restore it.
 
     Examples:
         >>> split("data:image/png;base64,aGVsbG8=")
@@ -61,10 +61,10 @@ def split(text: str) -> Split:
         try:
             data = base64.decode(encoded)
         except ValueError:
-            data = b""  # it is other text, which the next line notices
+            data = b""  # it is not base64, which the next line detects
         if _encode(form, data) == encoded:
             return Split(form, head, data)
-    # Python's strings may hold lone surrogates, which are to come back too.
+    # Python's strings may hold lone surrogates, which must come back too.
     return Split("text", "", text.encode("utf-8", "surrogatepass"))
 
 
@@ -72,7 +72,7 @@ def join(form: str, head: str, data: bytes) -> str:
     """Return the text that was split.
 
     Raises:
-        DecodeError: there is no such form, or the bytes are not what it says.
+        DecodeError: the form is unknown, or the bytes do not fit it.
     """
     if form in {"base64", "urlsafe"}:
         return head + _encode(form, data)

@@ -1,7 +1,7 @@
-"""Values of JSON with long strings in a store, and references, which are strings, in their place.
+"""JSON values with long strings in a store, and short strings as references in their place.
 
-A reference reads `x-messagebody:base64;sha256=…;size=…;head=data:image/png;base64,`. A string that
-begins like one is escaped, so that every value comes back as it was.
+A reference has the form `x-messagebody:base64;sha256=…;size=…;head=data:image/png;base64,`. A
+string that begins like a reference is escaped, so that every value comes back unchanged.
 """
 
 import os
@@ -18,20 +18,21 @@ from messagebody.stores import Store, open_store
 from messagebody.wire import base64
 
 _PREFIX: Final = "x-messagebody:"
-# Stands before a caller's own string that begins like a reference, which else would be fetched.
+# The escape before a caller's own string that begins like a reference; otherwise it would be
+# fetched.
 _LITERAL: Final = f"{_PREFIX}literal;"
 _REFERENCE: Final = re.compile(
     r"x-messagebody:(text|base64|urlsafe);sha256=([0-9a-f]{64});size=([0-9]{1,15});head=(.*)",
     re.DOTALL,
 )
 _SMALLEST: Final = 256
-"""Bytes of a threshold: a reference has up to 400 characters, and a smaller string none to win."""
+"""The smallest threshold in bytes: a reference may itself have up to 400 characters."""
 
 
 class Payloads:
-    """Values of JSON over one store, for adapters that offload again and again.
+    """JSON values with one store, for adapters that offload again and again.
 
-    It remembers what it stored, so that a history that grows is not sent again at each step.
+    It remembers stored contents, so that a growing history is not sent again at each step.
 
     Arguments:
         store: a store, its URL, or a directory's path.
@@ -62,16 +63,17 @@ class Payloads:
     def named(
         self, value: Any, batch: Batch, *, other: Callable[[object], str] | None = None
     ) -> Any:
-        """Return what `offload` does, and leave the writing to whoever has the batch.
+        """Return the same as `offload`, and leave the writing to the owner of the batch.
 
         Arguments:
             value: a JSON value. It may hold bytes, too, if `other` is given: they become base64.
-            batch: takes what is to be written.
-            other: returns the text for whatever else the value holds; None refuses it.
+            batch: collects the contents to write.
+            other: returns the text for a value that is not JSON; None refuses such values.
         """
 
         def replaced(text: str) -> str:
-            # A character has at most four bytes: most strings need not be encoded to be measured.
+            # A character has at most four bytes, so most strings need not be encoded to compare
+            # their size.
             if len(text) <= self.threshold // 4 or not self._is_long(text):
                 return _LITERAL + text if text.startswith(_PREFIX) else text
             return _reference(texts.split(text), batch)
@@ -88,7 +90,7 @@ class Payloads:
         return _mapped(value, replaced, in_words)
 
     def _is_long(self, text: str) -> bool:
-        # JSON may hold half of a surrogate pair, which has no UTF-8 of its own.
+        # JSON may hold half of a surrogate pair, which can't be encoded as UTF-8.
         return len(text.encode("utf-8", "surrogatepass")) > self.threshold
 
     def inline(self, value: Any) -> Any:
@@ -100,7 +102,7 @@ class Payloads:
                 wanted.append(_read(text)[1])
             return text
 
-        # All references first, so that they are fetched together and not one after another.
+        # All references are collected first, so that they are fetched together.
         _mapped(value, noted)
         found = self.objects.fetch_all(wanted)
 
@@ -111,7 +113,7 @@ class Payloads:
                 return text[len(_LITERAL) :]
             form, stored, head = _read(text)
             data = found[stored]
-            # Raised only here, so that the first in the value is told, and not the first to fail.
+            # Raised only here, so that the error is the first in the value, not the first in time.
             if isinstance(data, MessageBodyError):
                 raise data
             return texts.join(form, head, data)
@@ -181,7 +183,7 @@ def _mapped(
     """Return a JSON value with its strings changed; keys are left alone."""
     if isinstance(value, str):
         return change(value)
-    # The caller's value may be deeper than Python's stack, and end in a RecursionError.
+    # The caller's value may be nested deeper than Python's stack, which is a RecursionError.
     if isinstance(value, dict | list | tuple) and not depth:
         raise InvalidPart(f"the value is nested more than {DEFAULT_LIMITS.depth} levels deep")
     if isinstance(value, dict):

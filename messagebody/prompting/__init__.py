@@ -1,4 +1,4 @@
-"""Prompts: what a model is to see of a body, and tools with which it reads the rest."""
+"""Prompts: the part of a body that a model should see, and tools to read the rest."""
 
 from messagebody.prompting.counting import estimate_tokens
 from messagebody.prompting.prompt import Omission, Prompt, to_prompt

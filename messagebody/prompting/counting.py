@@ -8,10 +8,10 @@ from typing import Final
 from messagebody.part import Part
 
 PICTURE_TOKENS: Final = 1600
-"""Tokens of a picture: what current models take at most for one that they scale down."""
+"""Tokens of a picture: the most that current models take for one that they scale down."""
 
-# Words change case where tokens end, which is what makes base64 so expensive. Letters of other
-# scripts than Latin, and what is above the basic plane, take tokens of their own.
+# A token often ends where letters change case, so base64 takes many tokens. Letters of other
+# scripts than Latin, and characters above the basic plane, take a token each.
 _PIECE: Final = re.compile(
     r"(?P<word>[A-Z]?[a-z\u00df-\u024f]+|[A-Z]+)|(?P<digits>[0-9]+)|(?P<lines>[\r\n]+)"
     r"|(?P<spaces>[ \t]+)|(?P<cjk>[\u2e80-\u9fff\uac00-\ud7ff\uf900-\ufaff]+)"
@@ -22,7 +22,7 @@ _COSTS: Final[dict[str, Callable[[int], float]]] = {
     "word": lambda length: math.ceil(length / 7),
     "digits": lambda length: math.ceil(length / 3),
     "lines": lambda _: 1,
-    # A space belongs to the word after it; a run of them is one token more.
+    # A space belongs to the word after it; a run of spaces is one more token.
     "spaces": lambda length: int(length > 1),
     "cjk": lambda length: 0.85 * length,
     "astral": lambda length: 2 * length,
@@ -32,11 +32,11 @@ _COSTS: Final[dict[str, Callable[[int], float]]] = {
 
 
 def estimate_tokens(text: str) -> int:
-    """Return about how many tokens a text has for current models.
+    """Return an estimate of the tokens of a text for current models.
 
-    It looks at words, digits, scripts and signs, so that it holds for prose, code, tables and
-    base64 alike, where characters divided by four is up to six times too low. For exact budgets
-    pass the tokenizer of your model instead.
+    It counts words, digits, scripts and signs, so it works for prose, code, tables and base64. A
+    quarter of the characters would be up to six times too low. For exact budgets pass the tokenizer
+    of your model instead.
 
     Examples:
         >>> estimate_tokens("Cats are cute."), estimate_tokens("")

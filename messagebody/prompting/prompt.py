@@ -1,4 +1,4 @@
-"""Prompts of bodies within a budget of tokens: whole if it fits, else the best of it."""
+"""Prompts of bodies within a budget of tokens: the whole body if it fits, or the best of it."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -15,25 +15,25 @@ from messagebody.part import Part
 from messagebody.prompting.counting import estimate_tokens, picture_cost
 from messagebody.references import Resolver
 
-# At most nine digits: Python refuses to read thousands, and ours is never that long.
+# At most nine digits: Python refuses to read thousands of them, and our number is never longer.
 _TAG: Final = re.compile(r"part-([0-9]{1,9})")
 _SHORTEST: Final = 80
-"""Characters of a text that are worth showing; a shorter piece is listed without content."""
+"""The fewest characters of a text to show; a shorter piece is listed without content."""
 _PER_TOKEN: Final = 8
-"""Characters of a token at most, on average: more of a text are never counted."""
+"""The most characters of a token, on average: longer texts are never given to the counter."""
 _LARGEST: Final = 16 * 1024 * 1024
-"""Bytes of a text that are read; a larger one is listed, and tools read it in pieces."""
+"""The most bytes of a text that is read; a larger one is listed, and tools read it in pieces."""
 
 
 @attrs.frozen
 class Omission:
-    """What a prompt leaves out of one part.
+    """The content of one part that a prompt leaves out.
 
     Arguments:
         index: the position of the part.
         name: its name.
-        kind: "cut": head and tail are shown; "listed": name, type and size are; "unlisted": the
-            prompt only counts it.
+        kind: "cut": head and tail are shown; "listed": only name, type and size are shown;
+            "unlisted": the part is only counted.
         shown: characters of it that are in the prompt.
         total: characters of it, or bytes if it is not text; None if not known.
         why: the reason.
@@ -49,11 +49,11 @@ class Omission:
 
 @attrs.frozen
 class Prompt:
-    """A body for a model, and what it leaves out.
+    """A body for a model, and the content that it leaves out.
 
     Arguments:
         body: the parts to send, in order: text and pictures. Every format sends it.
-        omitted: what is not shown whole; empty if everything is.
+        omitted: the parts that are not shown whole; empty if all are.
         used: tokens by the caller's counter: those of `body.read_text()` and of the pictures.
     """
 
@@ -71,13 +71,13 @@ def to_prompt(
     media: str = "image/*",
     resolver: Resolver | None = None,
 ) -> Prompt:
-    r"""Return what a model is to see of a body, within a budget of tokens.
+    r"""Return the part of a body that a model should see, within a budget of tokens.
 
-    What fits stays whole. Else pictures take up to half of the budget, unnamed text goes before
-    named text, and of a long text its head and its tail are shown, with a note where something
-    is left out that says how to read it. What has no place is listed, and what has no place in
-    the list is counted. Named parts stand in a tag that does not occur in any content, so that
-    no content can end its frame.
+    A body that fits stays whole. Otherwise, pictures take up to half of the budget, unnamed text
+    has priority over named text, and a long text is cut to its head and tail, with a note that
+    tells how to read the rest. Parts without room are listed, and parts without room in the list
+    are counted. Each named part is enclosed in a tag that occurs in no content, so that no content
+    can close its own tag.
 
     Arguments:
         body: the body.
@@ -85,8 +85,8 @@ def to_prompt(
         count: the tokens of a text.
         cost: the tokens of a part that is sent as it is.
         media: a glob over content types; such parts are sent as they are.
-        resolver: decides which references to texts are read; the body's own, else one that allows
-            nothing of yours. What is refused is listed.
+        resolver: decides which references to texts are read; the body's own by default, or else one
+            that allows nothing of yours. A refused reference is listed.
 
     Raises:
         InvalidArgument: the body is not a body, or a counter does not return a number.
@@ -132,14 +132,15 @@ class _Entry:
         try:
             text = part.read_text()
         except MessageBodyError as error:
-            # A model reads it, so no advice that would tell it which permission to ask for.
+            # A model reads it, so it has no advice, which would tell the model which permission to
+            # ask for.
             return cls(index, part, why=error.statement, total=part.size)
         return cls(index, part, text=text, total=len(text))
 
 
 @attrs.frozen
 class _Plan:
-    """What to show: the pictures, the characters of each text, and how many lines of the list."""
+    """A plan of what to show: pictures, characters of each text, and lines of the list."""
 
     media: frozenset[int]
     characters: dict[int, int]
@@ -166,12 +167,12 @@ class _Composer:
         self._lengths = {each.index: len(each.text or "") for each in texts}
         self._unnamed = [each.index for each in texts if each.part.name is None]
         self._named = [each.index for each in texts if each.part.name is not None]
-        # Chosen once: each of the plans that are tried would search all texts again.
+        # Chosen once, because otherwise each plan that is tried would search all texts again.
         self._tag = _free_tag(entries)
 
     def compose(self) -> Prompt:
         everything = _Plan(frozenset(self._costs), self._lengths, len(self._entries))
-        # A counter of the caller may be slow, and what is far too long need not be given to it.
+        # The caller's counter may be slow, so it does not get texts that are far too long.
         is_short = sum(self._lengths.values()) <= _PER_TOKEN * self._budget
         if is_short and (prompt := self._attempt(everything)) is not None:
             return prompt
@@ -183,7 +184,7 @@ class _Composer:
 
     def _best(self, media: frozenset[int]) -> Prompt | None:
         """Return the prompt with these pictures that shows most, None if they do not fit."""
-        # The list may take a quarter, so that text has a place beside it.
+        # The list may take a quarter, so that there is room for text.
         listed = self._most(len(self._entries), lambda lines: _Plan(media, {}, lines), part=4)
         if listed is None:
             return self._attempt(_Plan(media, {}, 0))
@@ -193,7 +194,7 @@ class _Composer:
 
     def _choices_of_media(self) -> list[frozenset[int]]:
         """Return the first pictures that fit into half of the budget, and none at all."""
-        # Half, so that pictures, which cost the same whatever they show, leave place for text.
+        # Half of the budget: pictures can't be shortened, and must leave room for text.
         chosen, left = set(), self._budget // 2
         for index, cost in self._costs.items():
             if cost <= left:
@@ -202,9 +203,9 @@ class _Composer:
         return [frozenset(chosen), frozenset()]
 
     def _shares(self, characters: int) -> dict[int, int]:
-        """Share characters out: unnamed text first, but it leaves a third to the named one."""
+        """Distribute characters: unnamed text comes first, but leaves a third to named text."""
         named = sum(self._lengths[index] for index in self._named)
-        # Unnamed text is what the sender says; without a third, a long one would hide all files.
+        # Unnamed text is the message itself; if it left no third, a long one would hide all files.
         reserved = min(named, characters // 3)
         first = _filled({i: self._lengths[i] for i in self._unnamed}, characters - reserved)
         left = characters - sum(first.values())
@@ -212,14 +213,14 @@ class _Composer:
         return {
             index: share
             for index, share in shares.items()
-            # A piece this short says less than the frame around it costs.
+            # A piece this short is not worth the frame around it.
             if share >= min(_SHORTEST, self._lengths[index])
         }
 
     def _most(self, most: int, plan: Callable[[int], _Plan], part: int = 1) -> _Plan | None:
         """Return the largest plan found that fits, None if not even the smallest does.
 
-        Counts need not grow with what is shown, so only plans that were tried are taken.
+        A longer text may have a smaller count, so only plans that were tried are taken.
         """
         if self._attempt(plan(0), part) is None:
             return None
@@ -233,7 +234,7 @@ class _Composer:
         return plan(low)
 
     def _attempt(self, plan: _Plan, part: int = 1) -> Prompt | None:
-        """Return the prompt of a plan if it fits; its text alone into a fraction of the budget."""
+        """Return the prompt of a plan if it fits, and its text into a fraction of the budget."""
         prompt = self._rendered(plan)
         pictures = sum(self._costs[index] for index in plan.media)
         is_small = prompt.used - pictures <= (self._budget - pictures) // part
@@ -251,7 +252,7 @@ class _Composer:
         for entry in self._entries:
             if entry.index in plan.media:
                 flush()
-                # Formats write a name as text of their own, which the budget has not counted.
+                # Formats write a name as a text of its own, which is not counted in the budget.
                 body.append(entry.part.evolve(name=None))
             elif entry.index in plan.characters:
                 lines.append(self._framed(entry, plan.characters[entry.index]))
@@ -263,7 +264,7 @@ class _Composer:
         if unlisted:
             lines.append(f"[{count_of(unlisted, 'more part')}; list_parts lists them]")
         flush()
-        # An empty text counts nothing, whatever the counter adds to each text.
+        # An empty text costs nothing, even if the counter adds something to each text.
         text = body.read_text()
         used = _number(self._count(text), "count") if text else 0
         used += sum(self._costs[index] for index in plan.media)
@@ -306,7 +307,7 @@ def _number(value: object, what: str) -> int:
 
 
 def _filled(lengths: dict[int, int], total: int) -> dict[int, int]:
-    """Share a total out evenly, without giving anybody more than it needs."""
+    """Distribute a total evenly, without giving any text more than it needs."""
     shares, left = {}, total
     for place, (index, length) in enumerate(sorted(lengths.items(), key=lambda pair: pair[1])):
         shares[index] = min(length, left // (len(lengths) - place))
@@ -317,7 +318,7 @@ def _filled(lengths: dict[int, int], total: int) -> dict[int, int]:
 def _cut(text: str, characters: int, part: str) -> str:
     """Return the head and the tail of a text, and a note between them."""
     head, tail = characters * 2 // 3, len(text) - (characters - characters * 2 // 3)
-    # A line end cut in two would count as two line ends.
+    # A line end that is cut in two would count as two line ends.
     head -= text[head - 1 : head + 1] == "\r\n"
     tail += text[tail - 1 : tail + 1] == "\r\n"
     note = f"[… {tail - head:,} characters left out; read_part({part!r}, {head}) shows them]"

@@ -15,11 +15,11 @@ _LISTED: Final = 200
 _HITS: Final = 50
 _AROUND: Final = 80
 _LARGEST: Final = 64 * 1024 * 1024
-"""Bytes of a part that are read for a tool."""
+"""The most bytes of a part that a tool reads."""
 
 
 class Reader(Toolbox):
-    r"""The tools with which a model reads what a prompt left out.
+    r"""The tools with which a model reads the content that a prompt left out.
 
     Every answer is text and has an upper bound; errors are answers too.
 
@@ -27,7 +27,7 @@ class Reader(Toolbox):
         body: the body.
         resolver: decides which references are read; the body's own, else one that allows nothing
             of yours.
-        limit: characters of one answer, but for its notes.
+        limit: characters of one answer, without its notes.
 
     Raises:
         InvalidArgument: the body is not a body, or the limit is under 100.
@@ -49,10 +49,11 @@ class Reader(Toolbox):
     ) -> None:
         require_body(body)
         require_resolver(resolver)
-        # Under it, answers would be mostly the notes about what comes next.
+        # With a lower limit, answers would mostly consist of notes.
         if not isinstance(limit, int) or limit < 100:
             raise InvalidArgument("a limit of at least 100 characters", limit)
-        # A copy, for offsets and numbers in earlier answers must stay right if the body changes.
+        # A copy, because offsets and numbers in earlier answers must stay right if the body
+        # changes.
         self._body = (body if resolver is None else body.with_resolver(resolver)).copy()
         self._limit = limit
 
@@ -104,7 +105,7 @@ class Reader(Toolbox):
             each = self._body[position]
             try:
                 searched = _text_of(each)
-            # One part that can't be read must not hide hits in the others; the answer names it.
+            # An unreadable part must not hide hits in other parts; the answer names it.
             except MessageBodyError:
                 skipped.append(_called(position, each))
                 continue

@@ -1,7 +1,7 @@
 """Text and HTML for people: tables, trees and pages of parts, and graphs of agents.
 
-Nothing here prints. Tables, trees and verdicts read no content; a page does, and fetches what it
-does not have only through a resolver that it is given.
+Nothing here prints. Tables, trees and verdicts read no content. A page does, and it reads
+references only through a resolver that the caller gives.
 """
 
 from messagebody.rendering.pages import page

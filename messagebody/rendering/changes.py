@@ -1,4 +1,4 @@
-"""Changes between two bodies: parts that came, went, or are others than before."""
+"""Changes between two bodies: new, removed and changed parts."""
 
 import difflib
 from collections import Counter
@@ -17,15 +17,15 @@ _MOST_LINES: Final = 2_000
 
 
 def key_of(part: "messagebody.Part") -> tuple[Any, ...]:
-    """Return what two parts have in common that a diff takes for the same."""
-    # Metadata is JSON, and a dict or list has no hash. Its repr has one order, as the JSON has.
+    """Return a key that is equal for two parts if a diff treats them as the same."""
+    # Metadata is JSON, and a dict or list has no hash. Its repr keeps the order of the JSON.
     content = (part.size, part.digest) if part.digest is not None else part.url
     return part.name, part.content_type, content, repr(part.metadata), repr(part.extra)
 
 
 def without(parts: Iterable[Placed], others: Iterable[Placed]) -> list[Placed]:
-    """Return the parts that the others do not have, as often as they do not have them."""
-    # Counted, for comparing each with each takes hours where a message has 100,000 parts.
+    """Return the parts that the others lack; a repeated part counts as often as it is missing."""
+    # Parts are counted: comparing each with each would take hours for a message of 100,000 parts.
     left = Counter(key_of(part) for _, part in others)
     missing = []
     for index, part in parts:
@@ -39,13 +39,13 @@ def without(parts: Iterable[Placed], others: Iterable[Placed]) -> list[Placed]:
 
 @attrs.frozen
 class Changes:
-    """What happened between an old body and a new one.
+    """The changes between an old body and a new one.
 
     Arguments:
         removed: parts that only the old body has.
         added: positions of parts that only the new body has.
-        changed: the old part, by the position of the new one: of the same name, or without a
-            name and in the same place among those that changed.
+        changed: the old part, by the position of the new one. Both have the same name, or both have
+            no name and the same place among the changed parts.
     """
 
     removed: Sequence["messagebody.Part"] = ()
@@ -83,7 +83,7 @@ def text_changes(old: str, new: str) -> list[str] | None:
         ['@@ -1,2 +1,2 @@', ' a', '-b', '+c']
     """
     before, after = (text.split("\n", _MOST_LINES) for text in (old, new))
-    # The time a diff takes grows with the square of the lines.
+    # The time of a diff grows with the square of the number of lines.
     if max(len(before), len(after)) > _MOST_LINES:
         return None
     lines = difflib.unified_diff(before, after, "before", "after", lineterm="")

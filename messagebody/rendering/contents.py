@@ -1,4 +1,4 @@
-"""Contents of parts as HTML: what each type looks like, and what is not shown and why."""
+"""Contents of parts as HTML: the view of each type, or the reason why it is not shown."""
 
 import json
 from collections.abc import Callable
@@ -22,8 +22,9 @@ from messagebody.rendering.tables import kind_of
 from messagebody.wire import base64, strict_json
 from messagebody.wire.data_urls import decode, is_data_url
 
-# Types that a browser shows and that fetch nothing. A list of films to play (HLS, DASH) is not one:
-# it names URLs, and browsers follow it whatever type is stated. So bytes decide, not the type.
+# Types that a browser shows and that fetch nothing. Playlists (HLS, DASH) are not among them: they
+# contain URLs, and browsers follow them whatever type is stated. So the bytes decide, not the
+# stated type.
 _MEDIA: Final = {
     "image/avif": "img",
     "image/bmp": "img",
@@ -51,15 +52,15 @@ _JSON_LINES: Final = frozenset({"application/x-ndjson", "application/jsonl"})
 _PARQUET: Final = frozenset({"application/vnd.apache.parquet", "application/x-parquet"})
 
 LONGEST_TEXT: Final = 100_000
-"""Characters of one text that are shown; a parser of markup takes longer, and nobody reads on."""
+"""The most characters of one text to show; more would take a parser long, and nobody reads it."""
 
-# Three of the longest texts, or thousands of short ones: some ten seconds at the worst.
+# Three of the longest texts, or thousands of short ones: some ten seconds in the worst case.
 _MARKUP: Final = 12_500_000
 
 
 @attrs.define
 class Room:
-    """What may still go onto a page, in bytes or another measure."""
+    """The room that is left on a page, in bytes or another measure."""
 
     left: int
 
@@ -72,18 +73,18 @@ class Room:
 
 
 class NotShown(Exception):
-    """A content that is not on the page; the text tells a reader why."""
+    """Content that is not on the page; the text tells the reader why."""
 
 
 @attrs.frozen
 class Shown:
-    """What stands on the page for a part.
+    """The view of a part on the page.
 
     Arguments:
         html: the content.
-        picture: the `data:` URL of a picture that is all there is, so that others may stand
+        picture: the `data:` URL if the content is only a picture, so that other pictures may be
             beside it; else empty.
-        text: the content as text, where it is one.
+        text: the content as text, if it is text.
     """
 
     html: Html
@@ -92,11 +93,11 @@ class Shown:
 
 
 class Contents:
-    """Makes the contents of the parts of one body into HTML.
+    """Turns the contents of the parts of one body into HTML.
 
     Arguments:
         body: the body.
-        resolver: reads references; None for not reading them.
+        resolver: reads references; None if they are not read.
         most: bytes of one part.
         total: bytes of all.
     """
@@ -117,7 +118,7 @@ class Contents:
         self._places = {part.name: i for i, part in enumerate(body) if part.name is not None}
 
     def show(self, part: "messagebody.Part") -> Shown:
-        """Return a part's content; what can't be shown says why in its place.
+        """Return a part's content, or the reason why it can't be shown.
 
         Raises:
             MissingDependency: it is Markdown or HTML, and the extra `view` is not installed.
@@ -159,7 +160,7 @@ class Contents:
             size = self._size_of(part)
             if size > self._most and not (part.text and part.is_text):
                 raise NotShown(f"{human_size(size)}: too large to show here")
-            # A part may have a resolver of its own, which nobody asked for here.
+            # A part may have its own resolver, but the caller of this page did not allow it.
             data = part.with_resolver(self._resolver).read_bytes()
         except (MessageBodyError, OSError) as error:
             raise NotShown(f"not readable: {error}") from error
@@ -169,7 +170,7 @@ class Contents:
 
     def _size_of(self, part: "messagebody.Part") -> int:
         if part.size is not None or self._resolver is None or part.url is None:
-            # A `data:` URL is in the message, which is not larger than its reader allows.
+            # A `data:` URL is in the message, and the message's reader has limited its size.
             return part.size or 0
         return self._resolver.size(part.url, subject=part.label)
 
@@ -177,7 +178,7 @@ class Contents:
 
     @cached_property
     def _sieve(self) -> Sieve:
-        # Made when there is markup: a body without any needs no extra.
+        # Made only for markup, so that a body without markup needs no extra.
         return Sieve(self._link_to, self._picture_at)
 
     def _laid_out(self, part: "messagebody.Part", text: str) -> Html:
@@ -198,7 +199,7 @@ class Contents:
         return _plain(text, part)
 
     def _may_parse(self, text: str) -> bool:
-        # Nested and unfinished markup takes time that grows with the square of its length.
+        # The time for nested and unfinished markup grows with the square of its length.
         cost = len(text) + len(text) ** 2 // 2_500
         return len(text) <= LONGEST_TEXT and self._markup.take(cost)
 
@@ -211,7 +212,7 @@ class Contents:
     # Bytes
 
     def _shown_bytes(self, part: "messagebody.Part", kind: str, data: bytes) -> Shown:
-        # Before the stated type is believed: a sender may call anything a picture.
+        # Checked before the stated type is used, because a sender may call anything a picture.
         found = essence(sniffing.content_type(data[: sniffing.HEAD]))
         found = ALIASES.get(found, found)
         if found in _MEDIA and kind.partition("/")[0] in {"image", "audio", "video"}:
@@ -236,7 +237,7 @@ class Contents:
         return Shown(player)
 
     def _picture(self, kind: str, data: bytes, part: "messagebody.Part") -> Shown:
-        # A script in an SVG does not run in a picture, and a picture fetches nothing.
+        # In an `img` element, an SVG runs no script and fetches nothing.
         source = _data_url(kind, data)
         alt = part.name or part.content_type
         return Shown(element("img", src=source, alt=alt, loading="lazy"), source)
@@ -263,7 +264,7 @@ class Contents:
                 part = self._body[position]
             else:
                 return None
-            # Nothing else is made for a link: markup in markup would have no end.
+            # Only pictures are shown: markup inside of markup would have no end.
             return self._shown(part).picture if kind_of(part) == "image" else None
         except (NotShown, ValueError, MessageBodyError):
             return None
@@ -273,40 +274,40 @@ def _text(part: "messagebody.Part", data: bytes) -> str:
     if part.text is not None:
         return part.text
     try:
-        # As if it were here: a charset that is wrong or unknown is told like anywhere else.
+        # Read like inline content, so that a wrong or unknown charset is reported in the same way.
         return part.evolve(content=data).read_text()
     except MessageBodyError as error:
         raise NotShown(f"not readable as text: {error}") from error
 
 
 def _origin(part: "messagebody.Part") -> Html:
-    """Return where a reference leads: a link without what is secret, or the URL as text."""
+    """Return the target of a reference: a link without secrets, or the URL as text."""
     if part.url is None or is_data_url(part.url):
         return Html()
     shown = redact_url(part.url, limit=2_000)
     if not is_web_link(part.url):
         return element("p", element("code", shown), class_="origin")
-    # Signatures and tokens stand in query and fragment, and a page is passed on.
+    # Query and fragment may hold signatures and tokens, and people pass pages on.
     target = urlsplit(part.url)._replace(query="", fragment="").geturl()
-    # The page's own address may be private: the site behind the link must not learn it.
+    # The page's own address may be private, so the site behind the link must not get it.
     link = element("a", shown, href=target, rel="noopener noreferrer nofollow")
     return element("p", link, class_="origin")
 
 
 def _plain(text: str, part: "messagebody.Part") -> Html:
-    # What an agent says without a name is read; files are looked at.
+    # Unnamed text is shown as text to read, and named parts as files.
     if part.name is None and essence(part.content_type) == TEXT_PLAIN:
         return _cut(text, "div", class_="said")
     return as_source(text)
 
 
 def as_source(text: str) -> Html:
-    """Return a text as it was written, cut where it is long."""
+    """Return a text as it was written; a long one is cut."""
     return _cut(text, "pre", tabindex="0", role="region", aria_label="Text")
 
 
 def _cut(text: str, tag: str, **attributes: str) -> Html:
-    """Return a text as an element, with a line about what is left out of a long one."""
+    """Return a text as an element; a line states how much of a long text is left out."""
     shown = element(tag, text[:LONGEST_TEXT], dir="auto", **attributes)
     rest = len(text) - LONGEST_TEXT
     return (
@@ -328,7 +329,7 @@ def _json(text: str) -> Html:
 
 
 def json_text(value: Any) -> Html:
-    """Return a JSON value in lines, with no secret of a URL."""
+    """Return a JSON value in lines, without secrets from URLs."""
     return as_source(redact_urls(_json_lines(value)))
 
 
@@ -357,5 +358,5 @@ def _data_url(kind: str, data: bytes) -> str:
 
 
 def fold(title: str, *children: str) -> Html:
-    """Return what a reader opens by its title."""
+    """Return a section that the reader can open by its title."""
     return element("details", element("summary", title), *children, class_="fold")

@@ -7,18 +7,18 @@ from messagebody._text import escape
 
 # HTML forbids an end tag for these.
 _EMPTY: Final = frozenset({"img", "link", "meta"})
-# Line breaks and tabs, and the joiners that emoji and several scripts are written with.
+# Line breaks and tabs, and the joiners that emoji and several scripts need.
 _KEPT: Final = "\n\t\u200c\u200d"
 
 
 class Html(str):
-    """Markup that is safe as it stands, in contrast to text."""
+    """Markup that is safe without escaping, in contrast to text."""
 
     __slots__ = ()
 
 
 def visible(text: str) -> str:
-    r"""Return a text whose controls and marks of direction are written out.
+    r"""Return a text with controls and marks of direction written as escapes.
 
     Examples:
         >>> visible("safe\u202efdp.exe")
@@ -54,7 +54,7 @@ def _attribute(name: str, value: str | bool | None) -> str:
 
 
 def joined(*children: str) -> Html:
-    """Return several pieces as one; what is not `Html` is escaped.
+    """Return several pieces as one; strings that are not `Html` are escaped.
 
     Examples:
         >>> joined(element("b", "a"), " & b")

@@ -1,6 +1,6 @@
-"""Graph of a registry as a page: agents on a circle, and who sends to whom, without a script.
+"""Graph of a registry as a page without a script: agents on a circle, and their connections.
 
-An agent that is chosen is the target of a link, and the style draws what belongs to it.
+A chosen agent is the target of a link, and the style shows its connections.
 """
 
 import math
@@ -15,9 +15,9 @@ from messagebody.rendering.pages import document, style_of
 from messagebody.rendering.tables import cut, display_width
 
 MOST_ON_A_CIRCLE: Final = 60
-"""Agents that are drawn; more are only listed."""
+"""The most agents that are drawn; others are only listed."""
 
-# Each of these is a panel with two lists of neighbours, so this bounds the page.
+# Each has a panel with two lists of neighbours, so this limits the size of the page.
 _MOST_LISTED: Final = 2_000
 _MOST_NEIGHBOURS: Final = 200
 _LONGEST_LABEL: Final = 22
@@ -29,7 +29,7 @@ _LETTER: Final = 7.5
 
 @attrs.frozen
 class _Graph:
-    """Agents by number, and the numbers of those that each one sends to and takes from."""
+    """Agents by number, with the numbers of the agents that each one sends to and receives from."""
 
     names: Sequence[str]
     takers: Sequence[Sequence[int]]
@@ -55,7 +55,7 @@ def graph_page(
     Arguments:
         agents: the agents.
         pairs: senders, each with an agent that accepts all it sends.
-        title: what the page calls them.
+        title: the title of the page.
 
     Examples:
         >>> text = graph_page(["scout", "writer"], [("scout", "writer")])
@@ -83,7 +83,7 @@ def graph_page(
 
 
 def _choices(count: int) -> Iterator[str]:
-    """Yield the rules that show what belongs to the agent that is chosen."""
+    """Yield the rules that show the connections of the chosen agent."""
     for number in range(count):
         chosen = f":root:has(#agent-{number}:target)"
         yield f"{chosen} path:not(.of-{number}, .to-{number}){{opacity:.06}}\n"
@@ -148,7 +148,7 @@ def _point(number: int, count: int, radius: float) -> tuple[float, float]:
 
 
 def _edge(sender: int, taker: int, count: int) -> Html:
-    """Return a bow from one agent to another; one to itself is a loop."""
+    """Return a bow from one agent to another, or a loop from an agent to itself."""
     x, y = _point(sender, count, _RADIUS)
     if sender == taker:
         a, b = x * 0.75 - y * 0.15, y * 0.75 + x * 0.15
@@ -156,7 +156,7 @@ def _edge(sender: int, taker: int, count: int) -> Html:
         way = f"M{x:.1f} {y:.1f}C{a:.1f} {b:.1f} {c:.1f} {d:.1f} {x:.1f} {y:.1f}"
     else:
         u, v = _point(taker, count, _RADIUS)
-        # Bows in both directions between two agents part, because each bends to its right.
+        # Two bows between the same agents don't overlap, because each bends to its right.
         bend = 0.12
         a, b = (x + u) * 0.25 + (y - v) * bend, (y + v) * 0.25 + (u - x) * bend
         way = f"M{x:.1f} {y:.1f}Q{a:.1f} {b:.1f} {u:.1f} {v:.1f}"
@@ -166,7 +166,7 @@ def _edge(sender: int, taker: int, count: int) -> Html:
 def _node(number: int, name: str, count: int) -> Html:
     x, y = _point(number, count, _RADIUS)
     u, v = _point(number, count, _RADIUS + _GAP)
-    # Names run outwards; on the left half they are turned, so that nobody reads upside down.
+    # Names point outwards; on the left half they are turned, so that none is upside down.
     angle = 360 * number / count - 90
     is_left = 90 < angle % 360 < 270
     turn = f"rotate({angle + 180 * is_left:.1f} {u:.1f} {v:.1f})"

@@ -7,7 +7,7 @@ from messagebody._text import escape
 from messagebody.rendering.tables import PLAIN, Palette, cut, display_width
 
 MOST_DRAWN: Final = 12
-"""Agents that a person can follow in a terminal."""
+"""The most agents that a person can follow in a terminal."""
 
 _WIDEST: Final = 32
 _SENDS, _TAKES, _BOTH = "●", "◀", "◉"
@@ -39,7 +39,7 @@ def dot(agents: Iterable[str], pairs: Iterable[tuple[str, str]]) -> Iterator[str
 
 
 def _quoted(text: str) -> str:
-    # Backslashes first, or those of the quotes would be doubled.
+    # Backslashes are escaped first; otherwise those of the quotes would be doubled.
     inside = escape(text).replace("\\", "\\\\").replace('"', '\\"')
     return f'"{inside}"'
 
@@ -58,7 +58,7 @@ def mermaid(agents: Iterable[str], pairs: Iterable[tuple[str, str]]) -> Iterator
           n1["b"]
           n0 --> n1
     """
-    # Names may be any text, words of the language among them, so that nodes are numbered.
+    # Names may be any text, even words of the language, so the nodes are numbered.
     numbers: dict[str, int] = {}
     yield "flowchart LR"
     for number, agent in enumerate(agents):
@@ -69,7 +69,7 @@ def mermaid(agents: Iterable[str], pairs: Iterable[tuple[str, str]]) -> Iterator
 
 
 def _mermaid_text(text: str) -> str:
-    """Return a text with the characters that Mermaid or HTML would act on as their numbers."""
+    """Return a text in which numbers replace the characters that Mermaid or HTML would act on."""
     return "".join(f"#{ord(c)};" if c in '"#&<>`\\;' else c for c in escape(text))
 
 

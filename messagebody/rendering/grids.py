@@ -1,4 +1,4 @@
-"""Grids: the rows of CSV, TSV, JSON, JSON Lines and Parquet, cut to what a person looks at."""
+"""Grids: the first rows of CSV, TSV, JSON, JSON Lines and Parquet, for a person to look at."""
 
 import csv
 import io
@@ -18,7 +18,7 @@ from messagebody.wire import strict_json
 ROWS: Final = 200
 COLUMNS: Final = 50
 _CELL: Final = 200
-# A column whose values nearly all are numbers is set to the right.
+# A column is aligned to the right if nearly all its values are numbers.
 _LOOKED_AT: Final = 50
 _PARQUET: Final = 64 * 1024 * 1024
 
@@ -29,8 +29,8 @@ class Grid:
 
     Arguments:
         head: names of the columns.
-        rows: values, for every column one.
-        total: all rows there are; None if that is not known.
+        rows: lists of values, one for each column.
+        total: the number of all rows; None if it is not known.
     """
 
     head: Sequence[str]
@@ -39,7 +39,7 @@ class Grid:
 
 
 class NoGrid(Exception):
-    """Content that is not a table after all; the text says why."""
+    """Content that turned out not to be a table; the text says why."""
 
 
 def of_csv(text: str, delimiter: str) -> Grid:
@@ -50,14 +50,14 @@ def of_csv(text: str, delimiter: str) -> Grid:
     """
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
     try:
-        # The head, and one row more than is shown: so it is known whether there are more.
+        # The head, and one row more than is shown, which tells whether there are more.
         rows = [row for row in islice(reader, ROWS + 2) if row]
     except csv.Error as error:
         raise NoGrid(str(error)) from error
     if not rows:
         raise NoGrid("it has no rows")
     is_whole = len(rows) <= ROWS + 1
-    # One column more than is shown tells that there are more, and none is made for the rest.
+    # One column more than is shown tells that there are more; the others are not read.
     width = min(max(map(len, rows)), COLUMNS + 1)
     full = [row[:width] + [""] * (width - len(row)) for row in rows]
     return Grid(full[0], full[1 : ROWS + 1], len(rows) - 1 if is_whole else None)
@@ -114,7 +114,7 @@ def of_parquet(data: bytes) -> Grid:
         file = pq.ParquetFile(io.BytesIO(data))
         names = file.schema_arrow.names[: COLUMNS + 1]
         groups = file.metadata.num_row_groups
-        # The size after unpacking: a small file can state rows of gigabytes.
+        # The size after unpacking, because a small file can have rows of gigabytes.
         if groups and file.metadata.row_group(0).total_byte_size > _PARQUET:
             raise NoGrid("its rows take too much memory")
         batches = file.iter_batches(ROWS, row_groups=[0], columns=names) if groups else ()
@@ -126,7 +126,7 @@ def of_parquet(data: bytes) -> Grid:
 
 
 def table(grid: Grid) -> Html:
-    """Return a grid as an element, with a line that tells what it leaves out."""
+    """Return a grid as an element, with a line that states how much it leaves out."""
     width = min(len(grid.head), COLUMNS)
     sides = [_side(row[column] for row in grid.rows) for column in range(width)]
     head = element("tr", *(
@@ -168,7 +168,7 @@ def _text(value: Any) -> str:
 def _json(value: Any) -> str:
     try:
         return strict_json.dumps(value)
-    except (TypeError, ValueError):  # Parquet holds times, and numbers that JSON has not
+    except (TypeError, ValueError):  # Parquet holds times, and numbers that JSON does not have
         return str(value)
 
 

@@ -1,7 +1,8 @@
-"""Markup of strangers made safe: Markdown and HTML become elements that only show.
+"""Safe markup: Markdown and HTML from strangers become elements that only show content.
 
-The one door to markdown-it and nh3. HTML inside of Markdown is text, and what markdown-it makes
-goes through the same sieve as HTML, so that a mistake in one of the two does not open a hole.
+Only this module uses markdown-it and nh3. HTML inside of Markdown is text. The output of
+markdown-it goes through the same sieve as HTML, so that a mistake in one of the two does not open a
+hole.
 """
 
 from collections.abc import Callable
@@ -12,7 +13,7 @@ from urllib.parse import urlsplit
 from messagebody.errors import MissingDependency
 from messagebody.rendering.elements import Html, visible
 
-# None that loads, runs, submits or is styled, and none that closes what stands around it.
+# No element that loads, runs, submits or is styled, and none that closes the elements around it.
 _TAGS: Final = frozenset(
     {"a", "abbr", "b", "bdi", "blockquote", "br", "caption", "cite", "code", "dd", "del", "details",
      "dfn", "dl", "dt", "em", "figcaption", "figure", "h1", "h2", "h3", "h4", "h5", "h6", "hr", "i",
@@ -20,7 +21,7 @@ _TAGS: Final = frozenset(
      "small", "span", "strong", "sub", "summary", "sup", "table", "tbody", "td", "tfoot", "th",
      "thead", "time", "tr", "u", "ul", "var", "wbr"}
 )  # fmt: skip
-# All else that holds text which nobody is meant to read.
+# Other elements that hold text which is not for readers.
 _DROPPED: Final = frozenset(
     {"iframe", "math", "noembed", "noframes", "noscript", "object", "script", "style", "svg",
      "template", "textarea", "title", "xmp"}
@@ -33,13 +34,13 @@ _ATTRIBUTES: Final = {
     "td": {"align", "colspan", "rowspan"},
     "th": {"align", "colspan", "rowspan"},
 }
-# Schemes that the filter below sees; `source:` points to a part, as in the format's proposal.
+# Schemes that reach the filter below; `source:` points to a part, as in the format's proposal.
 _SCHEMES: Final = frozenset({"https", "data", "source"})
 _MOST_CELLS: Final = 100
 
 
 def is_web_link(url: str) -> bool:
-    """Tell whether a URL may be a link: it is public on its face, and names no user.
+    """Tell whether a URL may be a link: it looks public, and names no user.
 
     Examples:
         >>> is_web_link("https://example.com/a"), is_web_link("https://a:b@example.com/")
@@ -57,8 +58,8 @@ class Sieve:
     """Makes Markdown and HTML safe for one page.
 
     Arguments:
-        link_to: returns where a link inside of the message leads on the page, None for nowhere.
-        picture_at: returns a `data:` URL of a picture that the message has, None for none.
+        link_to: returns the target on the page for a link inside of the message, None for no link.
+        picture_at: returns the `data:` URL of a picture in the message, None if it has none.
 
     Raises:
         MissingDependency: the extra `view` is not installed.
@@ -87,8 +88,8 @@ class Sieve:
         )
 
     def html(self, text: str) -> Html:
-        """Return what of a document in HTML only shows."""
-        # Written out after it is parsed: an entity stands for a mark of direction, too.
+        """Return the elements of an HTML document that only show content."""
+        # Escaped after parsing, because an entity may stand for a mark of direction.
         return Html(visible(self._cleaner.clean(text)))
 
     def markdown(self, text: str) -> Html:
@@ -97,7 +98,7 @@ class Sieve:
 
     @cached_property
     def _parser(self) -> Any:
-        # Deeper lists and quotes than anybody writes take time without end.
+        # Very deep lists and quotes would take extremely long, and nobody writes them.
         parser = self._markdown_it("commonmark", {"html": False, "maxNesting": 20})
         parser.enable(["table", "strikethrough"])
         parser.validateLink = lambda _: True  # the sieve decides
@@ -117,7 +118,7 @@ class Sieve:
 
 
 def _align(state: Any) -> None:
-    """Say the sides of cells by an attribute: styles are not allowed on the page."""
+    """Set the alignment of cells by an attribute, because the page allows no styles in elements."""
     for token in state.tokens:
         side = str(token.attrs.pop("style", "")).removeprefix("text-align:")
         if side in _SIDES:

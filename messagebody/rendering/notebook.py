@@ -1,7 +1,7 @@
 """Notebook views: bodies, parts, schemas, verdicts and violations with the look of a page.
 
-A notebook is somebody's own page. So the look stays inside of each view, nothing needs an extra,
-and nothing is fetched.
+A notebook has its own style. So each view keeps its style to itself, needs no extra, and fetches
+nothing.
 """
 
 import importlib.resources
@@ -18,7 +18,7 @@ from messagebody.rendering.contents import Contents, as_source
 from messagebody.rendering.elements import Html, element, joined
 from messagebody.rendering.tables import place_of, preview, size_of, total_size, type_of
 
-# A view stays in the notebook's file, with all that is in it.
+# A view is saved in the notebook's file, with all its content.
 _MOST_ROWS: Final = 100
 _MOST: Final = 5 * 1024 * 1024
 _LONGEST: Final = 2_000
@@ -30,8 +30,8 @@ _VERDICTS: Final = {"always": "badge good", "undecided": "badge"}
 def _style() -> str:
     here = importlib.resources.files(__package__)
     look = "".join(here.joinpath(name).read_text("utf-8") for name in ("look.css", "notebook.css"))
-    # What a page says of itself, a view says of its own outermost element. The class counts twice,
-    # since notebooks style tables and texts themselves.
+    # A page styles the root element, and a view its outermost element. The class is doubled, to
+    # have priority over the notebook's own styles for tables and texts.
     return f".messagebody.messagebody {{\n{look.replace(':root', '&')}}}"
 
 
@@ -94,7 +94,7 @@ def part_html(part: "messagebody.Part") -> str:
     contents = Contents(MessageBody([part]), None, most=_MOST, total=2 * _MOST)
     try:
         content = contents.show(part).html
-    # A view is shown unasked: it must not be an error where a value was typed.
+    # Notebooks show a view without being asked, so it must not raise an error.
     except MissingDependency:
         content = as_source(part.text or "")
     return _view(heading, element("div", content, class_="content"))
@@ -145,5 +145,5 @@ def _on_counterexample(body: "messagebody.MessageBody | None") -> Iterator[Html]
 
 
 def violation_html(violation: "messagebody.Violation") -> str:
-    """Return what is wrong with a body as a line of its own."""
+    """Return a violation as one line."""
     return _view(element("p", str(violation), class_="problem"))

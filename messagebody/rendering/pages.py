@@ -1,4 +1,4 @@
-"""Pages that show a body: one HTML file that has all it needs, runs nothing and fetches nothing."""
+"""Pages that show a body: one complete HTML file that runs nothing and fetches nothing."""
 
 import base64
 import hashlib
@@ -21,7 +21,7 @@ from messagebody.rendering.elements import Html, element
 from messagebody.rendering.tables import kind_of, preview, size_of, total_size, type_of
 
 MOST_PARTS: Final = 5_000
-"""Parts of one page; more make browsers slow."""
+"""The most parts of one page; more make browsers slow."""
 
 _OPEN: Final = 24
 _MOST_PROBLEMS: Final = 100
@@ -42,17 +42,17 @@ def page(
     """Return a body as an HTML page, to look at in a browser or to keep as a file.
 
     Text, Markdown, HTML, pictures, sound, film and tables are shown; a PDF can be saved. The page
-    has no script and asks for nothing: a content security policy (CSP) forbids it, and nothing
-    that could is on the page in the first place.
+    has no script and sends no requests: nothing on it could, and a content security policy (CSP)
+    forbids both as well.
 
     Arguments:
         body: the body.
         schema: shows at each part what the schema does not accept.
         against: an older body; shows what is new and what changed.
         resolver: reads references; None shows them as links and fetches nothing.
-        title: what the page calls the body.
-        most: bytes of a part that is shown; a larger one is named with its size.
-        total: bytes of all contents that are shown.
+        title: the title of the page.
+        most: the most bytes of a part to show; a larger part is listed with its size.
+        total: the most bytes of all contents together.
 
     Raises:
         MissingDependency: there is Markdown or HTML, and the extra `view` is not installed.
@@ -82,11 +82,11 @@ def page(
 
 
 def document(title: str, *children: Html, style: str | None = None) -> str:
-    """Return a whole HTML document with the look of all pages, under their policy.
+    """Return a whole HTML document with the style and the policy of all pages.
 
     Arguments:
         title: the name of the page.
-        *children: what stands in it.
+        *children: its content.
         style: the whole style; that of pages about bodies if None.
     """
     style = style_of() if style is None else style
@@ -98,13 +98,13 @@ def document(title: str, *children: Html, style: str | None = None) -> str:
     head = element(
         "head",
         element("meta", charset="utf-8"),
-        # Before all else: a policy holds for what comes after it.
+        # It comes first, because a policy only applies to the elements after it.
         element("meta", http_equiv="Content-Security-Policy", content=policy),
         element("meta", name="viewport", content="width=device-width, initial-scale=1"),
         element("meta", name="referrer", content="no-referrer"),
         element("meta", name="color-scheme", content="light dark"),
         element("title", title),
-        # Browsers ask a server for a picture of the page where none is named.
+        # Without an icon, browsers would request one from a server.
         element("link", rel="icon", href="data:,"),
         element("style", Html(style)),
     )
@@ -113,7 +113,7 @@ def document(title: str, *children: Html, style: str | None = None) -> str:
 
 @cache
 def style_of(*more: str) -> str:
-    """Return the style of all pages, with that of further files."""
+    """Return the style of all pages, with the styles of further files."""
     here = importlib.resources.files(__package__)
     files = ("look.css", "page.css", *more)
     return "".join(here.joinpath(name).read_text("utf-8") for name in files)
@@ -195,7 +195,7 @@ class _Parts:
     compared: int = attrs.field(default=_MOST_COMPARED, init=False)
 
     def sections(self, body: "messagebody.MessageBody") -> Iterator[Html]:
-        """Yield what is missing, what was removed, and the parts in order."""
+        """Yield the missing parts, the removed parts, and the parts in order."""
         yield from _missing(self.problems.get(None, []))
         yield from self._removed()
         shown = [(i, part, self.contents.show(part)) for i, part in enumerate(body[:MOST_PARTS])]
@@ -224,7 +224,7 @@ class _Parts:
     def _sheet(
         self, run: "Sequence[tuple[int, messagebody.Part, Shown]]", *, is_open: bool
     ) -> Html:
-        """Return neighbouring pictures side by side; the one that is chosen grows."""
+        """Return neighbouring pictures side by side; a chosen picture grows."""
         figures = [self._figure(*each) for each in run]
         sheet = element("div", *figures, class_="sheet")
         summary = element("summary", f"{len(run):,} pictures")
@@ -240,7 +240,7 @@ class _Parts:
                        id=f"part-{index}")  # fmt: skip
 
     def _part(self, index: int, part: "messagebody.Part", shown: Shown, *, is_open: bool) -> Html:
-        # A link to what is inside opens it, one to the whole would not.
+        # A link to an element inside opens the section, and a link to the section would not.
         inside = element("div", *self._remarks(index, part, shown), shown.html,
                          id=f"part-{index}", class_="content")  # fmt: skip
         summary = element("summary", *self._heading(index, part))
@@ -265,7 +265,7 @@ class _Parts:
         yield element("small", f"{type_of(part)}{size}")
 
     def _remarks(self, index: int, part: "messagebody.Part", shown: Shown) -> Iterator[Html]:
-        """Yield what is to say about a part besides its content."""
+        """Yield the remarks about a part besides its content."""
         for violation in self.problems.get(index, [])[:_MOST_PROBLEMS]:
             yield element("p", str(violation), class_="problem")
         if index in self.changes.changed:
@@ -275,7 +275,7 @@ class _Parts:
             yield fold("Metadata", json_text(about))
 
     def _difference(self, old: "messagebody.Part", new: Shown) -> Html:
-        """Return the lines that differ, or that all is different."""
+        """Return the lines that differ, or a note that everything is different."""
         before = self.contents.text_of(old)
         self.compared -= 1
         lines = None
@@ -292,7 +292,7 @@ _SIGNS: Final = {"+": "ins", "-": "del", "@": "b"}
 
 
 def fold_open(title: str, *children: str) -> Html:
-    """Return what a reader may close by its title."""
+    """Return an open section that the reader can close by its title."""
     return element("details", element("summary", title), *children, class_="fold", open=True)
 
 

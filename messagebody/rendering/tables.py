@@ -10,7 +10,7 @@ import attrs
 import messagebody  # noqa: TC001 - annotations are evaluated by those who ask
 from messagebody._text import count_of, escape, human_size, redact_url
 
-# SGR codes of ECMA-48; the sixteen basic colours, which every colour scheme makes readable.
+# SGR codes of ECMA-48: the sixteen basic colours, which are readable in every colour scheme.
 _CODES = {
     "title": "1",
     "directory": "1;34",
@@ -54,11 +54,11 @@ class Palette:
 
 
 PLAIN = Palette()
-"""Leaves all text as it is."""
+"""The palette that leaves all text unchanged."""
 
 
 def display_width(text: str) -> int:
-    """Return how many columns a terminal gives `text`: two for wide characters, none for marks.
+    """Return the width of `text` in a terminal: two columns for wide characters, none for marks.
 
     Examples:
         >>> display_width("cat"), display_width("\u732b")
@@ -76,7 +76,7 @@ def _width(character: str) -> int:
 
 
 def cut(text: str, width: int) -> str:
-    """Return `text` cut to `width` columns, with "…" where something is missing.
+    """Return `text` cut to `width` columns, with "…" in place of the missing text.
 
     Examples:
         >>> cut("/sources/interview", 10)
@@ -94,7 +94,7 @@ def cut(text: str, width: int) -> str:
 
 
 def folded(lines: Iterable[str], width: int | None) -> list[str]:
-    """Return sentences folded to `width` columns, what is folded two columns further in.
+    """Return sentences folded to `width` columns; folded lines are indented by two more columns.
 
     Examples:
         >>> folded(["  part 0: accepted by no schema part"], 24)
@@ -107,20 +107,20 @@ def _folded(line: str, width: int | None) -> list[str]:
     if width is None or len(line) <= width:
         return [line]
     indent = " " * (len(line) - len(line.lstrip(" ")) + 2)
-    # Names and types are not cut, not even at their hyphens: they are copied.
+    # Names and types are not cut, not even at hyphens, because people copy them.
     return textwrap.wrap(
         line, width, subsequent_indent=indent, break_on_hyphens=False, break_long_words=False
     )
 
 
 _GAP = "  "
-# Columns that a cell keeps, and that the last cell of a row keeps while others have more.
+# The columns that a cell keeps at least, and the last cell of a row as long as others have more.
 _NARROWEST = 4
 _LAST = 12
 
 
 class Cell(NamedTuple):
-    """One piece of a row: its text, its role, its side, and the text before it, unpainted."""
+    """One piece of a row: its text, role and side, and the unpainted text before it."""
 
     text: str
     role: str = ""
@@ -136,12 +136,12 @@ class Cell(NamedTuple):
 def align(
     rows: Iterable[Sequence[Cell]], *, palette: Palette = PLAIN, width: int | None = None
 ) -> list[str]:
-    """Return one line a row, columns aligned, nothing at the ends of lines.
+    """Return one line per row, with aligned columns and no spaces at the ends of lines.
 
     Arguments:
         rows: rows of equally many cells.
         palette: paints cells by their roles.
-        width: columns to keep to, at the cost of the widest cells; None for any.
+        width: the most columns, for which the widest cells are cut; None for any number.
 
     Examples:
         >>> align([[Cell("5 B", right=True), Cell("/a")], [Cell("12 KiB"), Cell("/b")]])
@@ -157,7 +157,7 @@ def align(
 
 
 def _fitted(widths: list[int], room: int) -> list[int]:
-    """Return widths whose sum is at most `room`: the last gives way first, then the widest."""
+    """Return widths whose sum is at most `room`: first the last shrinks, then the widest."""
     *others, last = widths
     last = min(last, max(room - sum(others), _LAST))
     cap = max(others, default=0)
@@ -177,7 +177,7 @@ def _line(row: Sequence[Cell], widths: Sequence[int], palette: Palette) -> str:
     return _GAP.join(pieces).rstrip(" ")
 
 
-# Columns of a URL, of which a content-addressed one has over a hundred.
+# Columns for a URL; a content-addressed URL has over a hundred characters.
 _WIDEST = 60
 
 _MORE = " \t\r\n"
@@ -189,12 +189,12 @@ def kind_of(part: "messagebody.Part") -> str:
 
 
 def size_of(part: "messagebody.Part") -> str:
-    """Return a part's size for a person; "?" where it is unknown."""
+    """Return a part's size for a person; "?" if it is unknown."""
     return "?" if part.size is None else human_size(part.size)
 
 
 def type_of(part: "messagebody.Part") -> str:
-    """Return a part's content type; a quoted parameter of it may hold anything."""
+    """Return a part's content type, escaped, because a quoted parameter may hold any text."""
     return escape(part.content_type, limit=60)
 
 
@@ -214,12 +214,12 @@ def place_of(part: "messagebody.Part") -> str:
 
 
 def _shortened(url: str) -> str:
-    """Leave out the middle of a long URL: the store and the end of the key tell it apart."""
+    """Leave out the middle of a long URL: the store and the end of the key identify it."""
     return url if len(url) <= _WIDEST else f"{url[: _WIDEST - 13]}…{url[-12:]}"
 
 
 def preview(part: "messagebody.Part", limit: int = 40) -> str:
-    r"""Return the first words of a part that is text here, else where it is, else nothing.
+    r"""Return the first words of an inline text part; for other parts the place, or nothing.
 
     Examples:
         >>> from messagebody import Part
@@ -228,7 +228,7 @@ def preview(part: "messagebody.Part", limit: int = 40) -> str:
     """
     if part.text is None:
         return place_of(part)
-    # A text may be very long: only its beginning is looked at.
+    # A text may be very long, so only its beginning is read.
     words = " ".join(part.text[: 4 * limit].split())
     shown = escape(words[:limit])
     more = len(words) > limit or part.text[4 * limit :].strip(_MORE)
@@ -236,7 +236,7 @@ def preview(part: "messagebody.Part", limit: int = 40) -> str:
 
 
 def total_size(parts: "Iterable[messagebody.Part]") -> str:
-    """Return the size of several parts together, "at least" where one is unknown."""
+    """Return the total size of several parts, with "at least" if one is unknown."""
     sizes: list[Any] = [part.size for part in parts]
     known = human_size(sum(size for size in sizes if size is not None))
     return f"at least {known}" if None in sizes else known
@@ -245,7 +245,7 @@ def total_size(parts: "Iterable[messagebody.Part]") -> str:
 def listing(
     parts: "Iterable[messagebody.Part]", *, palette: Palette = PLAIN, width: int | None = None
 ) -> list[str]:
-    r"""Return one line a part: size, content type, then its name, or the beginning of its text.
+    r"""Return one line per part: size, content type, and its name or the beginning of its text.
 
     Arguments:
         parts: the parts, in the order to show them.
@@ -273,13 +273,13 @@ def _row(part: "messagebody.Part") -> list[Cell]:
 
 
 def directory_of(entries: Iterable[tuple[str, Any]]) -> dict[str, Any]:
-    """Return the directories that named values stand in, one in another, in the order given.
+    """Return nested directories that hold named values, in the order given.
 
-    A part and a directory may have the same name, `/a` beside `/a/b`, so a key says which of the
-    two it is: "a" or "a/".
+    A part and a directory may have the same name, `/a` beside `/a/b`, so the key of a directory
+    ends in a slash: "a" and "a/".
 
     Arguments:
-        entries: part names, and what stands there.
+        entries: part names with their values.
 
     Examples:
         >>> directory_of([("/a", 1), ("/a/b", 2)])
@@ -298,7 +298,7 @@ def _place(root: dict[Any, Any], name: str, value: Any) -> None:
     root[leaf] = value
 
 
-# What `directory_of` returns, and unnamed parts by their positions.
+# The result of `directory_of`, and unnamed parts by their positions.
 _Directory = dict[object, Union["messagebody.Part", "_Directory"]]
 
 
@@ -313,7 +313,7 @@ def tree(
 
     Arguments:
         parts: the parts, usually a body.
-        title: what the first line calls them.
+        title: the beginning of the first line.
         palette: paints the cells.
         width: columns to keep to; None for any.
 
@@ -345,7 +345,7 @@ def _grown(parts: "list[messagebody.Part]") -> _Directory:
 
 
 def _rows(root: _Directory) -> Iterator[list[Cell]]:
-    # Names may nest hundreds of levels deep: a stack instead of recursion.
+    # Names may be nested hundreds of levels deep, so this is a stack and not a recursion.
     pending = [(iter(root.items()), len(root), "")]
     while pending:
         entries, left, indent = pending.pop()

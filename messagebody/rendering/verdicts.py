@@ -1,4 +1,4 @@
-"""Verdicts in words: what a comparison of two schemas answers, and why."""
+"""Verdicts in words: the answer to a comparison of two schemas, and its reasons."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -7,10 +7,10 @@ import messagebody  # noqa: TC001 - annotations are evaluated by those who ask
 from messagebody._text import count_of, escape
 from messagebody.rendering.tables import PLAIN, Cell, Palette, align, folded, listing
 
-# Consumer parts that a person reads about, one by one.
+# The most consumer parts that are listed one by one.
 _REJECTIONS: Final = 10
 _LONGEST: Final = 2_000
-# What is not listed is "no": sometimes and never both mean that it does not fit.
+# Other verdicts are "no": both sometimes and never mean that the pair does not fit.
 _ROLES: Final = {"always": "yes", "undecided": "maybe"}
 
 

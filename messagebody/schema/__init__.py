@@ -1,4 +1,4 @@
-"""Schemas: which parts a body may and must have, and what is wrong with one that breaks it."""
+"""Schemas: the parts that a body may and must have, and the violations of a body."""
 
 from typing import TYPE_CHECKING, Any
 

@@ -1,4 +1,4 @@
-"""Inference: a schema of bodies that are seen one by one, or in pieces that are put together."""
+"""Inference: a schema made of bodies, one by one or in groups that are combined."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, Self
@@ -11,13 +11,13 @@ from messagebody.part import Part
 from messagebody.schema.part import SchemaPart
 
 _ROOT: Final = "/"
-# A directory for names, the root's name itself, or a type of unnamed parts.
+# A directory of names, a name at the root, or a type of unnamed parts.
 _Group = tuple[str, str]
 
 
 @attrs.define
 class _Seen:
-    """What was seen of a group of parts.
+    """The summary of a group of parts.
 
     Arguments:
         name: the one name all of them have; None if they have several, or none.
@@ -31,10 +31,10 @@ class _Seen:
 
 
 class Inference:
-    """A schema in the making: it takes memory for groups of parts, not for bodies.
+    """The inference of a schema; it keeps groups of parts in memory, not bodies.
 
-    Unnamed parts are told by type, a lone file by its name, several files of a directory by the
-    directory. What every body has is required.
+    Unnamed parts are grouped by type, several files of a directory by the directory, and a single
+    file has its own name. Groups that every body has are required.
 
     Examples:
         >>> inference = Inference()
@@ -63,7 +63,7 @@ class Inference:
         self._bodies += 1
 
     def update(self, other: Self) -> None:
-        """Take into account all that another one has seen, as if it came now."""
+        """Take all bodies of another inference into account, after those seen so far."""
         for group, theirs in other._groups.items():
             mine = self._groups.setdefault(group, _Seen(theirs.name))
             if mine.name != theirs.name:
@@ -73,19 +73,19 @@ class Inference:
         self._bodies += other._bodies
 
     def __len__(self) -> int:
-        """Return the number of groups, which is that of the schema's parts."""
+        """Return the number of groups, which is the number of the schema's parts."""
         return len(self._groups)
 
     def parts(self) -> Iterator[SchemaPart]:
-        """Yield schema parts under which all bodies seen so far are valid."""
+        """Yield schema parts that accept all bodies seen so far."""
         for (sort, value), seen in self._groups.items():
-            # Several files of a directory are likely to be many next time, and of other names.
+            # If a directory has several files, the next body is likely to have others.
             name = None if sort == "type" else seen.name or f"{value}/*"
-            # Where some body lacks it, requiring it would refuse a body it was made of.
+            # If a body lacks it, requiring it would refuse one of the given bodies.
             yield SchemaPart(name, _union(list(seen.types)), seen.bodies == self._bodies)
 
     def to_json(self) -> dict[str, Any]:
-        """Return all that was seen as a JSON value."""
+        """Return the state of the inference as a JSON value."""
         groups = [[*group, *attrs.astuple(seen)] for group, seen in self._groups.items()]
         for each in groups:
             each[3] = list(each[3])
@@ -93,7 +93,7 @@ class Inference:
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> Self:
-        """Return what `to_json` wrote."""
+        """Return the inference that `to_json` wrote."""
         made = cls()
         made._bodies = value["bodies"]
         for sort, key, name, types, bodies in value["groups"]:
@@ -103,7 +103,7 @@ class Inference:
 
 def _group_of(name: str) -> _Group:
     directory = parent(name)
-    # `/*` would accept nearly everything: names at the root are kept as they are.
+    # `/*` would accept nearly everything, so names at the root are kept.
     return ("name", name) if directory == _ROOT else ("directory", directory)
 
 

@@ -1,4 +1,4 @@
-"""Reading schemas strictly: a misspelt `required` would change every verdict."""
+"""Strict reading of schemas, because a misspelt `required` would change every verdict."""
 
 import difflib
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,7 +17,7 @@ _MEMBERS: Final[dict[str, tuple[type, str]]] = {
     "description": (str, "a string"),
 }
 _PATTERNS: Final = ("name", "contentType")
-# A schema with a flaw in every part is answered with a page, not a book.
+# Limits the length of an error about a schema with a flaw in every part.
 _SHOWN: Final = 20
 
 
@@ -30,7 +30,7 @@ def decode(data: str | bytes | bytearray | memoryview, limits: Limits) -> tuple[
     if not isinstance(data, str | bytes | bytearray | memoryview):
         hint = "MessageBodySchema.from_dicts(…) reads parsed JSON"
         raise InvalidSchema(f"JSON is text or bytes, got {quote(data)}; {hint}")
-    # Lone surrogates are refused later, with their place.
+    # Lone surrogates are refused later, where their place is known.
     size = len(data.encode("utf-8", "surrogatepass")) if isinstance(data, str) else len(data)
     if size > limits.json_bytes:
         problem = f"{size:,} bytes are more than {limits.json_bytes:,} (limit json_bytes)"
@@ -53,7 +53,7 @@ def decode_parsed(data: Any, limits: Limits) -> tuple[SchemaPart, ...]:
     """Read the parts of a schema from parsed JSON: an array, or an object with `parts`.
 
     Raises:
-        InvalidSchema: the value is not a schema; tells the flaws of every part.
+        InvalidSchema: the value is not a schema; the error has the flaws of every part.
     """
     if isinstance(data, Mapping):
         data = _parts_of(data)
@@ -84,7 +84,8 @@ def read_parts(items: Sequence[Any], limits: Limits) -> tuple[SchemaPart, ...]:
     """Read schema parts from whatever `read_part` takes.
 
     Raises:
-        InvalidSchema: tells the flaws of every part, placed at the first.
+        InvalidSchema: a part has a flaw; the error has the flaws of every part, and the place of
+            the first.
     """
     parts: list[SchemaPart] = []
     errors: list[InvalidSchema] = []
@@ -99,7 +100,7 @@ def read_parts(items: Sequence[Any], limits: Limits) -> tuple[SchemaPart, ...]:
             errors[-1].__cause__ = error
             continue
         # Each pattern may be long, but thousands of long ones would take gigabytes as automata.
-        # A schema part that is given as such was made by this program, not by a stranger.
+        # This program, not a stranger, made a schema part that is given as a `SchemaPart`.
         total += 0 if part is item else len(part.name or "") + len(part.content_type)
         if total > limits.pattern_total:
             raise InvalidSchema(
@@ -112,7 +113,7 @@ def read_parts(items: Sequence[Any], limits: Limits) -> tuple[SchemaPart, ...]:
 
 
 def _check_states(parts: Sequence[SchemaPart], limits: Limits) -> None:
-    # Three for each character is the most, so that the patterns of most schemas are not counted.
+    # A character counts three at most, so the patterns of most schemas need not be counted.
     if 3 * sum(len(part.name or "") + len(part.content_type) for part in parts) <= (
         limits.schema_states
     ):
@@ -189,7 +190,7 @@ def _unknown(key: object) -> str:
 
 
 def encode_parsed(parts: Sequence[SchemaPart]) -> list[dict[str, Any]]:
-    """Return schema parts as JSON values; what is as by default is left out, but contentType."""
+    """Return schema parts as JSON values, without default values except for contentType."""
     return [
         {
             **({} if part.name is None else {"name": part.name}),

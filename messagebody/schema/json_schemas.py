@@ -1,7 +1,7 @@
 """JSON Schemas of bodies and of schemas, for editors and for validators of other languages.
 
-They say what a reader takes, as far as JSON Schema can: not that names are unique, or that a size
-is that of the content. The draft is the one that editors know best.
+They state the rules of the readers as far as JSON Schema can. It can't express that names are
+unique, or that a size is that of the content. The draft is the one that most editors support.
 """
 
 from typing import Any, Final
@@ -23,7 +23,7 @@ def body_json_schema() -> dict[str, Any]:
         ['content', 'contentEncoding', 'contentType']
     """
     members = {member.key: _or_null(dict(member.schema)) for member in MEMBERS}
-    # VS Code shows this instead of the pattern, which few people read; others pass over it.
+    # VS Code shows this instead of the pattern, which few people can read; other editors ignore it.
     members["name"]["patternErrorMessage"] = _NAMES
     one_of = [_given("content"), _given("contentUrl")]
     part = {"type": "object", "properties": members, "oneOf": one_of}
@@ -38,7 +38,7 @@ def schema_json_schema() -> dict[str, Any]:
         ['name', 'contentType', 'required', 'description']
     """
     members = schema_part_members()
-    # Braces may stand before the slash, as in {,}/a; what is in them, the reader looks at.
+    # Braces may come before the slash, as in {,}/a; the reader checks their content.
     members["name"] |= {"pattern": "^[/{]", "patternErrorMessage": _PATTERNS}
     part = {"type": "object", "properties": members, "additionalProperties": False}
     return _document("A schema of message bodies: the parts that they may and must have.", part)
@@ -76,7 +76,7 @@ def _document(description: str, part: dict[str, Any]) -> dict[str, Any]:
 
 
 def _or_null(schema: dict[str, Any]) -> dict[str, Any]:
-    """Return the schema of a member that may be null, which readers take for absent."""
+    """Return the schema of a member that may be null, which means absent."""
     allowed = {"enum": [*schema["enum"], None]} if "enum" in schema else {}
     return {**schema, "type": [schema["type"], "null"], **allowed}
 

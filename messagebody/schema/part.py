@@ -1,4 +1,4 @@
-"""One part of a schema: which parts of a body it accepts."""
+"""One part of a schema, which accepts parts of a body."""
 
 import attrs
 
@@ -14,7 +14,7 @@ from messagebody.globs import (
 from messagebody.limits import DEFAULT_LIMITS
 
 ANY_TYPE = "*/*"
-# A part made by the program is its own affair; a decoder has checked the limits of its caller.
+# Parts made by the program have no limits; a decoder has checked the limits of its caller.
 _ANY_LENGTH = attrs.evolve(DEFAULT_LIMITS, pattern_length=2**31)
 
 
@@ -23,11 +23,11 @@ class SchemaPart:
     """Accept parts by name and content type.
 
     Arguments:
-        name: a pattern over names; None accepts unnamed parts only. No name pattern accepts an
-            unnamed part; `/**` is any named one.
+        name: a pattern over names; None accepts only unnamed parts. A name pattern never accepts an
+            unnamed part; `/**` accepts any named part.
         content_type: a pattern over content types.
         required: at least one part of a body must match.
-        description: what the part is for, for people and models.
+        description: the purpose of the part, for people and models.
 
     Raises:
         InvalidPattern: a pattern breaks the rules of `messagebody.globs`.
@@ -65,7 +65,7 @@ class SchemaPart:
 
     @property
     def label(self) -> str:
-        """What it accepts, on one line, such as `'/sources/*' text/*`."""
+        """The accepted names and types on one line, such as `'/sources/*' text/*`."""
         kind = escape(self.content_type, limit=200)
         return kind if self.name is None else f"{quote(self.name)} {kind}"
 

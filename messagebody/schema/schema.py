@@ -1,4 +1,4 @@
-"""A schema of bodies: which parts a body may have and must have."""
+"""A schema of bodies: the parts that a body may have and must have."""
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
@@ -28,7 +28,7 @@ def _read_parts(parts: Iterable[Any]) -> tuple[SchemaPart, ...]:
 
 @attrs.frozen(repr=False)
 class MessageBodySchema(Sequence[SchemaPart]):
-    """What bodies an agent takes or makes: a list of schema parts.
+    """The bodies that an agent accepts or sends: a list of schema parts.
 
     A body is valid when every part matches at least one schema part, and every required schema
     part is matched by at least one part. One part may satisfy several. The empty schema accepts
@@ -73,10 +73,10 @@ class MessageBodySchema(Sequence[SchemaPart]):
 
     @classmethod
     def infer(cls, *bodies: Iterable[Part]) -> Self:
-        """Return a schema that the given bodies keep.
+        """Return a schema that accepts the given bodies.
 
-        Unnamed parts are told by type, several files of one directory by the directory, other
-        files by name. What every body has is required.
+        Unnamed parts are grouped by type, several files of one directory by the directory, and
+        other files have their own names. Groups that every body has are required.
 
         Examples:
             >>> from messagebody.body import MessageBody
@@ -91,7 +91,7 @@ class MessageBodySchema(Sequence[SchemaPart]):
         return cls(inference.parts())
 
     def to_dicts(self) -> list[dict[str, Any]]:
-        """Return what `to_json` writes, parsed."""
+        """Return the schema parts as JSON values: the parsed form of what `to_json` writes."""
         return schema_json.encode_parsed(self.parts)
 
     def to_json(self, *, indent: int | None = None) -> str:
@@ -104,7 +104,7 @@ class MessageBodySchema(Sequence[SchemaPart]):
         return json.dumps(self.to_dicts(), ensure_ascii=False, indent=indent, separators=separators)
 
     def describe(self) -> str:
-        """Return the schema in words, for a person or a model that is to write a body.
+        """Return the schema in words, for a person or a model that writes a body.
 
         Examples:
             >>> schema = MessageBodySchema([(None, "text/*", True), ("/sources/*", "text/*")])
@@ -119,17 +119,17 @@ class MessageBodySchema(Sequence[SchemaPart]):
         return "\n".join(lines)
 
     def is_valid(self, body: Iterable[Part]) -> bool:
-        """Tell whether a body, or any parts in order, keeps the schema.
+        """Tell whether a body, or parts in order, is valid for the schema.
 
-        Takes time linear in the names; hardly more for many schema parts than for few.
+        The time is linear in the names, and hardly grows with the number of schema parts.
         """
         return self.checker.is_valid(require_parts(body))
 
     def iter_violations(self, body: Iterable[Part]) -> Iterator[Violation]:
-        """Yield everything that is wrong with a body, as it is found.
+        """Yield the violations in a body, one after the other.
 
-        Parts that nothing accepts come first, in order; the first hundred tell the schema part
-        that came nearest. Then required schema parts that nothing matches.
+        Parts that no schema part accepts come first, in order; the first hundred name the nearest
+        schema part. Then come required schema parts that no part matches.
 
         Examples:
             >>> from messagebody.body import MessageBody
@@ -142,7 +142,7 @@ class MessageBodySchema(Sequence[SchemaPart]):
         return self.checker.violations(require_parts(body))
 
     def stream(self) -> "messagebody.schema.Stream":
-        """Return a check that takes the parts one by one, while a message arrives.
+        """Return a stream, which checks the parts one by one while a message arrives.
 
         Examples:
             >>> from messagebody.part import Part
@@ -166,12 +166,12 @@ class MessageBodySchema(Sequence[SchemaPart]):
 
     @cached_property
     def checker(self) -> Checker:
-        """The schema made ready for checking, once: which schema parts accept a part."""
+        """The schema prepared for checking bodies, once."""
         return Checker(self.parts)
 
     @cached_property
     def profile(self) -> Any:
-        """The schema made ready for questions about schemas, once: see `check`."""
+        """The schema prepared for comparing schemas, once: see `check`."""
         return leaf("Profile").of(self.parts)
 
     def __len__(self) -> int:
@@ -185,7 +185,7 @@ class MessageBodySchema(Sequence[SchemaPart]):
         return self.parts[index]
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # Patterns are parsed again on the other side; their automata would be a large pickle.
+        # Patterns are parsed again when unpickled, because a pickle of automata would be large.
         return type(self), (self.parts,)
 
     def _repr_html_(self) -> str:

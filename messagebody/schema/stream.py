@@ -1,8 +1,8 @@
-"""Validation part by part, while a message arrives: what is certain already, and what still can be.
+"""Validation part by part while a message arrives: what is certain, and what is still possible.
 
-Parts are never removed: a name once used with one type can no longer meet a requirement for another
-type. Whether the requirements that are left can all still be met is the question that compatibility
-asks as well, with some names gone.
+Parts are never removed: a name that was used with one type can no longer meet a requirement for
+another type. The solver decides whether all remaining requirements can still be met without the
+used names.
 """
 
 from typing import Any, Final, Literal, NamedTuple, Self, cast
@@ -14,20 +14,21 @@ from messagebody.solver.languages import PartSet, members
 from messagebody.solver.profile import Profile
 from messagebody.solver.satisfy import Pair, Problem
 
-# A tenth of what `check` may take: it is spent again and again while a message arrives.
+# A tenth of the budget of `check`, because it is spent again and again while a message arrives.
 _STEPS: Final = 100_000
 
 Word = Literal["valid", "waiting", "invalid", "hopeless"]
 
 
 class Status(str):
-    """Where a message stands; true only if it is valid as it stands.
+    """The status of a message; true only if it is valid now.
 
-    It compares as text: `valid`; `waiting` for required parts; `invalid` for good; `hopeless`:
-    nothing is wrong yet, but no further part can make it valid, which is for good too.
+    It compares as text: `valid`; `waiting` for required parts; `invalid`, which is final; or
+    `hopeless`: nothing is wrong yet, but no further part can make it valid, which is final too.
 
     Attributes:
-        exact: False if the budget ended before it was known whether there still is a way.
+        exact: False if the budget was used up before it was known whether it can still become
+            valid.
         missing: the indexes of the required schema parts that no part has matched yet.
 
     Examples:
@@ -41,7 +42,7 @@ class Status(str):
     missing: tuple[int, ...]
 
     def __new__(cls, word: Word, *, exact: bool = True, missing: tuple[int, ...] = ()) -> Self:
-        """Make a status of its word and what is known beside."""
+        """Make a status of a word and its details."""
         status = super().__new__(cls, word)
         status.exact = exact
         status.missing = missing
@@ -62,18 +63,19 @@ def _restore(word: Word, exact: bool, missing: tuple[int, ...]) -> Status:
 
 
 class _Seen(NamedTuple):
-    """What is remembered of a part: never its content."""
+    """The remembered data of a part, without its content."""
 
     name: str | None
     content_type: str
 
 
 class Stream:
-    """Checks a message part by part; made by `MessageBodySchema.stream`.
+    """A check of a message part by part; made by `MessageBodySchema.stream`.
 
     Arguments:
-        schema: what the message is to keep.
-        steps: the work that may be done after a part to find out whether there still is a way.
+        schema: the schema of the message.
+        steps: the budget after each part for finding out whether the message can still become
+            valid.
 
     Examples:
         >>> from messagebody.part import Part
@@ -96,13 +98,13 @@ class Stream:
         self._status = self._outlook()
 
     def feed(self, part: Part) -> Status:
-        """Take the next part and return where the message stands."""
+        """Take the next part and return the status of the message."""
         name = part.name
         is_repeated = name in self._names
         self._seen.append(_Seen(name, part.content_type))
         if name is not None:
             self._names.add(name)
-        # Final: no later part can mend it.
+        # Final, because no later part can correct it.
         if self.status in {"invalid", "hopeless"}:
             return self.status
         hits = self._schema.checker.accepting(name, part.content_type)
@@ -116,27 +118,28 @@ class Stream:
         """Update the status after a part that is accepted."""
         is_needed = bool(self._missing & hits)
         self._missing &= ~hits
-        # Only a name that something missing could have needed changes what is still possible.
+        # Only a name that a missing part could have changes the possibilities.
         takes_a_chance = self._takes_a_chance(name)
         if not is_needed and not takes_a_chance:
             return
         if self._missing and not takes_a_chance and self.status.exact:
-            # What is left could be met before, together with more, and still has all its names.
+            # The remaining requirements could be met before, together with more, and no name they
+            # need is used.
             self._status = Status("waiting", missing=tuple(members(self._missing)))
         else:
             self._status = self._outlook()
 
     @property
     def status(self) -> Status:
-        """Where the message stands now."""
+        """The present status of the message."""
         return self._status
 
     def finish(self) -> list[Violation]:
-        """End the message and return everything that is wrong with it."""
+        """End the message and return all its violations."""
         return list(self._schema.iter_violations(cast("list[Part]", self._seen)))
 
     def _takes_a_chance(self, name: str | None) -> bool:
-        """Tell whether the name is one of finitely many that something missing could have had."""
+        """Tell whether the name is one of finitely many that a missing part could have had."""
         if name is None:
             return False
         self._pair.budget.refill(self._steps)

@@ -1,4 +1,4 @@
-"""Validation: the violations of a schema in a body, with the part that was probably meant."""
+"""Validation: the violations of a schema by a body, with the part that was probably meant."""
 
 from bisect import bisect_left
 from collections.abc import Generator, Iterable, Iterator, Sequence
@@ -22,10 +22,10 @@ _COMPARED: Final = 50
 
 
 class NearestMiss:
-    """Finds nearest misses among schema parts; a set of them is an int, a bit for each.
+    """The search for nearest misses among schema parts; a set of them is an int, a bit for each.
 
-    A right name counts most, then a right type; among equals, how much of the other fits from
-    its beginning. In the order of the alphabet, patterns that begin like a name stand next to it.
+    A matching name counts most, then a matching type. Among equals, the longest common beginning of
+    the other counts. In alphabetical order, patterns that begin like a name are next to it.
     """
 
     def __init__(self, parts: Sequence[SchemaPart]) -> None:
@@ -37,7 +37,7 @@ class NearestMiss:
     def find(
         self, name: str | None, kind: str, by_name: int, by_type: int
     ) -> tuple[int, Differs] | None:
-        """Return the index of the nearest schema part and what keeps it off, if there are any.
+        """Return the index of the nearest schema part and what differs, None if there are no parts.
 
         Arguments:
             name: the name of a part that no schema part accepts.
@@ -54,7 +54,7 @@ class NearestMiss:
         return self._by_name(name, (1 << len(self._parts)) - 1), "name and type"
 
     def _by_type(self, kind: str, candidates: int) -> int:
-        # The nearest of many hundred is no better help than the nearest of fifty.
+        # The nearest of many hundred does not help more than the nearest of fifty.
         indexes = islice(_members(candidates), _COMPARED)
         return max(
             indexes,
@@ -64,7 +64,8 @@ class NearestMiss:
     def _by_name(self, name: str | None, candidates: int) -> int:
         if name is not None:
             place = bisect_left(self._named, (name, 0))
-            # Outwards from where the name would stand: the first match is the nearest by beginning.
+            # Outwards from the name's place in the order: the first match has the longest common
+            # beginning.
             before, after = reversed(self._named[:place]), self._named[place:]
             for pair in zip_longest(before, after):
                 found = [
@@ -97,17 +98,17 @@ Code = Literal["part-not-accepted", "required-part-missing", "repeated-name"]
 
 @attrs.frozen
 class Violation:
-    """One thing that is wrong with a body.
+    """One violation of a schema by a body.
 
     Arguments:
         code: `part-not-accepted`: no schema part accepts the part; `required-part-missing`: no
             part matches a required schema part; `repeated-name`: an earlier part has the name.
         part_index: the part's index from 0; None if a part is missing.
         part_name: the part's name; None if it has none.
-        schema_index: the schema part that came nearest, or that is missing; None if none is told.
+        schema_index: the nearest schema part, or the one that is missing; None if none is named.
         expected: what that schema part accepts.
-        got: what the part is.
-        differs: what keeps the part from matching the nearest schema part: `name`, `type` or
+        got: the name and type of the part.
+        differs: the difference between the part and the nearest schema part: `name`, `type` or
             `name and type`.
     """
 
@@ -146,7 +147,7 @@ def part_not_accepted(
         index: the part's.
         name: the part's.
         content_type: the part's.
-        nearest: index and label of the schema part that came nearest, and what kept it off.
+        nearest: index and label of the nearest schema part, and what differs.
     """
     schema_index, expected, differs = nearest or (None, "", None)
     got = _description(name, content_type)
@@ -161,7 +162,7 @@ def missing_part(
     Arguments:
         schema_index: its index.
         part: the schema part.
-        nearest: index, name and content type of a part whose type alone is in the way.
+        nearest: index, name and content type of a part of which only the type is wrong.
     """
     got = "no part matches"
     differs: Differs | None = None
@@ -208,7 +209,7 @@ class _TypeSets(dict[str, int]):
         self.index = index
 
     def __missing__(self, content_type: str) -> int:
-        # Content types come from senders, who can invent any number.
+        # Senders choose the content types, and can invent any number of them.
         if len(self) >= _KEPT_TYPES:
             self.clear()
         found = self[content_type] = self.index.find(essence(content_type))
@@ -216,7 +217,7 @@ class _TypeSets(dict[str, int]):
 
 
 class Checker:
-    """Schema parts, ready to meet many parts: a set of schema parts is an int, a bit for each."""
+    """Schema parts prepared for checking many parts; a set of them is an int, a bit for each."""
 
     def __init__(self, parts: Sequence[SchemaPart]) -> None:
         self.parts = parts
@@ -246,7 +247,7 @@ class Checker:
         return NearestMiss(self.parts)
 
     def is_valid(self, body: Iterable[Part]) -> bool:
-        """Tell whether a body has no violation; ends at the first."""
+        """Tell whether a body has no violation; it stops at the first one."""
         names, types = columns = _columns_of(body)
         if next(_repeated(body, columns), None) is not None:
             return False
@@ -254,14 +255,14 @@ class Checker:
         return next(iter(check), None) is None and not self.required & ~check.matched
 
     def violations(self, body: Iterable[Part]) -> Iterator[Violation]:
-        """Yield what is wrong with a body: parts in order, then what is missing."""
+        """Yield the violations of a body: rejected parts in order, then missing parts."""
         names, types = columns = _columns_of(body)
         for position in _repeated(body, columns):
             yield repeated_name(position, names[position] or "", types[position])
         check = _Rejected(self._rejected(names, types))
         for count, position in enumerate(check):
             name, content_type = names[position], types[position]
-            # The hundredth nearest miss helps nobody, and finding one costs more than the check
+            # Nobody needs the hundredth nearest miss, and finding one costs more than the check
             # itself.
             nearest = self.nearest(name, content_type) if count < _EXPLAINED else None
             yield part_not_accepted(position, name, content_type, nearest)
@@ -272,7 +273,7 @@ class Checker:
     def _rejected(
         self, names: Sequence[str | None], types: Sequence[str]
     ) -> Generator[int, None, int]:
-        """Yield the positions no schema part accepts; return the schema parts that matched."""
+        """Yield the positions that no schema part accepts; return the schema parts that matched."""
         matched = 0
         # Local names: this loop runs for every part of every body.
         unnamed, find, by_type = self.unnamed, self._names.find, self._types
@@ -286,7 +287,7 @@ class Checker:
 
 
 class _Rejected:
-    """Positions that nothing accepts; after the last, `matched` is the set of matched parts."""
+    """Positions of rejected parts; after the last, `matched` is the set of matched schema parts."""
 
     def __init__(self, check: Generator[int, None, int]) -> None:
         self.check = check
@@ -315,8 +316,8 @@ def _repeated(body: Iterable[Part], columns: Columns) -> Iterator[int]:
 
 
 def _right_name(part: SchemaPart, columns: Columns) -> tuple[int, str | None, str] | None:
-    """Return the first part that a schema part accepts by name, which it then doesn't by type."""
-    # A hint is not worth a walk over a million names for each missing part.
+    """Return the first part that a schema part accepts by name but not by type."""
+    # A hint is not worth checking a million names for each missing part.
     names, types = columns[0][:_SEARCHED], columns[1]
     if part.name_pattern is None:
         found = [position for position, name in enumerate(names) if name is None]

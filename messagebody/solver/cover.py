@@ -5,7 +5,7 @@ as the set of needs it meets. With options that meet one need each this is a mat
 slots; in general it is as hard as satisfiability, so the search counts its steps.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import attrs
 
@@ -72,13 +72,45 @@ def _match(slots: Sequence[Sequence[int]], needs: int, budget: Budget) -> Choice
             places[option].append(slot)
     chosen: Choice = [None] * len(slots)
     for need in places:
-        if not _augment(places, need, chosen, budget):
+        if _augment(places, need, chosen, budget) is not None:
             return None
     return chosen
 
 
-def _augment(places: dict[int, list[int]], need: int, chosen: Choice, budget: Budget) -> bool:
-    """Find the need a slot, moving needs that hold one to another; breadth first."""
+def crowd(places: Mapping[int, Sequence[int]], slots: int, budget: Budget) -> list[int]:
+    """Return needs that have fewer slots between them than they are many (Hall, 1935).
+
+    None of them if each need can have a slot of its own.
+
+    Arguments:
+        places: the slots of each need.
+        slots: how many slots there are.
+        budget: what the search may cost.
+
+    Raises:
+        OutOfBudget: the search ended early.
+
+    Examples:
+        >>> crowd({0: [0, 1, 2], 1: [0], 2: [2], 3: [0, 2]}, 3, Budget())
+        [3, 1, 2]
+    """
+    chosen: Choice = [None] * slots
+    for need in places:
+        reached = _augment(places, need, chosen, budget)
+        if reached is not None:
+            # All slots of these needs were reached, and each is held by one of them.
+            return [need, *(holder for slot in reached if (holder := chosen[slot]) is not None)]
+    return []
+
+
+def _augment(
+    places: Mapping[int, Sequence[int]], need: int, chosen: Choice, budget: Budget
+) -> Collection[int] | None:
+    """Find the need a slot, moving needs that hold one to another; breadth first.
+
+    Returns:
+        None if it has a slot now, else the slots that moving reaches.
+    """
     came: dict[int, tuple[int, int]] = {}  # slot: the need to move in, and the slot it leaves
     # Breadth first finds the shortest chain of moves.
     queue = [(need, -1)]
@@ -91,9 +123,9 @@ def _augment(places: dict[int, list[int]], need: int, chosen: Choice, budget: Bu
             holder = chosen[slot]
             if holder is None:
                 _shift(slot, came, chosen)
-                return True
+                return None
             queue.append((holder, slot))
-    return False
+    return came
 
 
 def _shift(slot: int, came: dict[int, tuple[int, int]], chosen: Choice) -> None:

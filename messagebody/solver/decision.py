@@ -12,10 +12,11 @@ from functools import cached_property
 from typing import Final
 
 from messagebody.solver.budget import Budget, OutOfBudget
+from messagebody.solver.glance import fits, is_any_apart, is_any_held, is_small
 from messagebody.solver.languages import members
-from messagebody.solver.profile import PartType, Profile
+from messagebody.solver.profile import PartType, Profile, Types
 from messagebody.solver.satisfy import Pair, Problem
-from messagebody.solver.screen import NONE, OPEN, Answer, Screen, Types
+from messagebody.solver.screen import NONE, OPEN, Answer, Screen
 
 NOTHING: Final = Profile((), (), ())
 """The empty schema, which rejects every part."""
@@ -41,8 +42,13 @@ class Decision:
         self.producer = producer
         self.consumer = consumer
         self.budget = budget
-        self.screen = Screen(producer, consumer)
+        self._is_small = is_small(producer, consumer)
         self._answers: dict[int, Answer] = {}
+
+    @cached_property
+    def screen(self) -> Screen:
+        """The first look."""
+        return Screen(self.producer, self.consumer)
 
     @cached_property
     def pair(self) -> Pair:
@@ -55,12 +61,26 @@ class Decision:
         count = len(self.producer)
         return [*range(count), *[count + wanted for wanted in self.consumer.required_parts]]
 
+    def refusal(self) -> Types | None:
+        """Return a body valid for the producer if a glance shows that none is valid for both.
+
+        None: there may be a body valid for both, or none that is valid for the producer.
+        """
+        producer, consumer = self.producer, self.consumer
+        if self._is_small and (
+            is_any_apart(producer, consumer) or is_any_apart(consumer, producer)
+        ):
+            return producer.easy_body
+        return None
+
     def counterexample(self) -> Types | None:
         """Return a body valid for the producer and not for the consumer; None if there is none.
 
         Raises:
             OutOfBudget: none was found before the budget ended.
         """
+        if self._is_small and fits(self.producer, self.consumer):
+            return None
         # A counterexample found is certain, even if another question stayed open.
         is_settled = True
         for _, answer in self.settle():
@@ -199,11 +219,24 @@ class Decision:
     # The questions one by one
 
     def _first_look(self, position: int) -> Answer:
-        if position not in self._answers:
-            index = position - len(self.producer)
-            look = self.screen.rejection if index < 0 else self.screen.omission
-            self._answers[position] = look(position if index < 0 else index)
-        return self._answers[position]
+        answer = self._answers.get(position)
+        if answer is None:
+            index = position - len(self.producer.names)
+            if self._is_small and self._is_held(position, index):
+                answer = NONE
+            elif index < 0:
+                answer = self.screen.rejection(position)
+            else:
+                answer = self.screen.omission(index)
+            self._answers[position] = answer
+        return answer
+
+    def _is_held(self, position: int, wanted: int) -> bool:
+        """Tell whether a glance settles a question with no."""
+        producer, consumer = self.producer, self.consumer
+        if wanted < 0:
+            return is_any_held(producer, (position,), consumer, range(len(consumer.names)))
+        return is_any_held(producer, producer.required_parts, consumer, (wanted,))
 
     def _search_all(self, left: list[int]) -> Iterator[tuple[int, Answer]]:
         """Search at all positions, in rounds; the last round may take all that is left."""

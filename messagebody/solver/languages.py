@@ -57,6 +57,8 @@ class Language:
         self.is_empty = automaton.is_empty
         self.size = automaton.size
         self._rows: dict[Key, Row] = {}
+        # In order: which of two equally long words comes first must not be a matter of hashes.
+        self._literals = sorted(automaton.literals, key=pleasant_order)
         # The characters that are not told apart move alike, so the most readable stands for all.
         plain = automaton.alphabet - automaton.literals
         self._ordinary = min(plain, key=pleasant_order) if plain else ""
@@ -68,7 +70,7 @@ class Language:
         if found is None:
             step = self.automaton.step
             others = step(states, self._ordinary) if self._ordinary else 0
-            reached = {c: step(states, c) for c in self.automaton.literals}
+            reached = {c: step(states, c) for c in self._literals}
             # Most characters lead where the others do; only the exceptions are kept.
             found = {c: after for c, after in reached.items() if after != others}, others
             if len(self._rows) >= _ROWS_KEPT:

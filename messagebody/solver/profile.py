@@ -7,6 +7,7 @@ from typing import NamedTuple, Protocol, Self
 import attrs
 
 from messagebody.globs import ContentTypePattern, NamePattern
+from messagebody.media_types import WELL_KNOWN
 from messagebody.names import is_name
 from messagebody.solver.containment import instance, is_word, known_types, language_of
 from messagebody.solver.languages import TypeSet
@@ -33,6 +34,10 @@ class PartType(NamedTuple):
 
     name: str | None
     content_type: str
+
+
+Types = list[PartType]
+"""The parts of a body."""
 
 
 @attrs.frozen(slots=False)
@@ -75,6 +80,17 @@ class Profile:
         return [_sample(name, place) for place, name in enumerate(self.names)]
 
     @cached_property
+    def easy_body(self) -> Types | None:
+        """A valid body: the sample of each required part; None if samples don't make one."""
+        body = [
+            PartType(_sample(self.names[index], index), likely_type(self.types[index]))
+            for index in self.required_parts
+        ]
+        names = [part.name for part in body if part.name is not None]
+        is_valid = all(part.content_type and part.name != "" for part in body)
+        return body if is_valid and len(set(names)) == len(names) else None
+
+    @cached_property
     def kinds(self) -> list[TypeSet]:
         """The well-known content types each schema part matches, as bits."""
         return [known_types(pattern) for pattern in self.types]
@@ -103,6 +119,22 @@ def _sample(pattern: NamePattern | None, place: int) -> str | None:
     if is_name(name):
         return name
     return language_of(pattern).first or ""
+
+
+def likely_type(pattern: ContentTypePattern) -> str:
+    """Return the likeliest content type that a pattern matches, "" if there is none."""
+    if pattern.literal is not None:
+        return pattern.literal
+    known = known_types(pattern)
+    return WELL_KNOWN[lowest(known)] if known else sample_type(pattern)
+
+
+def lowest(kinds: TypeSet) -> int:
+    """Return the number of the likeliest of some content types.
+
+    It is the lowest bit: well-known types are numbered by how common they are.
+    """
+    return (kinds & -kinds).bit_length() - 1
 
 
 def sample_type(pattern: ContentTypePattern) -> str:

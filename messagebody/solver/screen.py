@@ -21,16 +21,13 @@ from messagebody.solver.containment import (
     are_disjoint,
     contains,
     includes,
-    is_held,
     is_type,
     matches_type,
     select,
     shared_word,
 )
 from messagebody.solver.languages import TypeSet, members
-from messagebody.solver.profile import PartType, Profile
-
-Types = list[PartType]
+from messagebody.solver.profile import PartType, Profile, Types, lowest
 
 
 class Answer:
@@ -174,8 +171,6 @@ class Screen:
         # Its own allowance: a first look must not use up what the searches need.
         self._budget = Budget(DEFAULT_STEPS)
         self._profiles = producer, consumer
-        # In large schemas a part is looked up among those that begin alike, not compared to all.
-        self._is_small = len(producer) * len(consumer) <= _FEW
 
     @cached_property
     def _odd_types(self) -> list[str]:
@@ -214,20 +209,10 @@ class Screen:
 
     def rejection(self, index: int) -> Answer:
         """Return a valid body with a part of one producer part that the consumer rejects."""
-        producer, consumer = self._profiles
-        if self._is_small and any(
-            _is_part_held(consumer, j, producer, index) for j in range(len(consumer))
-        ):
-            return NONE
         return self._within_budget(self._rejection, index)
 
     def omission(self, wanted: int) -> Answer:
         """Return a valid body of the producer without a part that one consumer part requires."""
-        producer, consumer = self._profiles
-        if self._is_small and any(
-            _is_part_held(consumer, wanted, producer, i) for i in producer.required_parts
-        ):
-            return NONE
         return self._within_budget(self._omission, wanted)
 
     def shared(self) -> Answer:
@@ -340,18 +325,9 @@ class Screen:
                     meeting[wanted].append(index)
         return meeting
 
-    @cached_property
+    @property
     def _has_easy_body(self) -> bool:
-        """Whether each required part can be met by its sample, all names being different."""
-        side = self._producer
-        required = side.profile.required_parts
-        samples = [side.profile.samples[index] for index in required]
-        names = [sample for sample in samples if sample is not None]
-        return (
-            "" not in samples
-            and len(names) == len(set(names))
-            and all(side.kinds[index] for index in required)
-        )
+        return self._producer.profile.easy_body is not None
 
     def _shared(self) -> Answer:
         body: dict[str | int, PartType] = {}
@@ -387,8 +363,7 @@ class Screen:
     @cached_property
     def _taken(self) -> set[str]:
         """The names in the easy body."""
-        profile = self._producer.profile
-        return {sample for i in profile.required_parts if (sample := profile.samples[i])}
+        return {part.name for part in self._producer.profile.easy_body or () if part.name}
 
     def _body_of(self, chosen: Mapping[int, TypeSet]) -> Types:
         """Return a valid body of samples, with the types chosen for some parts."""
@@ -400,8 +375,7 @@ class Screen:
 
     def _part(self, name: str | None, kinds: TypeSet) -> PartType:
         """Return a part with the likeliest of some content types."""
-        # The lowest bit: well-known types are numbered by how common they are.
-        number = (kinds & -kinds).bit_length() - 1
+        number = lowest(kinds)
         if number < len(WELL_KNOWN):
             return PartType(name, WELL_KNOWN[number])
         return PartType(name, self._odd_types[number - len(WELL_KNOWN)])
@@ -436,16 +410,6 @@ class Screen:
                 if both:
                     return self._part(name, both)
         return None
-
-
-def _is_part_held(outer: Profile, j: int, inner: Profile, i: int) -> bool:
-    """Tell whether one schema part accepts all that another accepts, as a glance shows."""
-    mine, theirs = inner.names[i], outer.names[j]
-    if not is_held(outer.types[j], inner.types[i]):
-        return False
-    if mine is None or theirs is None:
-        return mine is theirs
-    return is_held(theirs, mine)
 
 
 def _is_inside(inner: _Side, i: int, outer: _Side, j: int) -> bool:

@@ -1,6 +1,6 @@
 """Messages that still arrive, and bodies that are sent part by part.
 
-`Assembler` makes the body of what a format streams; `part_lines` and `sse` send a body.
+`Assembler` builds a body from the stream of a format; `part_lines` and `sse` send a body.
 """
 
 from messagebody.streaming.assembler import Assembler, stream_names

@@ -9,7 +9,7 @@ _FINAL: Final = {"completed", "failed", "canceled", "rejected"}
 
 
 class ArtifactUpdates(Accumulator):
-    """Artifacts are new, replaced, or appended to; a task holds them all."""
+    """The artifacts of a task, which are added, replaced or extended."""
 
     format = "a2a"
 
@@ -21,8 +21,8 @@ class ArtifactUpdates(Accumulator):
         self._message: dict[str, Any] | None = None
 
     def feed(self, event: dict[str, Any]) -> None:
-        """Take a response of a stream, or what it holds."""
-        # 1.0 wraps each response by its kind; 0.3 sends what is in it bare.
+        """Take a response of a stream, or its content."""
+        # 1.0 wraps each response in a member for its kind; 0.3 sends only the content.
         event = next((event[key] for key in _WRAPPERS if isinstance(event.get(key), dict)), event)
         if "artifact" in event:
             self._update(event, member(event, "artifact", dict))
@@ -52,7 +52,7 @@ class ArtifactUpdates(Accumulator):
                 held["metadata"] = said
         else:
             held = self._artifacts[key] = {**artifact, "parts": []}
-            # Without `append` an artifact is replaced, even after its last chunk.
+            # Without `append`, an artifact is replaced, even after its last chunk.
             self._ended.discard(key)
         for part in parts:
             self.begin(held["parts"], part)
@@ -86,5 +86,5 @@ class ArtifactUpdates(Accumulator):
         return {**artifact, "parts": joined_texts(artifact["parts"], "text", texts)}
 
     def is_cut(self) -> bool:
-        """Return whether an artifact misses its last chunk."""
+        """Return whether the last chunk of an artifact is missing."""
         return not self.is_over and bool(self._artifacts.keys() - self._ended)

@@ -1,4 +1,4 @@
-"""Accumulators: the message that the events of one format make, as far as they came."""
+"""Accumulators: the message that is made of the events of one format so far."""
 
 from typing import Any, ClassVar, Self
 
@@ -12,9 +12,9 @@ class OutOfPlace(Exception):
     """Report an event that does not fit those before it; the text says why."""
 
 
-# `text += piece` copies all before it, which is quadratic in a message of many pieces.
+# `text += piece` copies the text each time, which is quadratic for many pieces.
 class Pieces:
-    """Text that arrives in pieces; it is joined when somebody looks at it."""
+    """Text that arrives in pieces; it is joined when it is read."""
 
     __slots__ = ("_pieces",)
 
@@ -26,7 +26,7 @@ class Pieces:
         self._pieces.append(text)
 
     def __str__(self) -> str:
-        # Joined once and kept, so that looking after every event does not join all again.
+        # Joined once and kept, so that reading it after every event does not join all pieces again.
         if len(self._pieces) > 1:
             self._pieces = ["".join(self._pieces)]
         return self._pieces[0] if self._pieces else ""
@@ -36,7 +36,7 @@ class Pieces:
 
 
 def plain(value: Any) -> Any:
-    """Return a copy of a value in which text is whole."""
+    """Return a copy of a value in which each text is joined."""
     if isinstance(value, Pieces):
         return str(value)
     if isinstance(value, dict):
@@ -48,7 +48,7 @@ class Accumulator:
     """Make the message of a stream of events.
 
     Arguments:
-        join: whether neighbouring texts of one part become one, where a format keeps its pieces.
+        join: whether neighbouring texts of one part become one, in formats that keep the pieces.
         limits: what to take before refusing.
     """
 
@@ -60,7 +60,7 @@ class Accumulator:
         self.is_over = False
         """Whether the stream said that it ended."""
         self.shape = 0
-        """It grows with every block that begins or changes in kind, and not with more text."""
+        """A counter that grows when a block begins or changes its kind, but not with more text."""
         self._limits = limits
         self._taken = 0
 
@@ -73,7 +73,7 @@ class Accumulator:
         """Take the next event.
 
         Raises:
-            OutOfPlace: it does not fit to those before it.
+            OutOfPlace: it does not fit the events before it.
         """
         raise NotImplementedError
 
@@ -85,7 +85,7 @@ class Accumulator:
         """Return whether the stream could still go on."""
         return not self.is_over
 
-    # What all have alike
+    # What all formats have in common
 
     def grow(self, text: Pieces, more: Any) -> None:
         """Add a piece to a text.
@@ -135,7 +135,7 @@ def at(blocks: list[Any], index: Any, what: str) -> Any:
     """Return the block of an index.
 
     Raises:
-        OutOfPlace: there is none.
+        OutOfPlace: there is no such block.
     """
     # Python counts a negative index from the end, and events may not.
     if type(index) is not int or not 0 <= index < len(blocks):
@@ -162,17 +162,17 @@ def _shown(index: Any) -> str:
 
 
 def next_of(blocks: list[Any], index: Any, what: str) -> None:
-    """Refuse the begin of a block that is not the next one.
+    """Refuse the beginning of a block that is not the next one.
 
     Raises:
-        OutOfPlace: it is another one.
+        OutOfPlace: it is another block.
     """
     if index != len(blocks):
         raise OutOfPlace(f"{what} {_shown(index)} begins, where {len(blocks)} is next")
 
 
 def joined_texts(blocks: list[Any], key: str, allowed: set[str]) -> list[Any]:
-    """Return blocks where neighbours that are only text, and alike, are one.
+    """Return blocks in which neighbours that are equal except for their text are joined.
 
     Arguments:
         blocks: the blocks.
@@ -195,7 +195,7 @@ def joined_texts(blocks: list[Any], key: str, allowed: set[str]) -> list[Any]:
 
 
 def partial_json(text: str) -> Any:
-    """Return the value of JSON that may still be cut: as far as it is certain.
+    """Return the value of JSON that may be incomplete, as far as it is certain.
 
     Examples:
         >>> partial_json('{"city": "Brno", "da'), partial_json('[1, {"a": tr')
@@ -211,7 +211,7 @@ def partial_json(text: str) -> Any:
 
 
 def _ends(text: str) -> list[str]:
-    """Return the text, and what could be its beginning as a whole value, the longest first."""
+    """Return the text, and its possible beginnings that are whole values, the longest first."""
     closing: list[str] = []
     cuts: list[tuple[int, str]] = []
     in_string = is_escaped = False

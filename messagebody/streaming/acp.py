@@ -5,12 +5,12 @@ from typing import Any, Final
 from messagebody.media_types import TEXT_PLAIN
 from messagebody.streaming.accumulator import Accumulator, OutOfPlace, joined_texts, member, objects
 
-# What a part of plain text has beside its text; whoever joins such parts loses nothing.
+# The members of a plain text part besides its text; joining such parts loses nothing.
 _PLAIN: Final = {"content_type", "content_encoding", "name", "content_url", "metadata"}
 
 
 class AgentEvents(Accumulator):
-    """A message is created, gets parts and is completed."""
+    """A message that is created, gets parts and is completed."""
 
     format = "acp"
 
@@ -49,7 +49,7 @@ class AgentEvents(Accumulator):
 
 
 def _joined(parts: list[Any]) -> list[Any]:
-    """Return parts where neighbours of unnamed plain text are one."""
+    """Return parts in which neighbours of unnamed plain text are joined."""
     marked = [
         part if _is_plain(part) else {**part, "content": None, "held": part} for part in parts
     ]

@@ -8,10 +8,10 @@ _ENDS: Final = ("RUN_FINISHED", "RUN_ERROR")
 
 
 class RunEvents(Accumulator):
-    """Texts, thoughts and calls start, grow and end under their ids; results come whole.
+    """Texts, thoughts and calls, which start, grow and end by id; results come whole.
 
-    A run may make several messages. The body has what all of them hold, in the order of their
-    begin.
+    A run may make several messages. The body has the content of all of them, in the order of their
+    beginnings.
     """
 
     format = "ag-ui"
@@ -21,7 +21,7 @@ class RunEvents(Accumulator):
         self._blocks: list[dict[str, Any]] = []
         self._open: dict[tuple[str, str], Pieces] = {}
         self._last: dict[str, str] = {}
-        # Kept beyond the end, to tell a piece that is too late from one that never started.
+        # Kept after the end, to tell a late piece from a piece of a block that never started.
         self._seen: set[tuple[str, str]] = set()
 
     def feed(self, event: dict[str, Any]) -> None:
@@ -57,8 +57,9 @@ class RunEvents(Accumulator):
             self.grow(self._open[about], event.get(piece))
 
     def _chunk(self, sort: str, key: str, piece: str, event: dict[str, Any]) -> None:
-        """Take start, content and end in one: an id is said with the first chunk at least."""
-        # Only the first chunk must state its id; the later ones belong to the last of their sort.
+        """Take start, content and end in one event; at least the first chunk has an id."""
+        # Only the first chunk must state its id; later chunks belong to the last block of their
+        # kind.
         name = event.get(key) or self._last.get(sort)
         if not isinstance(name, str):
             raise OutOfPlace(f"it has no {key}, and there was none before")
@@ -81,5 +82,5 @@ class RunEvents(Accumulator):
         self.begin(self._blocks, block)
 
     def message(self) -> Any:
-        """Return what the messages hold so far."""
+        """Return the content of the messages so far."""
         return plain(self._blocks)

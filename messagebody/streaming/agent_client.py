@@ -8,7 +8,7 @@ _CHUNKS: Final = ("agent_message_chunk", "agent_thought_chunk", "user_message_ch
 
 
 class SessionUpdates(Accumulator):
-    """Chunks are blocks of a message; a tool is updated under its id."""
+    """Chunks, which are blocks of a message, and tools, which are updated by id."""
 
     format = "agent-client"
 
@@ -48,7 +48,7 @@ class SessionUpdates(Accumulator):
         return joined_texts(blocks, "text", {"type"}) if self.join else blocks
 
     def is_cut(self) -> bool:
-        """Return False: no update says that it is the last."""
+        """Return False, because no update states that it is the last."""
         return False
 
 

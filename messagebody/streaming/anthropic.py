@@ -18,7 +18,7 @@ _TEXTS: Final = {"text_delta": "text", "thinking_delta": "thinking"}
 
 
 class AnthropicEvents(Accumulator):
-    """Blocks begin, grow and stop, one after the other, between the message's start and stop."""
+    """Blocks that begin, grow and stop one after the other, between start and stop of a message."""
 
     format = "anthropic"
 
@@ -65,7 +65,7 @@ class AnthropicEvents(Accumulator):
                 message |= member(event, "delta", dict)
                 usage = member({"usage": {}, **event}, "usage", dict)
                 before = message.get("usage") if isinstance(message.get("usage"), dict) else {}
-                # A count that a delta leaves open stays what the start said.
+                # A count that is missing in a delta keeps its value from the start.
                 said = {key: value for key, value in usage.items() if value is not None}
                 message["usage"] = {**(before or {}), **said}
             case "message_stop":
@@ -76,7 +76,7 @@ class AnthropicEvents(Accumulator):
                 raise OutOfPlace("no event has this type")
 
     def _is_open(self, event: dict[str, Any]) -> int:
-        # `at` tells what is wrong with it: -1 only keeps a wrong type from the comparison.
+        # -1 only avoids comparing a wrong type; `at` then raises the error.
         index: int = event["index"] if type(event.get("index")) is int else -1
         at(self._blocks, event.get("index"), "block")
         if index != self._open:
@@ -103,10 +103,11 @@ class AnthropicEvents(Accumulator):
             raise OutOfPlace(f"block {index} has no place for its delta")
 
     def message(self) -> Any:
-        """Return the message so far; arguments of calls as far as they are certain."""
+        """Return the message so far, with arguments of calls as far as they are certain."""
         blocks = plain(self._blocks)
         for index, text in self._inputs.items():
             value = partial_json(str(text))
-            # The input is an object from its first piece on, of which nothing may be certain yet.
+            # The input is an object from the first piece on, even if none of its members is certain
+            # yet.
             blocks[index]["input"] = value if isinstance(value, dict) else {}
         return {"role": "assistant", **(self._message or {}), "content": blocks}

@@ -54,13 +54,13 @@ class Assembler:
 
     Arguments:
         format: the name of the format, such as "anthropic"; "messagebody" for `part_lines`.
-        join: whether neighbouring texts of one part become one, where the protocol's own reducer
-            keeps every chunk apart (A2A, ACP, Agent Client).
-        schema: what the body must be; then `status` says where the message stands.
-        limits: what to take before refusing.
+        join: whether neighbouring texts of one part become one, if the protocol's own reducer keeps
+            every chunk apart (A2A, ACP, Agent Client).
+        schema: the schema of the body; it is needed for `status`.
+        limits: the limits of the reader.
 
     Raises:
-        MessageBodyError: no stream of this format is known; the text lists those that are.
+        MessageBodyError: the format has no known stream; the text lists the formats that have one.
 
     Examples:
         >>> assembler = Assembler("openai-chat")
@@ -86,21 +86,21 @@ class Assembler:
         self._format = format
         self._limits = require_limits(limits)
         self._accumulator = _STREAMS[format](join=join, limits=self._limits)
-        # Kept, because an earlier body may be looked at after more events came.
+        # Kept, because an earlier body may be read after more events.
         self._events: list[Any] = []
         self._verdict = None if schema is None else _Verdict(schema)
 
     def feed(self, event: Any) -> MessageBody:
         """Take the next event and return the body so far.
 
-        The body is made when somebody looks at it, so that many events cost no more than their
+        The body is built only when you look at it, so that many events cost no more than their
         text.
 
         Arguments:
-            event: parsed JSON, JSON as text or bytes, or what the SDK has for an event.
+            event: parsed JSON, JSON as text or bytes, or an event object of the SDK.
 
         Raises:
-            EnvelopeError: it is out of order, for an unknown part, after the end, or no event.
+            EnvelopeError: it is out of order, for an unknown part, after the end, or not an event.
             DecodeError: the message grows beyond a limit.
         """
         number = len(self._events)
@@ -119,7 +119,7 @@ class Assembler:
     def finish(self) -> Converted[MessageBody]:
         """Return the body of the whole message, as `to_body` of its format makes it.
 
-        A stream that broke off gives what came, and a loss says so.
+        A stream that broke off gives the content so far, and a loss reports it.
         """
         done = self._converted(self._accumulator)
         if not self._accumulator.is_cut():
@@ -131,7 +131,7 @@ class Assembler:
 
     @property
     def status(self) -> Status:
-        """Where the message stands by the schema: "invalid" and "hopeless" are for good.
+        """The status of the message by the schema: "invalid" and "hopeless" are final.
 
         Raises:
             InvalidArgument: the assembler has no schema.
@@ -140,7 +140,7 @@ class Assembler:
 
     @property
     def violations(self) -> tuple[Violation, ...]:
-        """What is wrong for good; empty while the message can still become valid.
+        """The final violations; empty while the message can still become valid.
 
         Raises:
             InvalidArgument: the assembler has no schema.
@@ -164,11 +164,11 @@ class Assembler:
         return adapter(self._format).to_body(message, **options)
 
     def _made_at(self, count: int) -> Callable[[], MessageBody]:
-        """Return what makes the body after some events; if more came since, they are left out."""
+        """Return a function that builds the body after some events, without later ones."""
 
         def make() -> MessageBody:
             accumulator = self._accumulator
-            # An accumulator only goes forward, so an earlier state is made by feeding again.
+            # An accumulator can't go back, so the events are fed again for an earlier state.
             if count != len(self._events):
                 accumulator = type(accumulator).of(accumulator)
                 for event in self._events[:count]:
@@ -185,7 +185,7 @@ def _refused(number: int, event: Any, why: str) -> EnvelopeError:
 
 
 class _SoFar(MessageBody):
-    """A body that is made when somebody looks at it."""
+    """A body that is built when it is read."""
 
     __slots__ = ("_make",)
 
@@ -193,13 +193,13 @@ class _SoFar(MessageBody):
 
     @classmethod
     def of(cls, make: Callable[[], MessageBody]) -> "_SoFar":
-        """Return a body that is not made yet."""
+        """Return a body that is not built yet."""
         body = cls.__new__(cls)
         body._make = make
         return body
 
     def __getattr__(self, name: str) -> Any:
-        # Only a slot that is still empty comes here.
+        # Python only calls this for a slot that is still empty.
         if name not in {"_parts", "_resolver"}:
             raise AttributeError(name)
         made = self._make()
@@ -207,12 +207,12 @@ class _SoFar(MessageBody):
         return getattr(self, name)
 
     def __reduce__(self) -> Any:
-        # What makes the body is a closure, which pickle can't write.
+        # The builder of the body is a closure, which pickle can't write.
         return MessageBody.from_dicts, (self.to_dicts(),)
 
 
 class _Verdict:
-    """What a schema says of a message while it arrives: each part is asked about once."""
+    """The verdict of a schema about an arriving message; each part is checked once."""
 
     def __init__(self, schema: MessageBodySchema) -> None:
         self._stream = schema.stream()
@@ -227,14 +227,14 @@ class _Verdict:
         return self._stream.finish()
 
     def update(self, shape: int, body: Callable[[], MessageBody]) -> None:
-        """Take the parts that are new since the last time."""
-        # More text in a part changes no verdict, and most events bring only that.
+        """Take the parts that are new since the last call."""
+        # Most events only bring more text for a part, which changes no verdict.
         if shape == self._shape:
             return
         self._shape = shape
         counts: dict[tuple[str | None, str], int] = {}
         for part in body():
-            # Counted, because several parts may be alike in both.
+            # Counted, because several parts may be equal in both.
             key = (part.name, part.content_type)
             counts[key] = counts.get(key, 0) + 1
             if counts[key] > self._fed.get(key, 0):

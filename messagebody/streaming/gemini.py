@@ -12,7 +12,7 @@ from messagebody.streaming.accumulator import (
 
 
 class GeminiChunks(Accumulator):
-    """Each chunk has some parts; neighbouring texts of one kind are one."""
+    """Chunks with parts; neighbouring texts of one kind are joined."""
 
     format = "gemini"
 

@@ -14,7 +14,7 @@ from messagebody.wire import strict_json
 
 
 class MessagePieces(Accumulator):
-    """Each chunk has text, or blocks and pieces of calls that are told apart by their index."""
+    """Chunks with text, or with blocks and pieces of calls, which have an index."""
 
     format = "langchain"
 
@@ -26,7 +26,7 @@ class MessagePieces(Accumulator):
         self._calls: list[dict[str, Any]] = []
 
     def feed(self, event: dict[str, Any]) -> None:
-        """Take a chunk, as `model_dump` or `message_to_dict` gives it."""
+        """Take a chunk, in the form of `model_dump` or `message_to_dict`."""
         if event.get("type") not in ("AIMessageChunk", "ai"):
             raise OutOfPlace("it is not an AIMessageChunk")
         data = member(event, "data", dict) if "data" in event else event
@@ -53,7 +53,7 @@ class MessagePieces(Accumulator):
         index, kind = piece.get("index"), piece.get("type")
         found = None
         if index is not None:
-            # From the end: a number that comes again means its latest block.
+            # Searched from the end, because a repeated number means its latest block.
             found = next((each for each in reversed(held) if each.get("index") == index
                           and each.get("type") == kind), None)  # fmt: skip
         elif kind == "text" and held and held[-1].get("type") == "text" and "index" in piece:
@@ -78,7 +78,7 @@ class MessagePieces(Accumulator):
         """Return the message so far."""
         blocks = [{key: value for key, value in block.items() if (key, value) != ("index", None)}
                   for block in plain(self._blocks)]  # fmt: skip
-        # Models that stream plain text get plain text back, as `AIMessage` has it.
+        # Streams of plain text become plain text again, as in `AIMessage`.
         is_text = not self._is_list and len(blocks) < 2
         content = blocks[0]["text"] if is_text and blocks else blocks
         data: dict[str, Any] = {"type": "ai", **self._about, "content": content}
@@ -86,7 +86,7 @@ class MessagePieces(Accumulator):
             said = {"name": call.get("name") or "", "id": call.get("id")}
             value = _arguments(call.get("args") or "")
             if value is None:
-                # As LangChain itself calls arguments that are cut: they are shown, and never run.
+                # LangChain itself uses this type for cut arguments, which are shown and never run.
                 broken = {**said, "args": call.get("args") or "", "type": "invalid_tool_call"}
                 data.setdefault("invalid_tool_calls", []).append({**broken, "error": None})
             else:
@@ -95,12 +95,12 @@ class MessagePieces(Accumulator):
         return {"type": "ai", "data": data}
 
     def is_cut(self) -> bool:
-        """Return False: most models do not say which chunk is the last."""
+        """Return False, because most models do not state which chunk is the last."""
         return False
 
 
 def _arguments(text: str) -> dict[str, Any] | None:
-    """Return the arguments of a call; None while they are not an object."""
+    """Return the arguments of a call; None as long as they are not an object."""
     try:
         value = strict_json.loads(text or "{}", depth=100)
     except strict_json.InvalidJson:

@@ -10,11 +10,11 @@ from messagebody.streaming.accumulator import Accumulator, OutOfPlace, member
 
 
 def part_lines(body: MessageBody, *, start: int = 0) -> Iterator[str]:
-    r"""Yield a body as lines of JSON, a part a line, and a last one that says how many there were.
+    r"""Yield a body as lines of JSON, one per part, and a last line with the number of parts.
 
     Arguments:
         body: the body.
-        start: the index of the part to begin with: who lost the connection asks for the next one.
+        start: the index of the first part to yield, for a receiver that has lost the connection.
 
     Examples:
         >>> from messagebody import Part
@@ -31,7 +31,8 @@ def sse(body: MessageBody, *, start: int = 0) -> Iterator[str]:
 
     Arguments:
         body: the body.
-        start: the index to begin with: one more than the `Last-Event-ID` of who comes again.
+        start: the index to begin with: one more than the `Last-Event-ID` of a client that
+            reconnects.
 
     Examples:
         >>> from messagebody import Part
@@ -47,7 +48,7 @@ def sse(body: MessageBody, *, start: int = 0) -> Iterator[str]:
 
 def _values(body: MessageBody, start: int) -> Iterator[tuple[int | None, dict[str, Any]]]:
     for index in range(start, len(body)):
-        # One at a time, so that a large body is never in memory as JSON.
+        # One part at a time, so that a large body is never in memory as JSON.
         [part] = MessageBody([body[index]]).to_dicts()
         yield index, {"part": part}
     yield None, {"end": len(body)}
@@ -58,7 +59,7 @@ def _dumped(value: Any) -> str:
 
 
 class PartLines(Accumulator):
-    """Parts come whole, one after the other; the last line says how many there are."""
+    """Whole parts, one after the other; the last line has their number."""
 
     format = "messagebody"
 
@@ -82,7 +83,7 @@ class PartLines(Accumulator):
             [made] = MessageBody.from_dicts([part], limits=self._limits)
         except MessageBodyError as error:
             raise OutOfPlace(f"its part is not one: {error}") from error
-        # Told here by its line: otherwise only the whole body would be refused, at the end.
+        # Reported here with its line; otherwise the whole body would be refused at the end.
         if made.name in self._names:
             raise OutOfPlace(f"a part before has its name, {made.name}")
         self._names |= {made.name} if made.name is not None else set()

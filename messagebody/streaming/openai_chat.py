@@ -15,7 +15,7 @@ from messagebody.streaming.accumulator import (
 
 
 class ChatChunks(Accumulator):
-    """Each chunk has a piece of the one choice; calls are told apart by their index."""
+    """Chunks with pieces of the one choice; calls have an index."""
 
     format = "openai-chat"
 
@@ -31,13 +31,13 @@ class ChatChunks(Accumulator):
             if not isinstance(choice, dict) or choice.get("index", 0) != 0:
                 raise OutOfPlace("it has another choice than the first: this makes one message")
             delta = member({"delta": {}, **choice}, "delta", dict)
-            # An empty delta says nothing: only more content after the finish is out of order.
+            # An empty delta is allowed: only content after the finish is out of order.
             if self._is_finished and any(value for value in delta.values()):
                 raise OutOfPlace("the choice has finished")
             self._delta(delta)
             self._is_finished |= choice.get("finish_reason") is not None
         if self._is_finished:
-            # With `include_usage`, a chunk without choices follows the finish, and is the last.
+            # With `include_usage`, a last chunk without choices follows the finish.
             self.is_over = event["choices"] == []
 
     def _delta(self, delta: dict[str, Any]) -> None:
@@ -53,8 +53,8 @@ class ChatChunks(Accumulator):
                 self._grow(self._message, key, value)
 
     def _grow(self, holder: dict[str, Any], key: str, value: Any) -> None:
-        """Add to a member: text and lists grow, objects do so within, the rest is replaced."""
-        # Where a chunk repeats id or type, it replaces them: joined, they would name nothing.
+        """Add to a member: text and lists grow, objects are merged, other values are replaced."""
+        # A repeated id or type replaces the old one: joined, they would have no meaning.
         if isinstance(value, str) and key not in {"id", "type"}:
             if not isinstance(holder.get(key), Pieces):
                 self.shape += 1
@@ -91,12 +91,12 @@ class ChatChunks(Accumulator):
         for call in calls:
             held = call.get("function") or call["custom"]
             call.setdefault("type", "function" if "function" in call else "custom")
-            # A body is read at every event, and the adapter refuses a call without these.
+            # The body may be read at every event, and the adapter refuses a call without these.
             call.setdefault("id", "")
             held.setdefault("name", "")
             held.setdefault("arguments" if "function" in call else "input", "")
         return {**message, "tool_calls": calls} if calls else message
 
     def is_cut(self) -> bool:
-        """Return whether the stream ended before the choice did."""
+        """Return whether the stream ended before the choice."""
         return not self._is_finished

@@ -13,7 +13,7 @@ from messagebody.streaming.accumulator import (
     plain,
 )
 
-# What grows in an item: the member, or the list of members that the index is of.
+# The growing member of an item, or the list that an index refers to.
 _OF_ITEM: Final = {
     "function_call_arguments": "arguments", "mcp_call_arguments": "arguments",
     "custom_tool_call_input": "input", "code_interpreter_call_code": "code",
@@ -28,7 +28,7 @@ _ENDS: Final = ("response.completed", "response.incomplete", "response.failed")
 
 
 class ResponsesEvents(Accumulator):
-    """Items and their contents are added, grow and are done; each event has a number."""
+    """Items and contents, which are added, grow and are done; each event has a number."""
 
     format = "openai-responses"
 
@@ -109,7 +109,7 @@ class ResponsesEvents(Accumulator):
             holder[key] = event[key]
 
     def message(self) -> Any:
-        """Return the items so far, without what has not begun to be content."""
+        """Return the items so far, without those that have no content yet."""
         items = plain(self._items)
         return [
             item

@@ -12,7 +12,7 @@ from messagebody.streaming.accumulator import (
 )
 
 _TEXTS: Final = {"text": "content", "thinking": "content", "tool-call": "args"}
-# Events of a run, around those of the response: its stream has both.
+# Events of a run, which its stream has besides those of the response.
 _OTHERS: Final = (
     "final_result", "function_tool_call", "function_tool_result", "builtin_tool_call",
     "builtin_tool_result",
@@ -20,7 +20,7 @@ _OTHERS: Final = (
 
 
 class ResponseEvents(Accumulator):
-    """Parts start under an index, and grow; one that starts again is replaced."""
+    """Parts, which start with an index and grow; a part that starts again is replaced."""
 
     format = "pydantic-ai"
 
@@ -51,7 +51,7 @@ class ResponseEvents(Accumulator):
         if kind == "part_delta":
             self._delta(part, member(event, "delta", dict))
         elif kind == "part_end":
-            # The end holds the whole part, which counts more than the sum of its deltas.
+            # The end event holds the whole part, which has priority over the sum of its deltas.
             self._parts[index] = _growing(member(event, "part", dict))
             self._ended.add(index)
         else:
@@ -88,7 +88,7 @@ class ResponseEvents(Accumulator):
         return {"kind": "response", "parts": plain(self._parts)}
 
     def is_cut(self) -> bool:
-        """Return False: no event says that it is the last."""
+        """Return False, because no event states that it is the last."""
         return False
 
 

@@ -1,4 +1,4 @@
-"""The stream of Vercel's AI SDK: the chunks of which its user interfaces make messages."""
+"""The stream of Vercel's AI SDK: the chunks that its user interfaces turn into messages."""
 
 from typing import Any, Final
 
@@ -23,7 +23,7 @@ _ABOUT: Final = ("title", "toolMetadata", "providerExecuted")
 
 
 class MessageChunks(Accumulator):
-    """Texts and thoughts start, grow and end under their ids; tools go from input to output."""
+    """Texts and thoughts, which start, grow and end by id, and tools with input and output."""
 
     format = "vercel-ai"
 
@@ -63,7 +63,7 @@ class MessageChunks(Accumulator):
                 self.begin(self._parts, {"type": "step-start"})
             case "reset-step":
                 self._reset()
-            # An aborted message ends too: what came until then stays, as in the user interface.
+            # An aborted message ends too: the content so far stays, as in the user interface.
             case "finish" | "abort":
                 self.end()
             case "error":
@@ -74,10 +74,10 @@ class MessageChunks(Accumulator):
                 raise OutOfPlace("no chunk has this type")
 
     def _reset(self) -> None:
-        """Take back the parts of this step."""
+        """Remove the parts of this step."""
         starts = [index for index, part in enumerate(self._parts) if part["type"] == "step-start"]
         del self._parts[(starts[-1] + 1 if starts else 0) :]
-        # A step that is tried again may use the same ids again.
+        # A repeated step may use the same ids.
         self._texts, self._tools, self._inputs = {}, {}, {}
         self.shape += 1
 
@@ -100,11 +100,11 @@ class MessageChunks(Accumulator):
             held["state"] = "done"
             if event.get("citations") is not None:
                 held["citations"] = event["citations"]
-            # So that a later text may have the same id, as in a next step.
+            # A later text may have the same id, for example in the next step.
             del self._texts[about]
 
     def _value(self, kind: str, event: dict[str, Any]) -> None:
-        """Take a value: one with an id replaces the one before, a transient one is left out."""
+        """Take a value: one with an id replaces the earlier one, a transient one is left out."""
         if event.get("transient"):
             return
         name = event.get("id")
@@ -132,7 +132,7 @@ class MessageChunks(Accumulator):
         if event.get("providerMetadata") is not None:
             place = "result" if kind.startswith("tool-output") else "call"
             part[f"{place}ProviderMetadata"] = event["providerMetadata"]
-        # A piece of input changes no part's kind; all else changes the state of one.
+        # A piece of input does not change the kind of a part; other events change its state.
         self.shape += kind != "tool-input-delta"
         self._advance(kind.removeprefix("tool-"), key, part, event)
         return None
@@ -143,7 +143,7 @@ class MessageChunks(Accumulator):
             part = self._tools[key] = {}
             self.begin(self._parts, part)
         name = member(event, "toolName")
-        # Tools that are known only at run time have no type of their own in a user interface.
+        # Tools that are only known at run time have no own type in a user interface.
         dynamic = {"type": "dynamic-tool", "toolName": name}
         part |= dynamic if event.get("dynamic") else {"type": f"tool-{name}"}
         part["toolCallId"] = key
@@ -185,7 +185,7 @@ class MessageChunks(Accumulator):
         raise OutOfPlace("nobody asked for this approval")
 
     def message(self) -> Any:
-        """Return the message so far; inputs of tools as far as they are certain."""
+        """Return the message so far, with inputs of tools as far as they are certain."""
         parts = plain(self._parts)
         for part in parts:
             if part.get("state") == "input-streaming" and part.get("toolCallId") in self._inputs:

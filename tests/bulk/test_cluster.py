@@ -5,7 +5,8 @@ import os
 import random
 import signal
 import socket
-from collections.abc import Iterator
+import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ import pytest
 
 from messagebody import MessageBody, Part, bulk
 from tests.bulk import functions
-from tests.bulk.helpers import bodies, results, tree, write_log
+from tests.bulk.helpers import SCHEMA, bodies, results, tree, write_log
 
 distributed = pytest.importorskip("distributed")
 SHARD = 15_000
@@ -83,6 +84,38 @@ def test_a_cluster_here_does_not_need_the_port_of_another(tmp_path: Path) -> Non
             other.listen()
         report = bulk.digest(log, out=tmp_path / "out", engine="dask", workers=1)
     assert report.counts["messages"] == 20
+
+
+def _jobs(store: Path) -> dict[str, Callable[..., bulk.Report]]:
+    return {
+        "validate": lambda log, **how: bulk.validate(log, SCHEMA, **how),
+        "table": bulk.table,
+        "convert": lambda log, **how: bulk.convert(log, target="anthropic", **how),
+        "offload": lambda log, **how: bulk.offload(
+            log, store, offload_options={"threshold": 100}, **how
+        ),
+    }
+
+
+@pytest.mark.parametrize("job", ["validate", "table", "convert", "offload"])
+def test_threads_of_a_worker_change_nothing(job: str, tmp_path: Path) -> None:
+    log = write_log(tmp_path / "a.jsonl", bodies(300))
+    act = _jobs(tmp_path / "store")[job]
+    interval = sys.getswitchinterval()
+    with (
+        distributed.LocalCluster(
+            n_workers=1, threads_per_worker=8, processes=False, dashboard_address="127.0.0.1:0"
+        ) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        sys.setswitchinterval(1e-5)
+        try:
+            how = {"engine": "dask", "client": client}
+            assert act(log, out=tmp_path / "out", shard_bytes=3_000, **how).shards > 30
+        finally:
+            sys.setswitchinterval(interval)
+    act(log, out=tmp_path / "calm", engine="serial", shard_bytes=3_000)
+    assert tree(tmp_path / "out") == tree(tmp_path / "calm")
 
 
 def _without_litter(out: Path) -> dict[str, bytes]:

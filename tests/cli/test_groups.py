@@ -76,8 +76,12 @@ class TestRegistry:
     def test_workers(self, shell: Shell, agents: str, tmp_path: Path) -> None:
         shell("registry", "add", "agents.db", agents, "--workers", "1")
         assert shell("registry", "pairs", "agents.db").out == "painter → teller\n"
-        both = shell("registry", "add", "agents.db", agents, "--workers", "1", "--dask", "x")
-        assert (both.code, "either --workers or --dask" in both.err) == (2, True)
+        certified = shell("registry", "certify", "agents.db", "--workers", "1")
+        assert certified.code == 0
+        assert shell("registry", "verify", "agents.db").code == 0
+        for command in (["add", "agents.db", agents], ["certify", "agents.db"]):
+            both = shell("registry", *command, "--workers", "1", "--dask", "x")
+            assert (both.code, "either --workers or --dask" in both.err) == (2, True)
         nobody = shell("registry", "add", "new.db", agents, "--dask", "tcp://127.0.0.1:1")
         assert (nobody.code, "no scheduler answers" in nobody.err) == (2, True)
         assert not (tmp_path / "new.db").exists()

@@ -101,6 +101,27 @@ def pair(seed: int) -> tuple[Schema, Schema]:
     return GENERATORS[seed % len(GENERATORS)](rng)
 
 
+FEW_NAMES = ["/a", "/b", "/ab", "/ba"]
+APART = [f"{main}/{sub}" for main in ("text", "image") for sub in ("plain", "html", "png", "json")]
+
+
+def crowded(rng: random.Random) -> tuple[Schema, Schema]:
+    """Return schemas whose required parts, mostly of types that are apart, fill a few names."""
+    names = FEW_NAMES[: rng.randint(2, 4)]
+
+    def some(choices: list[str]) -> str:
+        return choices[0] if len(choices) == 1 else "{" + ",".join(choices) + "}"
+
+    def part() -> Triple:
+        kinds = rng.sample(APART, rng.choice((1, 1, 1, 2)))
+        fewer = rng.sample(names, rng.randint(1, len(names)))
+        return some(names if rng.random() < 0.7 else fewer), some(kinds), rng.random() < 0.9
+
+    a = [part() for _ in range(rng.randint(len(names), len(names) + 2))]
+    b = [part() for _ in range(rng.randint(0, 2))]
+    return a, b + [("/*", rng.choice(["*/*", "text/*"]), False)][: rng.randint(0, 4)]
+
+
 WORDS = ["report", "data_2", "a-b", "x.y", "Index", "README.md", "0", "page10"]
 STEMS = ["/", "/sources/", "/**/", "/*/", "/{sources,charts}/", "/sources/{2024,2025}/"]
 LEAVES = ["*", "*.md", "report*", "*_*", "{report,data_2}", "**", "{*.md,x.*}", *WORDS]

@@ -64,6 +64,7 @@ def expand(pattern: str) -> list[str]:
     ]
 
 
+@functools.lru_cache(1 << 17)
 def segment_matches(glob: str, segment: str) -> bool:
     return re.fullmatch("[^/]*".join(map(re.escape, re.split(r"\*+", glob))), segment) is not None
 

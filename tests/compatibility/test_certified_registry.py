@@ -2,13 +2,18 @@
 
 import json
 import sqlite3
+from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
 from contextlib import closing
+from itertools import pairwise
+from multiprocessing import get_context
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from messagebody import certificates
 from messagebody.compatibility import Agent, Registry, StoredRegistry
+from messagebody.errors import InvalidArgument, MessageBodyError
 from tests.compatibility.test_inclusion import schema
 from tests.compatibility.test_registry import AUDIO, IMAGE, TEXT
 from tests.compatibility.test_stored import schemas
@@ -52,6 +57,52 @@ def test_a_proof_is_made_once(studio: StoredRegistry, path: Path) -> None:
         ]  # fmt: skip
     with pytest.raises(KeyError):
         studio.certificate("painter", "nobody")
+
+
+class Dying(ThreadPoolExecutor):
+    """An executor that ends in the middle of the work."""
+
+    left = 3
+
+    def submit(self, *call: Any, **how: Any) -> "Future[Any]":
+        self.left -= 1
+        return super().submit(*call, **how) if self.left >= 0 else super().submit(divmod, 1, 0)
+
+
+def test_an_executor_makes_the_same_proofs(path: Path, tmp_path: Path) -> None:
+    found = schemas(30, 5)
+    agents = [Agent(f"agent-{n}", taken, sent) for n, (taken, sent) in enumerate(pairwise(found))]
+    with Registry.open(path) as registry, Registry.open(tmp_path / "other.db") as other:
+        registry.put_all(agents)
+        other.put_all(agents)
+        registry.certify()
+        with Dying(2) as executor, pytest.raises(MessageBodyError, match="ZeroDivisionError"):
+            other.certify(executor=executor)
+        assert 0 < len(kept(tmp_path / "other.db")) < len(kept(path))
+        with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
+            left = other.certify(executor=pool)
+        assert (left, left.proved) == ([], len([*registry.pairs()]))
+        with pytest.raises(InvalidArgument, match="Executor"):
+            other.certify(executor="processes")  # type: ignore[arg-type]
+    assert kept(tmp_path / "other.db") == kept(path) != []
+
+
+def test_pairs_without_a_proof_are_told_apart(path: Path) -> None:
+    taken = schema(("/**/*a*b*c*", "text/*", True), ("/**/*b*c*d*", "text/*", True))
+    sent = schema(("/**/*a*b*", "text/*"), ("/**/*b*c*", "text/*"), ("/**/*d*", "text/*"))
+    with Registry.open(path, steps=300) as registry:
+        registry.put_all([Agent("hard", sent, taken), Agent("easy", TEXT, TEXT)])
+        assert {*registry.pairs()} == {("hard", "hard"), ("easy", "easy")}
+        left = registry.certify()
+        assert (left, left.proved) == ([("hard", "hard")], 1)
+        assert len(kept(path)) == 1
+
+
+def test_agents_of_one_schema_share_a_proof(studio: StoredRegistry, path: Path) -> None:
+    assert studio.certify().proved == len([*studio.pairs()]) > len(kept(path))
+    before = kept(path)
+    assert studio.certify().proved == len([*studio.pairs()])
+    assert kept(path) == before
 
 
 def test_proofs_go_with_their_schemas(studio: StoredRegistry, path: Path) -> None:

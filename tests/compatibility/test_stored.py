@@ -99,6 +99,7 @@ def test_it_is_as_check_says_after_any_changes(
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(1200)  # each change waits for the disk
 def test_two_thousand_agents_after_ten_thousand_changes(path: Path) -> None:
     rng, pool, model = random.Random(3), schemas(300, 3), Model()
     with Registry.open(path) as registry:
@@ -255,3 +256,35 @@ def test_agents_of_one_name_are_one(path: Path) -> None:
         assert list(registry.pairs()) == [("a", "a")]
     with pytest.raises(InvalidSchema):
         Registry([Agent("a", TEXT, TEXT), Agent("a", IMAGE, IMAGE)])
+
+
+def test_a_full_disk_changes_nothing(path: Path) -> None:
+    program = """if True:
+        import resource, signal, sys
+        from pathlib import Path
+        from messagebody import MessageBodySchema
+        from messagebody.compatibility import Agent, Registry
+        from messagebody.errors import StoreError
+
+        def limit(size):
+            resource.setrlimit(resource.RLIMIT_FSIZE, (size, resource.RLIM_INFINITY))
+
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        large = MessageBodySchema([(f"/x/{n}", "text/*") for n in range(500)])
+        path = Path(sys.argv[1])
+        with Registry.open(path) as registry:
+            registry.put(Agent("first", large, large))
+            limit(path.stat().st_size)
+            try:
+                registry.put(Agent("second", MessageBodySchema([*large, (None,)]), large))
+            except StoreError as error:
+                print("refused")
+            print(*registry, *registry.takers("first"))
+            limit(resource.RLIM_INFINITY)
+            registry.put(Agent("third", large, large))
+            print(*registry)
+    """
+    done = subprocess.run(
+        [sys.executable, "-c", program, str(path)], check=True, capture_output=True, text=True
+    )
+    assert done.stdout.splitlines() == ["refused", "first first", "first third"]

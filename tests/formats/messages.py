@@ -71,7 +71,7 @@ MESSAGES: dict[str, list[Any]] = {
     ],
     "mcp": [
         {"content": [{"type": "text", "text": '{"temp": 21}'}], "structuredContent": {"temp": 21}},
-        {"content": [], "structuredContent": {"temp": 21}, "isError": False},
+        {"content": [], "structuredContent": {"temp": 21, "sky": "Partly sunny."}, "isError": False},
         {"role": "user", "content": {"type": "text", "text": "Hello!"}},
         {"contents": [{"uri": "memo://insights", "mimeType": "text/plain", "text": "Cats purr."},
                       {"uri": "file:///a/b.bin", "blob": BINARY}]},
@@ -104,7 +104,7 @@ MESSAGES: dict[str, list[Any]] = {
         {"role": "user", "parts": [
             {"functionResponse": {"name": "f", "response": {"output": "Sunny."}}},
             {"functionResponse": {"name": "f", "id": "1", "response": {"error": "Broken."}}},
-            {"functionResponse": {"name": "f", "response": {"temp": [1, 2]}, "parts": [
+            {"functionResponse": {"name": "f", "response": {"temp": [1, 2], "sky": "Partly sunny."}, "parts": [
                 {"inlineData": {"data": PNG, "mimeType": "image/png"}}]}},
             {"fileData": {"fileUri": "https://example.com/v1/files/x", "mimeType": "video/mp4"}}]},
     ],
@@ -155,7 +155,7 @@ MESSAGES: dict[str, list[Any]] = {
                 "tool_input": {"city": "Brno"}, "tool_output": {"output": "Sunny."}}},
             {"content": "Here it is.", "metadata": {
                 "kind": "trajectory", "message": None, "tool_name": "g", "tool_input": {},
-                "tool_output": {"temp": [1, 2]}, "later": 1}},
+                "tool_output": {"temp": [1, 2], "sky": "Partly sunny."}, "later": 1}},
             {"metadata": {"kind": "trajectory", "tool_name": "g", "tool_output": {"error": "Broken."}}},
             {"metadata": {"kind": "trajectory", "tool_name": "g", "tool_output": {"content": [
                 {"content_type": "image/png", "content": PNG, "content_encoding": "base64"},
@@ -257,7 +257,7 @@ MESSAGES: dict[str, list[Any]] = {
             {"type": "text", "text": "Sunny again."},
             {"type": "image", "source": {"type": "data", "value": PNG, "mimeType": "image/png"}}]},
         {"id": "1", "role": "reasoning", "content": "Hm, cats.", "encryptedValue": "x"},
-        {"id": "1", "role": "activity", "activityType": "PLAN", "content": {"steps": [1]}},
+        {"id": "1", "role": "activity", "activityType": "PLAN", "content": {"steps": [1, "Partly sunny."]}},
         {"id": "1", "role": "user", "content": [
             {"type": "text", "text": "Look at these.", "id": "p"},
             {"type": "image", "source": {"type": "data", "value": PNG, "mimeType": "image/png"},

@@ -92,7 +92,8 @@ def _contents(message: Any) -> list[str]:
     said = json.dumps(message)
     texts = ["Look at these.", "Look.", "Cats purr.", "Cats sleep.", "Cats eat.", "Sunny.",
              "Broken.", "Hm, cats.", "First thought.", "Here it is.", "No, I will not.",
-             "Sunny again.", "print(1)", "Thinking hard.", PNG, PDF, WAV, BINARY]  # fmt: skip
+             "Sunny again.", "Partly sunny.", "print(1)", "Thinking hard.",
+             PNG, PDF, WAV, BINARY]  # fmt: skip
     return [text for text in texts if text in said]
 
 
@@ -152,6 +153,15 @@ class TestConversations:
         answers = [part["functionResponse"]["name"] for part in gemini[2]["parts"]]
         assert answers == ["sun", "rain"]
         assert gemini[1]["role"] == "model"
+
+    def test_results_of_a_providers_own_tools_say_so(self) -> None:
+        for kind, said in (
+            ("tool_result", {"id": "1"}),
+            ("web_fetch_tool_result", {"id": "1", "type": "web_fetch_tool_result"}),
+        ):
+            block = {"type": kind, "tool_use_id": "1", "content": "Sunny."}
+            body = adapter("anthropic").to_body({"role": "user", "content": [block]}).value
+            assert [part.metadata for part in body] == [{"tool_result": said}]
 
     def test_results_go_into_the_message_of_their_call(self) -> None:
         """For Vercel, call and result are one part: two messages would call the tool twice."""
@@ -234,7 +244,7 @@ class TestOptions:
         done = adapter("anthropic").from_body(MessageBody([small, large]))
         assert [block["type"] for block in done.value["content"]] == ["image", "image"]
         assert [str(loss) for loss in done.losses] == [
-            "downgraded part 1: anthropic may refuse it: 7,864,320 bytes are what all of it take"
+            "downgraded part 1: anthropic may refuse content of more than 7,864,320 bytes"
         ]
         there = adapter("anthropic").to_body(done.value)
         assert adapter("anthropic").from_body(there.value, rest=there.rest).losses == ()
@@ -263,6 +273,43 @@ class TestOptions:
         blocks = adapter("anthropic").from_body(body).value["content"]
         assert [block["type"] for block in blocks] == ["text", "image"]
         assert blocks[0]["text"] == "/a.png:"
+
+    @pytest.mark.parametrize("name", ["anthropic", "openai-chat"])
+    def test_a_picture_that_a_model_made_is_named_where_none_has_its_place(self, name: str) -> None:
+        body = MessageBody([Part(b"\x89PNG", name="/images/1", content_type="image/png")])
+        blocks = adapter(name).from_body(body).value["content"]
+        assert blocks[0]["text"] == "/images/1:"
+
+    @pytest.mark.parametrize(
+        ("name", "unnamed", "named"),
+        [
+            ("a2a", {"data": {"a": 1}}, {"data": {"a": 1}, "filename": "/x"}),
+            (
+                "a2a-0.3",
+                {"kind": "data", "data": {"a": 1}},
+                {
+                    "kind": "file",
+                    "file": {
+                        "bytes": "eyJhIjogMX0=", "mimeType": "application/json", "name": "/x",
+                    },
+                },
+            ),
+            (
+                "vercel-ai",
+                {"type": "data-json", "data": {"a": 1}},
+                {
+                    "type": "file", "mediaType": "application/json", "filename": "/x",
+                    "url": "data:application/json;base64,eyJhIjogMX0=",
+                },
+            ),
+        ],
+    )  # fmt: skip
+    def test_json_goes_out_as_a_value_unless_its_name_would_be_lost(
+        self, name: str, unnamed: Any, named: Any
+    ) -> None:
+        for path, block in ((None, unnamed), ("/x", named)):
+            body = MessageBody([Part('{"a": 1}', name=path, content_type="application/json")])
+            assert adapter(name).from_body(body).value["parts"] == [block]
 
     @pytest.mark.parametrize("name", ["mcp", "gemini"])
     def test_carry_loses_nothing(self, name: str) -> None:

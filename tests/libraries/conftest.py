@@ -41,9 +41,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    here = Path(__file__).parent
     for item in items:
-        if here in item.path.parents:
+        if item.nodeid.startswith("tests/libraries/"):
             # Libraries warn of one another; that is nothing to do with parts.
             item.add_marker(pytest.mark.filterwarnings("ignore"))
 

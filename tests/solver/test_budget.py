@@ -24,6 +24,7 @@ from messagebody.errors import InvalidArgument, InvalidPattern, InvalidSchema
 from messagebody.globs import content_type_pattern, name_pattern
 from messagebody.part import Part
 from messagebody.schema import MessageBodySchema
+from messagebody.solver.budget import Budget, OutOfBudget
 from tests.compatibility import generators, oracle
 from tests.compatibility.test_inclusion import schema, types
 from tests.compatibility.test_mutants import without_first_look
@@ -181,6 +182,14 @@ class TestSmallBudgets:
         """Steps are a whole number."""
         with pytest.raises(InvalidArgument, match="steps, a whole number from 0 on, got "):
             check(schema(), schema(), steps=steps)
+
+    def test_what_searches_share_is_paid_once(self) -> None:
+        budget = Budget(10)
+        for _ in range(3):
+            budget.spend_once("an automaton", 4)
+        assert budget.left == 6
+        with pytest.raises(OutOfBudget):
+            budget.spend_once("another", 7)
 
     def test_an_example_where_the_budget_ends(self) -> None:
         """The empty body is one, whatever else there is."""

@@ -8,7 +8,7 @@ import random
 import pytest
 
 from messagebody.solver.budget import Budget, OutOfBudget
-from messagebody.solver.cover import cover
+from messagebody.solver.cover import cover, crowd
 
 
 def possible(slots: list[list[int]], needs: int) -> bool:
@@ -51,6 +51,21 @@ def test_sixty_pigeons() -> None:
     needs = [1 << number for number in range(60)]
     assert cover([needs] * 59, (1 << 60) - 1, Budget(200_000)) is None
     assert cover([needs] * 60, (1 << 60) - 1, Budget(200_000)) is not None
+
+
+def test_crowds_against_all_sets_of_needs() -> None:
+    """There is a crowd whenever some needs have fewer slots than they are many."""
+    rng = random.Random(2)
+    found = 0
+    for _ in range(2_000):
+        slots, needs = rng.randint(0, 5), range(rng.randint(0, 6))
+        places = {need: [s for s in range(slots) if rng.random() < 0.4] for need in needs}
+        sets = [each for n in needs for each in itertools.combinations(needs, n + 1)]
+        few = [each for each in sets if len({s for need in each for s in places[need]}) < len(each)]
+        crowding = crowd(places, slots, Budget())
+        assert tuple(sorted(crowding)) in (few or [()]), places
+        found += bool(few)
+    assert 500 < found < 1_500
 
 
 def test_the_budget_ends_it() -> None:

@@ -60,14 +60,22 @@ def registry_command() -> None:
     """
 
 
+_workers = click.option(
+    "--workers", type=click.IntRange(min=1), help="Do the pairs on so many processes."
+)
+_dask = click.option(
+    "--dask",
+    metavar="ADDRESS",
+    help="Do the pairs on a Dask cluster: the address of its scheduler.",
+)
+
+
 @registry_command.command("add")
 @_file
 @click.argument("agents", nargs=-1, required=True, metavar="AGENT.json|DIRECTORY...")
 @lenient_option
-@click.option("--workers", type=click.IntRange(min=1), help="Decide the pairs on processes.")
-@click.option(
-    "--dask", metavar="ADDRESS", help="Decide the pairs on a Dask cluster: of its scheduler."
-)
+@_workers
+@_dask
 @pass_terminal
 def add_agents(
     terminal: Terminal, file: str, agents: tuple[str, ...], workers: int | None, dask: str | None,
@@ -82,8 +90,6 @@ def add_agents(
       messagebody registry add agents.db researcher.json
       messagebody registry add agents.db agents/ --workers 8
     """
-    if workers is not None and dask is not None:
-        raise click.UsageError("give either --workers or --dask")
     # All are read before the file is made: a mistake in one leaves no file behind.
     found = [agent for place in agents for agent in _agents(place)]
     with (
@@ -96,7 +102,9 @@ def add_agents(
 
 @contextmanager
 def _executor(workers: int | None, dask: str | None) -> Iterator[Executor | None]:
-    """Give what decides pairs elsewhere, or None."""
+    """Give what decides or proves pairs elsewhere, or None."""
+    if workers is not None and dask is not None:
+        raise click.UsageError("give either --workers or --dask")
     if dask is not None:
         from messagebody.bulk.cluster import dask_executor
 
@@ -131,15 +139,22 @@ def remove_agent(file: str, name: str, *, lenient: bool) -> None:
 @registry_command.command("certify")
 @_kept
 @lenient_option
+@_workers
+@_dask
 @pass_terminal
-def certify(terminal: Terminal, file: str, *, lenient: bool) -> ExitCode:
+def certify(
+    terminal: Terminal, file: str, workers: int | None, dask: str | None, *, lenient: bool
+) -> ExitCode:
     """Make and keep the proofs of all pairs that fit.
 
     Can be stopped and run again. Exit code 3: the budget ended for some pairs, which are listed.
     """
-    with Registry.open(file, lenient=lenient) as registry:
-        left = registry.certify()
-        terminal.remark(f"{count_of(sum(1 for _ in registry.pairs()) - len(left), 'pair')} proved")
+    with (
+        _executor(workers, dask) as executor,
+        Registry.open(file, lenient=lenient) as registry,
+    ):
+        left = registry.certify(executor=executor)
+    terminal.remark(f"{count_of(left.proved, 'pair')} proved")
     return _tell_undecided(left)
 
 

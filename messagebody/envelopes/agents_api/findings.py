@@ -1,4 +1,4 @@
-"""Findings about a message row: why it is refused, or what normalising drops of it."""
+"""Findings about a message row: why it is refused, or which members normalising drops."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -21,10 +21,10 @@ _NOT_AN_ARRAY = "it is not an array or object, which is all the reference takes"
 
 
 def iter_findings(row: Any) -> Iterator[Finding]:
-    """Yield why a row is refused, or all that normalising it drops or rewrites.
+    """Yield why a row is refused, or every member that normalising drops or rewrites.
 
-    The check is "refused" (an error) for what is not a message; otherwise it is the `LossKind`
-    of what normalising loses.
+    The check is "refused" (an error) if the row is not a message; otherwise it is the `LossKind` of
+    a member that normalising loses.
 
     Arguments:
         row: parsed JSON, or JSON text.
@@ -49,18 +49,19 @@ def iter_findings(row: Any) -> Iterator[Finding]:
 
 
 is_valid = verdict_of(iter_findings)
-"""Return whether a row is a message of which normalising drops nothing."""
+"""Return whether a row is a message and normalising drops nothing."""
 
 validate = validator_of(iter_findings)
 """Raise `EnvelopeError` with all findings, if a row is refused or normalising drops something."""
 
 
 def iter_drops(message: dict[str, Any]) -> Iterator[Loss]:
-    """Yield what normalising a valid row drops or rewrites, in the order of its members."""
+    """Yield the members of a valid row that normalising drops or rewrites, in their order."""
     typed = is_envelope(message)
     kept = kept_text_fields(message)
     for key, value in message.items():
-        # `data` is read in place of an empty payload, so it is not lost for being unknown.
+        # `data` is an unknown member, but it is read in place of an empty payload, so it is not
+        # lost.
         if key not in MESSAGE_KEYS and key != "data":
             yield Loss("omitted", php.text_of(key), "an envelope has no such member")
         elif value is not None and key not in kept:

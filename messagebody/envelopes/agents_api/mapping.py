@@ -27,7 +27,7 @@ from messagebody.wire import strict_json
 
 
 def content_parts(content: Any) -> tuple[list[Part], Any]:
-    """Return the unnamed parts of a content, and the note of how it was written."""
+    """Return the unnamed parts of a content, and a note of its original form."""
     if content == "":
         return [], ""
     if isinstance(content, str):
@@ -51,7 +51,7 @@ def _block_part(block: Any) -> tuple[Part, Any]:
         return Part(block, content_type=TEXT_PLAIN), "string"
     kind = block.get("type") if isinstance(block, dict) else None
     if kind == "text" and isinstance(block.get("text"), str):
-        # Two members are all that the note needs; what else the block says is kept in it.
+        # The note needs only two members; other members of the block are kept in it.
         note = "text" if len(block) == 2 else {**block, "text": None}
         return Part(block["text"], content_type=TEXT_PLAIN), note
     if kind == "image_url":
@@ -64,7 +64,7 @@ def _block_part(block: Any) -> tuple[Part, Any]:
 
 
 def _reference(url: str) -> Part:
-    # The block says "image" and no type: none is invented.
+    # The block states "image" and no type, and we don't invent one.
     return Part(url=url, content_type=OCTET_STREAM)
 
 
@@ -72,12 +72,12 @@ def rebuilt_content(note: Any, parts: list[Part], read_json: Callable[[Part], An
     """Return the content that parts and note describe.
 
     Raises:
-        ValueError: there are more or fewer parts than the note speaks of, or they are not here.
+        ValueError: there are more or fewer parts than in the note, or they are references.
     """
     if note == "":
         return ""
     if isinstance(note, list):
-        # `strict` is the check: as many parts as there were blocks.
+        # `strict` checks that there are as many parts as there were blocks.
         pairs = zip(parts, note, strict=True)
         return [_rebuilt_block(part, each, read_json) for part, each in pairs]
     (part,) = parts
@@ -97,7 +97,7 @@ def _rebuilt_block(part: Part, note: Any, read_json: Callable[[Part], Any]) -> A
     return {**note, "image_url": part.url if image is None else {**image, "url": part.url}}
 
 
-# What the parts can't say of an envelope, so that it comes back exactly.
+# The members of an envelope that parts can't hold, so that it comes back exactly.
 SIDECAR = "/meta/agents-api.json"
 _RESTS = Rests("agents-api", SIDECAR)
 
@@ -129,12 +129,12 @@ def detect(value: Any) -> bool:
 def to_body(message: Any, *, rest: str = "part") -> Converted[MessageBody]:
     """Return the body of a message: an envelope, a plain message, or JSON text of one.
 
-    The losses are what normalising the message drops; an envelope loses nothing.
+    The losses are the members that normalising drops; an envelope loses nothing.
 
     Arguments:
         message: parsed JSON, or JSON as text or bytes.
-        rest: where what is not content goes: into a "part" of the body, or "beside" it, as the
-            `rest` of the result, which `from_body` takes back.
+        rest: where to put the members that are not content: into a "part" of the body, or "beside"
+            it, as the `rest` of the result, which `from_body` takes back.
 
     Raises:
         EnvelopeError: it is not a message; repeated members, NaN and nesting past 512 levels
@@ -160,15 +160,16 @@ def from_body(
 ) -> Converted[Envelope]:
     """Return the envelope of a body.
 
-    A body that `to_body` made gives the envelope it was made of, with what was edited since. Any
-    other body travels whole: its text in `content`, other parts in `metadata.attachments`, its
-    manifest as JSON text in `metadata.messagebody`. Nothing is lost.
+    A body that `to_body` made gives its original envelope, with later edits. Any other body travels
+    whole: its text in `content`, other parts in `metadata.attachments`, its manifest as JSON text
+    in `metadata.messagebody`. Nothing is lost.
 
     Arguments:
         body: the body.
-        rest: what `to_body` returned as `rest`, if it is beside the body; of another format's
-            only the role is taken.
-        role: the role, if the body does not say; that of `rest` or "assistant" if not given.
+        rest: what `to_body` returned as `rest`, if it is beside the body. If another format
+            returned it, only the role is used.
+        role: the role, if the body does not state it; by default the role in `rest`, or
+            "assistant".
 
     Raises:
         LocalFileNotSent: a part is still a local file.
@@ -195,9 +196,9 @@ def from_body(
 
 
 def _resumed(body: MessageBody, sidecar: dict[str, Any]) -> Envelope:
-    """Return the envelope of a body with a sidecar: taken apart before, or travelling whole."""
+    """Return the envelope of a body with a sidecar: made from the parts, or carrying the body."""
     envelope = None if _EMBEDDED in sidecar else _rebuilt(body, sidecar)
-    # Taken apart again as the proof: only what comes out the same was put together rightly.
+    # The envelope is taken apart again: only if that gives the same body, it was built correctly.
     if envelope is not None and is_same(_decomposed(envelope), body, SIDECAR):
         return envelope
     rest = MessageBody([part for part in body if part.name != SIDECAR])
@@ -208,9 +209,9 @@ def _resumed(body: MessageBody, sidecar: dict[str, Any]) -> Envelope:
 
 
 def _spelled(envelope: Envelope, row: dict[str, Any]) -> Envelope:
-    """Keep how an envelope in PHP's form writes what is empty."""
+    """Keep the spelling of empty maps in an envelope of PHP's form."""
     for key in ("payload", "metadata"):
-        # PHP writes an empty map as `[]`; a message should come back as it was spelled.
+        # PHP writes an empty map as `[]`; a message should come back with the same spelling.
         if not envelope[key] and isinstance(row.get(key), list):
             envelope[key] = []
     return envelope
@@ -253,7 +254,7 @@ def _sidecar(body: MessageBody) -> dict[str, Any] | None:
 
 
 def _read_json(part: Part) -> Any:
-    """Return the JSON of an inline part, None if it holds none."""
+    """Return the JSON of an inline part, None if it does not hold JSON."""
     if part.is_reference or part.local_file:
         return None
     try:
@@ -263,7 +264,7 @@ def _read_json(part: Part) -> Any:
 
 
 def _rebuilt(body: MessageBody, sidecar: dict[str, Any]) -> Envelope | None:
-    """Return the envelope the parts make, None if they are not those the sidecar speaks of."""
+    """Return the envelope of the parts, None if they are not the parts listed in the sidecar."""
     try:
         envelope = {key: sidecar[key] for key in MESSAGE_KEYS if key in sidecar}
         envelope["content"] = rebuilt_content(sidecar["content"], body.unnamed(), _read_json)
@@ -291,7 +292,7 @@ def _metadata(body: MessageBody, sidecar: dict[str, Any]) -> Any:
 
 
 def _without_taken(sidecar: dict[str, Any]) -> dict[str, Any]:
-    """Return what a sidecar says but for attachments that are parts: those travel anew."""
+    """Return a sidecar without the attachments that are parts, which are embedded again."""
     aliases, metadata = sidecar.get("attachments"), sidecar.get("metadata")
     if not isinstance(aliases, dict) or not isinstance(metadata, dict):
         return sidecar
@@ -300,7 +301,7 @@ def _without_taken(sidecar: dict[str, Any]) -> dict[str, Any]:
 
 
 def _embedding(body: MessageBody, said: dict[str, Any]) -> Envelope:
-    """Return an envelope that carries a body whole; `said` is what a sidecar says besides."""
+    """Return an envelope that carries a whole body; `said` has the members of a sidecar."""
     embedded = embed(body, inline_as="url")
     several = len(embedded.texts) > 1
     blocks = [{"type": "text", "text": text} for text in embedded.texts]
@@ -325,7 +326,7 @@ def _embedding(body: MessageBody, said: dict[str, Any]) -> Envelope:
 
 
 def _brought(envelope: Envelope) -> MessageBody | None:
-    """Return the body an envelope carries, None if it carries none."""
+    """Return the body that an envelope carries, None if it carries none."""
     metadata = envelope["metadata"]
     if not isinstance(metadata, dict) or not isinstance(metadata.get(_EMBEDDED), str):
         return None
@@ -334,13 +335,13 @@ def _brought(envelope: Envelope) -> MessageBody | None:
     if extracted is None or SIDECAR in extracted[0]:
         return None
     body, own = extracted
-    # PHP writes the empty payload as []: a body that went through it is the same body.
+    # PHP writes the empty payload as []; the body is still the same body.
     plain = {**envelope, "payload": envelope["payload"] or {}}
-    # The body says all that the envelope says: no sidecar is needed.
+    # The body holds everything in the envelope, so it needs no sidecar.
     if strict_json.same(_embedding(body, {"role": "assistant"}), plain):
         return body
     body.append(_json_content_part(_said(envelope, body, own), SIDECAR))
-    # The way back is tried: a body that gives another envelope is not the one that came.
+    # The way back is tried: if the body gives another envelope, it is not the original body.
     return body if strict_json.same(from_body(body).value, envelope) else None
 
 
@@ -351,10 +352,10 @@ def _texts(content: Any) -> list[str] | str:
 
 
 def _said(envelope: Envelope, body: MessageBody, own: int) -> dict[str, Any]:
-    """Return what an envelope says besides the body it carries."""
+    """Return the members of an envelope besides the body that it carries."""
     said = {key: value for key, value in envelope.items() if key != "content"}
     metadata = {key: value for key, value in envelope["metadata"].items() if key != _EMBEDDED}
-    # The body's own attachments are the last; the rest belong to the message.
+    # The last attachments are those of the body; the others belong to the message.
     kept = metadata.pop("attachments", [])[: -own or None]
     if kept:
         metadata["attachments"] = kept

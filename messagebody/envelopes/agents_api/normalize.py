@@ -1,8 +1,9 @@
-"""Any message row to the canonical envelope, by the rules of the reference implementation.
+"""The canonical envelope of any message row, by the rules of the reference implementation.
 
-A row is a typed envelope or a plain role/content/metadata message. Both forms of output hold the
-same; they differ in how PHP's one kind of array is written: `{}` for an empty payload or metadata
-and everything else as it came, or, php_compatible, `[]` and lists exactly as PHP has them.
+A row is a typed envelope or a plain message with role, content and metadata. There are two forms of
+output with the same meaning. The canonical form writes an empty payload or metadata as `{}` and
+leaves everything else as it came. The php_compatible form writes `[]` and lists as PHP does, which
+has only one kind of array.
 """
 
 import re
@@ -38,7 +39,7 @@ PAYLOAD_KEYS = {
 
 _TYPES = frozenset(TYPES)
 _TOOL_TYPES = frozenset({"tool_result", "input_required", "approval_required"})
-# What PHP reads of the front of a text when it casts it to an integer.
+# The beginning of a text that PHP reads when it casts the text to an integer.
 _NUMBER = re.compile(r"[ \t\n\r\v\f]*([+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)")
 
 
@@ -50,7 +51,7 @@ def normalize(row: Any, *, php_compatible: bool = False) -> Envelope:
     Arguments:
         row: a typed envelope, or a plain message with role, content and metadata.
         php_compatible: write empty maps as `[]`, maps with the keys 0 to n as lists and integers
-            past 64 bits as floats, as PHP does; texts that are no Unicode pass.
+            past 64 bits as floats, as PHP does; texts that are not valid Unicode are accepted.
 
     Raises:
         EnvelopeError: the row is not a message, with the reference's text.
@@ -87,7 +88,7 @@ def normalize_many(rows: Any, *, php_compatible: bool = False) -> list[Envelope]
 def normalize_each(
     rows: Any, name: str, function: Callable[..., Envelope], *, php_compatible: bool
 ) -> list[Envelope]:
-    """Apply a function of one row to every row, and say which one an error is about."""
+    """Apply a function to every row; an error names its row."""
     argument = f"WP_Agent_Message::{name}(): Argument #1 ($messages)"
     done = []
     for key, row in as_message(rows, argument).items():
@@ -103,7 +104,7 @@ def normalize_each(
 
 
 def message_type(row: Any) -> str:
-    """Return which of the nine types a message row has.
+    """Return the type of a message row, one of nine.
 
     Raises:
         EnvelopeError: the row is not a message.
@@ -119,7 +120,7 @@ def as_message(row: Any, argument: str) -> dict[str, Any]:
     """Return a row as a map.
 
     Raises:
-        EnvelopeError: it is no PHP array, in the words of PHP's type error.
+        EnvelopeError: it is not a PHP array; the text is that of PHP's type error.
     """
     if isinstance(row, Mapping) and not isinstance(row, dict):
         row = dict(row)
@@ -133,7 +134,7 @@ def is_envelope(message: dict[str, Any]) -> bool:
     """Tell whether a row is a typed envelope; anything else is a plain message."""
     if message.get("version") is None or message.get("type") is None:
         return False
-    # That a schema is stated counts; its value is never checked, as in the reference.
+    # A schema must be stated, but as in the reference its value is never checked.
     return message.get("schema") is not None or "payload" in message or "data" in message
 
 
@@ -145,17 +146,17 @@ def is_supported_version(version: Any) -> bool:
         [True, True, True, True, True, False, False, False]
     """
     if isinstance(version, bytes):
-        # PHP's strings are bytes; each of them has a Latin-1 character.
+        # PHP's strings are bytes, and each byte is a Latin-1 character.
         version = version.decode("latin-1")
     if isinstance(version, str):
-        # PHP casts "1abc" and "1.9" to 1, so they pass there and here.
+        # PHP casts "1abc" and "1.9" to 1 and accepts them, and so do we.
         number = _NUMBER.match(version)
         return number is not None and 1 <= float(number[1]) < 2
     return isinstance(version, int) and not isinstance(version, bool) and version == VERSION
 
 
 def plain_type(content: Any, metadata: Any) -> str:
-    """Return the type of a plain message, which its metadata and content tell."""
+    """Return the type of a plain message, which follows from its metadata and content."""
     keyed = metadata if isinstance(metadata, dict) else {}
     stated = keyed.get("type")
     if isinstance(stated, str) and stated in _TYPES:
@@ -169,7 +170,7 @@ def build_envelope(role: Any, content: Any, type_: Any, payload: Any, metadata: 
     """Return an envelope of checked fields, in the canonical order.
 
     Raises:
-        EnvelopeError: role or content is not what it must be.
+        EnvelopeError: role or content is invalid.
     """
     if not isinstance(role, str | bytes) or not role:
         raise EnvelopeError("invalid_ai_message_envelope: role must be a non-empty string")
@@ -190,7 +191,7 @@ def check_encodable(envelope: Envelope, *, php_compatible: bool) -> Envelope:
     """Return an envelope if it can be written as JSON.
 
     Raises:
-        EnvelopeError: it can't; the canonical form also says why.
+        EnvelopeError: it can't; in the canonical form, the text has the reason.
     """
     problem = php.find_unencodable(envelope, binary=php_compatible)
     if problem is not None:
@@ -200,7 +201,7 @@ def check_encodable(envelope: Envelope, *, php_compatible: bool) -> Envelope:
 
 
 def kept_text_fields(message: dict[str, Any]) -> dict[str, str | bytes]:
-    """Return the optional fields an envelope keeps: those that are text and not empty."""
+    """Return the optional fields that an envelope keeps: those that are non-empty text."""
     return {
         key: value
         for key in ("id", "created_at", "updated_at")

@@ -22,8 +22,8 @@ Map = Mapping[str, Any]
 def build_text(role: str, content: Content, metadata: Map | None = None) -> Envelope:
     """Return an envelope of text or content blocks.
 
-    The type is "text" unless content or metadata say otherwise, as for a plain message; the
-    payload stays empty.
+    The type is "text" unless content or metadata imply another, as for a plain message; the payload
+    stays empty.
 
     Raises:
         EnvelopeError: an argument is not what an envelope takes.
@@ -104,9 +104,9 @@ def _checked(
 def to_provider_message(row: Any, *, php_compatible: bool = False) -> dict[str, Any]:
     """Project a message row to a provider's role, content and metadata.
 
-    The projection loses: type and payload are folded into metadata, where a member of metadata
-    beats one of the payload and the type beats both; id and times are left out. Normalising the
-    result gives another envelope than the one it came from.
+    The projection loses information. Type and payload go into metadata: on a conflict, a member of
+    metadata wins over one of the payload, and the type wins over both. Id and times are left out.
+    Normalising the result gives a different envelope.
 
     Arguments:
         row: a message row; see `normalize`.
@@ -134,7 +134,7 @@ def _folded(envelope: Envelope) -> dict[str, Any]:
     if type_ != "text" or payload or metadata:
         metadata["type"] = type_
     for key, value in php.as_map(payload).items():
-        # A member of metadata beats one of the payload.
+        # On a conflict, a member of metadata wins over one of the payload.
         metadata.setdefault(key, value)
     return metadata
 
@@ -153,9 +153,9 @@ def to_provider_messages(rows: Any, *, php_compatible: bool = False) -> list[dic
 def coalesce_consecutive_same_role(rows: Any, *, php_compatible: bool = False) -> list[Envelope]:
     r"""Merge envelopes of one role that follow each other; some providers refuse them.
 
-    A run becomes one multimodal_part whose `payload.parts` holds the originals; its content is the
-    text of the text parts, joined by blank lines, its metadata that of the first. The ids and times
-    of a run are found in its parts only.
+    A run becomes one multimodal_part whose `payload.parts` holds the originals. Its content is the
+    text of the text parts, joined by blank lines, and its metadata is that of the first message.
+    Only the parts have the ids and times.
 
     Arguments:
         rows: message rows; see `normalize_many`.
@@ -188,7 +188,7 @@ def _merged(run: list[Envelope], php_compatible: bool) -> Envelope:
 
 
 def _parts(envelope: Envelope, empty: Any) -> list[Any]:
-    """Return the parts an envelope brings to a run: those it has merged before, or itself."""
+    """Return the parts that an envelope adds to a run: the parts merged in it before, or itself."""
     payload = envelope["payload"]
     parts = payload.get("parts") if isinstance(payload, dict) else None
     if envelope["type"] != "multimodal_part" or not php.is_array(parts):

@@ -1,4 +1,4 @@
-"""What a conversation loop returns: messages, tool results and events, and how the run ended."""
+"""The result of a conversation loop: messages, tool results, events, and the outcome of the run."""
 
 from collections import defaultdict, deque
 from collections.abc import Callable
@@ -17,7 +17,7 @@ _STATUSES = frozenset({
     "completed", "failed", "runtime_tool_pending", "approval_required", "budget_exceeded",
     "stalled", "cancelled", "interrupted", "incomplete",
 })  # fmt: skip
-# The others follow from `completed` and `failure` and say nothing new.
+# The others follow from `completed` and `failure` and add nothing.
 _TELLING_STATUSES = _STATUSES - {"completed", "failed", "incomplete"}
 _WAITING_STATUSES = frozenset(
     {"runtime_tool_pending", "approval_required", "cancelled", "interrupted"}
@@ -35,7 +35,7 @@ _REJECTED = {
 def normalize_conversation_result(result: Any, *, php_compatible: bool = False) -> Array:
     """Return a conversation result with canonical messages and every default filled in.
 
-    Members nobody defined are kept. `tool_observability` is always computed from the events, and
+    Unknown members are kept. `tool_observability` is always computed from the events, and
     `run_outcome` completed from status, budget and failure.
 
     Arguments:
@@ -43,7 +43,7 @@ def normalize_conversation_result(result: Any, *, php_compatible: bool = False) 
         php_compatible: see `normalize`.
 
     Raises:
-        EnvelopeError: a member is not what it must be, with its path and the reference's text.
+        EnvelopeError: a member is invalid; the text has its path and the reference's message.
 
     Examples:
         >>> done = normalize_conversation_result({"messages": [{"content": "Hello!"}]})
@@ -55,7 +55,7 @@ def normalize_conversation_result(result: Any, *, php_compatible: bool = False) 
     done = dict(php.as_map(php.to_array(given)) if php_compatible else given)
     done.setdefault("schema", _SCHEMA)
     done.setdefault("version", 1)
-    # In this order, since the first complaint is the one that the reference raises.
+    # In this order, because the reference raises the first error that it finds.
     _check_members(done, "", _HEAD)
     done["messages"] = _messages(done["messages"], php_compatible=php_compatible)
     for key in ("tool_execution_results", "tool_audit_events", "tool_events"):
@@ -64,7 +64,7 @@ def normalize_conversation_result(result: Any, *, php_compatible: bool = False) 
     for key, rules in _ELEMENTS.items():
         _check_elements(done[key], key, rules)
     _check_members(done, "", _TAIL)
-    # Always computed, so that nobody can state what tools did not do.
+    # Always computed, so that a sender can't claim calls that tools did not make.
     done["tool_observability"] = _observability(
         [*php.as_map(done["tool_events"]).values()],
         [*php.as_map(done["tool_execution_results"]).values()],
@@ -160,7 +160,7 @@ def _check_members(array: Any, place: str, rules: tuple[Rule, ...]) -> None:
             continue
         if key not in members or not test(members[key]):
             raise _invalid(f"{place}{key} {complaint}")
-        # The one nested object, complained about at this place in the order.
+        # The one nested object, which is checked at this place in the order.
         if key == "failure":
             _check_members(members[key], "failure.", _FAILURE)
 
@@ -189,7 +189,7 @@ def _invalid(complaint: str) -> EnvelopeError:
     return EnvelopeError(f"invalid_agent_conversation_result: {complaint}")
 
 
-# What tools did, without what was said
+# Tool calls, without their content
 
 
 def _observability(events: list[Any], results: list[Any]) -> Array:
@@ -318,7 +318,7 @@ def _derived_retryable(result: Array, status: str) -> bool:
 
 
 def _details(raw: Array, result: Array, stop_reason: str) -> Array:
-    """Return what explains the outcome, where somebody stated it."""
+    """Return the details of the outcome, if they are stated."""
     sources = {
         "failure": (raw.get("failure"), result.get("failure")),
         "assertions": (raw.get("assertions"),),

@@ -1,4 +1,4 @@
-"""The chat contract of agents-api: what channels send an agent, and what comes back."""
+"""The chat contract of agents-api: chat input from channels, and the output of agents."""
 
 from messagebody.envelopes.channel.channel import (
     SILENT_SKIP,

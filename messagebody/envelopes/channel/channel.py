@@ -18,10 +18,10 @@ from messagebody.part import Part
 
 @attrs.frozen
 class Refusal:
-    """Stand for an answer that there is none, and why; false.
+    """Take the place of an answer, with the reason why there is none; false.
 
     Arguments:
-        code: for programs, such as "empty_message"; "silent_skip" is told to nobody.
+        code: for programs, such as "empty_message". "silent_skip" is not reported to the user.
         message: for people.
     """
 
@@ -33,12 +33,12 @@ class Refusal:
 
 
 def extract_replies(output: Any, *, lenient: bool = True) -> list[str]:
-    """Return the texts of a chat output: `reply` if it says anything, else the assistant messages.
+    """Return the texts of a chat output: `reply` if it has text, else the assistant messages.
 
     Arguments:
         output: the chat output.
-        lenient: read `response` where there is no `reply`, as some runtimes write it and as
-            `to_body` reads it; without it, exactly what the reference reads.
+        lenient: read `response` if there is no `reply`, because some runtimes write it and
+            `to_body` reads it. Otherwise read exactly what the reference reads.
 
     Examples:
         >>> extract_replies({"reply": " Hello! "})
@@ -67,7 +67,7 @@ def extract_replies(output: Any, *, lenient: bool = True) -> list[str]:
 
 
 def result_of(answer: Any) -> dict[str, Any] | Refusal:
-    """Return what a chat callable answered as chat output, or the refusal it amounts to."""
+    """Return the answer of a chat callable as chat output, or as a refusal."""
     if isinstance(answer, Refusal):
         return answer
     if php.is_array(answer):
@@ -126,28 +126,29 @@ Status = Literal["sent", "failed"] | None
 Steps = Generator[Callable[[], Any], Any, Any]
 
 SILENT_SKIP = "silent_skip"
-"""The code of a refusal that is told to nobody."""
+"""The code of a refusal that is not reported to the user."""
 
 _NO_TEXT = Refusal("empty_message", "No message text to process.")
 _DUPLICATE = Refusal("duplicate_message", "This message is handled already.")
 
 
 class Channel:
-    """Connect an outside network to an agent: subclass it, say who you are, and send.
+    """Connect an outside network to an agent: subclass it, set its names, and implement sending.
 
-    `handle` validates, finds the session, asks the agent, keeps the session it answers with, and
-    delivers the replies. Hooks take the inbound payload, so that one channel serves any number of
-    conversations at once. With `ahandle` the agent and every hook may be asynchronous.
+    `handle` validates a message, finds its session, asks the agent, stores the session of the
+    answer, and delivers the replies. Hooks take the inbound payload, so that one channel serves any
+    number of conversations at once. With `ahandle` the agent and every hook may be asynchronous.
 
-    A message with an id is handled once: see `Deduplicator`. If the agent raises, it may come
-    again.
+    A message with an id is handled once: see `Deduplicator`. If the agent raises an error, the
+    message may come again.
 
     Arguments:
         agent: the slug of the agent.
         chat: takes chat input, returns chat output or a `Refusal`; see `body_chat` for an agent
             that takes a body.
         sessions: where sessions are kept: any mutable mapping; in memory if not given.
-        deduplicator: what has been seen; one of its own if not given, None for no deduplication.
+        deduplicator: remembers the messages that were handled; a new one if not given, None for no
+            deduplication.
 
     Examples:
         >>> class Console(Channel):
@@ -175,10 +176,10 @@ class Channel:
     """How messages reach the agent: channel, bridge, rest, block, peer-agent or jsonrpc."""
 
     placeholder: str | None = None
-    """What to say for a message that is only attachments; None refuses it, as the reference."""
+    """The text for a message of only attachments; None refuses it, as the reference does."""
 
     lenient: bool = True
-    """Whether to read `response` where an answer has no `reply`; the reference does not."""
+    """Whether to read `response` if an answer has no `reply`; the reference does not."""
 
     def __init__(
         self,
@@ -193,14 +194,14 @@ class Channel:
         self.sessions = Sessions() if sessions is None else Sessions(sessions)
         self.deduplicator = Deduplicator() if deduplicator == "own" else deduplicator
 
-    # What a subclass says
+    # Hooks for subclasses
 
     def validate(self, data: Data) -> Any:  # noqa: ARG002 - a hook
-        """Return a `Refusal` to stop here, None to go on; "silent_skip" is told to nobody."""
+        """Return a `Refusal` to stop, None to go on; "silent_skip" is not reported to the user."""
         return None
 
     def extract_message(self, data: Data) -> str:
-        """Return what the user says."""
+        """Return the user's text."""
         return php.text_of(data.get("text"))
 
     def external_message(self, data: Data) -> ExternalMessage:
@@ -220,10 +221,10 @@ class Channel:
         return self.send_response(text, data)
 
     def on_processing_start(self, data: Data) -> Any:
-        """Do something before the agent runs, such as showing that it types."""
+        """Do something before the agent runs, such as showing that it is typing."""
 
     def on_processing_end(self, data: Data) -> Any:
-        """Do something after the agent ran, also if it raised."""
+        """Do something after the agent ran, even if it raised an error."""
 
     def on_complete(self, status: Status, data: Data) -> Any:
         """Do something after delivery: "sent", "failed", or None if delivering raised."""
@@ -237,7 +238,7 @@ class Channel:
             The chat output, or the `Refusal` that took its place.
 
         Raises:
-            EnvelopeError: the payload makes no external message.
+            EnvelopeError: the payload is not a valid external message.
             TypeError: the agent or a hook is asynchronous; use `ahandle`.
         """
         return _result_of(_drive(self._steps(data), _plain))  # type: ignore[no-any-return]
@@ -247,8 +248,7 @@ class Channel:
         return await _drive(self._steps(data), _awaited_or_plain)  # type: ignore[no-any-return]
 
     def _steps(self, data: Data) -> Steps:
-        # Each hook is yielded as a call: one pipeline serves the drivers for functions and
-        # coroutines.
+        # Each hook is yielded as a call, so that functions and coroutines can share one pipeline.
         refusal = yield partial(self.validate, data)
         if refusal is not None:
             if refusal.code != SILENT_SKIP:
@@ -345,7 +345,7 @@ class Channel:
 
 
 class _Unlimited:
-    """The right to handle a message nobody can tell from another."""
+    """The reservation of a message that can't be a duplicate: it has no id, or nobody checks."""
 
     def commit(self) -> None:
         """Note nothing."""
@@ -355,7 +355,7 @@ class _Unlimited:
 
 
 async def _drive(steps: Steps, settle: Callable[[Any], Awaitable[Any]]) -> Any:
-    """Make the calls of a pipeline and hand it what they return, or raise, once it is settled."""
+    """Make the calls of a pipeline, and send it their settled results or errors."""
     value: Any = None
     error: BaseException | None = None
     while True:
@@ -377,14 +377,14 @@ async def _awaited_or_plain(value: Any) -> Any:
 async def _plain(value: Any) -> Any:
     if not inspect.isawaitable(value):
         return value
-    # Never awaited, so it is closed: else Python warns in some other place.
+    # It is never awaited, so it is closed. Otherwise Python would warn in another place.
     if inspect.iscoroutine(value):
         value.close()
     raise TypeError("the agent or a hook is asynchronous: use await channel.ahandle(data)")
 
 
 def _result_of(work: Coroutine[Any, Any, Any]) -> Any:
-    """Return the result of a coroutine that waits for nothing: one step takes it to its end."""
+    """Return the result of a coroutine that never waits, so that one step runs it to its end."""
     try:
         work.send(None)
     except StopIteration as done:

@@ -1,4 +1,4 @@
-"""A message from outside in the one shape channels share, and the chat input made of it."""
+"""An external message in the shape that all channels share, and the chat input made of it."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -14,7 +14,7 @@ _ROOM_KINDS = ("dm", "group", "channel")
 
 
 def normal_slug(text: str) -> str:
-    """Return text as slugs are compared: hyphens for underscores, A to Z lowered, trimmed.
+    """Return text in the form in which slugs are compared: hyphens, lower case, trimmed.
 
     Examples:
         >>> normal_slug(" Whats_App ")
@@ -66,11 +66,11 @@ class ExternalMessage:
         sender_id: who sent it there.
         from_self: whether the channel's own account sent it.
         room_kind: "dm", "group", "channel" or None.
-        attachments: whatever the channel knows of them.
-        raw: the original, or what may be kept of it.
+        attachments: what the channel knows about them.
+        raw: the original, or the part of it that may be kept.
 
     Raises:
-        EnvelopeError: a slug or the kind of room is not what it must be.
+        EnvelopeError: a slug or the kind of room is invalid.
 
     Examples:
         >>> ExternalMessage(" hi ", "WA_cli", "whatsapp").connector_id
@@ -95,7 +95,7 @@ class ExternalMessage:
         Scalars become text, anything else where text belongs is dropped; so are unknown members.
 
         Raises:
-            EnvelopeError: a slug or the kind of room is not what it must be.
+            EnvelopeError: a slug or the kind of room is invalid.
         """
         texts = {key: php.text_of(data.get(key)) for key in _TEXTS}
         attachments, raw = data.get("attachments"), data.get("raw")

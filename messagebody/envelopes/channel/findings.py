@@ -1,4 +1,4 @@
-"""Findings about a chat: what in its input or output breaks the contract."""
+"""Findings about chat input and chat output that break the contract."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -13,7 +13,7 @@ _ROOM_KINDS = frozenset({"dm", "group", "channel"})
 
 
 def iter_findings(chat: Any) -> Iterator[Finding]:
-    """Yield what in chat input or chat output breaks the contract.
+    """Yield a finding for each place where chat input or chat output breaks the contract.
 
     Arguments:
         chat: parsed JSON, or JSON text.

@@ -11,7 +11,7 @@ Map = dict[str, Any]
 
 _ROLES = {"user": "user", "agent": "assistant"}
 _DUPLICATES = {"call": "calls", "result": "results"}
-# Tools are declared by the server: what a client says of them is left out.
+# Only the server declares tools, so the client's declarations are left out.
 _TOOL_DECLARATIONS = (
     "runtime_tools",
     "runtime_tool_declarations",
@@ -25,9 +25,9 @@ def jsonrpc_input(agent: str, params: Any, *, body: Any = None) -> Map:
     """Return the chat input for the parameters of a `message/send` request.
 
     Text parts become the message, file parts attachments, and data parts history, client context
-    or pairs of tool call and result. Parts are told by their `type`; those with a `kind` instead
-    are not recognised. Declarations of tools are dropped from the client context, as the reference
-    does: only the server declares tools.
+    or pairs of tool call and result. Parts are recognised by their `type`; parts with a `kind`
+    instead are not recognised. Declarations of tools are dropped from the client context, as the
+    reference does: only the server declares tools.
 
     Arguments:
         agent: the slug of the agent.
@@ -35,7 +35,7 @@ def jsonrpc_input(agent: str, params: Any, *, body: Any = None) -> Map:
         body: the whole request, if at hand: it may ask for token streaming.
 
     Raises:
-        EnvelopeError: the parameters make no chat input, with the reference's text; its
+        EnvelopeError: the parameters are not valid chat input. The text is the reference's; the
             `findings` hold the `Refusal`, with the reference's code.
 
     Examples:
@@ -184,7 +184,7 @@ def _json(value: Any) -> str:
 
 
 def jsonrpc_task(output: Any) -> Map:
-    """Return the task that answers a request with a chat output; only its reply is told.
+    """Return the task that answers a request with a chat output; it contains only the reply.
 
     Examples:
         >>> task = jsonrpc_task({"run_id": "r", "reply": "Delete it?", "completed": False})

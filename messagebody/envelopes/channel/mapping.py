@@ -1,9 +1,9 @@
 """Chat input and chat output to bodies and back.
 
-A chat is decomposed: what is said to unnamed parts, attachments to named parts where they have an
-absolute URL or inline bytes, the rest to a sidecar. Any other body travels inside a chat as text,
-attachments and a manifest; see `messagebody.envelopes.embedding`. Whichever way is taken is checked
-by going back.
+A chat is taken apart: its texts become unnamed parts, attachments with an absolute URL or inline
+bytes become named parts, and the rest goes into a sidecar. Any other body travels inside a chat as
+text, attachments and a manifest; see `messagebody.envelopes.embedding`. Each conversion is checked
+by converting its result back.
 """
 
 from collections.abc import Mapping
@@ -34,7 +34,7 @@ _EMBEDDED = "messagebody"
 
 @attrs.frozen
 class _Shape:
-    """Where a kind of chat keeps its attachments and the manifest of a body it carries.
+    """The places of attachments, and of the manifest of a carried body, in a kind of chat.
 
     `attached` is a member of the object at `attached_in`, or of the chat itself.
     """
@@ -56,7 +56,7 @@ def detect(value: Any) -> bool:
         >>> detect({"agent": "demo", "message": "Hello!"}), detect({"role": "user", "content": ""})
         (True, False)
     """
-    # A message of agents-api has `content`, a request of JSON-RPC says so itself.
+    # A message of agents-api has `content`, and a request of JSON-RPC has `jsonrpc`.
     if not isinstance(value, dict) or "content" in value or "jsonrpc" in value:
         return False
     if isinstance(value.get("message"), str):
@@ -69,8 +69,8 @@ def to_body(chat: Any, *, rest: str = "part") -> Converted[MessageBody]:
 
     Arguments:
         chat: parsed JSON, or JSON as text or bytes.
-        rest: where what is not content goes: into a "part" of the body, or "beside" it, as the
-            `rest` of the result, which `from_body` takes back.
+        rest: where to put the members that are not content: into a "part" of the body, or "beside"
+            it, as the `rest` of the result, which `from_body` takes back.
 
     Raises:
         EnvelopeError: it is neither input, which has a `message`, nor output, which has a
@@ -105,21 +105,21 @@ def from_body(
 ) -> Converted[Chat]:
     """Return the chat input or output of a body.
 
-    A body that `to_body` made gives the chat it was made of, with what was edited since. Any other
-    body travels whole: its text as message or reply, other parts as attachments, its manifest as
-    JSON text in `client_context.messagebody` or `metadata.messagebody`.
+    A body that `to_body` made gives its original chat, with later edits. Any other body travels
+    whole: its text as message or reply, other parts as attachments, its manifest as JSON text in
+    `client_context.messagebody` or `metadata.messagebody`.
 
     Arguments:
         body: the body.
         rest: what `to_body` returned as `rest`, if it is beside the body.
         kind: what to make of a body that is not from a chat; input if not given.
-        agent: the agent to ask, if the body does not say.
-        session_id: the session, if the body does not say.
-        placeholder: what to say for input without text, which the reference refuses.
+        agent: the agent to ask, if the body does not state it.
+        session_id: the session, if the body does not state it.
+        placeholder: the text for input without text, which the reference refuses.
 
     Raises:
         LocalFileNotSent: a part is still a local file.
-        EnvelopeError: the sidecar of the body makes no chat.
+        EnvelopeError: the sidecar of the body is not a valid chat.
 
     Examples:
         >>> chat, losses = from_body(MessageBody([Part(b"GIF89a", name="/cats.gif")]), agent="demo")
@@ -141,7 +141,7 @@ def from_body(
 
 
 def _resumed(body: MessageBody, sidecar: dict[str, Any], placeholder: str | None) -> Chat:
-    """Return the chat of a body with a sidecar: taken apart before, or travelling whole."""
+    """Return the chat of a body with a sidecar: made from the parts, or carrying the body."""
     kind, embedded = sidecar["kind"], sidecar.get("embedded")
     chat = None if embedded else _rebuilt(body, sidecar)
     if chat is not None and is_same(_decomposed(chat, kind), body, SIDECAR):
@@ -188,10 +188,10 @@ def _json_part(value: Any) -> Part:
 
 
 def _said_parts(rest: Chat, kind: str) -> tuple[list[Part], list[Any]]:
-    """Take what is said out of a chat; return it as parts, and where it stood.
+    """Take the texts out of a chat; return them as parts, and their places.
 
-    A place is the name of a member, or the position of a message. Text leaves null behind; a
-    number that is read as text stays where it is.
+    A place is the name of a member, or the position of a message. Null replaces each text; a number
+    that is read as text stays in its place.
     """
     single = ("message",) if kind == "input" else ("reply", "response")
     for key in single:
@@ -213,7 +213,7 @@ def _said_parts(rest: Chat, kind: str) -> tuple[list[Part], list[Any]]:
 
 
 def _left_of(value: Any) -> Any:
-    # A number stays: the text that it was read as would not say that it was one.
+    # A number stays, because its text would not show that it was a number.
     return None if isinstance(value, str) else value
 
 
@@ -253,7 +253,7 @@ def _sidecar(body: MessageBody) -> dict[str, Any] | None:
     if part is None or part.is_reference or part.local_file:
         return None
     try:
-        # The chat lies one level deeper in its sidecar.
+        # In its sidecar, the chat is one level deeper.
         value = strict_json.loads(part.read_bytes(), depth=php.JSON_DEPTH + 1)
     except strict_json.InvalidJson:
         return None
@@ -263,12 +263,12 @@ def _sidecar(body: MessageBody) -> dict[str, Any] | None:
 
 
 def _rebuilt(body: MessageBody, sidecar: dict[str, Any]) -> Chat | None:
-    """Return the chat the parts make, None if they are not those the sidecar speaks of."""
+    """Return the chat of the parts, None if they are not the parts listed in the sidecar."""
     chat, kind = dict(sidecar["chat"]), sidecar["kind"]
     try:
         if isinstance(chat.get("messages"), list):
             chat["messages"] = list(chat["messages"])
-        # `strict` is the check: as many texts as were taken out.
+        # `strict` checks that there are as many texts as were taken out.
         for part, place in zip(body.unnamed(), sidecar["said"], strict=True):
             _say(chat, place, inline_text(part))
         if sidecar["attachments"]:
@@ -287,7 +287,7 @@ def _say(chat: Chat, place: Any, text: str) -> None:
 
 
 def _kept(left: Any, text: str) -> Any:
-    """Return what stood where `text` was: the number it is read from, or the text."""
+    """Return the original value of `text`: the number that it was read from, or the text."""
     return left if left is not None and php.text_of(left) == text else text
 
 
@@ -295,9 +295,9 @@ def _kept(left: Any, text: str) -> Any:
 
 
 def _without_taken(sidecar: dict[str, Any], body: MessageBody) -> Chat:
-    """Return what a sidecar says but for attachments that are parts: those travel anew.
+    """Return a sidecar without the attachments that are parts, which are embedded again.
 
-    What is said goes back to where it stood as far as it is here.
+    Texts go back to their places if they are inline.
     """
     chat, kind = dict(sidecar["chat"]), sidecar["kind"]
     texts = [part.text or "" for part in body.unnamed()]
@@ -320,7 +320,7 @@ def _embedding(
     session_id: str | None = None,
     placeholder: str | None = None,
 ) -> Chat:
-    """Return a chat that carries a body whole; `said` is what a sidecar says besides."""
+    """Return a chat that carries a whole body; `said` has the members of a sidecar."""
     embedded = embed(body, inline_as="data")
     text = embedded.joined
     if kind == "input":
@@ -341,13 +341,13 @@ def _embedding(
 
 
 def _brought(chat: Chat, kind: Kind) -> MessageBody | None:
-    """Return the body a chat carries, None if it carries none."""
+    """Return the body that a chat carries, None if it carries none."""
     held = chat.get(_SHAPES[kind].noted_in)
     manifest = held.get(_EMBEDDED) if isinstance(held, dict) else None
     if not isinstance(manifest, str):
         return None
     text = chat.get("message" if kind == "input" else "reply")
-    for said in (text, ""):  # no text of the body where a placeholder stands
+    for said in (text, ""):  # a placeholder is not a text of the body
         extracted = (
             extract(said, _attached(chat, kind), manifest) if isinstance(said, str) else None
         )

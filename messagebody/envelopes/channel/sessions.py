@@ -1,6 +1,6 @@
-"""What a channel remembers: sessions of conversations, and messages it has seen.
+"""The memory of a channel: sessions of conversations, and messages that it has seen.
 
-Keys are those of the reference, so that both can share a store.
+The keys are those of the reference, so that both can share a store.
 """
 
 import hashlib
@@ -20,8 +20,8 @@ _DAY = 86_400.0
 def idempotency_key(provider: str, message_id: str) -> str | None:
     """Return the key under which the reference notes a message, None without provider or id.
 
-    It has no conversation in it: a network that numbers messages by chat would lose the second
-    chat's message 17. `Channel` deduplicates by a `Deduplicator` instead.
+    It does not contain the conversation: if a network numbers messages per chat, the second chat
+    would lose its message 17. `Channel` deduplicates by a `Deduplicator` instead.
 
     Examples:
         >>> idempotency_key(" Whats_App ", "m-1")
@@ -45,7 +45,7 @@ def session_key(connector_id: str, conversation_id: str, agent: str = "") -> str
 
 
 def _md5(text: str) -> str:
-    # The reference's keys: not a secret, and both must find each other's notes.
+    # The reference's keys: they are not secret, and both programs must find each other's notes.
     return hashlib.md5(text.encode("utf-8", "surrogatepass"), usedforsecurity=False).hexdigest()
 
 
@@ -82,10 +82,10 @@ class Sessions:
 
 @attrs.frozen
 class SeenMessages:
-    """Note messages by `idempotency_key` for a time, as the reference does.
+    """Remember messages by `idempotency_key` for a time, as the reference does.
 
     Arguments:
-        storage: any mutable mapping of keys to the time they expire at; in memory if not given.
+        storage: any mutable mapping of keys to times of expiry; in memory if not given.
         clock: the time in seconds.
     """
 
@@ -93,29 +93,30 @@ class SeenMessages:
     clock: Callable[[], float] = time.time
 
     def mark_seen(self, provider: str, message_id: str, ttl: int) -> None:
-        """Note a message for `ttl` seconds; nothing is noted for less than one."""
+        """Remember a message for `ttl` seconds; for less than one second, do nothing."""
         key = idempotency_key(provider, message_id)
         if key is not None and ttl >= 1:
             self.storage[key] = self.clock() + ttl
 
     def seen(self, provider: str, message_id: str) -> bool:
-        """Tell whether a message is noted."""
+        """Tell whether a message is remembered."""
         key = idempotency_key(provider, message_id)
         return key is not None and self.storage.get(key, 0.0) > self.clock()
 
     def forget(self, provider: str, message_id: str) -> None:
-        """Forget a message, if it is noted."""
+        """Forget a message, if it is remembered."""
         self.storage.pop(idempotency_key(provider, message_id) or "", None)
 
 
 class Deduplicator:
     """Let every message be handled once: reserved before, committed after, released on failure.
 
-    Notes are bounded by age and number, the oldest go first. Safe across threads, one process.
+    The records are limited by age and number; the oldest are dropped first. Several threads of one
+    process may use it.
 
     Arguments:
-        max_age: seconds a note is kept.
-        max_count: notes kept.
+        max_age: seconds to keep a record.
+        max_count: records to keep.
         clock: the time in seconds.
 
     Examples:
@@ -145,7 +146,7 @@ class Deduplicator:
         return len(self._notes)
 
     def reserve(self, key: Hashable) -> "Reservation | None":
-        """Return the right to handle the message `key`, None if it was given away already."""
+        """Return a reservation for the message `key`, None if it is already reserved."""
         with self._lock:
             self._forget_old()
             if key in self._notes:
@@ -157,19 +158,19 @@ class Deduplicator:
     def _settle(self, key: Hashable, reservation: "Reservation", *, keep: bool) -> None:
         with self._lock:
             if self._notes.get(key, (0.0, None))[1] is not reservation:
-                return  # it aged out meanwhile; the key may be another's now
+                return  # it expired meanwhile, and the key may have a new reservation
             del self._notes[key]
             if keep:
                 self._note(key, reservation)
 
     def _note(self, key: Hashable, reservation: "Reservation") -> None:
         self._notes[key] = (self._clock(), reservation)
-        # The oldest first: they are the least likely to be sent again.
+        # The oldest are dropped first: they are the least likely to be sent again.
         while len(self._notes) > self._max_count:
             self._notes.popitem(last=False)
 
     def _forget_old(self) -> None:
-        # In order of time, so only the beginning has to be looked at.
+        # Records are in order of time, so only the first ones are checked.
         oldest = self._clock() - self._max_age
         while self._notes and next(iter(self._notes.values()))[0] <= oldest:
             self._notes.popitem(last=False)
@@ -183,9 +184,9 @@ class Reservation:
     _key: Hashable
 
     def commit(self) -> None:
-        """Keep the message noted: it was handled."""
+        """Keep the record of the message, because it was handled."""
         self._owner._settle(self._key, self, keep=True)
 
     def release(self) -> None:
-        """Forget the message: handling it failed, it may come again."""
+        """Forget the message, because handling it failed and it may come again."""
         self._owner._settle(self._key, self, keep=False)

@@ -1,4 +1,4 @@
-"""The boundary of an Olympus agent: what may enter and leave, and what upstream agents said."""
+"""The boundary of an Olympus agent: the messages and files that may enter and leave."""
 
 from collections.abc import Container, Iterator
 from typing import Any, NamedTuple
@@ -73,15 +73,15 @@ def upstream_stripped(envelope: Message, policy: Policy = PUBLISHED) -> list[str
 
 
 class Stripped(NamedTuple):
-    """Hold an envelope without what its receiver may not have."""
+    """Hold an envelope without the attachments that its receiver may not have."""
 
     envelope: dict[str, Any]
     removed: tuple[dict[str, Any], ...]
-    """The attachments that went, in order."""
+    """The attachments that were removed, in order."""
 
     @property
     def voided(self) -> bool:
-        """Whether a signature of the envelope it was is void: something it was over is gone."""
+        """Whether a signature of the original envelope is void, as a signed part was removed."""
         return bool(self.removed)
 
 
@@ -92,7 +92,7 @@ def iter_boundary_findings(
     known_messages: Container[str] = (),
     single_session: bool = False,
 ) -> Iterator[Finding]:
-    """Yield everything about an envelope that a policy doesn't allow.
+    """Yield a finding for everything in an envelope that a policy doesn't allow.
 
     Arguments:
         envelope: parsed JSON, or JSON text; one that passed `validate`.
@@ -110,7 +110,7 @@ def iter_boundary_findings(
         *_claims(value, known_messages),
         *_attachments(value, policy),
     ):
-        # In one process nobody else can send, so a missing sender proves little.
+        # In one process nobody else can send, so missing authentication is less serious.
         lenient = single_session and check == "auth-missing"
         severity = Severity.WARNING if lenient else Severity.ERROR
         yield Finding(check, path, problem, severity, rule="boundary")
@@ -119,7 +119,7 @@ def iter_boundary_findings(
 def strip(envelope: Message, policy: Policy = PUBLISHED) -> Stripped:
     """Return a new envelope without the attachments its receiver may not have.
 
-    If anything goes, the envelope's signature goes with it.
+    If any attachment is removed, the signature is removed too.
 
     Raises:
         EnvelopeError: the envelope is not a strict JSON object.
@@ -138,7 +138,7 @@ def strip(envelope: Message, policy: Policy = PUBLISHED) -> Stripped:
     rest = {**value, "context_attachments": kept}
     if not isinstance(claims, dict) or "signature" not in claims:
         return Stripped(rest, tuple(removed))
-    # A signature over something else would only look like one.
+    # The signature would be over another content, so it would only look valid.
     rest["authentication"] = {k: v for k, v in claims.items() if k != "signature"}
     return Stripped(rest, tuple(removed))
 
@@ -197,7 +197,7 @@ def _attachments(value: dict[str, Any], policy: Policy) -> Iterator[tuple[str, s
 
 
 def _attachment(attachment: Any, boundary: Boundary | None) -> Iterator[tuple[str, str, str]]:
-    """Yield why an agent may not have an attachment: check, place within it, problem."""
+    """Yield the reasons why an agent may not have an attachment: check, place in it, problem."""
     kind, path = member(attachment, "type"), member(attachment, "path")
     scope = boundary.attachments.get(kind) if boundary and isinstance(kind, str) else None
     # An agent that is not listed gets nothing, and no type passes unless its boundary names it.

@@ -31,7 +31,7 @@ from messagebody.part import Part
 
 
 class AttachmentStatus(StrEnum):
-    """What is known of an attachment; true only when it is ok."""
+    """The result of checking an attachment; true only if it is ok."""
 
     OK = "ok"
     """The file has the declared hash."""
@@ -40,7 +40,7 @@ class AttachmentStatus(StrEnum):
     """The file has another hash, or the declared one is malformed."""
 
     MISSING = "missing"
-    """There is no file. Public builders declare 64 zeros for one; that proves nothing."""
+    """There is no file. Public builders declare 64 zeros in this case, which proves nothing."""
 
     UNVERIFIED = "unverified"
     """No hash is declared."""
@@ -50,7 +50,7 @@ class AttachmentStatus(StrEnum):
 
 
 def verify_attachment(attachment: Mapping[str, Any], content: bytes | None) -> AttachmentStatus:
-    """Compare a whole file with the SHA-256 its attachment declares.
+    """Compare a whole file with the SHA-256 that its attachment declares.
 
     Arguments:
         attachment: one of an envelope's context attachments.
@@ -96,13 +96,13 @@ def to_body(
 
     The payload becomes the unnamed part, or the parts of the body it carries. An attachment
     becomes `/attachments/<n>/<name>` if its path is an absolute URL, or if `files` has its
-    content; otherwise it stays in the envelope as data, for a path is no URL.
+    content; otherwise it stays in the envelope as data, because a path is not a URL.
 
     Arguments:
         message: JSON text, kept byte for byte; or parsed JSON, taken apart.
         files: contents of attachments by path.
-        rest: where what is not content goes: into a "part" of the body, or "beside" it, as the
-            `rest` of the result, which `from_body` takes back.
+        rest: where to put the members that are not content: into a "part" of the body, or "beside"
+            it, as the `rest` of the result, which `from_body` takes back.
 
     Raises:
         EnvelopeError: the envelope is not a strict JSON object.
@@ -127,12 +127,12 @@ def from_body(
     Arguments:
         body: one from `to_body`, or any other.
         rest: what `to_body` returned as `rest`, if it is beside the body.
-        header: for any other body, the envelope without its payload; see `build` and `reply` for
-            envelopes that fill what a machine can fill.
+        header: for any other body, the envelope without its payload. `build` and `reply` fill in
+            what a program can know.
 
     Returns:
-        The exact text of a received envelope; a JSON value for any other. The losses are the
-        parts that the envelope can't carry or show, and what it still lacks to be valid.
+        The exact text of a received envelope; a JSON value for any other. The losses are the parts
+        that the envelope can't carry or show, and the members that it still needs to be valid.
 
     Raises:
         EnvelopeError: a part contradicts the envelope, or a header is missing.
@@ -161,14 +161,14 @@ def build(
         message_type: "ASSIGN", "RESULT", ...
         correlation_id: the work unit, such as "issue-42" or "pr-7".
         task_id: the sender's task in the orchestrator's registry.
-        policy: says which persona definition the receiver has.
+        policy: has the persona definition of the receiver.
         header: members to use in place of those filled in, such as
             `{"envelope": {"session_id": "s-1"}}`.
         clock: the time now.
 
     Returns:
-        The envelope, without a signature: `signed` adds one. The losses are the parts it can't
-        show, and what it lacks to be valid.
+        The envelope, without a signature: `signed` adds one. The losses are the parts that it can't
+            show, and the members that it needs to be valid.
 
     Examples:
         >>> body = MessageBody([Part('{"task":"Fix it"}', content_type="application/json")])
@@ -205,13 +205,13 @@ def reply(
         body: the payload.
         message_type: see `build`; also for the rest.
         task_id: the sender's task in the orchestrator's registry.
-        policy: says which persona definition the receiver has.
+        policy: has the persona definition of the receiver.
         header: members to use in place of those filled in.
         clock: the time now.
 
     Returns:
-        The envelope, without a signature. The losses are the parts it can't show, and what it
-        lacks to be valid.
+        The envelope, without a signature. The losses are the parts that it can't show, and the
+        members that it needs to be valid.
 
     Raises:
         EnvelopeError: the parent is not a JSON object.
@@ -254,7 +254,7 @@ def _built(
         "context_attachments": [],
     }
     envelope = merged(defaults, header or {})
-    # What is said twice follows what is said first, also where a header said it.
+    # If the format repeats a value, the second place follows the first, even one from a header.
     said, claimed = envelope["envelope"], envelope["authentication"]
     copied = {
         "sender_persona": member(said, "source_agent"),
@@ -283,7 +283,7 @@ def _slots(envelope: dict[str, Any]) -> Iterator[Slot]:
 def _links(envelope: dict[str, Any]) -> Iterator[Part]:
     for slot, attachment in zip(_slots(envelope), _attachments(envelope), strict=True):
         path = text_of(attachment, "path")
-        # Nobody could read from a path of the repository.
+        # A path in the repository is not a URL, so nobody could read it.
         if is_absolute_url(path):
             yield Part(url=path, name=slot.name, digest=slot.digest, metadata=_about(attachment))
 
@@ -322,7 +322,7 @@ def _given(envelope: dict[str, Any], files: Files) -> Iterator[Part]:
             continue
         content: Any = files[path]
         part = Part(content, name=slot.name, metadata=_about(attachment))
-        # A signed envelope vouches for this hash; other bytes are not its attachment.
+        # The signature of the envelope covers this hash, so other bytes are not its attachment.
         if slot.digest is not None and part.digest != slot.digest:
             raise DigestMismatch(f"attachment {quote(path)}", slot.digest, str(part.digest))
         yield part

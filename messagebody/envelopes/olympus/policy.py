@@ -11,8 +11,8 @@ class Scope:
     """Say which files of one attachment type an agent may receive.
 
     Arguments:
-        paths: files, and directories ending in "/", below which a file lies; none means any.
-        withheld: files that are excepted.
+        paths: the allowed files, and directories, which end in "/"; none means any.
+        withheld: files that are not allowed, although `paths` contains them.
         sections: sections of a file; None means any. A whole file, without a section, passes.
     """
 
@@ -44,7 +44,7 @@ class Policy:
 
     Arguments:
         transitions: by sender and receiver, the message types between them.
-        boundaries: by receiver; who has none receives nothing.
+        boundaries: by receiver; a receiver without one receives nothing.
 
     Examples:
         >>> policy = Policy.from_dict({
@@ -95,7 +95,7 @@ class Policy:
         return message_type in self.types_between(sender, receiver)
 
     def types_between(self, sender: str, receiver: str) -> frozenset[str]:
-        """Return the message types that may go from one agent to another; none if no route is."""
+        """Return the message types that may go from one agent to another; none without a route."""
         return self.transitions.get(sender, {}).get(receiver, frozenset())
 
 
@@ -109,7 +109,7 @@ def _plain_scope(scope: Scope) -> dict[str, list[str]]:
     plain = {
         name: list(values) for name in ("paths", "withheld") if (values := getattr(scope, name))
     }
-    # No sections is not the same as any section.
+    # An empty list means no section; None means any section.
     return plain if scope.sections is None else {**plain, "sections": list(scope.sections)}
 
 
@@ -200,4 +200,4 @@ _BOUNDARIES = {
 }
 
 PUBLISHED = Policy.from_dict({"transitions": _TRANSITIONS, "boundaries": _BOUNDARIES})
-"""The published table; a starting point, `Policy.from_dict` takes your own."""
+"""The published table, as a starting point; `Policy.from_dict` takes your own."""

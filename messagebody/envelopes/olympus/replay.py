@@ -13,7 +13,7 @@ _NEEDED = {"/envelope/message_id", "/envelope/session_id", "/envelope/timestamp"
 
 
 class Admission(StrEnum):
-    """What a guard says of a message; true only when it is to be acted on."""
+    """The answer of a guard about a message; true only if the message should be handled."""
 
     FRESH = "fresh"
     REPLAYED = "replayed"
@@ -24,10 +24,10 @@ class Admission(StrEnum):
     """It is dated later than the window allows."""
 
     FULL = "full"
-    """The guard remembers all it can; forgetting would let a replay through."""
+    """The guard is full, and forgetting a message would let a replay through."""
 
     UNPROTECTED = "unprotected"
-    """No valid signature vouches for message id, session and time, so nothing can be said."""
+    """No valid signature covers message id, session and time, so nothing is known."""
 
     def __bool__(self) -> bool:
         return self is Admission.FRESH
@@ -72,13 +72,13 @@ class ReplayGuard:
         """Let a verified message through once.
 
         Arguments:
-            verification: what `verify` said of it, under a profile that covers message id,
-                session and time; the five-field profile doesn't.
+            verification: the result of `verify`, under a profile that covers message id, session
+                and time; the five-field profile doesn't.
         """
         message_id, session_id = verification.message_id, verification.session_id
         dated = _seconds(verification.timestamp)
         if (
-            # What is not signed could be changed by a replayer.
+            # Anyone who replays a message could change its unsigned members.
             not {*verification.covered} >= _NEEDED
             or message_id is None
             or session_id is None
@@ -89,12 +89,12 @@ class ReplayGuard:
             return self._admit((session_id, message_id), dated)
 
     def _admit(self, key: tuple[str, str], dated: float) -> Admission:
-        # A clock set back must not revive what was forgotten.
+        # A clock that is set back must not make forgotten messages fresh again.
         self._latest = now = max(self._latest, self._clock())
-        # Past the window a replay is stale anyway, so it need not be remembered.
+        # After the window a replay is stale anyway, so the message need not be remembered.
         while self._dated and self._dated[0][0] < now - self._past:
             self._seen.discard(heapq.heappop(self._dated)[1])
-        # First: a replay is called one even when it is stale as well.
+        # Checked first: a replay is reported as a replay even if it is stale too.
         if key in self._seen:
             return Admission.REPLAYED
         if dated < now - self._past:
@@ -110,7 +110,7 @@ class ReplayGuard:
 
 
 def _seconds(timestamp: str | None) -> float | None:
-    """Return an RFC 3339 date-time in seconds since the epoch, None if it is none."""
+    """Return an RFC 3339 date-time in seconds since the epoch, None if it is not one."""
     try:
         moment = datetime.fromisoformat((timestamp or "").upper())
         return moment.astimezone(UTC).timestamp() if moment.tzinfo else None

@@ -1,4 +1,4 @@
-"""The rules of an Olympus envelope: its JSON Schema, and those its prose states."""
+"""The rules of an Olympus envelope: its JSON Schema, and the rules that its prose states."""
 
 import posixpath
 import re
@@ -20,8 +20,8 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f\\]")
 def is_repository_path(path: str) -> bool:
     r"""Tell whether a path stays inside the repository on every system.
 
-    It is not empty, neither absolute nor a URL, has no drive, backslash or control character,
-    and no segment is "..".
+    Such a path is not empty, not absolute and not a URL. It has no drive, backslash, control
+    character or segment "..".
 
     Examples:
         >>> is_repository_path("docs/a.md"), is_repository_path("../a"), is_repository_path("C:\\a")
@@ -58,7 +58,7 @@ _LISTED, _ALONE = "envelopes in a list", "[envelope] is a chain of one"
 
 
 def iter_prose_findings(envelope: Any) -> Iterator[Finding]:
-    """Yield what breaks the rules in words; values of a wrong type are the schema's concern."""
+    """Yield findings about the rules in prose; the schema checks for values of a wrong type."""
     for check, path, problem in (
         *_identity(envelope),
         *_authentication(envelope),
@@ -117,7 +117,7 @@ def _paths(envelope: Any) -> Iterator[tuple[str, str, str]]:
 def _repeated(envelope: Any) -> Iterator[tuple[str, str, str]]:
     seen: set[tuple[str, ...]] = set()
     for index, attachment in enumerate(_attachments(envelope)):
-        # Values of a wrong type are unhashable, and the schema's concern.
+        # Values of a wrong type may be unhashable; the schema reports them.
         key = tuple(shown(member(attachment, name)) for name in ("type", "path", "section"))
         if key in seen:
             problem = "the same type, path and section stand earlier in the list"
@@ -156,11 +156,11 @@ def iter_findings(envelope: Any, *, strict: bool = False) -> Iterator[Finding]:
 
 
 def iter_chain_findings(envelopes: Iterable[Any]) -> Iterator[Finding]:
-    """Yield what is wrong between envelopes, in the order they were sent.
+    """Yield what is wrong between envelopes, given in the order in which they were sent.
 
     An envelope names an earlier one as its parent, or none; it belongs to the session and to the
-    work unit (`correlation_id`) of its parent; no two envelopes have the same id. Each envelope by
-    itself is the concern of `iter_findings`.
+    work unit (`correlation_id`) of its parent; no two envelopes have the same id. `iter_findings`
+    checks each envelope by itself.
 
     Arguments:
         envelopes: parsed JSON values, or JSON texts.

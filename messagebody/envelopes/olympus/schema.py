@@ -99,7 +99,7 @@ SCHEMA: dict[str, Any] = {
 
 
 def fields() -> tuple[str, ...]:
-    """Return the JSON Pointers of all members the schema knows, two levels deep.
+    """Return the JSON Pointers of all members in the schema, two levels deep.
 
     Examples:
         >>> "/envelope/timestamp" in fields(), "/context_attachments" in fields()

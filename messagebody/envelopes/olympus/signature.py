@@ -1,8 +1,8 @@
 """Signatures over an envelope, in two named profiles.
 
-`upstream-5field` is what the public code signs: message type, both agents, correlation id and
-payload. It leaves attachments, constraints, session, parent and time open to change.
-`jcs-full-hkdf` covers the whole envelope less the signature itself, in the canonical JSON of
+`upstream-5field` covers the fields that the public code signs: message type, both agents,
+correlation id and payload. It leaves attachments, constraints, session, parent and time open to
+change. `jcs-full-hkdf` covers the whole envelope without the signature, in the canonical JSON of
 RFC 8785, under a key for one persona in one session (HKDF, RFC 5869).
 """
 
@@ -23,13 +23,13 @@ from messagebody.wire import strict_json
 
 # As long as the digest: a shorter secret is the weakest part (RFC 5869, 2.2; RFC 2104, 3).
 _SHORTEST_SECRET = 32
-# Names use and version, so that no other protocol derives the same key (RFC 5869, 3.2).
+# It names the use and version, so that no other protocol derives the same key (RFC 5869, 3.2).
 _INFO = b"olympus/agent-envelope/1.0/"
 _SIGNATURE = "/authentication/signature"
 
 
 class Profile(StrEnum):
-    """What is signed, and with which key."""
+    """A profile of signatures: the signed members, and the key."""
 
     JCS_FULL_HKDF = "jcs-full-hkdf"
     UPSTREAM_5FIELD = "upstream-5field"
@@ -54,14 +54,14 @@ def _text(value: Any) -> str | None:
 
 @attrs.frozen
 class Verification:
-    """Say whether a signature is valid, and what it vouches for; true only when it is valid.
+    """State whether a signature is valid, and what it covers; true only if it is valid.
 
     Arguments:
         valid: the signature is the one expected.
         missing: there is no signature, as opposed to a wrong one.
         profile: the profile that was asked for.
-        problem: why it can't be valid, where there is more to say than that it is wrong.
-        message_id: what the envelope says, for a replay guard; also session_id and timestamp.
+        problem: why it can't be valid, if there is another reason than a wrong signature.
+        message_id: the envelope's id, for a replay guard; also session_id and timestamp.
     """
 
     valid: bool
@@ -77,7 +77,7 @@ class Verification:
 
     @property
     def covered(self) -> tuple[str, ...]:
-        """Places nobody can have changed, added or removed; none unless the signature is valid."""
+        """Places that nobody can have changed, added or removed; none without a valid signature."""
         return _COVERED[self.profile] if self.valid else ()
 
     @property
@@ -96,7 +96,7 @@ def sign(
 ) -> str:
     """Return the signature of an envelope: 64 lower-case hex digits.
 
-    A signature the envelope already carries is left out of what is signed.
+    The signature does not cover a signature that the envelope already carries.
 
     Arguments:
         envelope: parsed JSON, or JSON text.
@@ -106,8 +106,8 @@ def sign(
             test vectors.
 
     Raises:
-        EnvelopeError: the envelope is not strict JSON, lacks what is signed, or the secret is
-            empty or too short: "jcs-full-hkdf" asks for 32 bytes.
+        EnvelopeError: the envelope is not strict JSON or lacks a signed member, or the secret is
+            empty or too short: "jcs-full-hkdf" requires 32 bytes.
 
     Examples:
         >>> envelope = {
@@ -154,11 +154,11 @@ def verify(
 ) -> Verification:
     """Tell whether an envelope's signature is valid, in constant time.
 
-    A bad signature is a result. The profile is the caller's to name: it is never guessed and
+    A bad signature is a result, not an error. The caller names the profile: it is never guessed and
     never taken from the message.
 
     Arguments:
-        envelope: parsed JSON, or JSON text; text is the safer, for it shows repeated members.
+        envelope: parsed JSON, or JSON text. Text is safer, because it shows repeated members.
         secret: the session's secret.
         profile: "jcs-full-hkdf" or "upstream-5field".
         signature: a detached signature, used instead of the envelope's own.
@@ -171,7 +171,7 @@ def verify(
     value, chosen = _read(envelope), _profile(profile)
     raw = _check_secret(secret, chosen, allow_short_secret)
     given = member(value, "authentication", "signature") if signature is None else signature
-    # Missing and wrong are two answers: the first may be a peer that does not sign.
+    # A missing and a wrong signature are different answers: some peers do not sign.
     if given is None or given == "":
         _check_json(value)
         return Verification(False, True, chosen, "there is no signature")
@@ -182,10 +182,10 @@ def verify(
         return Verification(False, False, chosen, error.problem)
     if not isinstance(given, str):
         return Verification(False, False, chosen, f"a signature is text, got {shown(given)}")
-    # In constant time: the place of the first difference must not show.
+    # Compared in constant time, so that the time does not reveal the first difference.
     if not hmac.compare_digest(expected.encode(), given.encode("utf-8", "surrogatepass")):
         return Verification(False, False, chosen)
-    header = value["envelope"]  # it is there: the key is made of it
+    header = value["envelope"]  # it exists, because the key is made of it
     stated = [header.get(name) for name in ("message_id", "session_id", "timestamp")]
     return Verification(True, False, chosen, None, *stated)
 
@@ -194,8 +194,8 @@ def canonical(envelope: Message, *, profile: str = Profile.JCS_FULL_HKDF) -> byt
     """Return the bytes that are signed.
 
     Raises:
-        EnvelopeError: the envelope is not strict JSON, or holds what the profile can't express,
-            such as an integer beyond 2^53 in RFC 8785.
+        EnvelopeError: the envelope is not strict JSON, or has a value that the profile can't
+            express, such as an integer beyond 2^53 in RFC 8785.
     """
     return _canonical(_read(envelope), _profile(profile))
 
@@ -247,7 +247,7 @@ def _five_fields(value: dict[str, Any]) -> bytes:
     _check_json(value)
     chosen = {name: _present(value, *path) for name, path in _SIGNED_BY_UPSTREAM.items()}
     try:
-        # As the public code writes it, letter by letter.
+        # Exactly the text that the public code writes.
         return json.dumps(chosen, sort_keys=True, separators=(",", ":")).encode("ascii")
     except ValueError as error:  # an integer too long to print
         raise EnvelopeError(f"the envelope can't be signed: {error}") from error
@@ -269,7 +269,7 @@ def _without_signature(value: dict[str, Any]) -> dict[str, Any]:
 
 
 def _read(envelope: Message) -> dict[str, Any]:
-    """Return an envelope's members; what a canonical form refuses is left for it to refuse."""
+    """Return an envelope's members; values that a canonical form refuses are not checked here."""
     if not isinstance(envelope, Mapping):
         return read_object(envelope, "an envelope")
     value = envelope if isinstance(envelope, dict) else dict(envelope)

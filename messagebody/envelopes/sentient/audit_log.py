@@ -1,4 +1,4 @@
-"""The audit log of Sentient messages: one entry a line, each bound to the one before."""
+"""The audit log of Sentient messages: one entry per line, each with the digest of the last."""
 
 import base64
 import fcntl
@@ -22,12 +22,12 @@ from messagebody.envelopes.sentient.forward import evidence, read_leniently
 from messagebody.envelopes.sentient.rules import LISTS, moment
 from messagebody.envelopes.sidecar import Message, member
 
-# What could end a line, hide text or turn its direction: an entry must not be forged.
+# Characters that could end a line, hide text or turn its direction: no text may forge an entry.
 _UNSAFE = re.compile(
     r"[\\\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
 )
 _SHORT = {"\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
-# A table, not a substitution: that would keep each piece of a text until its end.
+# A table, because a substitution would keep all pieces of a text until its end.
 _SAFE = {
     code: _SHORT.get(chr(code)) or escape(chr(code))
     for code in range(0xE000)
@@ -37,7 +37,7 @@ _SECOND = {"source_refs": "url", "storage_refs": "status", "derived_refs": "asse
 
 
 def audit_entry(message: Message, *, error_line: bool = False, plain_lists: bool = False) -> str:
-    r"""Return the log entry of a message, whatever state the message is in.
+    r"""Return the log entry of a message in any state.
 
     Arguments:
         message: parsed JSON, or JSON text.
@@ -81,11 +81,11 @@ def _field(value: dict[str, Any], *path: str) -> str:
 
 
 def _shown(value: Any) -> str:
-    """Return a value on one line: text as it is, anything else as JSON, both escaped."""
+    """Return a value on one line, escaped: text unchanged, anything else as JSON."""
     if not isinstance(value, str):
         try:
             value = json.dumps(value, ensure_ascii=False)
-        except (TypeError, ValueError):  # no JSON, or an integer too long to print
+        except (TypeError, ValueError):  # not JSON, or an integer too long to print
             value = "(unprintable)"
     text: str = value
     return text.translate(_SAFE) if _UNSAFE.search(text) else text
@@ -132,7 +132,7 @@ _BLOCK = 65_536
 
 @attrs.frozen
 class Flaw:
-    """Say what is wrong with a log.
+    """Describe a mistake in a log.
 
     Arguments:
         line: the line of the record, counted from 1; None for the log as a whole.
@@ -150,13 +150,13 @@ class AuditLog:
     """Append messages to daily logs; safe among threads and processes.
 
     Arguments:
-        directory: where the files are; made if it isn't there.
+        directory: where the files are; it is created if it does not exist.
         error_line: see `audit_entry`.
         plain_lists: see `audit_entry`.
-        clock: the time now, for messages that state no valid one.
+        clock: the time now, for messages without a valid time.
         within: how far `executed_at` may be from the clock. A message that is further away goes
-            under the clock's day and is noted as a violation, so that no sender can add to a day
-            that is over. None believes any time, for messages that are logged afterwards.
+            into the log of the clock's day and is noted as a violation, so that no sender can add
+            to a day that is over. None accepts any time, for messages that are logged afterwards.
 
     Examples:
         >>> import tempfile
@@ -185,28 +185,28 @@ class AuditLog:
     def append(self, message: Message) -> Path:
         """Append a message to the log of its day, and return the log's path.
 
-        The day is that of `executed_at` as written. A message that states no valid time, or one
-        too far from the clock, goes under the clock's day. Every message is logged, also one
-        that is not JSON.
+        The day is the date in `executed_at` as written. A message without a valid time, or with a
+        time too far from the clock, goes into the log of the clock's day. Every message is logged,
+        even one that is not JSON.
 
         Raises:
-            EnvelopeError: the message is a Python value that is no JSON.
-            OSError: the file can't be written, because the disk is full, for example. Then nothing
-                of the message is in the log, and it can be appended again.
+            EnvelopeError: the message is a Python value that can't be written as JSON.
+            OSError: the file can't be written, because the disk is full, for example. Then the log
+                contains nothing of the message, and you can append it again.
         """
         received = evidence(message)
         day, remark = self._day(received)
         entry = _entry(received, remark, **self._options).encode()
         path = self._path(day, "log")
         self._directory.mkdir(parents=True, exist_ok=True)
-        # Threads by the lock, processes by the file: `flock` is shared between threads.
+        # The lock is for threads, `flock` for processes, because threads share an `flock`.
         with (
             self._lock,
             _locked(path.with_suffix(".jsonl")) as record,
             open_regular(path, APPEND) as log,
             all_or_nothing(record, log),
         ):
-            # The chained record first: if the entry is lost, `flaws` shows that it is.
+            # The chained record is written first: if the entry is lost, `flaws` reports it.
             _append_linked(record, received, remark)
             _end_line(log, _last_line(log))
             _write(log, entry)
@@ -237,7 +237,7 @@ class AuditLog:
         found = [*_broken_links(lines)]
         if head is not None and head != (_digest(lines[-1]) if lines else NO_DIGEST):
             found.append(Flaw(None, f"the last line is not the one of {quote(head)}"))
-        # The readable log follows from the record, so it can be compared byte by byte.
+        # The readable log can be made from the record, so the two can be compared byte by byte.
         expected = b"".join(self._entries(lines))
         if expected != _content(log):
             found.append(Flaw(None, f"{log.name} doesn't say what {record.name} does"))
@@ -251,20 +251,20 @@ class AuditLog:
                 yield _entry(message, remark, **self._options).encode()
 
     def _day(self, received: bytes) -> tuple[date, str | None]:
-        """Return the day a message goes under, and what is wrong with its time."""
+        """Return the day of the log that a message goes into, and what is wrong with its time."""
         value, _ = read_leniently(received)
         when, now = moment(member(value, "timestamp", "executed_at")), self._clock()
         if when is None:
             return now.date(), None
         now = now if now.tzinfo else now.astimezone()
-        # A time without an offset is compared as if it were the clock's.
+        # A time without an offset is compared as if it had the clock's offset.
         there = when if when.tzinfo else when.replace(tzinfo=now.tzinfo)
         if self._within is not None and abs(there - now) > self._within:
             return now.date(), _MISDATED
         return when.date(), None
 
     def _path(self, day: date, suffix: str) -> Path:
-        # The date parsed, never its text: it names a file.
+        # The parsed date and never its text, because it becomes the name of a file.
         return self._directory / f"{day.isoformat().replace('-', '')}.{suffix}"
 
 
@@ -273,7 +273,7 @@ def _date(day: date | str) -> date:
 
 
 def _kept(received: bytes) -> dict[str, str]:
-    """Return a message for the record: its exact text, or its bytes if they are no UTF-8."""
+    """Return a message for the record: its exact text, or its bytes if they are not UTF-8."""
     try:
         return {"received": received.decode()}
     except UnicodeDecodeError:
@@ -281,7 +281,7 @@ def _kept(received: bytes) -> dict[str, str]:
 
 
 def _message_in(line: bytes) -> str | bytes | None:
-    """Return the message a line of the record holds, None if it holds none."""
+    """Return the message in a line of the record, None if there is none."""
     try:
         entry = json.loads(line)
         if "received" in entry:
@@ -333,9 +333,9 @@ def _last_line(record: FileIO) -> bytes:
 
 
 def _end_line(stream: FileIO, last: bytes) -> bytes:
-    """Return a file's last line with its end, which it lacks where a writer was killed.
+    """Return a file's last line with a line end, which is missing if a writer was killed.
 
-    The line stays, and `flaws` tells of it; what follows must not be taken for a part of it.
+    The line stays, and `flaws` reports it; the next entry must not become a part of it.
     """
     if not last or last.endswith(b"\n"):
         return last
@@ -354,11 +354,11 @@ def _content(path: Path) -> bytes:
 @contextmanager
 def _locked(path: Path) -> Iterator[FileIO]:
     with open_regular(path, APPEND) as stream:
-        fcntl.flock(stream, fcntl.LOCK_EX)  # let go when the file is closed
+        fcntl.flock(stream, fcntl.LOCK_EX)  # released when the file is closed
         yield stream
 
 
 def _write(stream: FileIO, data: bytes) -> None:
-    """Write all of `data`: one call does, unless the disk fills up or a signal comes."""
+    """Write all of `data`: one call is enough, unless the disk is full or a signal arrives."""
     while data:
         data = data[stream.write(data) :]

@@ -24,13 +24,13 @@ from messagebody.wire import strict_json
 
 
 class SeveritySource(StrEnum):
-    """Who says how bad it is."""
+    """The source of a severity."""
 
     SEED = "seed"
-    """The format's document."""
+    """The document of the format states it."""
 
     INFERRED = "inferred"
-    """This toolkit; the document states the rule, or implies it, without a severity."""
+    """This toolkit chose it; the document states or implies the rule without a severity."""
 
 
 @attrs.frozen
@@ -39,7 +39,7 @@ class Check:
 
     Arguments:
         severity: how bad a finding is.
-        source: who says so.
+        source: where the severity comes from.
         rule: the rule, in a clause.
     """
 
@@ -105,15 +105,15 @@ def iter_findings(
 ) -> Iterator[Finding]:
     """Yield everything that is wrong with a chain, message by message, sorted within each.
 
-    A message is judged against its parent, looked up among the messages before it; its place in
-    the list is no matter, so that a chain may fan out.
+    A message is compared with its parent, which is looked up among the messages before it. The
+    position in the list does not matter, so that a chain may fan out.
 
     Arguments:
         messages: a chain, in the order it was sent: parsed JSON, or JSON text, as a whole or
             message by message; a single message is a chain of one.
-        known_files: governance files there are; without it any path from the root passes.
-        rule_names: names of governance rules, of which a reasoning has to mention one; without
-            it any reasoning that is not blank passes.
+        known_files: the existing governance files; without it, any path from the root is accepted.
+        rule_names: names of governance rules. A reasoning must mention one of them; without it, any
+            reasoning that is not blank is accepted.
 
     Examples:
         >>> [finding.check for finding in iter_findings(["[]"])]
@@ -130,9 +130,9 @@ def iter_findings(
         if not isinstance(value, dict):
             yield _finding(index, "S000", "", f"an object is expected, got {shown(value)}")
             continue
-        # "\0" is the id of nothing: an absent parent finds none.
+        # No message has the id "\0", so nothing is found for an absent parent.
         parent = earlier.get(text_of(value, "metadata", "parent_message_id") or "\0")
-        # A session that was copied wrongly is the parent's: M002 says so.
+        # A wrongly copied session still counts as the parent's session: M002 reports it.
         session = text_of(parent or value, "metadata", "session_id")
         registered = sessions.setdefault(session, {})
         problems = {
@@ -140,9 +140,9 @@ def iter_findings(
             *iter_audit_problems(value, known_files, rule_names),
             *iter_resource_problems(value, parent, registered),
         }
-        # A set, since two rules can find the same; sorted, so that the order never changes.
+        # A set, because two rules can find the same problem; sorted, so that the order is stable.
         yield from (_finding(index, *problem) for problem in sorted(problems))
-        # The first one counts; a second of the same id is C004.
+        # The first one counts; C004 reports a second message with the same id.
         earlier.setdefault(text_of(value, "message_id"), value)
         for kind in LISTS:
             for reference in references(value, kind):

@@ -1,4 +1,4 @@
-"""Forwarding: a Sentient message read, and passed on with its chain."""
+"""Forwarding: reading a Sentient message, and passing it on with the ids of its chain."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
@@ -23,10 +23,11 @@ _TEXT = (str, bytes, bytearray, memoryview)
 
 
 def read_leniently(message: Message) -> tuple[dict[str, Any], str | None]:
-    """Return what can be read of a message, and what is wrong with it as JSON, None if nothing.
+    """Return the readable members of a message, and what is wrong with its JSON, None if nothing.
 
-    What breaks only the strict rules (repeated members, NaN, lone surrogates) is read as Python
-    does; what is no JSON object, or nests too deep, as an empty one.
+    Text that only breaks the strict rules (repeated members, NaN, lone surrogates) is read as
+    Python reads it. Text that is not a JSON object, or is nested too deep, is read as an empty
+    object.
     """
     try:
         value, problem = read(message), None
@@ -56,15 +57,15 @@ def _text(message: str | bytes | bytearray | memoryview) -> str:
     try:
         return bytes(message).decode("utf-8", "surrogatepass")
     except UnicodeDecodeError:
-        # Evidence is kept elsewhere; this text is only read.
+        # The evidence is kept elsewhere; this text is only for reading.
         return bytes(message).decode("utf-8", "replace")
 
 
 def evidence(message: Message) -> bytes:
-    """Return a message as it came: its bytes, or for a Python value, JSON.
+    """Return a message as it was received: its bytes, or JSON for a Python value.
 
     Raises:
-        EnvelopeError: it is a Python value that nests too deep, or has no JSON at all.
+        EnvelopeError: it is a Python value that is nested too deep, or can't be written as JSON.
     """
     if isinstance(message, str):
         return message.encode("utf-8", "surrogatepass")
@@ -87,12 +88,12 @@ _INHERITED = ("request_id", "session_id")
 
 @attrs.frozen
 class Forwarded:
-    """Hold what goes to the next agent; unpacks into the copy and the findings.
+    """Hold the message for the next agent; unpacks into the copy and the findings.
 
     Arguments:
         message: the copy, with the parent's ids.
-        findings: what was wrong with the message as it came, index 1; its parent has index 0.
-        received: the message as it came, byte for byte, as evidence.
+        findings: what was wrong with the received message, index 1; its parent has index 0.
+        received: the received message, byte for byte, as evidence.
     """
 
     message: dict[str, Any]
@@ -106,16 +107,16 @@ class Forwarded:
 def forward(message: Message, parent: Message | None = None) -> Forwarded:
     """Return a copy of a message with the request and session of its parent.
 
-    Models copy ids wrongly, so they are overwritten, never trusted. No message is dropped: of one
-    that can't be read, the ids are forwarded, and the evidence kept.
+    Models copy ids wrongly, so ids are overwritten and never trusted. No message is dropped: if a
+    message can't be read, its parent's ids are forwarded and the evidence is kept.
 
     Arguments:
         message: parsed JSON, or the JSON text received.
         parent: the message it answers, None for the first of a chain.
 
     Raises:
-        EnvelopeError: the parent is not a strict JSON object, or the message a Python value that
-            has no JSON.
+        EnvelopeError: the parent is not a strict JSON object, or the message is a Python value that
+            can't be written as JSON.
 
     Examples:
         >>> parent = {"message_id": "m1", "metadata": {"request_id": "r1", "session_id": "s1"}}
@@ -124,7 +125,8 @@ def forward(message: Message, parent: Message | None = None) -> Forwarded:
         {'metadata': {'request_id': 'r1', 'session_id': 's1'}}
     """
     before = [] if parent is None else [read_object(parent, "a parent message")]
-    # Without a parent, the message still has position 1: so every finding names the same place.
+    # Without a parent, the message still has position 1, so that every finding names the same
+    # place.
     found = tuple(
         finding for finding in iter_findings([*(before or [{}]), message]) if finding.index == 1
     )
@@ -135,9 +137,9 @@ def forward(message: Message, parent: Message | None = None) -> Forwarded:
 
 
 def forward_chain(messages: Iterable[Message]) -> list[Forwarded]:
-    """Forward the messages of a chain, each against its parent as it was forwarded.
+    """Forward the messages of a chain, each with the ids of its forwarded parent.
 
-    A wrong request id that one message made up is so not passed on to those that answer it.
+    So if one message makes up a request id, the messages that answer it don't get that id.
 
     Arguments:
         messages: parsed JSON, or JSON text, in the order they were sent.
@@ -156,7 +158,7 @@ def forward_chain(messages: Iterable[Message]) -> list[Forwarded]:
     earlier: dict[str, dict[str, Any]] = {}
     for message in messages:
         value, _ = read_leniently(message)
-        # The parent as it was forwarded, so that an id that was put right stays right.
+        # The forwarded parent has the right ids.
         parent = earlier.get(text_of(value, "metadata", "parent_message_id"))
         done = forward(message, parent)
         forwarded.append(done)

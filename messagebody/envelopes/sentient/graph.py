@@ -1,4 +1,4 @@
-"""A chain as a graph: who answered whom, and which resource stems from which."""
+"""A chain as a graph: which message answers which, and which resource comes from which."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -131,6 +131,6 @@ def _registrations(chain: list[dict[str, Any]]) -> Iterator[Edge]:
 
 
 def _quoted(text: str) -> str:
-    # Names come from messages, and DOT has strings of its own.
+    # Names come from messages, and DOT has its own syntax for strings.
     plain = escape(text, limit=200).replace("\\", "\\\\").replace('"', '\\"')
     return f'"{plain}"'

@@ -1,7 +1,8 @@
 """The mapping between a body and a Sentient message, and builders of messages.
 
-A received message, given as text, keeps its text byte for byte in `/sentient/message.json`. One
-built here, given as a value, is taken apart into its output and `/meta/sentient.json`.
+A received message is given as text, and its body keeps the text byte for byte in
+`/sentient/message.json`. A message built here is given as a value, and is taken apart into its
+output and `/meta/sentient.json`.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -65,8 +66,8 @@ def to_body(message: Message, /, *, rest: str = "part") -> Converted[MessageBody
 
     Arguments:
         message: JSON text, kept byte for byte; or parsed JSON, taken apart.
-        rest: where what is not content goes: into a "part" of the body, or "beside" it, as the
-            `rest` of the result, which `from_body` takes back.
+        rest: where to put the members that are not content: into a "part" of the body, or "beside"
+            it, as the `rest` of the result, which `from_body` takes back.
 
     Raises:
         EnvelopeError: the message is not a strict JSON object.
@@ -90,12 +91,12 @@ def from_body(
     Arguments:
         body: one from `to_body`, or any other.
         rest: what `to_body` returned as `rest`, if it is beside the body.
-        header: for any other body, the message without its output's content; see `build` and
-            `reply` for messages that fill what a machine can fill.
+        header: for any other body, the message without its output's content. `build` and `reply`
+            fill in what a program can know.
 
     Returns:
-        The exact text of a received message; a JSON value for any other. The losses are the
-        parts that the message can't carry or show, and what it still lacks to be valid.
+        The exact text of a received message; a JSON value for any other. The losses are the parts
+        that the message can't carry or show, and the members that it still needs to be valid.
 
     Raises:
         EnvelopeError: a part contradicts the message, or a header is missing.
@@ -114,16 +115,16 @@ def build(
     header: Mapping[str, Any] | None = None,
     clock: Callable[[], datetime] = lambda: datetime.now(UTC),
 ) -> Converted[dict[str, Any]]:
-    """Return the first message of a chain; ids, time and all that does not apply are filled in.
+    """Return the first message of a chain; ids, time and nulls are filled in.
 
     Arguments:
         body: the output.
         agent: the name of the agent that speaks.
-        reasoning: why the output is as it is, and by which governance rules; the format asks
-            for it, and no machine can make it up.
+        reasoning: the reasons for the output, with the governance rules. The format requires it,
+            and a program can't make it up.
         agent_type: "governance", "operational" or "executional".
-        content_type: what kind of output it is, such as "objectives" or "analysis".
-        next_agent: who goes on; nobody if None.
+        content_type: the kind of output, such as "objectives" or "analysis".
+        next_agent: the agent that continues the chain; nobody if None.
         header: members to use in place of those filled in, such as `{"input": {...}}`.
         clock: the time now.
 
@@ -171,7 +172,7 @@ def reply(
         parent: the message it answers: parsed JSON, or JSON text.
         body: the output.
         reasoning: see `build`.
-        agent: the name of the agent that speaks; the one that the parent names next if None.
+        agent: the name of the agent that speaks; if None, the next agent that the parent names.
         agent_type: see `build`.
         content_type: see `build`.
         next_agent: see `build`.
@@ -192,7 +193,7 @@ def reply(
         ('goal_agent', 'Look')
     """
     before = read_object(parent, "a parent message")
-    # The chain says who is next; another name would be C001.
+    # The chain names the next agent; another name would break rule C001.
     name = agent or text_of(before, "next_agent", "name")
     if not name:
         raise EnvelopeError("the parent names no next agent; say which agent replies: agent=")
@@ -260,7 +261,7 @@ def _links(message: dict[str, Any]) -> Iterator[Part]:
     for kind in LISTS:
         for number, reference in enumerate(references(message, kind), 1):
             url = text_of(reference, _URL[kind])
-            # Anything else is nothing that a resolver could judge, so it stays data.
+            # A resolver can't judge anything else, so it stays data.
             if is_absolute_url(url):
                 name = numbered_name(_DIRECTORIES[kind], number, url)
                 about = {key: value for key, value in reference.items() if key != _URL[kind]}
@@ -308,12 +309,12 @@ def _findings_of_last(chain: list[dict[str, Any]]) -> Iterator[Finding]:
 
 
 def _iter_findings(message: dict[str, Any]) -> Iterator[Finding]:
-    """Yield what is wrong with a message by itself: its parent can't be looked up here."""
+    """Yield what is wrong with a message by itself, because its parent is not known here."""
     yield from (each for each in _findings_of_last([message]) if each.check != "M004")
 
 
 def _content_type(stated: Any) -> str | None:
-    """Return a media type if it is one: "video" is a kind of thing, not a content type."""
+    """Return the stated type if it is a media type; "video" is a kind and not a content type."""
     if not isinstance(stated, str) or "/" not in stated:
         return None
     try:

@@ -16,7 +16,7 @@ _ANY_ZONE = "Etc/UTC"
 
 
 def moment(text: object) -> datetime | None:
-    """Return an ISO 8601 date and time as written, None if it is none.
+    """Return an ISO 8601 date and time as written, None if the text is not one.
 
     Examples:
         >>> moment("2026-01-27T14:30:52+08:00").hour, moment("yesterday")
@@ -32,7 +32,7 @@ def moment(text: object) -> datetime | None:
 
 
 def zone_problem(when: datetime, name: str) -> str | None:
-    """Return why a time zone's name doesn't go with a time, None if it does or nobody knows."""
+    """Return why the name of a time zone contradicts a time; None if it doesn't or is unknown."""
     zone = _zone(name)
     if zone is None:  # a machine without the database can't tell
         return "no time zone has that name" if _zone(_ANY_ZONE) else None
@@ -63,7 +63,7 @@ def _offset(offset: timedelta | None) -> str:
 
 Parent = dict[str, Any] | None
 
-# Runs after a chain has ended, by the document's own words.
+# According to the document, it runs after a chain has ended.
 _AFTERWARDS = "memory_agent"
 
 
@@ -74,7 +74,7 @@ def sequence_of(message: dict[str, Any]) -> int | None:
 
 
 def iter_lineage_problems(message: dict[str, Any], parent: Parent) -> Iterator[Problem]:
-    """Yield what breaks the chain between a message and its parent, None if there is none."""
+    """Yield problems between a message and its parent, which is None if there is none."""
     sequence = sequence_of(message)
     if sequence is not None:
         yield from _parentage(message, parent, sequence)
@@ -144,7 +144,7 @@ def _handover(message: dict[str, Any], parent: dict[str, Any]) -> Iterator[Probl
         return
     if "content" not in received or "content" not in sent:
         return
-    # 1 and true are equal in Python, and two values in a message.
+    # 1 and true are equal in Python, but different values in a message.
     if not strict_json.same(received["content"], sent["content"]):
         yield "C006", "/input/content", "it is not what the parent put out"
 
@@ -200,7 +200,7 @@ def _count(message: dict[str, Any], goals: int) -> Iterator[Problem]:
     numbers = [first or second for first, second in _COUNTED.findall(stated)]
     if not numbers:
         yield "O001", "/status/message", f"it states no number of goals; there are {goals}"
-    # Any of the numbers may be the count: texts count other things too.
+    # Any of the numbers may be the count, because texts count other things too.
     elif all(number.lstrip("0") != str(goals or "") for number in numbers):
         yield "O001", "/status/message", f"it states {numbers[0]} goals; there are {goals}"
 
@@ -210,9 +210,9 @@ def _scope(
 ) -> Iterator[Problem]:
     """Check the mentions in one scope, in order.
 
-    A text that fetches a store from its source, named outside of parentheses, needs no provenance:
-    it says it. For goals that is the first mention; objectives want another one, in the first that
-    analyses.
+    A text that names the source of a store outside of parentheses describes how the store is
+    fetched, so it needs no provenance. For goals, that is the first mention. Objectives need
+    another mention, in the first text that analyses.
     """
     sources = {
         text_of(each, "ref_id"): text_of(each, "source_ref_id")
@@ -222,7 +222,7 @@ def _scope(
     mentioned: set[str] = set()
     for path, text in texts:
         yield from _undeclared(path, text, declared)
-        # Named outside of parentheses, a source is where the text itself fetches from.
+        # If a text names a source outside of parentheses, it describes fetching from it.
         bare = {match["id"] for match in _MENTION.finditer(_ASIDE.sub("", text))}
         for match in _MENTION.finditer(text):
             store = match["id"]
@@ -259,7 +259,7 @@ _ORIGIN = {"source_refs": "url", "storage_refs": "source_ref_id", "derived_refs"
 _ID = {"source_refs": "src", "storage_refs": "store", "derived_refs": "derived"}
 _PARENT_IDS = {"source_ref_id", "parent_ref_id"}
 _DONE = {"stored", "created"}
-# Who registers references, and at which place in the chain.
+# The agent that registers references, and its place in the chain.
 _IN_CHARGE = {
     "source_refs": ("objective_agent", 1),
     "storage_refs": ("objective_agent", 1),
@@ -285,7 +285,7 @@ def iter_resource_problems(
     Arguments:
         message: the message.
         parent: the message it answers, None if it is unknown.
-        registered: what earlier messages of the session registered.
+        registered: the references that earlier messages of the session registered.
     """
     sources = {*_ids(message, "source_refs")}
     everything = {name for kind in LISTS for name in _ids(message, kind)}
@@ -349,9 +349,9 @@ def _kept(message: dict[str, Any], parent: Parent, kind: str) -> Iterator[Proble
 def _unaltered(
     message: dict[str, Any], parent: Parent, kind: str, registered: Registered
 ) -> Iterator[Problem]:
-    """Compare references with those of the parent, or else with the session's first of their id.
+    """Compare references with the parent's, or else with the session's first of the same id.
 
-    The parent's come first, since its agent may have stored what was pending.
+    The parent's come first, because its agent may have stored a pending reference.
     """
     of_parent = {
         ref_id: each for each in references(parent, kind) if (ref_id := text_of(each, "ref_id"))
@@ -367,14 +367,14 @@ def _unaltered(
 
 
 def _altered(reference: dict[str, Any], before: dict[str, Any]) -> list[str]:
-    """Return the members of a registered reference that say something else than before."""
+    """Return the members of a registered reference whose values have changed."""
     is_pending = before.get("status") == "pending"
     return [
         name
         for name, was in before.items()
         if name in reference
         and not strict_json.same(was, reference[name])
-        # What is pending is still to be stored, and what was null is still to be said.
+        # A pending reference may still be stored, and null may still get a value.
         and not (is_pending and (was is None or name in {"status", "storage_uri"}))
     ]
 
@@ -382,7 +382,7 @@ def _altered(reference: dict[str, Any], before: dict[str, Any]) -> list[str]:
 def _registered(message: dict[str, Any], parent: Parent, kind: str) -> Iterator[Problem]:
     agent, place_in_chain = _IN_CHARGE[kind]
     name, sequence = text_of(message, "agent", "name"), sequence_of(message)
-    if parent is None and sequence != 1:  # nobody knows what is new
+    if parent is None and sequence != 1:  # it is unknown what is new
         return
     if name == agent or sequence == place_in_chain:
         return
@@ -397,7 +397,7 @@ _ELSEWHERE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:|[/~]")
 
 
 def iter_time_problems(message: dict[str, Any]) -> Iterator[Problem]:
-    """Yield times that are none, and time zones that don't go with them."""
+    """Yield invalid times, and time zones that contradict them."""
     written, zone = (member(message, "timestamp", name) for name in ("executed_at", "timezone"))
     if not isinstance(written, str):
         return
@@ -459,7 +459,7 @@ def _names_any(text: str, names: Iterable[str]) -> bool:
 
 
 def _is_from_root(path: str) -> bool:
-    """Tell whether a path starts at the root: a bare name can't be told from a shortened one."""
+    """Tell whether a path starts at the root: a bare name may be a shortened path."""
     segments = path.split("/")
     return (
         len(segments) > 1

@@ -7,7 +7,7 @@ from messagebody.envelopes.json_schema import Violation, closed, iter_violations
 from messagebody.findings import pointer
 
 Problem = tuple[str, str, str]
-"""A check's id, a place, and what is wrong there."""
+"""The id of a check, a place, and what is wrong there."""
 
 _TEXT = {"type": "string"}
 _TEXT_OR_NULL = {"type": ["string", "null"]}
@@ -26,7 +26,7 @@ _ERROR_CODES = (
 
 
 def _object(**members: dict[str, Any]) -> dict[str, Any]:
-    """Return the schema of an object: each member is required, no other is known."""
+    """Return the schema of an object: each member is required, and no other is allowed."""
     return closed(tuple(members), **members)
 
 
@@ -117,7 +117,7 @@ def iter_shape_problems(message: dict[str, Any]) -> Iterator[Problem]:
         if broken.keyword == "type":
             mistyped.add(broken.where)
         elif broken.where in mistyped:
-            continue  # what has the wrong type has no right value
+            continue  # a value of a wrong type is reported once
         yield _problem(broken)
 
 

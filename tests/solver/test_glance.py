@@ -1,0 +1,56 @@
+"""A glance at two schemas, against brute force: what it shows is true, and it shows most."""
+
+import random
+
+from messagebody.compatibility import Verdict, check
+from messagebody.schema import MessageBodySchema
+from messagebody.solver.budget import Budget
+from messagebody.solver.decision import Decision
+from messagebody.solver.glance import fits, is_any_apart, is_small
+from tests.compatibility import oracle
+from tests.compatibility.generators import crowded, pair
+
+PAIRS = [*map(pair, range(1_500)), *[crowded(random.Random(seed)) for seed in range(200)]]
+
+
+def test_what_it_shows_is_true() -> None:
+    counts = {"fits": 0, "refusal": 0}
+    for a, b in PAIRS:
+        sent, taken = MessageBodySchema(a), MessageBodySchema(b)
+        expected = oracle.decide(a, b)
+        if fits(sent.profile, taken.profile):
+            counts["fits"] += 1
+            assert expected.always, (a, b)
+        if is_any_apart(sent.profile, taken.profile) or is_any_apart(taken.profile, sent.profile):
+            assert not expected.shared, (a, b)
+        refusal = Decision(sent.profile, taken.profile, Budget()).refusal()
+        if refusal is not None:
+            counts["refusal"] += 1
+            assert expected.verdict == "never", (a, b)
+            assert oracle.is_valid(a, refusal)
+            assert not oracle.is_valid(b, refusal)
+    assert min(counts.values()) > 150
+
+
+def test_a_producer_of_nothing_always_fits() -> None:
+    """A part that is apart from all does not make it *never*, if there is no body at all."""
+    nothing = MessageBodySchema([("/a", "image/png", True), ("/a", "image/gif", True)])
+    text = MessageBodySchema([("/b", "text/*", True)])
+    assert is_any_apart(nothing.profile, text.profile)
+    assert check(nothing, text).verdict is Verdict.ALWAYS
+
+
+def test_a_part_that_matches_nothing() -> None:
+    nothing = MessageBodySchema([("/./a", "text/plain", True)])
+    text = MessageBodySchema([("/b", "text/*")])
+    assert check(nothing, text).verdict is Verdict.ALWAYS
+    assert check(text, nothing).verdict is Verdict.NEVER
+
+
+def test_large_schemas_are_not_compared_part_by_part() -> None:
+    """That would take time by the square, and is not counted."""
+    many = MessageBodySchema([(f"/{number}", "text/plain", True) for number in range(40)])
+    assert not is_small(many.profile, many.profile)
+    other = MessageBodySchema([(f"/x{number}", "text/plain", True) for number in range(40)])
+    assert Decision(many.profile, other.profile, Budget()).refusal() is None
+    assert check(many, other).verdict is Verdict.NEVER
