@@ -72,7 +72,12 @@ class Directories:
 
     def paths(self, directory: str) -> list[str]:
         """Return the directory itself, unless it is the root, and all directories below it."""
-        return [each[:-1] for each in self._ranks if each.startswith(directory) and each != ROOT]
+        if directory == ROOT:
+            return [each[:-1] for each in self._ranks if each != ROOT]
+        found = [directory] if directory in self._ranks else []
+        for each in found:
+            found += [entry for entry in self._ranks[each] if entry[-1] == "/"]
+        return [each[:-1] for each in found]
 
     def add(self, name: str) -> None:
         """Add a name after all others."""
