@@ -100,7 +100,7 @@ class TestOutput:
             output_schema(REPORT).decode(value)
 
     def test_a_schema_that_a_model_cannot_write(self) -> None:
-        with pytest.raises(InvalidSchema, match="'/a.png' image/png does not accept text"):
+        with pytest.raises(InvalidSchema, match="image/png does not accept text"):
             output_schema(MessageBodySchema([("/a.png", "image/png", True)]))
         with pytest.raises(InvalidSchema, match="no part accepts text"):
             output_schema(MessageBodySchema([("/a.png", "image/png")]))
