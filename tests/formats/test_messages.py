@@ -163,6 +163,15 @@ class TestConversations:
             body = adapter("anthropic").to_body({"role": "user", "content": [block]}).value
             assert [part.metadata for part in body] == [{"tool_result": said}]
 
+    def test_gemini_takes_one_object_with_every_value_and_text(self) -> None:
+        response = {"functionResponse": {"name": "f", "response": {"temp": 1}}}
+        there = adapter("gemini").to_body({"role": "user", "parts": [response]})
+        body = there.value
+        body.append(Part("Sunny.", name="/tool/results/1/2", metadata=body[0].metadata))
+        for count, said in ((1, {"temp": 1}), (2, {"output": ["Sunny.", {"temp": 1}]})):
+            done = adapter("gemini").from_body(MessageBody(body[:count]), rest=there.rest)
+            assert done.value["parts"][0]["functionResponse"]["response"] == said
+
     def test_results_go_into_the_message_of_their_call(self) -> None:
         """For Vercel, call and result are one part: two messages would call the tool twice."""
         talk = [
