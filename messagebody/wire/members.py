@@ -501,9 +501,17 @@ def _check_charset(text: str, content_type: str) -> None:
         raise InvalidContentType("content of charset us-ascii holds characters outside of it")
 
 
-def make_record(members: Mapping[str, Any], extra: dict[str, Any] | None = None) -> PartRecord:
-    """Return a record of checked members, and of members that the format does not define."""
+def make_record(
+    about: Mapping[str, Any], content: Mapping[str, Any], extra: dict[str, Any] | None = None
+) -> PartRecord:
+    """Return a record of checked members.
+
+    Arguments:
+        about: those that say something about the part, by argument.
+        content: those of its content, by argument.
+        extra: members that the format does not define.
+    """
     # A record with more fields is larger, and few parts need it.
     if extra:
-        return RichRecord(**members, extra=extra)
-    return PartRecord(**members)
+        return RichRecord(**about, **content, extra=extra)
+    return PartRecord(**about, **content)

@@ -216,7 +216,7 @@ def _record(value: Any, limits: Limits, strict: bool) -> PartRecord:
         check_promise(size, digest)
         keep_promise(content, size, digest)
         held = content_members(content, about["content_type"])
-    return make_record({**about, **held}, strict_json.plain(extra))
+    return make_record(about, held, strict_json.plain(extra))
 
 
 def _about(value: Mapping[str, Any], default_type: str) -> dict[str, Any]:
