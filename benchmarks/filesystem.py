@@ -1,24 +1,44 @@
-"""A body's filesystem beside fsspec's MemoryFileSystem: listing, looking up, reading."""
+"""A body's filesystem beside fsspec's MemoryFileSystem and ReferenceFileSystem."""
 
 import gc
 import math
 import statistics
 import time
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import Any
 
 from fsspec.implementations.memory import MemoryFileSystem
+from fsspec.implementations.reference import ReferenceFileSystem
 
 from benchmarks.harness import compare, machine, print_table, show_ratio, show_time
 from messagebody import MessageBody, Part
 
 CHILDREN = 20
 SIZES = (1_000, 10_000, 100_000)
+MILLION = 1_000_000
 DIRECTORY, FILE, MOVED = "/d0/e3", "/d0/e3/f5.txt", "/d0/e3/moved.txt"
 EMPTY = {f"/d0/e3/f{number}.txt": b"" for number in range(CHILDREN)}
 NEW = {f"/new/f{number}.txt": b"x" * 100 for number in range(CHILDREN)}
 CHUNKS = {f"/array/c/0/{number}": bytes(range(256)) * 4 for number in range(CHILDREN)}
-CALLS: dict[str, Callable[[Any], object]] = {
+MANY = {f"/many/f{number}.txt": b"x" * 100 for number in range(1_000)}
+
+
+def _write_many(fs: Any) -> None:
+    fs.pipe(MANY)
+    for name in MANY:
+        fs.rm_file(name)
+
+
+def _write_together(fs: Any) -> None:
+    with fs.transaction:
+        fs.pipe(MANY)
+    for name in MANY:
+        fs.rm_file(name)
+
+
+_MOVE = "move a directory of 20, there and back"
+READS: dict[str, Callable[[Any], object]] = {
     "ls, a directory of 20": lambda fs: fs.ls(DIRECTORY),
     "ls, paths only": lambda fs: fs.ls(DIRECTORY, detail=False),
     "info": lambda fs: fs.info(FILE),
@@ -29,6 +49,9 @@ CALLS: dict[str, Callable[[Any], object]] = {
     "find, described": lambda fs: fs.find("/", detail=True),
     "glob": lambda fs: fs.glob("/d0/*/f5.txt"),
     "glob, all levels": lambda fs: fs.glob("/**/f5.txt"),
+    "walk": lambda fs: sum(len(files) for _, _, files in fs.walk("/")),
+}
+WRITES: dict[str, Callable[[Any], object]] = {
     "overwrite 20 files": lambda fs: fs.pipe(EMPTY),
     "write 20 new files, remove them": lambda fs: (
         fs.pipe(NEW),
@@ -41,9 +64,18 @@ CALLS: dict[str, Callable[[Any], object]] = {
     "open, write and close 20 files": lambda fs: _write(fs, EMPTY, b"x" * 100),
     "write, then exists": lambda fs: (fs.pipe_file(FILE, b""), fs.exists(FILE)),
     "move a file, there and back": lambda fs: (fs.mv(FILE, MOVED), fs.mv(MOVED, FILE)),
-    "walk": lambda fs: sum(len(files) for _, _, files in fs.walk("/")),
+    _MOVE: lambda fs: (
+        fs.mv(DIRECTORY, "/d0/moved", recursive=True),
+        fs.mv("/d0/moved", DIRECTORY, recursive=True),
+    ),
+    "write 1,000 new files, remove them": _write_many,
+    "the same in a transaction": _write_together,
 }
-TOO_LONG = {("walk", 100_000)}  # theirs lists everything in every directory: half a minute a call
+CALLS = READS | WRITES
+PEERS = {"memory": "MemoryFileSystem", "reference": "ReferenceFileSystem"}
+# Memory's `walk` lists everything in every directory, half a minute a call for 100,000 parts, and
+# moving a directory looks through everything for each of its files.
+TOO_LONG = {("walk", 100_000), ("walk", MILLION), (_MOVE, 100_000), (_MOVE, MILLION)}
 
 
 def _write(fs: Any, names: Iterable[str], data: bytes) -> None:
@@ -95,6 +127,35 @@ def calls() -> None:
     print_table("Calls, with the index built", columns, sorted(rows, key=_in_order))
 
 
+def million() -> None:
+    """Compare the calls at a million parts, where what is linear shows; three turns a row."""
+    body, memory = filesystems(MILLION)
+    ours, reference = body.fs, ReferenceFileSystem(dict.fromkeys(body.names(), "x" * 1024))
+    for each in (ours, reference):
+        each.ls(DIRECTORY)
+        each.info(FILE)
+    rows = []
+    for what, call in CALLS.items():
+        contestants = {"ours": partial(call, ours)}
+        if (what, MILLION) not in TOO_LONG:
+            contestants["memory"] = partial(call, memory)
+        # A description takes it longer than all other rows together.
+        if what in READS and what != "find, described":
+            contestants["reference"] = partial(call, reference)
+        taken = compare(contestants, seconds=0.3, rounds=3)
+        peers = [taken[name] for name in ("memory", "reference") if name in taken]
+        rows.append(
+            (
+                what,
+                show_time(taken["ours"]),
+                *(show_time(taken[name]) if name in taken else "" for name in PEERS),
+                show_ratio(min(peers) / taken["ours"]),
+            )
+        )
+    columns = ("call", "messagebody", *PEERS.values(), "by, the faster peer")
+    print_table(f"Calls at {MILLION:,} parts", columns, rows)
+
+
 def _in_order(row: Sequence[object]) -> int:
     return [*CALLS].index(str(row[0]))
 
@@ -133,6 +194,7 @@ def main() -> None:
     print(machine("fsspec"))
     calls()
     first_listing()
+    million()
 
 
 if __name__ == "__main__":

@@ -2,8 +2,9 @@
 
 The server is rclone on loopback, over a directory: both sides share this machine, so the ratios
 tell more than the times. Ours includes hashing and verifying; the peers move bytes, and two rows
-show what they take with the same hashing. Peers that are not installed are left out; s3fs pins
-another botocore, so it needs an environment of its own.
+show what they take with the same hashing. obstore signs the hash of what it puts, over https too,
+where ours does not. Peers that are not installed are left out; s3fs pins another botocore, so it
+needs an environment of its own.
 """
 
 import concurrent.futures
@@ -26,14 +27,16 @@ from typing import Any
 import boto3
 from boto3.s3.transfer import TransferConfig
 from botocore.config import Config
+from cryptography.hazmat.primitives.serialization import Encoding
 
 from benchmarks.harness import machine, print_table, show_ratio, show_time
 from messagebody import MessageBody, Part, Resolver, fetch, inline, offload
 from messagebody.stores.s3 import S3FileSystem, S3Store
 from tests import servers
+from tests.references.network import Authority
 
 MIB = 1024 * 1024
-ROUNDS = 3
+ROUNDS = 5
 WORKLOADS = {"1,000 × 64 KiB": (1000, 64 * 1024), "50 × 4 MiB": (50, 4 * MIB)}
 BUCKET = "bench"
 _turns = itertools.count()
@@ -52,9 +55,27 @@ def main() -> None:
         with servers.rclone(Path(directory)) as server:
             os.environ.update(server.environment())
             client(server).create_bucket(Bucket=BUCKET)
-            for title, (count, size) in WORKLOADS.items():
-                _compare(title, [os.urandom(size) for _ in range(count)], server, Path(directory))
+            for title, workload in WORKLOADS.items():
+                _compare(title, workload, _contestants(server), BASE, Path(directory))
+        if _has("obstore"):
+            _compare_over_https(Path(directory))
         _measure_large_file(Path(directory))
+
+
+def _compare_over_https(directory: Path) -> None:
+    with tempfile.TemporaryDirectory() as keys:
+        authority = Authority.make(Path(keys))
+        authority.server_context("127.0.0.1")
+        (certificate,) = Path(keys).iterdir()
+        trusted = authority.certificate.public_bytes(Encoding.PEM)
+        (bundle := Path(keys, "authority.crt")).write_bytes(trusted)
+        # What obstore and boto3 trust.
+        os.environ.update(SSL_CERT_FILE=str(bundle), AWS_CA_BUNDLE=str(bundle))
+        with servers.rclone(directory, certificate=certificate) as server:
+            found = {name: each for name, each in _contestants(server).items() if "obstore" in name}
+            for title, workload in WORKLOADS.items():
+                _compare(f"{title} over https", workload, found, next(iter(found)), directory)
+        del os.environ["SSL_CERT_FILE"], os.environ["AWS_CA_BUNDLE"]
 
 
 def client(server: servers.Server) -> Any:
@@ -68,8 +89,15 @@ def client(server: servers.Server) -> Any:
     return server.session().client("s3", endpoint_url=server.endpoint, config=config)
 
 
-def _compare(title: str, blobs: list[bytes], server: servers.Server, directory: Path) -> None:
-    contestants = _contestants(server)
+def _compare(
+    title: str,
+    workload: tuple[int, int],
+    contestants: dict[str, Client],
+    base: str,
+    directory: Path,
+) -> None:
+    count, size = workload
+    blobs = [os.urandom(size) for _ in range(count)]
     taken: dict[str, list[Taken]] = {name: [] for name in contestants}
     for _ in range(ROUNDS):
         for name, (put, get) in contestants.items():
@@ -81,13 +109,13 @@ def _compare(title: str, blobs: list[bytes], server: servers.Server, directory: 
         name: [statistics.median(column) for column in zip(*each, strict=True)]
         for name, each in taken.items()
     }
-    base = medians[BASE]
+    first = medians[base]
     print_table(
-        f"{title}: medians of {ROUNDS}; CPU of the client, and its ratio to {BASE}",
+        f"{title}: medians of {ROUNDS}; CPU of the client, and its ratio to {base}",
         ["client", "put", "put, CPU", "ratio", "get", "get, CPU", "ratio"],
         [
-            [name, show_time(put), show_time(put_cpu), show_ratio(put_cpu / base[1]),
-             show_time(get), show_time(get_cpu), show_ratio(get_cpu / base[3])]
+            [name, show_time(put), show_time(put_cpu), show_ratio(put_cpu / first[1]),
+             show_time(get), show_time(get_cpu), show_ratio(get_cpu / first[3])]
             for name, (put, put_cpu, get, get_cpu) in medians.items()
         ],
     )  # fmt: skip

@@ -70,6 +70,10 @@ class Directories:
         found.sort(key=_rank)
         return found
 
+    def paths(self, directory: str) -> list[str]:
+        """Return the directory itself, unless it is the root, and all directories below it."""
+        return [each[:-1] for each in self._ranks if each.startswith(directory) and each != ROOT]
+
     def add(self, name: str) -> None:
         """Add a name after all others."""
         directory = name[: name.rfind("/") + 1]
@@ -165,7 +169,7 @@ Entries = list[tuple[str, PartRecord | None]]
 class PartList:
     """An ordered list of uniquely named parts."""
 
-    __slots__ = ("_columns", "_directories", "_holes", "_lock", "_slot_of", "_slots", "_undo")
+    __slots__ = ("_columns", "_directories", "_holes", "_slot_of", "_slots", "_undo", "lock")
 
     def __init__(self, records: list[Any]) -> None:
         """Take over a new list of records; the caller has checked that their names are unique."""
@@ -174,11 +178,12 @@ class PartList:
         self._holes = 0
         self._columns: Columns | None = None
         self._directories: Directories | None = None
-        self._lock = RLock()
+        self.lock = RLock()
+        """Held by each call; hold it around several that must not be interrupted."""
         self._undo: list[Callable[[], None]] | None = None
 
     def __len__(self) -> int:
-        with self._lock:
+        with self.lock:
             return len(self._slots) - self._holes
 
     def __iter__(self) -> Iterator[PartRecord]:
@@ -188,7 +193,7 @@ class PartList:
 
     def records(self) -> list[PartRecord]:
         """Return all records in order, as they are now."""
-        with self._lock:
+        with self.lock:
             self._close_holes()
             return [*self._slots]  # type: ignore[list-item]
 
@@ -196,7 +201,7 @@ class PartList:
         """Return all parts, names and content types, in order. Kept until the next change."""
         columns = self._columns
         if columns is None:
-            with self._lock:
+            with self.lock:
                 records = self.records()
                 columns = self._columns = Columns(
                     records,
@@ -209,13 +214,13 @@ class PartList:
 
     def at(self, position: int) -> PartRecord:
         """Return the part at a position from 0 to the length minus one."""
-        with self._lock:
+        with self.lock:
             self._close_holes()
             return self._slots[position]  # type: ignore[return-value]
 
     def insert(self, position: int, part: PartRecord) -> None:
         """Put a part before a position."""
-        with self._lock:
+        with self.lock:
             if position >= len(self):
                 self.append(part)
                 return
@@ -228,13 +233,13 @@ class PartList:
 
     def replace(self, position: int, part: PartRecord) -> None:
         """Replace the part at a position."""
-        with self._lock:
+        with self.lock:
             self._close_holes()
             self._replace(position, part)
 
     def remove(self, position: int) -> None:
         """Take out the part at a position."""
-        with self._lock:
+        with self.lock:
             self._close_holes()
             self._remove(position)
 
@@ -242,7 +247,7 @@ class PartList:
 
     def find(self, name: str) -> PartRecord | None:
         """Return the part with a name."""
-        with self._lock:
+        with self.lock:
             slot = self._slot_by_name().get(name)
             return None if slot is None else self._slots[slot]
 
@@ -252,7 +257,7 @@ class PartList:
         It is the name itself if a part has it, the name and "/" if it is a directory, or a
         directory above it whose name a part has.
         """
-        with self._lock:
+        with self.lock:
             taken = self._slot_by_name()
             if name in taken:
                 return name
@@ -268,19 +273,19 @@ class PartList:
 
     def position_of(self, name: str) -> int | None:
         """Return the position of the part with a name."""
-        with self._lock:
+        with self.lock:
             self._close_holes()
             return self._slot(name)
 
     def append(self, part: PartRecord) -> None:
         """Put a part at the end."""
-        with self._lock:
+        with self.lock:
             self._refuse_taken(part.name)
             self._add(part)
 
     def extend(self, parts: Sequence[PartRecord]) -> None:
         """Put parts at the end, or none of them if a name is taken."""
-        with self._lock:
+        with self.lock:
             names = [part.name for part in parts if part.name is not None]
             if len({*names}) < len(names):
                 raise DuplicateName(
@@ -292,18 +297,23 @@ class PartList:
             for part in parts:
                 self._add(part)
 
-    def put(self, part: PartRecord) -> None:
-        """Replace the part with the same name, or add the part at the end if there is none."""
-        with self._lock:
-            slot = self._slot_by_name().get(part.name)
+    def put(self, name: str, make: Callable[[PartRecord | None], PartRecord]) -> None:
+        """Replace the part with a name, or add one at the end if there is none.
+
+        Arguments:
+            name: the name of both.
+            make: makes the new part from the old one, or from None.
+        """
+        with self.lock:
+            slot = self._slot_by_name().get(name)
             if slot is None:
-                self._add(part)
+                self._add(make(None))
             else:
-                self._replace(slot, part)
+                self._replace(slot, make(self._held(slot)))
 
     def replace_named(self, name: str, part: PartRecord) -> bool:
         """Replace the part with a name; tell whether there is one."""
-        with self._lock:
+        with self.lock:
             slot = self._slot(name)
             if slot is not None:
                 self._replace(slot, part)
@@ -311,7 +321,7 @@ class PartList:
 
     def remove_named(self, name: str) -> bool:
         """Take out the part with a name; tell whether there was one."""
-        with self._lock:
+        with self.lock:
             slot = self._slot(name)
             if slot is not None:
                 self._remove(slot)
@@ -321,15 +331,20 @@ class PartList:
 
     def is_directory(self, directory: str) -> bool:
         """Tell whether there are names below a directory, given with its "/" at the end."""
-        with self._lock:
+        with self.lock:
             return directory in self._index()
+
+    def directories(self, directory: str) -> list[str]:
+        """Return a directory, given with its "/" at the end, and all below it, in no order."""
+        with self.lock:
+            return self._index().paths(directory)
 
     def below(self, directory: str) -> list[PartRecord]:
         """Return the parts below a directory, given with its "/" at the end, in message order.
 
         The cost depends on the number of parts found, not on the size of the body.
         """
-        with self._lock:
+        with self.lock:
             index = self._index()
             if directory not in index:
                 return []
@@ -349,7 +364,7 @@ class PartList:
         index = self._directories
         found = None if index is None else index.listings.get(directory)
         if found is None:
-            with self._lock:
+            with self.lock:
                 index = self._index()
                 if directory in index:
                     entries = [
@@ -368,7 +383,7 @@ class PartList:
         The cost depends on the changes, not on the size of the body: each change notes how to undo
         it.
         """
-        with self._lock:
+        with self.lock:
             # Nested blocks: the outer block also undoes the changes of the inner one.
             around, self._undo = self._undo, []
             try:

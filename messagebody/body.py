@@ -402,7 +402,7 @@ class MessageBody(PartSequence):
         try:
             return self._fs
         except AttributeError:
-            with self._parts._lock:  # two threads must not get two filesystems
+            with self._parts.lock:  # two threads must not get two filesystems
                 if not hasattr(self, "_fs"):
                     self._fs = self.filesystem()
             return self._fs

@@ -62,6 +62,7 @@ DEFAULT_STEPS: Final = 2_000_000
 _ALNUM: Final = frozenset("abcdefghijklmnopqrstuvwxyz0123456789")
 _NAME: Final = _ALNUM | frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZ._-")
 _TYPE: Final = _ALNUM | frozenset("!#$&^_.+-")
+_COMPACT: Final = json.JSONEncoder(separators=(",", ":"))
 # Trees come from strangers, and checking one recurses.
 _DEEPEST: Final = 200
 # Bounds what a hostile certificate makes a pattern remember.
@@ -116,8 +117,12 @@ def schema_digest(schema: Any) -> str:
     It is `"sha256:"` and the SHA-256 of the JSON array of `[name, contentType, required]` of each
     schema part, null for no name and `*/*` for no type, without spaces and in ASCII.
     """
-    parts = [[name, kind, required] for (name, kind), required in boxes_of(schema)]
-    text = json.dumps(parts, separators=(",", ":"))
+    return digest_of(boxes_of(schema))
+
+
+def digest_of(boxes: Iterable[tuple[Box, bool]]) -> str:
+    """Return the digest of the schema with these boxes, each with whether it is required."""
+    text = _COMPACT.encode([[*box, required] for box, required in boxes])
     return "sha256:" + hashlib.sha256(text.encode()).hexdigest()
 
 
@@ -156,9 +161,9 @@ class _Check:
         self._certificate, self._left = certificate, steps
         self._patterns: dict[Box, BoxPattern] = {}
         self._need(certificate["rules"] == RULES)
-        self._need(certificate["producer"] == schema_digest(producer))
-        self._need(certificate["consumer"] == schema_digest(consumer))
         self._sent, self._taken = boxes_of(producer), boxes_of(consumer)
+        self._need(certificate["producer"] == digest_of(self._sent))
+        self._need(certificate["consumer"] == digest_of(self._taken))
         if certificate["lenient"] is True:
             self._taken += [(("/**", "*/*"), False), ((None, "*/*"), False)]
 
@@ -382,21 +387,27 @@ class BoxPattern:
 
     def read(self, places: Places, character: str, spend: Any) -> Places:
         """Return the places after one more character."""
-        if places and (places, character) not in self._read:
+        if not places:
+            return places
+        # Other threads may read the same pattern: what is found is not looked up again.
+        after = self._read.get((places, character))
+        if after is None:
             spend(len(places))
             if len(self._read) > _REMEMBERED:
                 self._read.clear()
                 self._spelled.clear()
             moves = (self._move(*place, character) for place in places)
-            self._read[places, character] = self._closure({place for place in moves if place})
-        return self._read[places, character] if places else places
+            after = self._closure({place for place in moves if place})
+            self._read[places, character] = after
+        return after
 
     def spelled(self, places: Places) -> frozenset[str]:
         """Return the characters that some expansion spells next, "*" for a star."""
-        if places not in self._spelled:
+        spelled = self._spelled.get(places)
+        if spelled is None:
             found = {self._text[position : position + 1] for position, _ in places}
-            self._spelled[places] = frozenset(found - {"", "{", ",", "}"})
-        return self._spelled[places]
+            spelled = self._spelled[places] = frozenset(found - {"", "{", ",", "}"})
+        return spelled
 
     def _move(self, position: int, been: str, character: str) -> tuple[int, str] | None:
         spelled = self._text[position : position + 1]

@@ -173,7 +173,7 @@ def record_of(
         pieces = {"url": held.url, "size": held.size, "digest": held.digest}
     else:
         return RichRecord(**about, extra=extra or None, local_file=held)
-    return make_record({**about, **pieces}, extra)
+    return make_record(about, pieces, extra)
 
 
 def written_record(
@@ -200,6 +200,9 @@ def written_record(
         kind = guess_type(held, name) if old is None else old.content_type
     metadata = None if old is None else old.metadata
     extra = old.extra if isinstance(old, RichRecord) else None
+    if isinstance(held, bytes) and not extra:  # `record_of`, in place: most writes are of these
+        pieces = content_members(held, kind)
+        return PartRecord(name=name, content_type=kind, metadata=metadata, **pieces)
     return record_of(held, {"name": name, "content_type": kind, "metadata": metadata}, extra)
 
 

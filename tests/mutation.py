@@ -249,6 +249,7 @@ def _run_tests(copy: Path, words: list[str], chosen: _Chosen, answer: Connection
     gc.freeze()  # the libraries stay as they are
     # A mutant may never stop asking for memory.
     resource.setrlimit(resource.RLIMIT_DATA, (6 << 30, 6 << 30))
+    answer.send(None)  # what ends this process from here on is the mutant
     code = pytest.main(words, plugins=[chosen])
     answer.send((int(code), chosen.failed))
 
@@ -281,11 +282,12 @@ class Copy:
         process.start()
         theirs.close()
         try:
+            ours.recv()
+        except EOFError:
+            raise RuntimeError("the tests did not begin; standard error says why") from None
+        try:
             code, failed = ours.recv() if ours.poll(SECONDS) else (None, ["a test that hangs"])
         except EOFError:
-            process.join()
-            if process.exitcode == 1:
-                raise RuntimeError("the tests did not begin; standard error says why") from None
             code, failed = None, ["the process died"]
         process.kill()
         process.join()

@@ -98,16 +98,27 @@ def moto() -> Iterator[Server]:
 
 
 @contextlib.contextmanager
-def rclone(directory: Path, port: int | None = None) -> Iterator[Server]:
-    """Run rclone over a directory: signatures are checked; buckets are its directories."""
+def rclone(
+    directory: Path, port: int | None = None, certificate: Path | None = None
+) -> Iterator[Server]:
+    """Run rclone over a directory: signatures are checked; buckets are its directories.
+
+    Arguments:
+        directory: where the buckets are.
+        port: where it listens; a free one if None.
+        certificate: a file with a certificate and its key, for https.
+    """
     port = port or free_port()
     keys = ("rclone-key", "rclone-secret")
     command = [
         _binary("rclone"), "serve", "s3", "--addr", f"127.0.0.1:{port}",
         "--auth-key", ",".join(keys), "--config", os.devnull, str(directory),
     ]  # fmt: skip
+    if certificate is not None:
+        command += ["--cert", str(certificate), "--key", str(certificate)]
     with running(command, port):
-        yield Server(f"http://127.0.0.1:{port}", *keys, directory)
+        scheme = "http" if certificate is None else "https"
+        yield Server(f"{scheme}://127.0.0.1:{port}", *keys, directory)
 
 
 def postgres_binaries() -> Path | None:

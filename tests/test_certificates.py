@@ -84,6 +84,16 @@ class TestVerify:
         assert not verify(sent, taken, proof | {"lenient": False})
         assert not verify(sent, lenient_schema(taken), proof)
 
+    def test_each_is_its_own(self) -> None:
+        a: oracle.Schema = [(None, "text/markdown", True), ("/x/*", "image/*", False)]
+        b: oracle.Schema = [(None, "text/*", True), ("/**", "image/*", False)]
+        before = certified(a, b)
+        answer = check(MessageBodySchema(a), MessageBodySchema(b))
+        assert answer.certificate is not None
+        for part in (*answer.certificate["parts"], answer.certificate["required"]["0"]):
+            part["words"].clear()
+        assert certified(a, b) == before
+
     def test_only_always_has_one(self) -> None:
         assert certified([("/a", "*/*", False)], [("/b", "*/*", False)]) is None
 

@@ -20,17 +20,18 @@ from messagebody.certificates import (
     Case,
     Places,
     State,
-    boxes_of,
+    digest_of,
     is_hole,
     moves,
     named,
-    schema_digest,
     stands_for,
 )
 from messagebody.schema import MessageBodySchema, SchemaPart
 from messagebody.solver.budget import Budget, OutOfBudget
-from messagebody.solver.containment import contains, priced_language
+from messagebody.solver.containment import Pattern, contains, priced_language
 from messagebody.solver.cover import crowd
+from messagebody.solver.glance import is_any_held
+from messagebody.solver.profile import Profile
 
 IGNORED: Final = (SchemaPart("/**"), SchemaPart())
 """What a lenient consumer takes besides: parts that it does not know."""
@@ -40,6 +41,8 @@ _PAIRS: Final = 16_384
 
 Words = list[str]
 Kinds = tuple[str, ...]
+Names = tuple[tuple[str, ...], str | None]
+"""Words that end before a type, and one of them that is a name."""
 Small = Mapping[int, tuple[list[str], Words]]
 """By required part, the names that can satisfy it, and the proof that no others can."""
 
@@ -66,14 +69,8 @@ def certificate_of(
         steps: the work that may be done; a step is about a microsecond.
     """
     maker = _Maker(producer, consumer, lenient=lenient, budget=Budget(steps))
-    head = {
-        "rules": RULES,
-        "producer": schema_digest(producer),
-        "consumer": schema_digest(consumer),
-        "lenient": lenient,
-    }
     try:
-        return {**head, **maker.proof()}
+        return {**maker.head, **maker.proof()}
     except (OutOfBudget, _Open):
         return None
 
@@ -90,18 +87,25 @@ class _Maker:
         budget: Budget,
     ) -> None:
         self._budget = budget
-        self._sent_parts, self._taken_parts = producer.parts, consumer.parts
-        self._sent = [box for box, _ in boxes_of(producer)]
-        self._required = [i for i, (_, needed) in enumerate(boxes_of(producer)) if needed]
+        sent, taken = _boxes(producer), _boxes(consumer)
+        self.head = {
+            "rules": RULES,
+            "producer": digest_of(sent),
+            "consumer": digest_of(taken),
+            "lenient": lenient,
+        }
+        self._sent = [box for box, _ in sent]
+        self._required = [i for i, (_, needed) in enumerate(sent) if needed]
         # The names that required parts compete for are at most the square of their number.
         self._most_names = len(self._required) ** 2
         self._smalls: dict[tuple[Box, ...], dict[int, tuple[list[str], Words]]] = {}
-        self._taken = [box for box, _ in boxes_of(consumer)]
-        self._wanted = [j for j, (_, needed) in enumerate(boxes_of(consumer)) if needed]
+        self._taken = [box for box, _ in taken]
+        self._wanted = [j for j, (_, needed) in enumerate(taken) if needed]
         # What the checker adds for a lenient consumer, in the same order.
         if lenient:
             self._taken += [("/**", "*/*"), (None, "*/*")]
-            self._taken_parts += IGNORED
+        taking = Profile.of([*consumer.parts, *IGNORED]) if lenient else consumer.profile
+        self._profiles: tuple[Profile, Profile] = producer.profile, taking
 
     def proof(self) -> dict[str, Any]:
         """Return the proof that nothing breaks the consumer, or that nothing can be sent at all.
@@ -132,10 +136,10 @@ class _Maker:
         """Return the claim that a part of the producer is accepted, but for some names."""
         box = self._sent[i]
         # One part that holds all gives a shorter proof than a union does.
-        for j in range(len(self._taken)):
-            words = self._contained(i, j)
-            if words is not None:
-                return {"in": [j], "except": [], "words": words}
+        found = self._containment([i], range(len(self._taken)))
+        if found is not None:
+            _, j, words = found
+            return {"in": [j], "except": [], "words": words}
         rivals = [
             j for j, other in enumerate(self._taken) if (other[0] is None) == (box[0] is None)
         ]
@@ -144,11 +148,8 @@ class _Maker:
 
     def _held(self, j: int) -> dict[str, Any] | None:
         """Return the tree by which a required part of the producer lies in one of the consumer."""
-        proofs = ((i, self._contained(i, j)) for i in self._required)
-        return next(
-            (_node([i], {}, [], [words]) for i, words in proofs if words is not None),
-            None,
-        )
+        found = self._containment(self._required, [j])
+        return None if found is None else _node([found[0]], {}, [], [found[2]])
 
     def _refused_at(self, i: int, name: str) -> Case:
         """Return the case of a part of this name, in box i and in no box of the consumer."""
@@ -157,32 +158,57 @@ class _Maker:
 
     # Claims
 
+    def _containment(
+        self, inner: Sequence[int], outer: Sequence[int]
+    ) -> tuple[int, int, Words] | None:
+        """Return a part of the producer in one of the consumer, both of some, with the proof."""
+        pairs = list(product(inner, outer))
+        sent, taken = self._profiles
+        # What a glance shows is proved without a look at the others.
+        held = next((pair for pair in pairs if is_any_held(sent, pair[:1], taken, pair[1:])), None)
+        for i, j in pairs if held is None else [held]:
+            words = self._contained(i, j)
+            if words is not None:
+                return i, j, words
+        return None
+
     def _contained(self, i: int, j: int) -> Words | None:
         """Return the proof that one box is in another, name in name and type in type."""
-        inner, outer = self._sent[i], self._taken[j]
-        if not self._may_hold(self._taken_parts[j], self._sent_parts[i]):
+        inner, outer = (
+            (profile.names[at], profile.types[at])
+            for profile, at in zip(self._profiles, (i, j), strict=True)
+        )
+        # Unnamed parts and named ones never hold each other.
+        if (outer[0] is None) is not (inner[0] is None):
             return None
-        kinds = _contained_kinds(inner[1], outer[1], self._budget)
+        kinds = self._kinds_in(inner[1], outer[1])
         if kinds is None or inner[0] is None or outer[0] is None:
             return kinds
-        names = _contained_names(inner[0], outer[0], self._budget)
-        if names is None:
+        found = self._names_in(inner[0], outer[0])
+        if found is None:
             return None
+        names, accepted = found
         # The types are proved behind one legal name: what follows a name is the same behind any.
-        accepted = next((name for name in names if _matches(inner, name)), None)
-        # None: no legal name is, so that no type ever follows.
-        return names if accepted is None else names + [accepted + kind for kind in kinds]
+        # None: no legal name is accepted, so that no type ever follows.
+        return [*names, *(accepted + kind for kind in kinds if accepted is not None)]
 
-    def _may_hold(self, taken: SchemaPart, sent: SchemaPart) -> bool:
-        """Tell whether one part may hold another: the decider knows that at once, mostly."""
-        outer, inner = taken.name_pattern, sent.name_pattern
-        # Unnamed parts and named ones never hold each other.
-        if (outer is None) is not (inner is None):
-            return False
-        kinds = taken.content_type_pattern, sent.content_type_pattern
-        if contains(*kinds, self._budget) is False:
-            return False
-        return outer is None or inner is None or contains(outer, inner, self._budget) is not False
+    def _kinds_in(self, inner: Pattern, outer: Pattern) -> Words | None:
+        """Return the proof that one pattern of types lies in another."""
+        # The decider knows at once, mostly.
+        if contains(outer, inner, self._budget) is False:
+            return None
+        if inner.literal is not None:
+            # A pattern of one word is a chain of places: its word is the proof.
+            return [f" {inner.literal}"]
+        return _covered_kinds((inner.text,), (outer.text,), self._budget)
+
+    def _names_in(self, inner: Pattern, outer: Pattern) -> Names | None:
+        """Return the proof that one pattern of names lies in another, without what follows."""
+        if contains(outer, inner, self._budget) is False:
+            return None
+        if inner.literal is not None:
+            return (inner.literal,), inner.literal
+        return _contained_names(inner.text, outer.text, _Unpriced(self._budget))
 
     def _uncovered_names(self, i: int, covers: Sequence[Box]) -> tuple[list[str], Words]:
         """Return the names at which a part is not covered, and the proof for all the others.
@@ -207,7 +233,7 @@ class _Maker:
         Raises:
             _Open: some of its types are not covered at any name, and it has too many names.
         """
-        pattern, kinds = self._sent_parts[i].name_pattern, (self._sent[i][1],)
+        pattern, kinds = self._profiles[0].names[i], (self._sent[i][1],)
         if pattern is None:
             return []
         language = priced_language(pattern, self._budget)
@@ -341,6 +367,11 @@ class _Maker:
 # remembered: `_Unpriced` makes all budgets equal.
 
 
+def _boxes(schema: MessageBodySchema) -> list[tuple[Box, bool]]:
+    """Return what the checker finds in the JSON of a schema."""
+    return [((part.name, part.content_type), part.required) for part in schema.parts]
+
+
 def _node(
     crowd: list[int], names: Mapping[str, Any], taken: list[str], words: list[Any]
 ) -> dict[str, Any]:
@@ -355,24 +386,14 @@ def _union(each: Iterable[Iterable[str]]) -> list[str]:
     return list(dict.fromkeys(chain.from_iterable(each)))
 
 
-def _contained_kinds(inner: str, outer: str, budget: Budget) -> Words | None:
-    return _covered_kinds((inner,), (outer,), budget)
-
-
 def _covered_kinds(inside: Kinds, covers: Kinds, budget: Budget) -> Words | None:
-    return _proof(
+    found = _proof(
         tuple((None, kind) for kind in inside),
         tuple((None, kind) for kind in covers),
         _Unpriced(budget),
     )
-
-
-def _contained_names(inner: str, outer: str, budget: Budget) -> Words | None:
-    words = _proof(((inner, "**"),), ((outer, "**"),), _Unpriced(budget))
-    if words is None:
-        return None
-    # The type that follows is proved apart; one word keeps an accepted name.
-    return sorted(dict.fromkeys(word.partition(" ")[0] for word in words), key=len)
+    # A certificate belongs to who asked for it, and may be changed.
+    return None if found is None else list(found)
 
 
 @attrs.frozen
@@ -385,9 +406,21 @@ class _Unpriced:
 
 
 @lru_cache(_PAIRS)
-def _proof(inside: tuple[Box, ...], covers: tuple[Box, ...], paid: _Unpriced) -> Words | None:
+def _proof(
+    inside: tuple[Box, ...], covers: tuple[Box, ...], paid: _Unpriced
+) -> tuple[str, ...] | None:
     found = _search(inside, covers, paid.budget)
-    return found if isinstance(found, list) else None
+    return tuple(found) if isinstance(found, list) else None
+
+
+@lru_cache(_PAIRS)
+def _contained_names(inner: str, outer: str, paid: _Unpriced) -> Names | None:
+    words = _proof(((inner, "**"),), ((outer, "**"),), paid)
+    if words is None:
+        return None
+    # The type that follows is proved apart; one word keeps an accepted name.
+    names = sorted(dict.fromkeys(word.partition(" ")[0] for word in words), key=len)
+    return tuple(names), next((name for name in names if _matches((inner, "**"), name)), None)
 
 
 def _matches(box: Box, word: str) -> bool:

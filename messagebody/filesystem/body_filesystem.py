@@ -18,7 +18,7 @@ from fsspec.spec import make_instance
 
 from messagebody._text import redact_url
 from messagebody.body import MessageBody
-from messagebody.content import Content, LocalFile, written_record
+from messagebody.content import LocalFile, written_record
 from messagebody.errors import InvalidName
 from messagebody.filesystem.documents import Document
 from messagebody.filesystem.files import (
@@ -38,7 +38,7 @@ from messagebody.filesystem.write_through import Offloaded, WriteThrough
 from messagebody.part import Part
 from messagebody.references import Resolver
 from messagebody.stores import Store
-from messagebody.wire.members import check_part_name
+from messagebody.wire.members import PartRecord, check_part_name
 
 if TYPE_CHECKING:
     import weakref
@@ -178,7 +178,8 @@ class MessageBodyFileSystem(BodyView):
             fail(errno.EINVAL, "/", "a live body has no document to save to")
         if self.read_only:
             fail(errno.EROFS, redact_url(self.document.url))
-        self.document.save(self.body)
+        with self.body._parts.lock:  # else a thread might write what another one has changed since
+            self.document.save(self.body)
 
     # What fsspec asks and sets
 
@@ -314,15 +315,16 @@ class MessageBodyFileSystem(BodyView):
 
     def _change(self, path: str, check: Callable[[], Any], apply: Callable[[], Any]) -> None:
         """Make a change: now, or in a transaction when that is committed."""
-        check()
-        self._check_changeable(path)
-        if self._intrans:
-            self.transaction.files.append(Change(check, apply))
-        elif self.autosave:
-            with self.transaction:
+        with self.body._parts.lock:  # no other thread changes what was checked
+            check()
+            self._check_changeable(path)
+            if self._intrans:
                 self.transaction.files.append(Change(check, apply))
-        else:
-            apply()
+            elif self.autosave:
+                with self.transaction:
+                    self.transaction.files.append(Change(check, apply))
+            else:
+                apply()
 
     @contextlib.contextmanager
     def _together(self) -> Iterator[None]:
@@ -349,14 +351,13 @@ class MessageBodyFileSystem(BodyView):
 
     def _check_writable(self, path: str, *, is_new: bool = False) -> None:
         try:
-            check_part_name(self._name(path))
+            name = check_part_name(self._name(path))
         except InvalidName as error:
             raise OSError(errno.EINVAL, error.problem, path) from error
-        self._check_free(path, is_new=is_new)
+        self._check_free(path, name, is_new=is_new)
 
-    def _check_free(self, path: str, *, is_new: bool) -> None:
+    def _check_free(self, path: str, name: str, *, is_new: bool) -> None:
         """Refuse a path, spelt as one of a part, that something else stands in the way of."""
-        name = self._name(path)
         blocker = self.body._parts.blocker(name)
         if blocker == name:
             if is_new:
@@ -379,15 +380,15 @@ class MessageBodyFileSystem(BodyView):
         return content if isinstance(content, bytes) else content.read_bytes()
 
     def _put(self, path: str, content: bytes | Offloaded, content_type: str | None) -> None:
-        name, parts = self._name(path), self.body._parts
-        old = parts.find(name)
-        held: Content
-        if isinstance(content, Offloaded):
-            held = content.reference
-            content_type = content_type or (content.content_type if old is None else None)
-        else:
-            held = content
-        parts.put(written_record(held, name, content_type, old))
+        name = self._name(path)
+
+        def record(old: PartRecord | None) -> PartRecord:
+            if not isinstance(content, Offloaded):
+                return written_record(content, name, content_type, old)
+            kind = content_type or (content.content_type if old is None else None)
+            return written_record(content.reference, name, kind, old)
+
+        self.body._parts.put(name, record)
 
     def _content_of(self, part: Part | None) -> bytes:
         if part is None:
@@ -411,13 +412,17 @@ class MessageBodyFileSystem(BodyView):
     def _write(
         self, path: str, content: bytes | LocalFile, mode: str, content_type: str | None
     ) -> None:
-        check = partial(self._check_writable, path, is_new=mode == "create")
+        is_new = mode == "create"
+
+        def check() -> None:
+            self._check_writable(path, is_new=is_new)
+
         if self._offload is not None:
             # What can't be written is refused before anything is sent to a store for it.
             self._check_changeable(path)
             check()
         held = self._held(path, content, content_type)
-        self._change(path, check, partial(self._put, path, held, content_type))
+        self._change(path, check, lambda: self._put(path, held, content_type))
 
     def put_file(
         self, lpath: Any, rpath: str, callback: Any = DEFAULT_CALLBACK, mode: str = "overwrite",
@@ -482,10 +487,11 @@ class MessageBodyFileSystem(BodyView):
             for old, new in plan.pairs:
                 if self.isfile(old):
                     self.mv_file(old, new)
-        for old, new in reversed(plan.pairs):
-            if old in self._made:
-                self._made.remove(old)
-                self._made.add(self._strip_protocol(new))
+        with self.body._parts.lock:
+            for old, new in reversed(plan.pairs):
+                if old in self._made:
+                    self._made.remove(old)
+                    self._made.add(self._strip_protocol(new))
 
     def rm_file(self, path: str) -> None:
         """Remove a file; the object behind a reference stays.
@@ -513,41 +519,46 @@ class MessageBodyFileSystem(BodyView):
             for each in found:
                 if self._has(each) or not recursive:
                     self.rm_file(each)
-        for each in found if recursive and maxdepth is None else ():
-            self._made.remove(each)
+        with self.body._parts.lock:
+            for each in found if recursive and maxdepth is None else ():
+                self._made.remove(each)
 
     def mkdir(self, path: str, create_parents: bool = True, **_: Any) -> None:
         """Make a directory, which this filesystem remembers until something lies in it."""
         path = self._strip_protocol(path)
-        if self.exists(path):
-            fail(errno.EEXIST, path)
-        self._check_changeable(path)
-        self._check_writable(path)
-        if not create_parents and not self._is_directory(self._parent(path)):
-            fail(errno.ENOENT, path)
-        self._made.add(path)
+        with self.body._parts.lock:
+            if self.exists(path):
+                fail(errno.EEXIST, path)
+            self._check_changeable(path)
+            self._check_writable(path)
+            if not create_parents and not self._is_directory(self._parent(path)):
+                fail(errno.ENOENT, path)
+            self._made.add(path)
 
     def makedirs(self, path: str, exist_ok: bool = False) -> None:
         """Make a directory and those above it."""
-        if not (exist_ok and self.isdir(path)):
-            self.mkdir(path)
+        with self.body._parts.lock:
+            if not (exist_ok and self.isdir(path)):
+                self.mkdir(path)
 
     def rmdir(self, path: str) -> None:
         """Remove an empty directory: one that was made and nothing lies in."""
         path = self._strip_protocol(path)
-        if not self._is_directory(path):
-            self._file(path)
-            fail(errno.ENOTDIR, path)
-        if self.ls(path, detail=False) or path == "/":
-            fail(errno.ENOTEMPTY, path)
-        self._check_changeable(path)
-        self._made.remove(path)
+        with self.body._parts.lock:
+            if not self._is_directory(path):
+                self._file(path)
+                fail(errno.ENOTDIR, path)
+            if self.ls(path, detail=False) or path == "/":
+                fail(errno.ENOTEMPTY, path)
+            self._check_changeable(path)
+            self._made.remove(path)
 
     def touch(self, path: str, truncate: bool = True, **_: Any) -> None:
         """Make an empty file, or empty one."""
         path = self._strip_protocol(path)
-        if truncate or not self._has(path):
-            self.pipe_file(path, b"")
+        with self.body._parts.lock:
+            if truncate or not self._has(path):
+                self.pipe_file(path, b"")
 
 
 def _check_options(options: dict[str, Any]) -> None:

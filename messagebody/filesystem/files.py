@@ -132,7 +132,8 @@ class Writing:
 
     def check(self) -> None:
         """Raise if the part can't be made now."""
-        self._filesystem._check_free(self.path, is_new=self._mode[0] == "x")
+        filesystem, path = self._filesystem, self.path
+        filesystem._check_free(path, filesystem._name(path), is_new=self._mode[0] == "x")
 
     def commit(self) -> None:
         """Make the part; a file still open is closed for it."""

@@ -1,5 +1,6 @@
 """A body as the upper layer over another filesystem, whose changes are the message."""
 
+import contextlib
 import errno
 import os
 from typing import Any, ClassVar
@@ -156,7 +157,8 @@ class OverlayFileSystem(AbstractFileSystem):  # type: ignore[misc]
     def _prepare(self, path: str, mode: str) -> None:
         self._check_writable(path, is_new=mode[0] == "x")
         if mode[0] in "ar" and not self.upper.isfile(path) and self.isfile(path):
-            self.pipe_file(path, self.cat_file(path))
+            with contextlib.suppress(FileExistsError):  # another thread was faster
+                self.upper.pipe_file(path, self.cat_file(path), mode="create")
 
     def _check_writable(self, path: str, *, is_new: bool = False) -> None:
         if _is_whiteout(path):
@@ -184,7 +186,7 @@ class OverlayFileSystem(AbstractFileSystem):  # type: ignore[misc]
         """Write a whole file into the body."""
         path = self._strip_protocol(path)
         self._check_writable(path, is_new=mode == "create")
-        self.upper.pipe_file(path, value, **options)
+        self.upper.pipe_file(path, value, mode, **options)
 
     def cp_file(self, path1: str, path2: str, **_: Any) -> None:
         """Copy a file into the body, or make a directory there."""
@@ -220,28 +222,31 @@ class OverlayFileSystem(AbstractFileSystem):  # type: ignore[misc]
     def rmdir(self, path: str) -> None:
         """Remove an empty directory."""
         path = self._strip_protocol(path)
-        if self.info(path)["type"] != "directory":
-            fail(errno.ENOTDIR, path)
-        if self.ls(path, detail=False) or path == "/":
-            fail(errno.ENOTEMPTY, path)
-        # What is left of it in the body are whiteouts, which the one of the directory replaces.
-        for each in self.upper.find(path):
-            self.upper.rm_file(each)
-        self.upper._made.remove(path)
-        self._hide(path)
+        with self.body._parts.lock:
+            if self.info(path)["type"] != "directory":
+                fail(errno.ENOTDIR, path)
+            if self.ls(path, detail=False) or path == "/":
+                fail(errno.ENOTEMPTY, path)
+            # What is left of it in the body are whiteouts, which the one of the directory replaces.
+            for each in self.upper.find(path):
+                self.upper.rm_file(each)
+            self.upper._made.remove(path)
+            self._hide(path)
 
     def mkdir(self, path: str, create_parents: bool = True, **_: Any) -> None:
         """Make a directory, which the filesystem over the body remembers."""
         path = self._strip_protocol(path)
-        if self.exists(path):
-            fail(errno.EEXIST, path)
-        self._check_writable(path)
-        self.upper._made.add(path)
+        with self.body._parts.lock:
+            if self.exists(path):
+                fail(errno.EEXIST, path)
+            self._check_writable(path)
+            self.upper._made.add(path)
 
     def makedirs(self, path: str, exist_ok: bool = False) -> None:
         """Make a directory and those above it."""
-        if not (exist_ok and self.isdir(path)):
-            self.mkdir(path)
+        with self.body._parts.lock:
+            if not (exist_ok and self.isdir(path)):
+                self.mkdir(path)
 
 
 def _whiteout(path: str) -> str:

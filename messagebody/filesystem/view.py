@@ -20,14 +20,13 @@ from messagebody.errors import UnsafeReference
 from messagebody.filesystem.directories import MadeDirectories
 from messagebody.filesystem.files import PartReader, described_stream
 from messagebody.filesystem.paths import is_live, quote_name, unquote_name
+from messagebody.filesystem.patterns import matching
 from messagebody.filesystem.transfers import Pairs, results_of_threads
-from messagebody.globs.wide import wide_pattern
 from messagebody.names import ancestors
 from messagebody.part import Part
 from messagebody.references import Budget, Resolver
 from messagebody.wire.members import PartRecord
 
-_MAGIC: Final = re.compile(r"[*?\[{]")
 # Where a URL may hold a signature, a password or content.
 _SECRET: Final = re.compile(r"[?#@\\]|^data:", re.IGNORECASE)
 
@@ -53,7 +52,6 @@ def concerning(path: str) -> Iterator[None]:
 
 # DuckDB refuses a filesystem that knows no times; parts have none.
 _TIME = dt.datetime(1980, 1, 1, tzinfo=dt.UTC)
-_BARE_FILE, _BARE_DIRECTORY = {"type": "file"}, {"type": "directory"}
 
 
 class BodyView(AbstractFileSystem):  # type: ignore[misc]
@@ -215,7 +213,7 @@ class BodyView(AbstractFileSystem):  # type: ignore[misc]
 
     def find(
         self, path: str, maxdepth: int | None = None, withdirs: bool = False,
-        detail: bool = False, bare: bool = False, **_: Any,
+        detail: bool = False, **_: Any,
     ) -> Any:  # fmt: skip
         """List all files below a path, in message order, in one pass over the names.
 
@@ -224,7 +222,6 @@ class BodyView(AbstractFileSystem):  # type: ignore[misc]
             maxdepth: levels to go down; all if None.
             withdirs: whether directories are listed too.
             detail: whether to describe what is found, by path.
-            bare: whether a description is its "type" only.
         """
         path = self._strip_protocol(path)
         if maxdepth is not None and maxdepth < 1:
@@ -236,11 +233,9 @@ class BodyView(AbstractFileSystem):  # type: ignore[misc]
                 if entry["type"] == "file" or (withdirs and entry["name"] not in found):
                     found[entry["name"]] = entry
             return found if detail else [*found]
-        return self._found(path, maxdepth, withdirs=withdirs, detail=detail, bare=bare)
+        return self._found(path, maxdepth, withdirs=withdirs, detail=detail)
 
-    def _found(
-        self, path: str, maxdepth: int | None, *, withdirs: bool, detail: bool, bare: bool
-    ) -> Any:
+    def _found(self, path: str, maxdepth: int | None, *, withdirs: bool, detail: bool) -> Any:
         records, files = self._files(path)
         paths = self._with_directories(path, files) if withdirs else files
         if maxdepth is not None:
@@ -248,9 +243,6 @@ class BodyView(AbstractFileSystem):  # type: ignore[misc]
             paths = [each for each in paths if each[start:].count("/") < maxdepth]
         if not detail:
             return paths
-        if bare:
-            there = {*files}
-            return {each: _BARE_FILE if each in there else _BARE_DIRECTORY for each in paths}
         of = dict(zip(files, (each for each in records if each.name is not None), strict=True))
         return {
             each: _described(of[each], each) if each in of else _directory(each) for each in paths
@@ -290,8 +282,9 @@ class BodyView(AbstractFileSystem):  # type: ignore[misc]
         return found + [each for each in self._made.below(path) if each not in there]
 
     def glob(
-        self, path: str, maxdepth: int | None = None, detail: bool = False, **options: Any
-    ) -> Any:
+        self, path: str, maxdepth: int | None = None, detail: bool = False,
+        *, withdirs: bool = True, **_: Any,
+    ) -> Any:  # fmt: skip
         """List what matches a pattern, sorted; see fsspec. Braces, `{a,b}`, work too.
 
         A pattern with braces has the wide dialect of `MessageBody.glob`, which is never for the
@@ -300,29 +293,14 @@ class BodyView(AbstractFileSystem):  # type: ignore[misc]
         Raises:
             InvalidPattern: its braces stand for more than 1,000 patterns.
         """
+        found = sorted(matching(self, path, maxdepth, withdirs=withdirs))
         # What does not match is never described: of a million parts that takes seconds.
-        if "{" in path and not self._quotes:  # no name holds a brace, unless names are quoted
-            found = self._glob_braces(self._strip_protocol(path), maxdepth, path.endswith("/"))
-        else:
-            found = super().glob(path, maxdepth, detail=True, bare=True, **options)
-        return self._infos(found) if detail else [*found]
+        return self._infos(found) if detail else found
 
-    def _glob_braces(self, pattern: str, maxdepth: int | None, only_directories: bool) -> list[str]:
-        """Return what matches a pattern with braces, which fsspec takes for plain characters."""
-        matches = wide_pattern(pattern)
-        root = _MAGIC.split(pattern, maxsplit=1)[0].rpartition("/")[0]
-        below, deep, _ = pattern.removeprefix(root + "/").partition("**")
-        # As in fsspec, the depth is counted from the first "**".
-        depth = below.count("/") + maxdepth if deep and maxdepth is not None else None
-        found = self.find(root or "/", depth, withdirs=True, detail=True, bare=True)
-        names = []
-        for each, info in found.items():
-            is_directory = info["type"] == "directory"
-            # As in fsspec, "/a/**" also finds the directory "/a".
-            slash = "/" if is_directory and pattern.endswith("/**") else ""
-            if matches(each + slash) and (is_directory or not only_directories):
-                names.append(each)
-        return sorted(names)
+    def _files_and_directories(self, path: str) -> tuple[list[str], set[str]]:
+        """Return the files and the directories at and below a path."""
+        implied = self.body._parts.directories(_with_slash(self._name(path)))
+        return self._files(path)[1], {*map(self._path, implied), *self._made.below(path)}
 
     def _infos(self, paths: Iterable[str]) -> dict[str, dict[str, Any]]:
         infos = {}

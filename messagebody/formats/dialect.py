@@ -15,7 +15,6 @@ class Misplaced(Exception):
     """Report a member of a block that is missing or of a wrong type."""
 
     def __init__(self, path: str, problem: str) -> None:
-        super().__init__(problem)
         self.path = path
         self.problem = problem
 

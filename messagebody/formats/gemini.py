@@ -141,19 +141,21 @@ def _result(response: Any) -> Result:
 
 
 def _response(item: Result, blocks: list[Any]) -> dict[str, Any]:
-    texts = [block["text"] for block in blocks if "text" in block]
-    values = [block["response"] for block in blocks if "response" in block]
     others = [block for block in blocks if "text" not in block and "response" not in block]
-    # The API takes one object, which holds every text and every other JSON value.
-    said = values[0] if values and not texts and len(values) == 1 else {}
-    if texts:
-        said = {"error" if item.is_error else "output": "\n".join(texts)}
-    if values and not said:
-        said = {"output": values}
-    made = {"name": item.name or item.id or "unknown", "response": said}
+    made = {"name": item.name or item.id or "unknown", "response": _said(item, blocks)}
     if item.id is not None:
         made["id"] = item.id
     return {**made, "parts": others} if others else made
+
+
+def _said(item: Result, blocks: list[Any]) -> dict[str, Any]:
+    """Return the one object that the API takes, with every text and every JSON value in it."""
+    texts = [block["text"] for block in blocks if "text" in block]
+    values = [block["response"] for block in blocks if "response" in block]
+    if not texts and len(values) < 2:
+        return values[0] if values else {}
+    key = "error" if item.is_error else "output"
+    return {key: [*texts, *values] if values else "\n".join(texts)}
 
 
 def _code(block: Any) -> Item | None:

@@ -1,7 +1,7 @@
-"""Patterns of part names and content types: one small dialect, exactly decided.
+"""Patterns of part names and content types: one small dialect with exact decisions.
 
-A pattern means the union of its brace expansions; what it matches never depends on writing them
-out, and no number of them is too large.
+A pattern means the union of its brace expansions. They are never written out, so there may be any
+number of them.
 
 ========================  ======================================================================
 `*`                       any run of characters within a segment, the empty run and a leading dot

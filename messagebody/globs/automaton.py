@@ -1,14 +1,14 @@
-"""Automata of patterns: exact, without epsilon moves, without brace expansion.
+"""Exact automata of patterns, without epsilon moves and without brace expansion.
 
 A pattern becomes its position automaton (Glushkov 1961), run on bitsets (Navarro and Raffinot,
 2004). A state is a place of the pattern; all moves into a state read the characters of that
-state's label. Most states are entered only from the state before them, so one shift moves them
-all; the rest, at stars and braces, are entered as groups that share their sources.
+state's label. Most states are entered only from the state before them, so one shift moves them all.
+The others, at stars and braces, are entered in groups with the same sources.
 
-The language is exactly the *legal* names (or content types) the pattern matches: the states know
-whether a segment is empty, "." or ".." so far, so an automaton accepts nothing illegal, and two
-automata can be compared without any further rule. States that cannot reach acceptance are left
-out of every step: a set of states is empty as soon as nothing can match any more.
+The language is exactly the *legal* names (or content types) that the pattern matches. The states
+record whether a segment is empty, "." or ".." so far, so an automaton accepts nothing illegal, and
+two automata can be compared without further rules. States that cannot reach acceptance are left out
+of every step, so a set of states is empty as soon as nothing can match any more.
 """
 
 import string
@@ -36,17 +36,17 @@ States = int
 """A set of states of one automaton, a bit for each."""
 
 _SMALL: Final = 512
-"""States up to which all groups are compared: to choose some would take longer."""
+"""Up to this number of states, all groups are compared, because choosing some would be slower."""
 _FULL_BITS: Final = 1 << 25
-"""Bits of all groups up to which their sets are not moved down, which saves the shifts."""
+"""Up to this number of bits in all groups, sets are not shifted down, which saves the shifts."""
 _BITS_OF_A_STEP: Final = 4096
-"""States that one comparison takes at once."""
-# Bounded, because sets of states come from the words of strangers.
-_CACHED_BITS: Final = 1 << 22  # of remembered state sets, an automaton: at most 512 KiB
+"""The number of states in one comparison."""
+# Bounded, because strangers choose the words, and so the sets of states.
+_CACHED_BITS: Final = 1 << 22  # of remembered state sets in one automaton: at most 512 KiB
 
 
 class _Group(NamedTuple):
-    """States that are entered from the same others, both sets moved down by a shift."""
+    """States that are entered from the same sources; both sets are shifted down."""
 
     source_shift: int
     sources: States
@@ -73,7 +73,7 @@ class Automaton:
         start: the set of start states: state 0, or empty if the language is empty.
         accepting: the set of accepting states; never state 0.
         labels: by state, the characters that every move into it reads (empty for state 0).
-        literals: the characters told apart; all others of the alphabet move alike.
+        literals: the distinguished characters; all others of the alphabet lead to the same states.
     """
 
     __slots__ = (
@@ -82,7 +82,7 @@ class Automaton:
     )  # fmt: skip
 
     def __init__(self, builder: "_Builder", accepting: States) -> None:
-        # Only states from which some word can be completed: an empty set then means "never again".
+        # Only states from which some word can be completed, so that the empty set means "no match".
         live = builder.live(accepting)
         self.alphabet: frozenset[str] = builder.alphabet
         self.size: int = len(builder.labels)
@@ -91,11 +91,12 @@ class Automaton:
         self.labels: tuple[frozenset[str], ...] = tuple(builder.labels)
         self.literals: frozenset[str] = _told_apart(set(builder.labels), self.alphabet)
         self._chained, groups = builder.moves(live)
-        # Sorted by their sources, so that a step over few states looks at few groups.
+        # Sorted by their sources, so that a step over few states checks few groups.
         self._groups = tuple(sorted(groups, key=_first_source))
         self._firsts = [_first_source(group) for group in self._groups]
         reaches = [_end(group) - _first_source(group) for group in groups]
-        # A bound for all groups, because sorting by the first source says nothing of the last.
+        # A bound for all groups, because sorting by the first source does not order the last
+        # sources.
         self._reach: int = max(reaches, default=0)
         self._reading = _readers(self.labels, live, self.literals, self.alphabet)
         self._rows = self._empty_rows()
@@ -104,8 +105,8 @@ class Automaton:
     def step(self, states: States, character: str) -> States:
         """Return the states after reading one character of the alphabet.
 
-        A character outside the alphabet leads to the empty set. Remembered within a bound of
-        memory, so that running over many words is a table look-up a character.
+        A character outside the alphabet leads to the empty set. Results are remembered in bounded
+        memory, so that running over many words takes one look-up per character.
         """
         row = self._rows.get(character)
         if row is None:
@@ -117,10 +118,10 @@ class Automaton:
         return after
 
     def move(self, states: States, character: str) -> int:
-        """Return what `step` does, remembering nothing: for callers with a memory of their own."""
+        """Return the same as `step` without remembering it, for callers that remember results."""
         if character not in self.alphabet:
             return 0
-        # "" stands for all the characters that are not told apart.
+        # "" stands for all characters that are not distinguished.
         symbol = character if character in self.literals else ""
         return self._targets(states) & self._reading[symbol]
 
@@ -137,15 +138,15 @@ class Automaton:
         return bool(self.run(self.start, word) & self.accepting)
 
     def successors(self, state: int) -> States:
-        """Return the states one move leads to from one state, over all characters."""
+        """Return the states that one move leads to from one state, over all characters."""
         return self._targets(1 << state)
 
     @property
     def is_infinite(self) -> bool:
-        """Tell whether there is no end of words: a state can be reached again.
+        """Tell whether the language is infinite, because a state can be reached again.
 
-        States are numbered in the order of the pattern, and each lies on the way of some word. So
-        there is a circle exactly if some move does not go forward.
+        States are numbered in the order of the pattern, and each is on the path of some word. So
+        there is a cycle exactly if some move does not go forward.
         """
         return any(
             group.source_shift + group.sources.bit_length()
@@ -154,19 +155,19 @@ class Automaton:
         )
 
     def step_cost(self, states: States) -> int:
-        """Return how many comparisons following a set of states over one character takes."""
+        """Return the number of comparisons for moving a set of states by one character."""
         first, last = self._span(states)
         return (last - first) * (1 + self.size // _BITS_OF_A_STEP)
 
     def row_cost(self, states: States) -> int:
-        """Return how many comparisons following a set of states over all characters takes."""
+        """Return the number of comparisons for moving a set of states by all characters."""
         return (len(self.literals) + 1) * self.step_cost(states)
 
     def distances(self) -> list[int]:
-        """Return by state how many characters the nearest word still needs.
+        """Return for each state how many characters the nearest word still needs.
 
-        Breadth first against the moves. A state is entered from one other or by one group, and
-        the first state that is met of a group is the nearest, so each group is followed once.
+        The search is breadth first, against the moves. A state is entered from one state or by one
+        group, and the first state found in a group is the nearest, so each group is followed once.
         """
         distances = [self.size + 1] * self.size
         group_of = {
@@ -177,7 +178,8 @@ class Automaton:
         queue = _members(self.accepting)
         for state in queue:
             distances[state] = 0
-        # What is new is taken out of a set at once: groups of a long pattern share most sources.
+        # New states are removed from a set at once, because groups of a long pattern share most
+        # sources.
         unmet = ((1 << self.size) - 1) & ~self.accepting
         followed: set[int] = set()
         for state in queue:
@@ -201,16 +203,16 @@ class Automaton:
         return not self.start
 
     def _empty_rows(self) -> dict[str, dict[int, int]]:
-        """Return a row by character; the characters that are not told apart share one."""
+        """Return a row for each character; characters that are not distinguished share one row."""
         shared: dict[int, int] = {}
         return {each: {} if each in self.literals else shared for each in self.alphabet}
 
     def _targets(self, states: States) -> States:
-        # One shift moves all states that are entered only from the one before.
+        # One shift moves all states that are entered only from the state before them.
         targets = (states << 1) & self._chained
         first, last = self._span(states)
         for shift, sources, entered_shift, entered in self._groups[first:last]:
-            if not entered_shift:  # then neither set is moved down
+            if not entered_shift:  # then neither set is shifted down
                 if states & sources:
                     targets |= entered
             elif states >> shift & sources:
@@ -227,7 +229,8 @@ class Automaton:
     def _remember(self, row: dict[int, int], states: States, after: int) -> None:
         self._cached_bits += self.size + 2048  # a set of states and its entry in the table
         if self._cached_bits > _CACHED_BITS:
-            # Emptied whole: to choose what to keep would cost more than to follow some sets again.
+            # Emptied completely, because choosing entries would cost more than computing some
+            # again.
             for each in self._rows.values():
                 each.clear()
             self._cached_bits = 0
@@ -235,10 +238,10 @@ class Automaton:
 
 
 def representatives(automata: Iterable[Automaton]) -> list[str]:
-    """Return one character for every class of characters that the automata can tell apart.
+    """Return one character for every class of characters that the automata can distinguish.
 
-    Literal characters come first, in order; then one that stands for all the others, if any.
-    Reading these alone explores all that reading the whole alphabet would.
+    Literal characters come first, in order; then one that stands for all others, if any. Reading
+    only these explores the same states as reading the whole alphabet.
     """
     alphabet: frozenset[str] = frozenset()
     literals: set[str] = set()
@@ -249,9 +252,9 @@ def representatives(automata: Iterable[Automaton]) -> list[str]:
 
 
 def _told_apart(labels: set[frozenset[str]], alphabet: frozenset[str]) -> frozenset[str]:
-    """Return the characters that some label treats unlike the ordinary ones.
+    """Return the characters that some label treats differently from the ordinary ones.
 
-    The ordinary characters are those no small label holds and no large one lacks.
+    The ordinary characters are in no small label and in every large label.
     """
     told: set[str] = set()
     for label in labels:
@@ -266,7 +269,7 @@ def _readers(
     literals: frozenset[str],
     alphabet: frozenset[str],
 ) -> dict[str, int]:
-    """Return by character told apart the live states it leads into, and by "" for the others."""
+    """Return the live states that each distinguished character leads to; "" is for all others."""
     by_label: dict[frozenset[str], list[int]] = {}
     for state, label in enumerate(labels):
         if live >> state & 1:
@@ -288,7 +291,7 @@ def _lowest(states: States) -> int:
 
 
 def _members(states: States, shift: int = 0) -> list[int]:
-    """Return the numbers of the states of a set, lowest first, each moved up by a shift."""
+    """Return the numbers of the states of a set, lowest first, each plus a shift."""
     found = []
     while states:
         lowest = states & -states
@@ -298,7 +301,7 @@ def _members(states: States, shift: int = 0) -> list[int]:
 
 
 def _bits(states: Iterable[int], size: int) -> States:
-    """Return the set of some states; by bytes, since shifting a long int once a state is square."""
+    """Return the set of some states, made by bytes: one shift per state would be quadratic."""
     data = bytearray((size >> 3) + 1)
     for state in states:
         data[state >> 3] |= 1 << (state & 7)
@@ -308,8 +311,9 @@ def _bits(states: Iterable[int], size: int) -> States:
 class _Builder:
     """Places of a pattern, added in an order in which sources come before targets.
 
-    The sources of a state are kept as a set moved down to its lowest state: a long pattern has
-    tens of thousands of states, and a full set for each of them would take hundreds of megabytes.
+    The sources of a state are kept as a set that is shifted down to its lowest state. A long
+    pattern has tens of thousands of states, and full sets for all of them would take hundreds of
+    megabytes.
     """
 
     def __init__(self, alphabet: frozenset[str]) -> None:
@@ -335,8 +339,8 @@ class _Builder:
     def live(self, accepting: States) -> States:
         """Return the states that lead to acceptance.
 
-        One pass backwards: the only moves back are those of a globstar, whose states are all
-        live when its last one is.
+        One pass backwards is enough: the only moves back are those of a globstar, whose states are
+        all live if its last state is.
         """
         live = accepting
         for state in range(len(self.labels) - 1, -1, -1):
@@ -346,7 +350,7 @@ class _Builder:
         return live
 
     def moves(self, live: States) -> tuple[States, tuple[_Group, ...]]:
-        """Return the states entered only from the one before, and the others by their sources."""
+        """Return the states entered only from the state before, and the others by their sources."""
         chained: list[int] = []
         groups: dict[tuple[int, States], list[int]] = {}
         for state in range(1, len(self.labels)):
@@ -358,8 +362,8 @@ class _Builder:
             else:
                 groups.setdefault((shift, mask), []).append(state)
         size = len(self.labels)
-        # Full sets save two shifts a step, but a long pattern's would take the square of its
-        # length.
+        # Full sets save two shifts per step, but for a long pattern they would take the square of
+        # its length.
         is_compact = len(groups) * size > _FULL_BITS
         entered = tuple(
             [_group(*sources, states, size, is_compact) for sources, states in groups.items()]
@@ -385,7 +389,7 @@ def _group(shift: int, sources: States, states: list[int], size: int, is_compact
 
 @attrs.frozen
 class _NameFront:
-    """The states some expansion can be in, by what may follow in the pattern.
+    """The states that some expansion can be in, by what may follow in the pattern.
 
     Arguments:
         free: anything.
@@ -409,7 +413,7 @@ class _NameFront:
 
 
 class _NameBuilder(_Builder):
-    """Tells states by what is read of the segment: nothing, ".", "..", or anything else."""
+    """Distinguishes states by the segment read so far: nothing, ".", "..", or anything else."""
 
     def __init__(self) -> None:
         super().__init__(NAME_ALPHABET)
@@ -425,12 +429,12 @@ class _NameBuilder(_Builder):
         return _NameFront(free=self._literal(front.free | front.starry, token))
 
     def _slash(self, front: _NameFront) -> _NameFront:
-        # A slash follows a legal segment, or begins the name: bit 0 is the state before any
+        # A slash follows a legal segment or begins the name; bit 0 is the state before any
         # character.
         sources = ((front.free | front.globbed) & self.inside) | (front.free & 1)
         slash = self.add(_SLASH, sources)
         self.slashes |= slash
-        # A globstar that read no segment brings its own slash: the one before it.
+        # A globstar that read no segment uses the slash before it.
         return _NameFront(free=slash | front.skipped)
 
     def _literal(self, sources: int, token: str) -> int:
@@ -446,13 +450,13 @@ class _NameBuilder(_Builder):
 
     def _dot(self, sources: int) -> int:
         first, second = self._first_dots(sources)
-        # Past two dots, or behind any other character, a dot is a character like others.
+        # After two dots, or after any other character, a dot is an ordinary character.
         third = self.add(_DOT, sources & (self.two_dots | self.inside))
         self.inside |= third
         return first | second | third
 
     def _first_dots(self, sources: int, *, loop: bool = False) -> tuple[int, int]:
-        # "." and ".." may begin a segment and may not be one, so they have states of their own.
+        # "." and ".." may begin a segment but not be one, so they have their own states.
         first = self.add(_DOT, sources & self.slashes)
         second = self.add(_DOT, sources & self.one_dot | (first if loop else 0))
         self.one_dot |= first
@@ -460,7 +464,7 @@ class _NameBuilder(_Builder):
         return first, second
 
     def _double_star(self, front: _NameFront) -> _NameFront:
-        # Only a `**` that is a whole segment is a globstar; what follows it decides, so both are
+        # Only a `**` that is a whole segment is a globstar. The next token decides, so both are
         # kept.
         at_start = front.free & self.slashes
         elsewhere = front.free & ~self.slashes
@@ -473,7 +477,7 @@ class _NameBuilder(_Builder):
 
     def _segment(self, sources: int) -> int:
         """Add states that read one or more characters of a segment, from any part of it."""
-        # Inside a segment that is legal already, one state that loops is enough.
+        # Inside a segment that is already legal, one state with a loop is enough.
         if not sources & (self.slashes | self.one_dot | self.two_dots):
             state = self.add(_NAME, sources)
             self.enter_also(state, state)
@@ -492,7 +496,7 @@ class _NameBuilder(_Builder):
         """Add states that read one or more whole segments; return those at the end of one."""
         if not sources:
             return 0
-        slash = self.add(_SLASH, sources)  # entered from the segment's end, below
+        slash = self.add(_SLASH, sources)  # also entered from the end of the segment, below
         self.slashes |= slash
         within = self._segment(sources | slash)
         self.sources[slash.bit_length() - 1] = _moved_down(within & self.inside)
@@ -515,11 +519,11 @@ def name_automaton(syntax: Syntax) -> Automaton:
 
 @attrs.frozen
 class _TypeFront:
-    """The states some expansion can be in; after a `**` at the start, as two readings.
+    """The states that some expansion can be in; after a `**` at the start there are two readings.
 
     Arguments:
         free: anything may follow.
-        whole: the end must follow: `**` is all there is, and means `*/*`.
+        whole: the end must follow: the pattern is only `**`, which means `*/*`.
     """
 
     free: int = 0
@@ -530,7 +534,7 @@ class _TypeFront:
 
 
 class _TypeBuilder(_Builder):
-    """Tells states by whether type or subtype have begun: their first character is special."""
+    """Distinguishes states by whether type or subtype have begun; first characters are special."""
 
     def __init__(self) -> None:
         super().__init__(TYPE_ALPHABET)
@@ -579,6 +583,6 @@ def content_type_automaton(syntax: Syntax) -> Automaton:
     """Return the automaton of a content-type pattern: the legal types it matches, lower-case."""
     builder = _TypeBuilder()
     front = fold(syntax.tokens, _TypeFront(free=1), builder.step)
-    # A `**` that could still have gone on (`**/a`) is in `free`, having read one segment only.
+    # A `**` that could have continued (`**/a`) is in `free`, and has read only one segment.
     ends = (front.free | front.whole) & builder.subtypes
     return Automaton(builder, ends & ~builder.empty)

@@ -1,9 +1,9 @@
-"""Many patterns at once: which of them match a word, at a cost that hardly grows with their number.
+"""An index of many patterns: it finds those that match a word, in nearly constant time.
 
-Patterns written without stars and braces, and those of a common shape, are looked up. All others
-run side by side as one deterministic automaton that is built where words lead it, and the part of
-a word before its last "/" is remembered, for names share directories and content types share
-types.
+Patterns without stars and braces, and patterns of a common shape, are found by look-ups. All others
+run side by side as one deterministic automaton, of which only the states that words reach are
+built. The state after the last "/" of a word is remembered, because names share directories and
+content types share types.
 """
 
 from collections.abc import Iterable, Sequence
@@ -23,7 +23,7 @@ Words = dict[str, int]
 
 @attrs.define(eq=False)
 class _Segments:
-    """What a last segment may look like, with the set of patterns for each.
+    """Forms of a last segment, with the set of patterns for each.
 
     Arguments:
         always: patterns that take any segment.
@@ -50,7 +50,7 @@ class _Segments:
             return
         if first:
             words = self.affixes.setdefault((len(first), len(last)), {})
-            # No segment holds a "/", so two pairs never give one key.
+            # No segment holds a "/", so two pairs never have the same key.
             word = f"{first}/{last}"
         else:
             words, word = self.ends.setdefault(len(last), {}), last
@@ -58,7 +58,7 @@ class _Segments:
 
 
 class _Applying:
-    """All that holds for the last segments in one directory, laid out for speed."""
+    """Everything that applies to the last segments in one directory, arranged for speed."""
 
     __slots__ = ("affixes", "always", "ends", "exact")
 
@@ -70,7 +70,7 @@ class _Applying:
         for segments in found:
             self.always |= segments.always
             self.exact += [segments.exact] if segments.exact else []
-            # Negative, so that a slice from there takes the end.
+            # Negative, so that a slice from there is the end.
             self.ends += [(-length, words) for length, words in segments.ends.items()]
             self.affixes += [(*lengths, words) for lengths, words in segments.affixes.items()]
 
@@ -96,7 +96,7 @@ class ShapeIndex:
         """Return the patterns whose shapes a name has.
 
         Arguments:
-            directory: the name up to its last "/", that included.
+            directory: the name up to and including its last "/".
             segment: the rest.
         """
         applying = self._applying.get(directory) or self._find_applying(directory)
@@ -116,9 +116,9 @@ class ShapeIndex:
         return found
 
     def _find_applying(self, directory: str) -> _Applying:
-        """Return what holds in a directory: its own shapes, and deep ones of those above."""
+        """Return the shapes that apply in a directory: its own, and deep ones of those above."""
         ends = [index + 1 for index, character in enumerate(directory) if character == "/"]
-        # Flat shapes hold in their own directory, deep ones in all below it too.
+        # Flat shapes apply in their own directory, deep shapes also in all directories below.
         keys = [(directory, False), *((directory[:end], True) for end in ends)]
         if len(self._applying) >= _MOST_DIRECTORIES:
             self._applying.clear()
@@ -127,19 +127,19 @@ class ShapeIndex:
         return applying
 
 
-# Bounds of what hostile words can make an index remember.
+# Bounds on the memory that hostile words can make an index use.
 _MOST_NODES: Final = 4096
 _MOST_HEADS: Final = 65_536
 
 
 @attrs.define(eq=False)
 class _Node:
-    """A state of the joint automaton: the patterns that may still match, and those that do.
+    """A state of the joint automaton: the patterns that may still match, and those that match.
 
     Arguments:
-        live: automaton and its set of states, for the patterns not yet ruled out.
+        live: an automaton and its set of states, for each pattern that may still match.
         found: the patterns that match the word read so far.
-        moves: the node after each character read here before.
+        moves: the next node for each character that was read here before.
     """
 
     live: tuple[tuple[int, int], ...]
@@ -193,7 +193,8 @@ class PatternIndex:
         found = self._always
         if word in self._literals:
             found |= self._literals[word]
-        # What a directory or a type leads to is remembered, since the words of a body share them.
+        # The node after a directory or a type is remembered, because the words of a body share
+        # them.
         end = word.rfind("/") + 1
         head, rest = word[:end], word[end:]
         if not self._shapes.is_empty:
@@ -225,8 +226,8 @@ class PatternIndex:
         live = tuple(
             (number, after)
             for number, states in node.live
-            # `move`, not `step`: the nodes remember, and automata would hold everything a second
-            # time.
+            # `move`, not `step`, because the nodes remember results, and automata would keep them
+            # twice.
             if (after := self._automata[number][0].move(states, character))
         )
         if len(self._nodes) >= _MOST_NODES:
@@ -246,7 +247,7 @@ class PatternIndex:
         return found
 
     def _forget(self) -> None:
-        """Begin anew: what hostile words and patterns can make us remember has a bound."""
+        """Drop all remembered nodes, to bound the memory for hostile words and patterns."""
         self._nodes: dict[tuple[tuple[int, int], ...], _Node] = {}
         self._heads: dict[str, _Node] = {}
         live = tuple(

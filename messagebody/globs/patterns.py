@@ -1,8 +1,8 @@
-"""Patterns: text that matches part names or content types, exactly and quickly.
+"""Patterns of part names and of content types, matched exactly and quickly.
 
-The automaton of a pattern decides what it matches. Most patterns people write have a *shape*, a
-directory and the look of the last segment, which string methods compare; most others are a regular
-expression that cannot backtrack far. Both are faster ways to the same answer.
+The automaton of a pattern decides what it matches. Most patterns have a *shape*, a directory and a
+form of the last segment, which string methods compare. Most others become a regular expression that
+cannot backtrack far. Both are faster ways to the same answer.
 """
 
 import re
@@ -28,25 +28,25 @@ from messagebody.names import is_name
 
 Names = Sequence[str | None]
 
-# More alternatives are quicker in one automaton than as so many shapes.
+# With more alternatives, one automaton is quicker than many shapes.
 _BRANCHES: Final = 64
-# A pattern matched once must not cost the making of endless shapes.
+# A pattern that is matched once must not cost the making of very many shapes.
 _LONGEST: Final = 32_768
 _BRACE = re.compile("[{}]")
-# Alternatives of nested braces multiply.
+# The numbers of alternatives in nested braces multiply.
 _NESTED = re.compile(r"{[^}]*{")
 _SHAPE = re.compile(r"(/(?:[^*]*/)?)(\*\*/)?([^*/]*)(\*)?([^*/]*)")
 
 
 @attrs.frozen
 class Shape:
-    """A directory and what the last segment looks like.
+    """A directory and a form of the last segment.
 
     Arguments:
-        directory: what the name begins with; ends in "/".
-        deep: more segments may stand between the directory and the last segment.
-        first: what the last segment begins with; all of it if `lasts` is None.
-        lasts: what it ends with, one of these, without overlap.
+        directory: the beginning of the name; it ends in "/".
+        deep: whether more segments may be between the directory and the last segment.
+        first: the beginning of the last segment, or all of it if `lasts` is None.
+        lasts: its possible ends, which may not overlap with the beginning.
     """
 
     directory: str
@@ -91,7 +91,7 @@ class Shape:
             if name
             and name.rfind("/") == last
             and name.startswith(begin)
-            # Behind the beginning: in `a*a` the two share no character.
+            # After the beginning: in `a*a`, beginning and end share no character.
             and name.endswith(ends, tail)
         ]
 
@@ -112,11 +112,11 @@ class Shape:
 
 
 def _select_inside(names: Names, directory: str) -> list[int]:
-    """Return the positions of the names right in a directory."""
+    """Return the positions of the names directly in a directory."""
     last = len(directory) - 1
     try:
-        # Unnamed parts are rare: it is dear to ask each name whether it is one.
-        # `map` over `str.rfind` makes no Python call for a name.
+        # Unnamed parts are rare, and checking each name for None is expensive. `map` over
+        # `str.rfind` makes no Python call for a name.
         all_named = cast("Sequence[str]", names)
         slashes = enumerate(map(str.rfind, all_named, repeat("/")))
         return [
@@ -129,10 +129,10 @@ def _select_inside(names: Names, directory: str) -> list[int]:
 
 
 def shapes_of(syntax: Syntax) -> tuple[Shape, ...]:
-    """Return shapes whose union is what a name pattern matches, or none if it is richer."""
+    """Return shapes whose union is equal to a name pattern, or none if it is more complex."""
     shapes: dict[tuple[str, bool, str, bool], tuple[str, ...]] = {}
     for text in branches(syntax):
-        # A last `**` reads one segment or more, which is `/**/*`: any depth, then any segment.
+        # A last `**` reads one or more segments, like `/**/*`: any depth, then any segment.
         found = _SHAPE.fullmatch(text + "/*" if text.endswith("/**") else text)
         if found is None:
             return ()
@@ -146,11 +146,11 @@ def shapes_of(syntax: Syntax) -> tuple[Shape, ...]:
 
 
 def branches(syntax: Syntax) -> list[str]:
-    """Return the patterns without braces that a name pattern stands for, if they are few.
+    """Return the brace expansions of a name pattern, if they are few.
 
-    The list is empty where braces are nested or there would be more than 64, or very long ones.
-    What a pattern matches never depends on this, only how: a few shapes are quicker than an
-    automaton.
+    The list is empty if braces are nested, or there would be more than 64 expansions, or very long
+    ones. This never changes what a pattern matches, only the method: a few shapes are quicker than
+    an automaton.
     """
     text = "".join(syntax.tokens)
     if _NESTED.search(text):
@@ -163,13 +163,13 @@ def branches(syntax: Syntax) -> list[str]:
     return ["".join(chosen) for chosen in product(*choices)]
 
 
-# To compile more would take longer than to make the automaton and to run it over many names.
+# Compiling more would take longer than making the automaton and running it over many names.
 _ALTERNATIVES: Final = 4
 _SEGMENT: Final = "/[^/]+"
 
 
 def regex_of(syntax: Syntax) -> re.Pattern[str] | None:
-    """Return a regex whose full matches among legal names are those of a name pattern.
+    """Return a regex that matches the same legal names as a name pattern.
 
     None if the pattern has many alternatives or is too long for a regex to be quick.
     """
@@ -180,7 +180,7 @@ def regex_of(syntax: Syntax) -> re.Pattern[str] | None:
 
 
 def longest_run(syntax: Syntax) -> str:
-    """Return the longest text without stars and braces that every match of a name pattern holds."""
+    """Return the longest literal text that every match of a name pattern contains."""
     runs, depth = [""], 0
     for token in syntax.tokens:
         depth += (token == "{") - (token == "}")
@@ -205,8 +205,8 @@ def _branch(text: str) -> Iterator[str]:
         elif index == 0:
             yield "".join(map(_segment, block))
         else:
-            # Between two globstars the first place that fits is as good as any later one, so it is
-            # never given up: `(?>…)` keeps the matching linear.
+            # Between two globstars, the first place that fits is as good as any later one. So it is
+            # never given up, and `(?>…)` keeps the matching linear.
             found = f"(?:{_SEGMENT})*?" + "".join(map(_segment, block))
             yield found if is_last else f"(?>{found})"
 
@@ -214,23 +214,23 @@ def _branch(text: str) -> Iterator[str]:
 def _segment(glob: str) -> str:
     first, *rest = (re.escape(piece) for piece in re.split(r"\*+", glob))
     if not rest:
-        # The end of the segment is looked at, not taken: the next block begins with that slash.
+        # The end of the segment is a look-ahead, because the next block begins with that slash.
         return f"/{first}(?=/|\\Z)"
     if not first and not any(rest):
         return _SEGMENT
     *middles, last = rest
-    # The first fit of a piece between two stars is as good as any, too.
+    # Between two stars, the first fit of a piece is as good as any later one, too.
     steps = "".join(f"(?>[^/]*?{middle})" for middle in middles)
     return f"(?>/{first}{steps}[^/]*{last}(?=/|\\Z))"
 
 
-# Patterns come from schemas and repeat; long ones hardly ever do, and would fill the memory.
+# Patterns come from schemas and repeat; long patterns hardly ever do, and would fill the memory.
 _INTERNED: Final = 4096
 _INTERNED_LENGTH: Final = 256
 
 
 class _Pattern:
-    """What both kinds of pattern share."""
+    """The common base of both kinds of pattern."""
 
     __slots__ = (
         "__weakref__", "_automaton", "is_open", "is_universal", "literal", "prefix", "syntax",
@@ -238,22 +238,22 @@ class _Pattern:
     )  # fmt: skip
 
     text: str
-    """The pattern as it was written."""
+    """The text of the pattern, as written."""
     syntax: Syntax
-    """Tokens and lint."""
+    """The tokens of the pattern, and its lint."""
     literal: str | None
-    """The one word the pattern matches, if it is written without stars and braces."""
+    """The one word that the pattern matches, if it is written without stars and braces."""
     prefix: str
-    """What everything the pattern matches begins with: all before the first star or brace."""
+    """The common beginning of all matches: the text before the first star or brace."""
     is_open: bool
-    """True if it is written as its prefix and a star: it matches every legal word with that."""
+    """True if it is written as its prefix and a star: it matches every word with that prefix."""
     is_universal: bool
     """True if it is written as a pattern that matches every legal word."""
 
     def __init__(self, text: str, syntax: Syntax) -> None:
         self.text = text
         self.syntax = syntax
-        # Most names are refused by their beginning, without a closer look.
+        # Most names are refused by their beginning alone.
         self.prefix = "".join(takewhile(lambda token: token[0] not in "*{", syntax.tokens))
         self.literal = self._find_literal()
         self.is_universal = self._find_universal()
@@ -262,7 +262,7 @@ class _Pattern:
 
     @property
     def automaton(self) -> Automaton:
-        """The exact automaton of the legal words the pattern matches, made when first asked for."""
+        """The exact automaton of the legal words that the pattern matches, made on first use."""
         if self._automaton is None:
             self._automaton = self._build()
         return self._automaton
@@ -276,14 +276,14 @@ class _Pattern:
         """Check that there is a legal word that the pattern matches.
 
         Raises:
-            InvalidPattern: there is none; says why, in the words of `lint`.
+            InvalidPattern: there is none; the text has the reason, in the words of `lint`.
         """
         if not self.is_universal and self.is_empty:
             why = [lint.text for lint in self.lint() if lint.code == "matches-nothing"]
             raise InvalidPattern(self.text, why[0])
 
     def lint(self) -> tuple[Lint, ...]:
-        """Return what was probably not meant."""
+        """Return likely mistakes in the pattern."""
         found = self.syntax.lint
         if self.is_empty and all(lint.code != "matches-nothing" for lint in found):
             found += (Lint("matches-nothing", "no legal text matches it"),)
@@ -315,7 +315,7 @@ class _Pattern:
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.text!r})"
 
-    # Nothing in a pattern changes but what it remembers, so a copy is the pattern itself.
+    # A pattern never changes except for remembered results, so a copy is the pattern itself.
     def __copy__(self) -> Self:
         return self
 
@@ -329,7 +329,7 @@ class NamePattern(_Pattern):
     __slots__ = ("_regex", "_text_within", "shapes")
 
     shapes: tuple[Shape, ...]
-    """What string methods can match; their union is the pattern. Empty if it is richer."""
+    """Shapes whose union is equal to the pattern; empty if the pattern is more complex."""
 
     def __init__(self, text: str, syntax: Syntax) -> None:
         super().__init__(text, syntax)
@@ -346,7 +346,7 @@ class NamePattern(_Pattern):
             >>> name_pattern("/**/*.{png,jpg}").matches("/charts/sales.png")
             True
         """
-        # Shapes and regexes are right for legal names only.
+        # Shapes and regexes are only right for legal names.
         return is_name(name) and bool(self.select([name]))
 
     def select(self, names: Sequence[str | None]) -> list[int]:
@@ -360,14 +360,14 @@ class NamePattern(_Pattern):
             [0, 3]
         """
         found = [shape.select(names) for shape in self.shapes] or [self._run(names)]
-        # One name can have several of the shapes.
+        # One name can have several of these shapes.
         return found[0] if len(found) == 1 else sorted(set().union(*found))
 
     def _run(self, names: Sequence[str | None]) -> list[int]:
         regex, prefix = self._regex, self.prefix
         if regex is None:
             self._text_within = longest_run(self.syntax)
-            # False remembers that a regex would not pay; None means that nobody has asked.
+            # False means that a regex would not be worth it; None means that this is not known yet.
             regex = self._regex = regex_of(self.syntax) or False
         accepts = regex.fullmatch if regex else self.automaton.accepts
         text = self._text_within
@@ -381,18 +381,18 @@ class NamePattern(_Pattern):
         return name_automaton(self.syntax)
 
     def _find_literal(self) -> str | None:
-        # Text without stars can still be illegal, such as `/.`, and then it matches nothing.
+        # Text without stars can still be illegal, such as `/.`; then it matches nothing.
         return self.text if is_name(self.text) else None
 
     def _find_universal(self) -> bool:
-        """All segments are stars, there is a globstar, and one segment is enough."""
+        """Tell whether all segments are stars, one is a globstar, and one segment is enough."""
         segments = "".join(self.syntax.tokens).split("/")[1:]
         if not set(segments) <= {"*", "**"} or "**" not in segments:
             return False
         return segments.count("*") + (segments[-1] == "**") == 1
 
     def _find_open(self) -> bool:
-        """All below a directory."""
+        """Tell whether the pattern matches everything below a directory."""
         tokens = self.syntax.tokens
         return tokens[-2:] == ("/", "**") and len("".join(tokens)) == len(self.prefix) + 2
 
@@ -430,7 +430,8 @@ class ContentTypePattern(_Pattern):
 
     def _find_literal(self) -> str | None:
         text = self.text.lower()
-        # A type that begins with another character, such as `+a/b`, is a legal pattern of nothing.
+        # A pattern that begins with another character, such as `+a/b`, is legal but matches
+        # nothing.
         if set("*{") & set(text) or not text[0].isalnum():
             return None
         subtype = text.partition("/")[2]
@@ -441,7 +442,7 @@ class ContentTypePattern(_Pattern):
         return text == "**" or all(set(segment) == {"*"} for segment in text.split("/"))
 
     def _find_open(self) -> bool:
-        """All subtypes of a type."""
+        """Tell whether the pattern matches all subtypes of a type."""
         prefix = self.prefix
         return prefix.endswith("/") and len(prefix) > 1 and set(self.text[len(prefix) :]) == {"*"}
 
@@ -450,7 +451,7 @@ class ContentTypePattern(_Pattern):
 
 
 def name_pattern(text: str, *, limits: Limits = DEFAULT_LIMITS) -> NamePattern:
-    """Return the name pattern that a text spells; the same object for the same short text.
+    """Return the name pattern of a text; the same object for the same short text.
 
     Arguments:
         text: the pattern, from anybody.
@@ -474,7 +475,7 @@ def _interned_name(text: str) -> NamePattern:
 
 
 def content_type_pattern(text: str, *, limits: Limits = DEFAULT_LIMITS) -> ContentTypePattern:
-    """Return the content-type pattern that a text spells; see `name_pattern`.
+    """Return the content-type pattern of a text; see `name_pattern`.
 
     Arguments:
         text: the pattern, from anybody.

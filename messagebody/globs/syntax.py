@@ -1,9 +1,9 @@
-"""The pattern language: tokens, errors and lint.
+"""The syntax of patterns: tokens, errors and lint.
 
-A pattern means the union of its brace expansions. Every rule is judged on all of them, yet none
-is ever written out: `fold` carries the set of situations that some expansion can be in from
-token to token, alternatives all starting from the set before the brace and joined after it. That
-takes time linear in the pattern and no recursion, whatever the nesting.
+A pattern means the union of its brace expansions. Every rule applies to all expansions, but none is
+ever written out. `fold` carries a set of situations from token to token: those that some expansion
+can be in. All alternatives start from the set before the brace, and their results are joined after
+it. This takes time linear in the pattern and no recursion, at any depth of nesting.
 """
 
 import difflib
@@ -22,12 +22,12 @@ from messagebody.media_types import REGISTERED, is_registered
 MAX_LENGTH: Final = DEFAULT_LIMITS.pattern_length
 _SHOWN_PROBLEMS: Final = 5
 
-# Rough figures: dots and globstars take extra states. All else takes one a character.
+# Rough figures: dots and globstars take extra states, and anything else one per character.
 _STATES: Final = {"*": 3, "**": 7, "{": 0, ",": 0, "}": 0}
 _TOKEN = re.compile(r"\*+|[/{},]|[^*/{},]+")
 _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9._/*{},-]")
 _NOT_IN_TYPES = re.compile(r"[^A-Za-z0-9!#$&^_.+/*{},-]")
-# Shells expand it and this dialect does not: the error says what to write instead.
+# Shells expand it and this dialect does not, so the error suggests another form.
 _RANGE = re.compile(r"[^.]+\.\.[^.]+(?:\.\..+)?")
 _LONE_SUFFIX = re.compile(r"([^/*{},]+)/\*\+([^/*{},]+)")
 _TOP_LEVEL = re.compile(r"([^/*{},]+)/")
@@ -35,7 +35,7 @@ _TOP_LEVEL = re.compile(r"([^/*{},]+)/")
 
 @attrs.frozen
 class Lint:
-    """Something in a legal pattern that was probably not meant.
+    """A likely mistake in a legal pattern.
 
     Arguments:
         code: `matches-nothing`, `double-star`, `lone-suffix` or `unregistered-type`.
@@ -51,11 +51,11 @@ class Lint:
 
 @attrs.frozen
 class Syntax:
-    """A pattern that keeps all the rules.
+    """A pattern that follows all rules.
 
     Arguments:
         tokens: runs of literal characters, runs of stars, `/`, `{`, `,` and `}`.
-        lint: what was probably not meant.
+        lint: likely mistakes.
     """
 
     tokens: tuple[str, ...]
@@ -63,7 +63,7 @@ class Syntax:
 
     @cached_property
     def states(self) -> int:
-        """About how many states the automaton of the pattern has."""
+        """An estimate of the number of states in the automaton of the pattern."""
         return sum(_STATES.get(token, len(token)) for token in self.tokens)
 
 
@@ -81,9 +81,10 @@ def fold(tokens: Iterable[str], start: _F, step: Callable[[_F, str], _F]) -> _F:
     """Run `step` over all brace expansions at once and return the situations at their ends.
 
     Arguments:
-        tokens: those of a `Syntax`; its braces are balanced.
+        tokens: the tokens of a `Syntax`, whose braces are balanced.
         start: the situations before the first token.
-        step: the situations after a token, given those before it; sees no brace and no comma.
+        step: returns the situations after a token, given those before it; it gets no brace and no
+            comma.
     """
     here = start
     open_braces: list[tuple[_F, _F | None]] = []
@@ -106,7 +107,7 @@ def parse_name_pattern(text: str, *, max_length: int = MAX_LENGTH) -> Syntax:
 
     Arguments:
         text: the pattern, from anybody.
-        max_length: characters to take.
+        max_length: the most characters.
 
     Raises:
         InvalidPattern: it breaks the rules of `messagebody.globs`; says all that is wrong.
@@ -122,9 +123,9 @@ def parse_name_pattern(text: str, *, max_length: int = MAX_LENGTH) -> Syntax:
 
 
 def _without_repeated_globstars(tokens: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the tokens with `**/**` written `**`, which matches the same names.
+    """Return the tokens with `**` in place of `**/**`, which matches the same names.
 
-    A run of globstars would cost its square in states and in time, and means nothing more.
+    A run of globstars has the same meaning, and would take quadratic states and time.
     """
     kept: list[str] = []
     for place, token in enumerate(tokens):
@@ -141,7 +142,7 @@ def parse_content_type_pattern(text: str, *, max_length: int = MAX_LENGTH) -> Sy
 
     Arguments:
         text: the pattern, from anybody.
-        max_length: characters to take.
+        max_length: the most characters.
 
     Raises:
         InvalidPattern: it breaks the rules of `messagebody.globs`; says all that is wrong.
@@ -189,7 +190,7 @@ _INSTEAD: Final = {
 def _illegal_in_name(text: str) -> Iterator[str]:
     for found in _NOT_IN_NAMES.finditer(text):
         takes = "a name pattern takes A-Z a-z 0-9 . _ - / * and {a,b}"
-        # Names have no parameters, so the advice about them would mislead.
+        # Names have no parameters, so advice about them would mislead.
         yield _illegal(found, _INSTEAD.get(found[0], takes) if found[0] != ";" else takes)
 
 
@@ -197,10 +198,10 @@ def _illegal_in_type(text: str) -> Iterator[str]:
     for found in _NOT_IN_TYPES.finditer(text):
         takes = "a content-type pattern takes letters, digits, ! # $ & ^ _ . + - / * and {a,b}"
         yield _illegal(found, _INSTEAD.get(found[0], takes))
-        # All that follows are parameters: one finding is enough.
+        # The rest are parameters, and one finding is enough.
         if found[0] == ";":
             return
-    # Shells read a variable there, wcmatch text: refused rather than guessed.
+    # Shells read this as a variable and wcmatch as text, so it is refused.
     if "${" in text:
         yield f"character {text.index('${')} is '$' before a brace, which means nothing here"
 
@@ -249,7 +250,7 @@ def _no_choice(start: int, content: str) -> str:
 
 
 class _Judge:
-    """Collects what is wrong with some expansion, each finding once and in order."""
+    """Collects the mistakes in any expansion, each finding once and in order."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -272,12 +273,12 @@ _BESIDE = "** acts as * unless it is a whole segment; write *"
 _ACTS_AS_STAR = "three or more stars act as *; write *"
 
 
-# Sets of places are plain ints: flags of `enum` would take most of the time of reading a schema.
+# Sets of places are plain ints, because flags of `enum` would take most of the reading time.
 _Places = int
 
 
 class _In:
-    """Where an expansion of a name pattern can stand, a bit for each."""
+    """The places in a name pattern that an expansion can be at, a bit for each."""
 
     START: Final = 1
     SLASH: Final = 2
@@ -318,7 +319,8 @@ class _NameJudge(_Judge):
             self.lint("double-star", _ACTS_AS_STAR)
         if len(token) != 2:
             return _In.STAR
-        # Some expansion has other characters before the stars; at a slash the next token decides.
+        # Some expansion has other characters before the stars; after a slash, the next token
+        # decides.
         if here & ~_In.SLASH:
             self.lint("double-star", _BESIDE)
         return (_In.GLOBSTAR if here & _In.SLASH else 0) | (_In.STAR if here & ~_In.SLASH else 0)
@@ -349,7 +351,7 @@ class _NameJudge(_Judge):
 
 
 class _Type:
-    """Where an expansion of a content-type pattern can stand, a bit for each."""
+    """The places in a content-type pattern that an expansion can be at, a bit for each."""
 
     START: Final = 1
     ALONE: Final = 2  # after a ** that began the pattern

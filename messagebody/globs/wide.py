@@ -1,8 +1,8 @@
-"""The wide dialect of patterns: what shells and git understand, through wcmatch.
+"""The wide dialect of patterns, which shells and git understand, by wcmatch.
 
-It is for questions of the program itself and its user, such as the files to leave out. It has
-`?`, `[a-z]`, `!(…)` and expands braces one by one, so a stranger's pattern could cost any amount
-of time; the patterns of schemas and messages are those of `globs.name_pattern`.
+It is for patterns of the program itself and its user, such as files to leave out. It has `?`,
+`[a-z]` and `!(…)`, and expands braces one by one, so a stranger's pattern could take any amount of
+time. The patterns of schemas and messages are those of `globs.name_pattern`.
 """
 
 from collections.abc import Callable
@@ -15,7 +15,7 @@ def wide_pattern(pattern: str, *, match_base: bool = False) -> Callable[[str], b
 
     Arguments:
         pattern: the pattern: `*`, `**`, `?`, `[a-z]`, `{a,b}`, `{1..9}`, `@(a|b)`, `!(a)`. Names
-            that begin with a dot match like others.
+            that begin with a dot are matched like others.
         match_base: match a pattern without "/" against the last segment of a path.
 
     Raises:
@@ -30,7 +30,7 @@ def wide_pattern(pattern: str, *, match_base: bool = False) -> Callable[[str], b
 
     if not isinstance(pattern, str):
         raise InvalidPattern(pattern, "a pattern is a string")
-    # The same answer on every platform: "/" separates, case counts, dot files match.
+    # The same answer on every platform: "/" separates segments, case counts, dot files match.
     flags = glob.GLOBSTAR | glob.BRACE | glob.DOTGLOB | glob.EXTGLOB | glob.FORCEUNIX | glob.CASE
     if match_base:
         flags |= glob.MATCHBASE

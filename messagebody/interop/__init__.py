@@ -1,1 +1,1 @@
-"""Other formats and a body, there and back: one leaf each, none importing another."""
+"""Adapters between bodies and other libraries: one module each, independent of the others."""

@@ -15,12 +15,12 @@ def register_hooks(converter: BaseConverter) -> None:
     """Teach a converter of cattrs to write and read bodies, parts and schemas.
 
     Arguments:
-        converter: any converter, the preconfigured ones of `cattrs.preconf` included.
+        converter: any converter, including the preconfigured ones of `cattrs.preconf`.
     """
 
     def structure(value: Any, kind: type) -> Any:
         return values.from_values(kind, value)
 
-    # By predicate and not by type: cattrs would take them for sequences and attrs classes.
+    # By predicate and not by type, because cattrs would treat them as sequences and attrs classes.
     converter.register_structure_hook_func(values.is_known, structure)
     converter.register_unstructure_hook_func(values.is_known, values.to_values)

@@ -12,7 +12,7 @@ except ImportError as error:
 
 
 def register_types() -> None:
-    """Let tasks take and return bodies, parts and schemas as they are.
+    """Let tasks take and return bodies, parts and schemas.
 
     Call it where the tasks are defined: the sender and the worker both need it.
     """

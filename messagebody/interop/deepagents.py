@@ -1,9 +1,9 @@
-"""A backend of deepagents: the files of an agent are the named parts of a body.
+"""A backend of deepagents in which the files of an agent are the named parts of a body.
 
-An agent writes, edits, greps and lists as ever, and what it leaves is a message to send on. By
-default deepagents keeps files of its own beside the agent's, such as `/large_tool_results`. To keep
-these out of the message, route the message to a directory:
-`CompositeBackend(default=…, routes={"/message/": BodyBackend()}, artifacts_root="/scratch")`.
+An agent writes, edits, greps and lists files as usual, and the result is a message. By default,
+deepagents also writes its own files, such as `/large_tool_results`. To keep these out of the
+message, route only one directory to the message: `CompositeBackend(default=…, routes={"/message/":
+BodyBackend()}, artifacts_root="/scratch")`.
 """
 
 import os
@@ -52,25 +52,25 @@ except ImportError as error:
 
 _T = TypeVar("_T")
 _READ_ONLY: Final = "the message is read-only"
-# Where a part has another name than its file, for not every path is a legal name.
+# Parts with another name than their file, because not every path is a legal name.
 _PATH: Final = "path"
 
 
 class BodyBackend(BackendProtocol):  # type: ignore[misc]
     """The named parts of a body as the files of an agent of deepagents.
 
-    A path that is not a legal part name gets one. Its part keeps the path in `metadata.path`, by
-    which it is found again. Errors are results, as deepagents wants them.
+    If a path is not a legal part name, the part gets a legal name and keeps the path in
+    `metadata.path`, by which it is found again. Errors are results, as deepagents requires.
 
     Arguments:
         body: the body to work on, which changes; a new one if None.
-        store: where larger parts go when they are written: a store, its URL, or a directory's path;
-            they stay in the body if None.
+        store: the store for large parts when they are written: a store, its URL, or a directory's
+            path. If None, they stay in the body.
         threshold: parts of more bytes go to the store.
-        resolver: decides which references are read; the body's own if None, and what this
-            backend stored itself is always read.
+        resolver: decides which references are read; the body's own if None. Parts that this backend
+            stored itself are always read.
         read_only: refuse every change.
-        max_read: bytes of a part that are read; larger ones are an error.
+        max_read: the most bytes of a part to read; a larger part is an error.
     """
 
     def __init__(
@@ -90,18 +90,18 @@ class BodyBackend(BackendProtocol):  # type: ignore[misc]
         self._threshold = parse_size(threshold)
         self._read_only = read_only
         self._most = parse_size(max_read)
-        # Tools of an agent run in several threads, and an edit reads before it writes.
+        # Tools of an agent run in several threads, and an edit reads a file before it writes it.
         self._lock = threading.RLock()
 
     @property
     def body(self) -> MessageBody:
-        """The body as it is now."""
+        """The present body."""
         return self._body
 
     # Reading
 
     def ls(self, path: str) -> LsResult:
-        """List the files and directories right below a directory."""
+        """List the files and directories directly below a directory."""
         place = path.rstrip("/") + "/"
         entries: dict[str, FileInfo] = {}
         for file, part in self._files():
@@ -134,10 +134,10 @@ class BodyBackend(BackendProtocol):  # type: ignore[misc]
         *,
         max_count: int | None = None,
     ) -> GrepResult:
-        """Find a text in all files, literally; what can't be read is left out and noted."""
+        """Find a literal text in all files; unreadable files are left out, with a note."""
         files, is_whole = {}, True
         for file, part in self._files():
-            # Reading pictures would fetch references that can have no match.
+            # Reading pictures would fetch references that can't match.
             if not _is_textual(part):
                 continue
             data = _result(partial(self._data, part))
@@ -146,7 +146,7 @@ class BodyBackend(BackendProtocol):  # type: ignore[misc]
             else:
                 files[file] = data
         result = grep_matches_from_files(files, pattern, path, glob, max_count=max_count)
-        # The model must not take "no matches" for proof where a file could not be read.
+        # The model must not trust "no matches" if a file could not be read.
         result.truncated = result.truncated or not is_whole
         return result
 
@@ -185,7 +185,7 @@ class BodyBackend(BackendProtocol):  # type: ignore[misc]
     # Writing
 
     def write(self, file_path: str, content: str) -> WriteResult:
-        """Write a text, in the place of what was there."""
+        """Write a text, which replaces an existing file."""
         failure = self._write(file_path, content)
         return WriteResult(error=failure) if failure else WriteResult(path=file_path)
 
@@ -209,7 +209,7 @@ class BodyBackend(BackendProtocol):  # type: ignore[misc]
             changed = perform_string_replacement(
                 data["content"], old_string, new_string, replace_all
             )
-            # Text in place of a pair is how deepagents' helper reports that nothing was replaced.
+            # The helper of deepagents returns a text instead of a pair if nothing was replaced.
             if isinstance(changed, str):
                 return EditResult(error=changed)
             failure = self._write(file_path, changed[0])
@@ -218,7 +218,7 @@ class BodyBackend(BackendProtocol):  # type: ignore[misc]
         return EditResult(path=file_path, occurrences=changed[1])
 
     def delete(self, file_path: str) -> DeleteResult:
-        """Delete a file, or a directory with all that is in it."""
+        """Delete a file, or a directory with all its contents."""
         if self._read_only:
             return DeleteResult(error=_READ_ONLY)
         base = file_path.rstrip("/")
@@ -235,7 +235,7 @@ class BodyBackend(BackendProtocol):  # type: ignore[misc]
         return DeleteResult(path=file_path)
 
     def upload_files(self, files: list[tuple[str, bytes]]) -> list[FileUploadResponse]:
-        """Write bytes, each file by itself."""
+        """Write files of bytes one by one."""
         return [self._upload(path, content) for path, content in files]
 
     def _upload(self, path: str, content: bytes) -> FileUploadResponse:
@@ -246,7 +246,7 @@ class BodyBackend(BackendProtocol):  # type: ignore[misc]
         return FileUploadResponse(path=path, error=self._write(path, content) or None)
 
     def _write(self, path: str, content: str | bytes) -> str:
-        """Write a file; return what is wrong, empty if nothing is."""
+        """Write a file; return an error text, which is empty on success."""
         if self._read_only:
             return _READ_ONLY
         if not _is_path(path):
@@ -264,7 +264,7 @@ class BodyBackend(BackendProtocol):  # type: ignore[misc]
             name = path if is_name(path) and path not in self._body else self._free_name(path)
             metadata = None if name == path else {_PATH: path}
         part = Part(content, name=name, metadata=metadata)
-        # An edit of a file must not change its type to what its new text looks like.
+        # An edit of a file must not change its type, whatever the new text looks like.
         if old is not None and old.is_text and part.is_text:
             part = part.evolve(content_type=old.content_type)
         if self._store is not None:
@@ -273,7 +273,7 @@ class BodyBackend(BackendProtocol):  # type: ignore[misc]
 
     def _free_name(self, path: str) -> str:
         directory = "/"
-        # Each directory by itself, so that files beside each other stay so under their new names.
+        # Each directory is renamed by itself, so that neighbouring files stay neighbours.
         for segment in path.split("/")[1:-1]:
             directory = safe_name(segment, directory=directory)
         return safe_name(path, directory=directory, taken=self._body)
@@ -283,11 +283,11 @@ class BodyBackend(BackendProtocol):  # type: ignore[misc]
     def _files(self) -> Iterator[tuple[str, Part]]:
         """Yield each named part with the path of its file.
 
-        A path in metadata is the sender's and may be anything. It counts where it is not a legal
-        name, or where the part of that name has another path itself; so it never hides a part.
+        The sender may write any path into metadata. It is used only if it is not a legal name, or
+        if the part with that name has itself another path. So it never hides a part.
         """
         with self._lock:
-            # A copy under the lock: other threads may write while the caller goes through it.
+            # A copy under the lock, because other threads may write while the caller iterates.
             parts = [part for part in self._body if part.name is not None]
         paths = {part.name: (part.metadata or {}).get(_PATH) for part in parts}
         moved = {name for name, path in paths.items() if _is_odd(path)}
@@ -306,12 +306,12 @@ class BodyBackend(BackendProtocol):  # type: ignore[misc]
         if (part.size or 0) > self._most:
             size, most = human_size(part.size), human_size(self._most)
             raise InvalidPart(f"{part.label} has {size}, and at most {most} are read")
-        # What this backend stored must be readable, whatever the caller's resolver allows.
+        # Parts that this backend stored must be readable with any resolver of the caller.
         is_own = self._own is not None and part.url is not None and self._own.allows(part.url)
         return part.read_bytes(self._own if is_own else self._resolver)
 
     def _data(self, part: Part) -> Any:
-        """Return what deepagents calls the data of a file: its text, or base64."""
+        """Return the data of a file in deepagents' format: its text, or base64."""
         data = self._bytes(part)
         if _is_textual(part):
             try:
@@ -344,9 +344,9 @@ def _info(file: str, part: Part) -> FileInfo:
 
 
 def _result(work: Callable[[], _T]) -> _T | str:
-    """Return what work returns, or in words why it failed."""
+    """Return the result of a function, or the text of its error."""
     try:
         return work()
     except MessageBodyError as error:
-        # Without its advice, which names permissions: the model reads this.
+        # Without the advice, which names permissions, because the model reads this.
         return error.statement

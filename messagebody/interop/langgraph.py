@@ -1,12 +1,13 @@
-"""A serializer of LangGraph whose checkpoints hold references in the place of large contents.
+"""A serializer for LangGraph whose checkpoints hold references in place of large contents.
 
 A checkpointer writes the whole state at each step, so thirty turns of a chat with pictures write
-each picture dozens of times. With this serializer each is in a store once, and the database holds
-digest and size: never a URL, so nothing in it leads anywhere else, and the store may move.
+each picture dozens of times. With this serializer, each picture is in a store once, and the
+database holds its digest and size. It never holds a URL, so a database can't lead to other places,
+and the store may move.
 
-LangGraph's own serializer does the encoding. What it returns is looked through afterwards, and long
-texts and bytes in it are replaced, wherever they are: in messages, dataclasses, pydantic models and
-arrays of numpy. What has nothing large in it is left as it is, and a plain serializer reads it.
+LangGraph's own serializer does the encoding. Afterwards, long texts and bytes in its result are
+replaced, wherever they are: in messages, dataclasses, pydantic models and arrays of numpy. A value
+without large contents is left unchanged, so a plain serializer can read it.
 """
 
 import copy
@@ -38,47 +39,48 @@ try:
 except ImportError as error:
     raise MissingDependency("messagebody.interop.langgraph", "langgraph") from error
 
-# Without a "+", at which EncryptedSerializer splits. And never "msgpack": the plain serializer
-# turns extensions that it does not know into None, but refuses types that it does not know.
+# Without a "+", because EncryptedSerializer splits there. And not "msgpack": the plain serializer
+# turns unknown extensions into None, but refuses unknown types.
 _TAG: Final = "messagebody"
 _OPTIONS: Final = ormsgpack.OPT_NON_STR_KEYS
 _SMALLEST: Final = 1024
-# LangGraph's own extensions, each of which holds msgpack again.
+# LangGraph's own extensions, each of which contains msgpack.
 _THEIRS: Final = range(8)
 _CALL_WITH_ONE, _CALL_WITH_KEYWORDS = 0, 2
 _OURS: Final = 109
 _BODY: Final = [MessageBody.__module__, MessageBody.__name__]
 _DIGEST: Final = re.compile(rb"sha256[:/]([0-9a-f]{64})")
-# The module and the name of what LangGraph calls to build a value of ours.
+# The module and name of the function that LangGraph calls to build our values.
 _OWN_TYPES: Final = [
     (MessageBody.__module__, MessageBody.__name__),
     (Part.__module__, Part.__name__),
     (__name__, "stored_body"),
 ]
-# Other elements of a list need a look.
+# Only elements of other types in a list have to be checked.
 _PLAIN: Final = {int, float, bool, type(None)}
 
 
 class OffloadingSerializer(JsonPlusSerializer):  # type: ignore[misc]
     """A serializer for every checkpointer of LangGraph that keeps large contents in a store.
 
-    Bodies come back with references to the store in the place of large contents, which are read
-    when they are asked for. Everything else comes back as LangGraph's own serializer returns it.
+    Bodies come back with references to the store in place of large contents; these are read when
+    they are needed. Everything else comes back as from LangGraph's own serializer.
 
-    The store is read and written where the checkpointer calls the serializer. `AsyncSqliteSaver`
-    does so on the event loop, which waits for the store; `AsyncPostgresSaver` uses a thread.
-    A saver of Postgres keeps channels that are a plain `str` in its table past any serializer.
+    The store is read and written in the thread that calls the serializer. `AsyncSqliteSaver` calls
+    it on the event loop, which then waits for the store; `AsyncPostgresSaver` uses a thread. A
+    saver for Postgres keeps channels that are a plain `str` in its own table, without any
+    serializer.
 
     Arguments:
         store: a store, its URL, or a directory's path.
         threshold: texts and bytes of more bytes are stored.
         cache: bytes of fetched contents to hold in memory.
-        cipher: encrypts what goes to the store; give it the cipher of an `EncryptedSerializer`
-            around this one, which encrypts the database only. Bodies then come back whole.
-        missing: what to do for contents that are gone or damaged: "raise", or put a "placeholder"
-            in their place, so that the rest of a history can be read.
-        storage_options: of `stores.open_store`, if `store` is not an open store.
-        **options: of `JsonPlusSerializer`.
+        cipher: encrypts contents in the store. An `EncryptedSerializer` around this one only
+            encrypts the database, so pass its cipher here too. Bodies then come back whole.
+        missing: what to do with missing or damaged contents: "raise", or put a "placeholder" in
+            their place, so that the rest of a history can be read.
+        storage_options: the options of `stores.open_store`, if `store` is not an open store.
+        **options: the options of `JsonPlusSerializer`.
 
     Raises:
         InvalidSize: the threshold is under 1 KiB.
@@ -102,7 +104,7 @@ class OffloadingSerializer(JsonPlusSerializer):  # type: ignore[misc]
         self._threshold = checked_threshold(threshold, _SMALLEST)
         self._objects = Objects(opened, cache=parse_size(cache), cipher=cipher)
         self._missing = missing
-        # What URLs of contents in the store begin with: bodies that came back lazy have such.
+        # The beginning of URLs in the store, which bodies that came back with references have.
         self._place = opened.url_of(KEY_PREFIX).encode()
 
     def dumps_typed(self, obj: Any) -> tuple[str, bytes]:
@@ -138,7 +140,7 @@ class OffloadingSerializer(JsonPlusSerializer):  # type: ignore[misc]
             kind = kind.removeprefix(f"{_TAG}-")
             restored = _Reader(self._objects, self._missing).value(packed)
             packed = _pack(restored) if kind == "msgpack" else restored
-        # Under a list of allowed types a body is allowed, too: it is data and does nothing.
+        # A body is allowed under any list of allowed types, because it is only data.
         allowing = self.with_msgpack_allowlist(_OWN_TYPES)
         token = _loading.set(self._objects)
         try:
@@ -148,12 +150,12 @@ class OffloadingSerializer(JsonPlusSerializer):  # type: ignore[misc]
 
 
 _loading: ContextVar[Objects] = ContextVar("_loading")
-"""The store of the value that is being decoded: LangGraph calls `stored_body` by its name."""
+"""The store of the value that is being decoded; LangGraph calls `stored_body` by name."""
 
 
 def _is_news(record: logging.LogRecord) -> bool:
-    """Tell whether LangGraph says more than that one of our types will have to be allowed."""
-    # Where no list says what is allowed, it warns of each type; the serializer above allows ours.
+    """Tell whether a log record of LangGraph is more than a warning about one of our types."""
+    # Without a list of allowed types, it warns of each type; the serializer above allows ours.
     own = isinstance(record.args, tuple) and record.args[:2] in _OWN_TYPES
     return not (own and _loading.get(None) is not None)
 
@@ -165,7 +167,7 @@ def stored_body(parts: list[dict[str, Any]]) -> MessageBody:
     """Return the body of a checkpoint; LangGraph calls this while it decodes one.
 
     Arguments:
-        parts: the parts as JSON has them; those in the store have a digest, and no URL.
+        parts: the parts as in JSON; those in the store have a digest, but no URL.
     """
     objects = _loading.get()
     for part in parts:
@@ -175,13 +177,13 @@ def stored_body(parts: list[dict[str, Any]]) -> MessageBody:
 
 
 class _Writer:
-    """A walk through encoded values that puts references in the place of large contents."""
+    """A walk through encoded values that replaces large contents by references."""
 
     def __init__(self, threshold: int, place: bytes, batch: Batch, objects: Objects) -> None:
         self._threshold = threshold
         self._place = place
         self._batch = batch
-        # A resolver reads the store as it is, and has no cipher.
+        # A resolver reads the store without a cipher.
         self._store = objects.store if objects.cipher is None else None
         self.is_changed = False
 
@@ -191,9 +193,9 @@ class _Writer:
             value = _unpack(data, _Extension)
             changed = self._walk(value)
         except (RecursionError, ormsgpack.MsgpackDecodeError):
-            return data  # too deep to look into, and LangGraph can encode it
+            return data  # too deep for this walk, although LangGraph can encode it
         if changed is value:
-            return data  # it is as it was, to the byte
+            return data  # exactly the same bytes
         self.is_changed = True
         return _pack(changed)
 
@@ -240,7 +242,7 @@ class _Writer:
         return _Extension(extension.tag, _pack(changed))
 
     def _part(self, part: dict[str, Any]) -> dict[str, Any]:
-        """Return a part as JSON has it, without its content or URL if that is in the store."""
+        """Return a part as in JSON, without its content or URL if that is in the store."""
         digest, text = part.get("digest"), part.get("content")
         assert self._store is not None  # noqa: S101 - there is no cipher
         if digest and part.get("contentUrl") == self._store.url_of(key_of(digest)):
@@ -255,7 +257,7 @@ class _Writer:
 
 
 class _Reader:
-    """A walk through encoded values that puts contents in the place of references."""
+    """A walk through encoded values that replaces references by contents."""
 
     def __init__(self, objects: Objects, missing: str) -> None:
         self._objects = objects
@@ -271,7 +273,7 @@ class _Reader:
             self._found = self._objects.fetch_all(self._wanted)
             return _unpack(data, self._restored)
         except (ValueError, RecursionError) as error:
-            # Where a hook fails, ormsgpack says no more than that.
+            # If a hook fails, ormsgpack does not report its error.
             problem = "a checkpoint with contents in a store is not msgpack"
             raise self._error or DecodeError(problem) from error
 
@@ -323,7 +325,7 @@ class _Reader:
 
 @attrs.frozen
 class _Extension:
-    """An extension of msgpack that is carried along; ormsgpack's own can't be looked into."""
+    """An extension of msgpack that is passed on; ormsgpack's own class can't be read."""
 
     tag: int
     data: bytes
@@ -346,16 +348,16 @@ def _differ(one: object, other: object) -> bool:
 
 
 def _reference(form: str, head: str, stored: Stored) -> _Extension:
-    # Digests are spelt out, so that `references` finds them without decoding anything.
+    # Digests are written as text, so that `references` finds them without decoding values.
     facts = [form, head, stored.digest, stored.size, stored.cipher]
     return _Extension(_OURS, _pack(facts))
 
 
-# What a store has to keep
+# The contents that a store has to keep
 
 
 class _Noting(JsonPlusSerializer):  # type: ignore[misc]
-    """A serializer that fetches and builds nothing, and notes every digest it comes across."""
+    """A serializer that fetches and builds nothing, and records every digest that it finds."""
 
     def __init__(self, store: Store) -> None:
         super().__init__()
@@ -369,7 +371,7 @@ class _Noting(JsonPlusSerializer):  # type: ignore[misc]
         return _unpack(packed, _nothing) if kind == "msgpack" else None
 
     def take(self) -> MessageBody:
-        """Return a body of references to all that was noted since the last call."""
+        """Return a body of references to all digests recorded since the last call."""
         digests = [*map(from_hex_digits, sorted(self._noted))]
         self._noted.clear()
         return MessageBody(
@@ -382,10 +384,10 @@ def _nothing(tag: int, data: bytes) -> None:
 
 
 def references(saver: Any) -> Iterator[MessageBody]:
-    """Yield, for each checkpoint of a saver, a body of references to what it holds in the store.
+    """Yield, for each checkpoint of a saver, a body of references to its contents in the store.
 
-    `sweep` then keeps all that any checkpoint needs, and what bodies in them refer to. Contents
-    are not fetched, and no object of a checkpoint is built.
+    With them, `sweep` keeps all contents that a checkpoint needs, and those that bodies in it refer
+    to. No contents are fetched, and no objects of a checkpoint are built.
 
     Arguments:
         saver: a checkpointer whose serializer is an `OffloadingSerializer`, or one around it.
@@ -399,14 +401,14 @@ def references(saver: Any) -> Iterator[MessageBody]:
 
 
 async def areferences(saver: Any) -> AsyncIterator[MessageBody]:
-    """Yield what `references` yields, of a checkpointer that is asynchronous."""
+    """Yield the same as `references`, for an asynchronous checkpointer."""
     noting, copied = _noting(saver)
     async for _ in copied.alist(None):
         yield noting.take()
 
 
 def _noting(saver: Any) -> tuple[_Noting, Any]:
-    """Return a serializer that notes digests, and a copy of the saver that uses it."""
+    """Return a serializer that records digests, and a copy of the saver that uses it."""
     serde: Any = getattr(saver, "serde", None)
     inner = serde.serde if isinstance(serde, EncryptedSerializer) else serde
     if not isinstance(inner, OffloadingSerializer):

@@ -1,7 +1,7 @@
 """Bodies for clients of the Model Context Protocol: a server of resources and tools, tool results.
 
-The server only reads. What a model gets wrong is answered with a result it can correct; nothing
-ends in a traceback, and no answer says which permission to ask for.
+The server only reads. If a model makes a mistake, the answer is an error result that it can
+correct. Nothing ends in a traceback, and no answer says which permission to ask for.
 """
 
 import json
@@ -45,11 +45,11 @@ except ImportError as error:
 _SCHEME: Final = "messagebody"
 _PAGE: Final = 200
 _OPEN: Final = 16
-"""Messages of a directory that are held open."""
+"""The most messages of a directory that are kept in memory."""
 _NOTE: Final = 200
-"""Bytes that are kept free for the note of what was left out."""
+"""Bytes that are reserved for the note about omitted parts."""
 _LARGEST: Final = 32 * 1024 * 1024
-"""Bytes of a part that is sent as a resource."""
+"""The most bytes of a part that is sent as a resource."""
 _INSTRUCTIONS: Final = (
     "Messages whose parts are files: list_parts names them, read_part and search_parts read them."
 )
@@ -58,17 +58,17 @@ Load = Callable[[], MessageBody]
 
 
 def tool_result(body: MessageBody, max_bytes: int = 50_000) -> CallToolResult:
-    """Return a body as the result of a tool, within a number of bytes on the wire.
+    """Return a body as the result of a tool, within a number of bytes as JSON.
 
-    Text, pictures and sounds are sent as such as long as they fit, other parts as resources. What
-    does not fit is a link, and what has no place as a link is counted.
+    Text, pictures and sounds are sent as such as long as they fit, and other parts as resources. A
+    part that does not fit becomes a link, and a link that does not fit is counted.
 
     Arguments:
         body: the body.
         max_bytes: bytes of the blocks as JSON.
 
     Raises:
-        InvalidArgument: the number is under 500, where not even the note would fit.
+        InvalidArgument: the number is under 500, so that not even the note would fit.
     """
     if not isinstance(max_bytes, int) or max_bytes < 500:
         raise InvalidArgument("max_bytes of at least 500", max_bytes)
@@ -88,13 +88,13 @@ def tool_result(body: MessageBody, max_bytes: int = 50_000) -> CallToolResult:
 
 
 def _blocks_within(part: Part, index: int, left: int) -> list[Any] | None:
-    """Return a part as blocks, or as a link to it, if that has at most so many bytes."""
-    # What is larger than the room is not even encoded.
+    """Return a part as blocks, or as a link, if that has at most `left` bytes."""
+    # Content that is larger than the room is not even encoded.
     if part.size is not None and part.size <= left:
         try:
             blocks = _blocks(part)
         except MessageBodyError:
-            blocks = []  # content that can't be read here is a link
+            blocks = []  # unreadable content becomes a link
         if blocks and _length(blocks) <= left:
             return blocks
     link = [_link("", part, index)]
@@ -107,7 +107,7 @@ def _blocks(part: Part) -> list[Any]:
 
 
 def _length(blocks: list[Any]) -> int:
-    # As the transport writes it: escapes may make text several times as long.
+    # In the form of the transport, because escapes may make text several times as long.
     return len(json.dumps(blocks, ensure_ascii=False).encode("utf-8", "surrogatepass"))
 
 
@@ -127,7 +127,7 @@ def _uri(message: str, part: Part | None = None, index: int = 0) -> str:
     place = f"{_SCHEME}://{quote(message, safe='')}/"
     if part is None:
         return place
-    # A number as a path could be a name too.
+    # A path that is a number could also be a name.
     return f"{place}?part={index}" if part.name is None else place + quote(part.name[1:])
 
 
@@ -183,7 +183,7 @@ class _Messages:
         self._resolver = resolver
         self._max_bytes = max_bytes
         self._is_single = [*messages] == [""]
-        # A model reads one message several times, and each would be loaded again from its file.
+        # A model reads one message several times, and would load it from its file each time.
         self._opened = lru_cache(_OPEN)(self._open)
 
     def _open(self, message: str) -> tuple[MessageBody, Reader]:
@@ -211,7 +211,7 @@ class _Messages:
                 found.append(Resource.model_validate(link))
             total = len(body)
         else:
-            # Sorted, so that a cursor means the same place in the next call.
+            # Sorted, so that a cursor has the same meaning in the next call.
             names = sorted(self._messages)
             total = len(names)
             shown = names[start : start + _PAGE]
@@ -275,7 +275,7 @@ class _Messages:
         return ListToolsResult(tools=tools)
 
     async def call_tool(self, ctx: Any, params: Any) -> CallToolResult:
-        # A copy, from which `_call` takes the message.
+        # A copy, because `_call` removes the message from it.
         arguments = dict(params.arguments or {})
         return await anyio.to_thread.run_sync(partial(self._call, params.name, arguments))
 
@@ -298,22 +298,22 @@ class _Messages:
         """Return a picture or sound as such, and another binary part as a link to it."""
         wanted = arguments.get("part")
         if not isinstance(wanted, str):
-            return None  # the reader says what is wrong
+            return None  # the reader reports the error
         index = find_part(body, wanted)
         part = body[index]
         if part.is_text:
             return None
         link = _link(message, part, index)
         is_media = essence(part.content_type).startswith(("image/", "audio/"))
-        # Base64 makes four characters of three bytes.
+        # Base64 turns three bytes into four characters.
         fits = part.size is not None and part.size * 4 // 3 <= self._max_bytes
-        # The model asked by name: a name would come back as a block of its own.
+        # The model asked by name, so the name need not come back as a separate block.
         blocks = _blocks(part.evolve(name=None)) if is_media and fits else [link]
         return CallToolResult.model_validate({"content": blocks, "isError": False})
 
 
 def _start(params: Any) -> int:
-    """Return the position that a cursor stands for.
+    """Return the position of a cursor.
 
     Raises:
         MCPError: the cursor was not made here.

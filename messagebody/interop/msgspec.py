@@ -1,6 +1,6 @@
 """Hooks of msgspec for bodies and parts; Litestar takes them as well.
 
-msgspec asks a hook about every type that it does not know. Pass these two on:
+msgspec calls a hook for every type that it does not know. Pass it these two:
 
     >>> import msgspec
     >>> from messagebody import MessageBody
@@ -35,8 +35,8 @@ def dec_hook(kind: type, value: Any) -> Any:
     """Return the body or part of JSON values.
 
     Arguments:
-        kind: the type that is declared.
-        value: what the document has.
+        kind: the declared type.
+        value: the value in the document.
 
     Raises:
         DecodeError: the value is not one; msgspec adds the place.

@@ -31,13 +31,13 @@ if TYPE_CHECKING:
     )
 
 _CHUNK: Final = 1024 * 1024
-# As many as a page of S3's listing has.
+# As many as in a page of S3's listing.
 _BATCH: Final = 1000
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
 _ERRORS: Final[dict[int | None, type[exceptions.BaseError]]] = {
     errno.ENOENT: exceptions.NotFoundError,
-    # Object stores have no directories: nothing lies at one, or behind a file.
+    # Object stores have no directories: there is no object at a directory or below a file.
     errno.EISDIR: exceptions.NotFoundError,
     errno.ENOTDIR: exceptions.NotFoundError,
     errno.EEXIST: exceptions.AlreadyExistsError,
@@ -49,8 +49,8 @@ _ERRORS: Final[dict[int | None, type[exceptions.BaseError]]] = {
 class BodyStore:
     """A body as an object store: its named parts are objects, without the first "/" of their names.
 
-    It has all protocols of obspec, and the names of its errors. Content of references is read by
-    the resolver and verified as everywhere: whole, before the first byte.
+    It has all protocols of obspec and raises its errors. The resolver reads the content of
+    references, and a whole object is verified before the first byte is returned.
 
     Arguments:
         body: the body; changes go both ways.
@@ -70,7 +70,7 @@ class BodyStore:
 
     def __init__(self, body: MessageBody, **options: Any) -> None:
         self.filesystem: Any = body.filesystem(**options)
-        # Between asking whether something is there and writing it, nobody else writes here.
+        # Nobody else may write here between checking for an object and writing it.
         self._lock = threading.RLock()
 
     def __eq__(self, other: object) -> bool:
@@ -79,7 +79,7 @@ class BodyStore:
         return self.filesystem is other.filesystem
 
     def __hash__(self) -> int:
-        # By identity, as `__eq__` compares: bodies change, and have no hash.
+        # By identity, like `__eq__`, because bodies change and have no hash.
         return id(self.filesystem)
 
     def __repr__(self) -> str:
@@ -99,14 +99,14 @@ class BodyStore:
             return self._meta(info, self._e_tag(path))
 
     def get(self, path: str, *, options: "GetOptions | None" = None) -> "Result":
-        """Return an object, or a range of it, to be read.
+        """Return an object, or a range of it, for reading.
 
         Raises:
             NotSupportedError: a condition by time or version: parts have neither.
             PreconditionError, NotModifiedError: the condition is not met.
         """
         asked: dict[str, Any] = {k: v for k, v in (options or {}).items() if v is not None}
-        # Refused: a condition that is ignored would look like one that was met.
+        # Refused, because an ignored condition would look like a condition that was met.
         for each in asked.keys() - {"if_match", "if_none_match", "range", "head"}:
             _not_supported(each, "parts have no times and no versions")
         with _translated(path):
@@ -132,10 +132,10 @@ class BodyStore:
     def get_range(
         self, path: str, *, start: int, end: int | None = None, length: int | None = None
     ) -> bytes:
-        """Return a range of an object; a range of a reference is asked for as one.
+        """Return a range of an object; for a reference, only that range is requested.
 
         Raises:
-            BaseError: the range is empty, or begins behind the end.
+            BaseError: the range is empty, or begins after the end.
         """
         return self.get_ranges(
             path,
@@ -152,7 +152,7 @@ class BodyStore:
         ends: Sequence[int] | None = None,
         lengths: Sequence[int] | None = None,
     ) -> list[bytes]:
-        """Return ranges of an object, those of a reference asked for at once."""
+        """Return ranges of an object; for a reference, they are requested together."""
         if ends is None:
             if lengths is None:
                 raise TypeError("a range has an end or a length, got neither")
@@ -175,8 +175,8 @@ class BodyStore:
     ) -> Iterator[Sequence["ObjectMeta"]]:
         """Yield descriptions of all objects below a prefix, sorted by path.
 
-        Sizes that nobody stated are asked for, at once. Content is not hashed: `e_tag` is the
-        digest that a reference states, else None.
+        Sizes that are not stated are requested, several at a time. Content is not hashed: `e_tag`
+        is the digest that a reference states, or None.
         """
         with _translated(prefix or ""):
             root = _name(prefix or "")
@@ -185,7 +185,8 @@ class BodyStore:
         listed = [
             self._meta(infos[path] | {"size": sizes[path]})
             for path in sorted(infos)
-            # A prefix of object stores means what lies below it, not an object of just that path.
+            # In object stores, a prefix means the objects below it, not an object with exactly that
+            # path.
             if path in sizes and path != root and (offset is None or path[1:] > offset)
         ]
         for start in range(0, len(listed), _BATCH):
@@ -219,21 +220,21 @@ class BodyStore:
         chunk_size: int = _CHUNK,
         max_concurrency: int = 1,  # noqa: ARG002
     ) -> "PutResult":
-        """Write an object, whole or not at all.
+        """Write an object, completely or not at all.
 
         Arguments:
-            path: where.
+            path: its path.
             file: bytes, a buffer, a binary file object, the `Path` of a file, or an iterable of
                 buffers.
-            attributes: its "Content-Type"; found from content and path if it says none.
-            tags: none: parts have no tags.
-            mode: "create", "overwrite", or the `e_tag` that what is there must have.
-            use_multipart: the protocol's; a part is written at once.
-            chunk_size: bytes taken of a file object at a time.
-            max_concurrency: the protocol's, without meaning here.
+            attributes: its "Content-Type"; if missing, it is found from content and path.
+            tags: not supported, because parts have no tags.
+            mode: "create", "overwrite", or the `e_tag` that an existing object must have.
+            use_multipart: ignored, because a part is written in one step.
+            chunk_size: bytes to read from a file object at a time.
+            max_concurrency: ignored.
 
         Raises:
-            AlreadyExistsError, PreconditionError: what is there is not what `mode` says.
+            AlreadyExistsError, PreconditionError: the existing object does not fit `mode`.
             InvalidPathError: the path is not the name of a part, or below another object.
         """
         content_type = _content_type(attributes, tags)
@@ -245,7 +246,7 @@ class BodyStore:
         return {"e_tag": self._e_tag(path), "version": None}
 
     def _check_mode(self, path: str, mode: "PutMode | None") -> bool:
-        """Refuse to write where the mode says so; return whether the object must be new."""
+        """Refuse to write if `mode` forbids it; return whether the object must be new."""
         if mode is None or isinstance(mode, str):
             return mode == "create"
         wanted: UpdateVersion = mode
@@ -278,7 +279,7 @@ class BodyStore:
         """Delete objects, all or none; the content behind a reference stays.
 
         Raises:
-            NotFoundError: one of them is not there.
+            NotFoundError: one of them does not exist.
         """
         each_path = [paths] if isinstance(paths, str) else [*paths]
         with self._lock:
@@ -289,7 +290,7 @@ class BodyStore:
                     self.filesystem.rm_file(_name(path))
 
     def copy(self, from_: str, to: str, *, overwrite: bool = True) -> None:
-        """Copy an object; a reference stays one."""
+        """Copy an object; a reference stays a reference."""
         self._transfer(self.filesystem.cp_file, from_, to, overwrite)
 
     def rename(self, from_: str, to: str, *, overwrite: bool = True) -> None:
@@ -308,7 +309,7 @@ class BodyStore:
         if not self.filesystem.isfile(_name(path)):
             raise exceptions.NotFoundError(_no_object(path))
 
-    # The same, for programs that wait for nothing: in a thread, as reading a reference takes time
+    # The same for asynchronous programs, in a thread, because reading a reference takes time
 
     async def head_async(self, path: str) -> "ObjectMeta":
         """Do what `head` does."""
@@ -339,7 +340,8 @@ class BodyStore:
         self, prefix: str | None = None, *, offset: str | None = None
     ) -> AsyncIterator[Sequence["ObjectMeta"]]:
         """Do what `list` does."""
-        # All at once: sorted listings are made whole anyway, and each step would need a thread.
+        # All at once, because a sorted listing is made as a whole, and each step would need a
+        # thread.
         for batch in await _in_thread(lambda: [*self.list(prefix, offset=offset)]):
             yield batch
 
@@ -367,7 +369,7 @@ class BodyStore:
         )
         if not hasattr(file, "__aiter__"):
             return await _in_thread(put, file)
-        # A thread can't wait for an asynchronous iterable, so all of it is gathered first.
+        # A thread can't wait for an asynchronous iterable, so all of it is read first.
         with SpooledTemporaryFile(max_size=chunk_size) as spool:
             async for buffer in file:
                 spool.write(buffer)
@@ -404,12 +406,12 @@ class BodyStore:
 
 
 class Result:
-    """An object, or a range of it, to be read at once or piece by piece.
+    """An object, or a range of it, which can be read at once or piece by piece.
 
     Arguments:
         store: where the object is.
         path: its path there.
-        content_type: of the whole object.
+        content_type: the type of the whole object.
         span: the first byte, and the one after the last.
         size: bytes of the whole object.
     """
@@ -430,7 +432,7 @@ class Result:
     def buffer(self) -> bytes:
         """Return all of it; a whole object is verified first."""
         start, end = self.range
-        # A range of nothing, as `head` asks for: no content is fetched for it.
+        # An empty range, which `head` requests: no content is fetched for it.
         if start == end:
             return b""
         span = () if (start, end) == (0, self._size) else (start, end)
@@ -453,7 +455,7 @@ class Result:
     async def __aiter__(self) -> AsyncIterator[bytes]:
         """Yield all of it, read in a thread."""
         pieces = iter(self)
-        # With a default, for `StopIteration` can't leave a thread through a future.
+        # With a default, because `StopIteration` can't leave a thread through a future.
         while data := await _in_thread(partial(next, pieces, b"")):
             yield data
 
@@ -470,13 +472,13 @@ def _restored(filesystem: Any) -> BodyStore:
 
 @contextlib.contextmanager
 def _translated(path: str, *, writes: bool = False) -> Iterator[None]:
-    """Raise the errors that obspec has names for; others, such as a wrong digest, stay ours."""
+    """Raise obspec's errors for problems that it knows; others, such as a bad digest, stay ours."""
     try:
         yield
     except PermissionError as error:
         raise exceptions.PermissionDeniedError(str(error)) from error
     except FileNotFoundError as error:
-        # Obspec's own `NotFoundError` is a `FileNotFoundError`: it has been translated already.
+        # Obspec's own `NotFoundError` is a `FileNotFoundError`, and is already translated.
         if isinstance(error, exceptions.BaseError):
             raise
         raise exceptions.NotFoundError(_no_object(path)) from error
@@ -484,7 +486,7 @@ def _translated(path: str, *, writes: bool = False) -> Iterator[None]:
         kind = _ERRORS.get(error.errno)
         if kind is None:
             raise
-        # Nothing is missing where one writes: the path is a directory, or leads through a file.
+        # When writing, nothing is missing: the path is a directory, or is below a file.
         if writes and kind is exceptions.NotFoundError:
             kind = exceptions.InvalidPathError
         raise kind(f"{path}: {error.strerror}") from error
@@ -503,10 +505,10 @@ def _not_supported(what: str, why: str) -> NoReturn:
 
 
 def _range_of(asked: Any, size: int, path: str) -> tuple[int, int]:
-    """Return a range as obspec spells it, cut at the size.
+    """Return a range in obspec's form, cut at the size.
 
     Raises:
-        BaseError: it is empty, or begins behind the end.
+        BaseError: it is empty, or begins after the end.
     """
     if asked is None:
         return 0, size

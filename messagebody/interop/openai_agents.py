@@ -15,7 +15,7 @@ except ImportError as error:
 
 
 class OffloadingSession(SessionABC):  # type: ignore[misc]
-    """A session around another one, which keeps references in the place of long strings.
+    """A session around another one, which keeps references in place of long strings.
 
     Pictures and tool results are in the store once, decoded. Items come back exactly as they were
     added. Compaction reads items, so put it outside:
@@ -49,7 +49,7 @@ class OffloadingSession(SessionABC):  # type: ignore[misc]
             ObjectNotFound, DigestMismatch: content is gone or damaged.
         """
         items = await self._session.get_items(limit)
-        # Stores block, and the event loop of the agent must not.
+        # Stores block, and the event loop of the agent must not be blocked.
         return await asyncio.to_thread(self._payloads.inline, items)
 
     async def add_items(self, items: list[Any]) -> None:
@@ -58,14 +58,14 @@ class OffloadingSession(SessionABC):  # type: ignore[misc]
         Raises:
             StoreError: the store failed.
         """
-        # Contents first: items must never refer to what is not there.
+        # Contents are stored first, because items must never refer to missing contents.
         await self._session.add_items(await asyncio.to_thread(self._payloads.offload, items))
 
     async def pop_item(self) -> Any:
-        """Take out and return the last item, None if there is none."""
+        """Remove and return the last item, None if there is none."""
         item = await self._session.pop_item()
         return None if item is None else await asyncio.to_thread(self._payloads.inline, item)
 
     async def clear_session(self) -> None:
-        """Take out all items; their contents stay in the store."""
+        """Remove all items; their contents stay in the store."""
         await self._session.clear_session()

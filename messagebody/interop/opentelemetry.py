@@ -1,7 +1,7 @@
-"""A hook of OpenTelemetry that keeps what models read and write in a store, each content once.
+"""A hook for OpenTelemetry that keeps the messages of models in a store, each content once.
 
-Spans and log records get references under the attributes that the semantic conventions of
-generative AI have for uploaded content.
+Spans and log records get references, in the attributes for uploaded content of the semantic
+conventions for generative AI.
 """
 
 import atexit
@@ -37,14 +37,14 @@ _logger: Final = logging.getLogger(__name__)
 class OffloadingCompletionHook(CompletionHook):  # type: ignore[misc]
     """A hook for `TelemetryHandler(completion_hook=…)` that keeps messages in a store.
 
-    Each call of a model repeats the whole conversation, so its contents are named by their digest
+    Each call of a model repeats the whole conversation, so its contents are named by their digests
     and stored once. Naming them takes no I/O. Threads write them, so that no call of a model waits
-    for the store. What a store can't take fast enough is dropped and counted.
+    for the store. Calls that a store can't take fast enough are dropped and counted.
 
     Arguments:
         store: a store, its URL, or a directory's path.
-        threshold: texts and bytes of more bytes are objects of their own.
-        waiting: calls whose contents may wait for the store at a time.
+        threshold: texts and bytes of more bytes become separate objects.
+        waiting: the most calls whose contents may wait for the store.
 
     Raises:
         InvalidSize: the threshold is under 256 bytes.
@@ -66,7 +66,7 @@ class OffloadingCompletionHook(CompletionHook):  # type: ignore[misc]
         self._lock = threading.Lock()
         self._writing: set[Future[None]] = set()
         self.dropped = 0
-        """Calls whose contents are not in the store: it failed, or was too slow."""
+        """The number of calls that are not in the store, because it failed or was too slow."""
         atexit.register(self.shutdown)
 
     def on_completion(
@@ -79,14 +79,14 @@ class OffloadingCompletionHook(CompletionHook):  # type: ignore[misc]
         span: Any = None,
         log_record: Any = None,
     ) -> None:
-        """Name the messages of one call, have them written, and refer to them."""
+        """Name the messages of one call, let threads write them, and add references to them."""
         messages = {
             "gen_ai.input.messages_ref": inputs,
             "gen_ai.output.messages_ref": outputs,
             "gen_ai.system_instructions_ref": system_instruction,
             "gen_ai.tool.definitions_ref": tool_definitions,
         }
-        # Asked first: there is no reference to what will never be written.
+        # Checked first, so that nothing refers to contents that will never be written.
         if not self._places.acquire(blocking=False):
             self._drop("the store is too slow")
             return
@@ -99,7 +99,7 @@ class OffloadingCompletionHook(CompletionHook):  # type: ignore[misc]
             raise
         with self._lock:
             self._writing.add(future)
-        # After `add`: a future that is done already calls at once, and would stay in the set.
+        # After `add`, because a finished future calls back at once, and would stay in the set.
         future.add_done_callback(self._writing.discard)
         if span is not None:
             span.set_attributes(references)
@@ -107,8 +107,8 @@ class OffloadingCompletionHook(CompletionHook):  # type: ignore[misc]
             log_record.attributes = {**(log_record.attributes or {}), **references}
 
     def _named(self, messages: list[Any], batch: Batch) -> str:
-        # Large contents are objects of their own, since each call of a conversation repeats them.
-        # Arguments and results of tools are any objects, which are told as text.
+        # Large contents are separate objects, because each call of a conversation repeats them.
+        # Arguments and results of tools may be any objects, which are written as text.
         plain = [dataclasses.asdict(each) for each in messages]
         small = self._payloads.named(plain, batch, other=str)
         stored = batch.add(json.dumps(small).encode(), JSON)
@@ -128,7 +128,7 @@ class OffloadingCompletionHook(CompletionHook):  # type: ignore[misc]
         _logger.warning("messages of a model are not stored: %s", reason)
 
     def shutdown(self, timeout: float = 10.0) -> None:
-        """Wait for what is being written, and give up the rest; a process does so at its end.
+        """Wait for running writes, and give up the others; the end of a process also does so.
 
         Arguments:
             timeout: seconds to wait.
@@ -137,16 +137,16 @@ class OffloadingCompletionHook(CompletionHook):  # type: ignore[misc]
             writing = [*self._writing]
         wait(writing, timeout=timeout)
         self._pool.give_up(patience=0)
-        # What was given up never ran, so that nothing else frees its place or counts it.
+        # Work that was given up never ran, so its place is freed and counted here.
         for _ in [each for each in writing if each.cancelled()]:
             self._places.release()
             self._drop("the hook was shut down")
-        # Otherwise the hook, with all it holds, would live until the process ends.
+        # Otherwise the hook and its contents would stay in memory until the process ends.
         atexit.unregister(self.shutdown)
 
 
 def completion_hook() -> OffloadingCompletionHook:
-    """Return the hook that OpenTelemetry's environment variables ask for.
+    """Return the hook that OpenTelemetry's environment variables configure.
 
     `OTEL_INSTRUMENTATION_GENAI_COMPLETION_HOOK=messagebody` makes OpenTelemetry call this. It takes
     the settings of OpenTelemetry's own hook: `OTEL_INSTRUMENTATION_GENAI_UPLOAD_BASE_PATH` is the

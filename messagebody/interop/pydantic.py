@@ -1,12 +1,12 @@
 """Parts, bodies and schemas as pydantic types.
 
-Frameworks that read, write and document values by their types (FastAPI, pydantic-ai, typed tools,
-Temporal's converter) then take a `MessageBody` or a `Part` like one of their own models. Pydantic
-parses JSON before it asks us, so two members of one name in an object are not noticed here; read
-bytes that you do not trust with `MessageBody.from_json`.
+With them, frameworks that read, write and document values by type (FastAPI, pydantic-ai, typed
+tools, Temporal's converter) accept a `MessageBody` or a `Part` like one of their own models.
+Pydantic parses JSON before it calls us, so two members of the same name in an object are not
+noticed here. Read bytes that you do not trust with `MessageBody.from_json`.
 
-Errors name the place of each invalid part and never repeat content: they are sent to clients,
-written to logs and given to models.
+Errors name the place of each invalid part and never repeat content, because they are sent to
+clients, written to logs and given to models.
 """
 
 from collections.abc import Callable
@@ -31,9 +31,9 @@ from messagebody.schema.json_schemas import schema_part_members
 from messagebody.wire.members import MEMBERS
 
 _SHOWN: Final = 100
-"""Violations that one validation reports: a client that sends many mistakes gets a short answer."""
+"""The most violations in one error, so that a client with many mistakes gets a short answer."""
 
-# What an author writes, in this order; what follows from content is written by machines.
+# The members that an author writes, in this order; programs write those that follow from content.
 _INLINE: Final = ("name", "contentType", "content")
 _REFERENCE: Final = ("name", "contentType", "contentUrl")
 _MODE: Final = "serialization"
@@ -43,28 +43,28 @@ _MODE: Final = "serialization"
 
 
 def part_core_schema(cls: type[Part], source: Any, handler: Any) -> core_schema.CoreSchema:
-    """Return how pydantic reads and writes a part: as an object, or the part itself."""
+    """Return the core schema of a part: pydantic reads an object or a `Part`."""
     return _plain_schema(
         cls, partial(_read_part, cls), lambda part: MessageBody([part]).to_dicts()[0]
     )
 
 
 def body_core_schema(cls: type[MessageBody], source: Any, handler: Any) -> core_schema.CoreSchema:
-    """Return how pydantic reads and writes a body: as parsed JSON, parts, or the body itself."""
+    """Return the core schema of a body: pydantic reads parsed JSON, parts or a `MessageBody`."""
     return _plain_schema(cls, partial(_read_body, cls), lambda body: body.to_dicts())
 
 
 def schema_core_schema(
     cls: type[MessageBodySchema], source: Any, handler: Any
 ) -> core_schema.CoreSchema:
-    """Return how pydantic reads and writes a schema: as the JSON it is, or the value itself."""
+    """Return the core schema of a schema: pydantic reads its JSON or a `MessageBodySchema`."""
     return _plain_schema(cls, partial(_read_schema, cls), lambda schema: schema.to_dicts())
 
 
 def schema_part_core_schema(
     cls: type[SchemaPart], source: Any, handler: Any
 ) -> core_schema.CoreSchema:
-    """Return how pydantic reads and writes a part of a schema: as an object, or the part itself."""
+    """Return the core schema of a schema part: pydantic reads an object or a `SchemaPart`."""
     return _plain_schema(
         cls, partial(_read_schema_part, cls), lambda part: MessageBodySchema([part]).to_dicts()[0]
     )
@@ -72,7 +72,7 @@ def schema_part_core_schema(
 
 @cache
 def serializer_of(cls: type[Part] | type[MessageBody]) -> SchemaSerializer:
-    """Return the serializer pydantic uses for values whose type nobody declared."""
+    """Return the serializer that pydantic uses for values without a declared type."""
     return SchemaSerializer(cls.__get_pydantic_core_schema__(cls, None))
 
 
@@ -81,7 +81,7 @@ def _plain_schema(
 ) -> core_schema.CoreSchema:
     return core_schema.no_info_plain_validator_function(
         read,
-        ref=f"messagebody.{cls.__name__}",  # what JSON Schema calls its definition
+        ref=f"messagebody.{cls.__name__}",  # the name of its definition in JSON Schema
         serialization=core_schema.plain_serializer_function_ser_schema(write),
     )
 
@@ -128,7 +128,7 @@ def _read_schema_part(cls: type[SchemaPart], value: Any) -> SchemaPart:
 
 
 def _placed(error: MessageBodyError) -> InitErrorDetails:
-    """Return an error as one of pydantic's at its part, with the part's name as its input."""
+    """Return pydantic's error for a part, with the name of the part as its input."""
     index = getattr(error, "index", None)
     if index is None:
         return _error("message_body", str(error))
@@ -148,8 +148,8 @@ def _error(kind: str, problem: str) -> InitErrorDetails:
 def part_json_schema(cls: type[Part], core: core_schema.CoreSchema, handler: Any) -> dict[str, Any]:
     """Return the JSON Schema of a part.
 
-    As input it is what an author writes: either of two objects, which fits the structured output
-    of model providers. Other members are allowed. As output it is every member.
+    As input, it has the members that an author writes: one of two objects, which fits the
+    structured output of model providers. Other members are allowed. As output, it has every member.
     """
     if handler.mode == _MODE:
         return {
@@ -166,9 +166,9 @@ def part_json_schema(cls: type[Part], core: core_schema.CoreSchema, handler: Any
 
 
 def _authored(title: str, keys: tuple[str, ...]) -> dict[str, Any]:
-    """Return the schema of a part of these members.
+    """Return the schema of a part with these members.
 
-    A name that is null is an absent one: strict structured output writes every member.
+    A name that is null means no name, because strict structured output writes every member.
     """
     schemas = {member.key: dict(member.schema) for member in MEMBERS}
     name = schemas["name"]
@@ -192,14 +192,14 @@ def _definition(schema: dict[str, Any], handler: Any) -> dict[str, Any]:
 
 
 def _defined(core: core_schema.CoreSchema, handler: Any) -> dict[str, Any]:
-    """Return the reference to a definition; pydantic makes definitions of what a schema holds."""
+    """Return the reference to a definition; pydantic makes the definitions of a schema."""
     return handler(core_schema.list_schema(core))["items"]  # type: ignore[no-any-return]
 
 
 def body_json_schema(
     cls: type[MessageBody], core: core_schema.CoreSchema, handler: Any
 ) -> dict[str, Any]:
-    """Return the JSON Schema of a body: the array of parts that writers emit."""
+    """Return the JSON Schema of a body: an array of parts, as writers write it."""
     part: Any = part_core_schema(Part, Part, None)
     part["metadata"] = {"pydantic_js_functions": [partial(part_json_schema, Part)]}
     return {"title": cls.__name__, "type": "array", "items": _defined(part, handler)}
@@ -226,13 +226,13 @@ def schema_part_json_schema(
     }
 
 
-# A schema as a gate
+# A schema as a validator
 
 
 def gate_core_schema(
     schema: MessageBodySchema, source: Any, handler: Callable[[Any], core_schema.CoreSchema]
 ) -> core_schema.CoreSchema:
-    """Return how pydantic validates `Annotated[MessageBody, schema]`: the body, then the schema."""
+    """Return the core schema of `Annotated[MessageBody, schema]`, which checks body and schema."""
 
     def check(body: MessageBody) -> MessageBody:
         violations = schema.iter_violations(body)

@@ -1,7 +1,7 @@
 """Tools of a reader or a draft as a toolset of pydantic-ai, and conversations in a store.
 
-A conversation's store keeps each message once. `OffloadingConversationStore` around it keeps what
-is large in a message in a store of contents, where pictures that are sent again are one object.
+The store of a conversation keeps each message once. An `OffloadingConversationStore` around it
+keeps large contents of messages in another store, where a repeated picture is one object.
 """
 
 import asyncio
@@ -53,14 +53,14 @@ def toolset(toolbox: Toolbox) -> "FunctionToolset[Any]":
 
 
 class OffloadingConversationStore(ConversationStore):  # type: ignore[misc]
-    """A store of conversations around another one, which keeps references in the place of contents.
+    """A store of conversations around another one, which keeps references in place of contents.
 
-    Pictures, files and long texts of messages are in the store once, however many conversations
+    Pictures, files and long texts of messages are in the store once, even if several conversations
     have them. Messages come back as they were saved.
 
     Arguments:
         conversations: the store that keeps records and messages.
-        store: where contents go: a store, its URL, or a directory's path.
+        store: the store of contents: a store, its URL, or a directory's path.
         threshold: texts and bytes of more bytes are stored.
 
     Raises:
@@ -99,12 +99,13 @@ class OffloadingConversationStore(ConversationStore):  # type: ignore[misc]
         new_entries: Sequence[ConversationEntry] = (),
         expected_revision: str | None,
     ) -> None:
-        """Keep a record and its new messages; nothing is kept if the store of contents fails.
+        """Store a record and its new messages; nothing is stored if the store of contents fails.
 
         Raises:
             StoreError: the store failed.
         """
-        # Contents first: a record whose contents are missing could never be read again.
+        # Contents are stored first, because a record with missing contents could never be read
+        # again.
         small = await asyncio.to_thread(self._offload, new_entries)
         await self._conversations.write_record(
             record, new_entries=small, expected_revision=expected_revision
@@ -141,9 +142,9 @@ class OffloadingConversationStore(ConversationStore):  # type: ignore[misc]
         def as_text(leaf: str | bytes) -> str:
             if isinstance(leaf, str):
                 return leaf
-            # Payloads are texts: large bytes go as base64, which is stored decoded.
+            # Payloads are texts, so large bytes are passed as base64, which is stored decoded.
             is_large = len(leaf) > self._payloads.threshold
-            # Latin-1 has a character for every byte, so small bytes come back as they were.
+            # Latin-1 has a character for every byte, so small bytes come back unchanged.
             return base64.encode(leaf) if is_large else leaf.decode("latin-1")
 
         def changed(leaf: str | bytes, text: str) -> str | bytes:
@@ -181,7 +182,7 @@ def _with_leaves(
         found.append(as_text(leaf))
         return leaf
 
-    # Twice over the value: first to gather its leaves, then to put the changed ones in, in order.
+    # Two passes over the value: the first collects its leaves, the second replaces them in order.
     _mapped(value, note)
     texts = iter(change(found))
     return _mapped(value, lambda leaf: changed(leaf, next(texts)))
@@ -190,7 +191,7 @@ def _with_leaves(
 def _mapped(value: Any, change: Callable[[str | bytes], str | bytes]) -> Any:
     """Return a copy of messages with their texts and bytes changed, in the same types."""
     kind = type(value)
-    # Not `isinstance`: an enum that is a string would come back as a plain one.
+    # Not `isinstance`, because an enum that is a string would come back as a plain string.
     if kind is str or kind is bytes:
         return change(value)
     if kind is list or kind is tuple:
@@ -201,6 +202,7 @@ def _mapped(value: Any, change: Callable[[str | bytes], str | bytes]) -> Any:
         return value
     mapped = copy.copy(value)
     for field in dataclasses.fields(value):
-        # Entries are frozen, and the constructors of messages would check and change what they get.
+        # Entries are frozen, and the constructors of messages would check and change their
+        # arguments.
         object.__setattr__(mapped, field.name, _mapped(getattr(value, field.name), change))
     return mapped

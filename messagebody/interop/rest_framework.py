@@ -16,7 +16,7 @@ class MessageBodyField(Field):  # type: ignore[misc]
     """A body in a serializer: JSON in requests and answers, a `MessageBody` in Python.
 
     Arguments:
-        schema: what the body must keep; anything if None.
+        schema: the schema of the body; None accepts any body.
         **options: the options of every field, such as `required`.
     """
 

@@ -1,7 +1,7 @@
 """A column type of SQLAlchemy for bodies, stored as JSON.
 
-A body that is read from a row or assigned to one notices changes, so the row is saved:
-`row.body.add("More.")` is enough. What is written through `body.fs` or a copy is not noticed.
+A body that is read from a row or assigned to a row notices changes, so that the row is saved:
+`row.body.add("More.")` is enough. Changes through `body.fs` or of a copy are not noticed.
 """
 
 from collections.abc import Callable
@@ -36,7 +36,7 @@ class _JSONBody(TypeDecorator):  # type: ignore[misc]
 
 
 class TrackedBody(Mutable, MessageBody):  # type: ignore[misc]
-    """A body that tells the row it belongs to when it changes."""
+    """A body that reports changes to its row."""
 
     @classmethod
     def coerce(cls, key: str, value: Any) -> "TrackedBody | None":
@@ -52,7 +52,7 @@ class TrackedBody(Mutable, MessageBody):  # type: ignore[misc]
         return cls(value).with_resolver(value._resolver)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # A pickle is read where there may be no SQLAlchemy.
+        # A program that reads the pickle may not have SQLAlchemy.
         return MessageBody(self).__reduce__()
 
 

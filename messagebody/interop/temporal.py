@@ -1,7 +1,7 @@
-"""A driver of Temporal's external storage: payloads under their digest, each stored once.
+"""A driver for Temporal's external storage: payloads are stored by digest, each once.
 
-A body is best offloaded before it is an argument: parts then are stored once each, where payloads
-are stored whole. The driver catches what is large all the same.
+It is better to offload a body before you pass it as an argument: then each part is stored once, but
+a payload is stored as a whole. The driver handles other large payloads.
 """
 
 import asyncio
@@ -28,7 +28,7 @@ class BodyStorageDriver(StorageDriver):  # type: ignore[misc]
 
     Arguments:
         store: a store, its URL, or a directory's path.
-        name: how the driver is found again when payloads are read.
+        name: the name by which the driver is found when payloads are read.
     """
 
     def __init__(self, store: str | os.PathLike[str] | Store, *, name: str = "messagebody") -> None:
@@ -40,7 +40,7 @@ class BodyStorageDriver(StorageDriver):  # type: ignore[misc]
         return self._name
 
     def type(self) -> str:
-        """Return what drivers of this kind are called in every language."""
+        """Return the name of this kind of driver, which is the same in every language."""
         return "messagebody"
 
     async def store(self, context: Any, payloads: Sequence[Payload]) -> list[StorageDriverClaim]:

@@ -17,7 +17,7 @@ def is_known(kind: Any) -> bool:
 
 
 def to_values(value: MessageBody | Part | MessageBodySchema) -> Any:
-    """Return what JSON has for a body, part or schema.
+    """Return the JSON values of a body, part or schema.
 
     Raises:
         LocalFileNotSent: a part is still a local file.
@@ -26,7 +26,7 @@ def to_values(value: MessageBody | Part | MessageBodySchema) -> Any:
 
 
 def from_values(kind: type[_T], value: Any) -> _T:
-    """Return the body, part or schema that JSON values are; a value that is one already passes.
+    """Return the body, part or schema of JSON values; a body, part or schema is returned unchanged.
 
     Raises:
         DecodeError, InvalidSchema: the values are not one.
@@ -38,5 +38,5 @@ def from_values(kind: type[_T], value: Any) -> _T:
     try:
         return kind._of(MessageBody.from_dicts([value])[0]._record)
     except DecodeError as error:
-        # Alone it is part 0 of nothing.
+        # A part on its own has no position.
         raise DecodeError(error.problem, name=error.name, others=error.others) from error

@@ -51,7 +51,7 @@ class FilesystemStore(Store):
         return True
 
     def _write(self, path: str, blob: Blob, options: dict[str, Any]) -> None:
-        if "memory" in self._protocols():  # which publishes a file when it is opened, not closed
+        if self._is_memory:
             self.filesystem.pipe_file(path, b"".join(blob.buffers(_BLOCK)))
             return
         # Nothing appears under the key before `commit`, where the filesystem can do that.
@@ -74,9 +74,13 @@ class FilesystemStore(Store):
 
     def stream(self, key: str) -> Iterator[bytes]:
         """Yield a file from its first byte to its last."""
-        with self._translated(key), self.filesystem.open(self._path(key), "rb") as stream:
-            while chunk := stream.read(CHUNK):
-                yield chunk
+        with self._translated(key):
+            if self._is_memory:
+                yield bytes(self.filesystem.cat_file(self._path(key)))
+                return
+            with self.filesystem.open(self._path(key), "rb") as stream:
+                while chunk := stream.read(CHUNK):
+                    yield chunk
 
     def iter_objects(self) -> Iterator[Stat]:
         """Yield every file below the prefix."""
@@ -109,6 +113,11 @@ class FilesystemStore(Store):
             settings = importlib.import_module("azure.storage.blob").ContentSettings
             return {"content_settings": settings(content_type=content_type)}
         return {}
+
+    @property
+    def _is_memory(self) -> bool:
+        # It publishes a file when it is opened, not closed, and all who open one share a position.
+        return "memory" in self._protocols()
 
     def _protocols(self) -> set[str]:
         spoken = self.filesystem.protocol

@@ -1,8 +1,8 @@
-"""Base64 as messages carry it: the one door to pybase64.
+"""Base64 in the spellings that messages use, by pybase64.
 
-The reader takes the standard or the URL-safe alphabet (several SDKs emit the latter), one of them
-a string, with complete padding or none, and non-zero trailing bits; nothing else. The writer
-emits the standard alphabet, padded.
+The reader accepts the standard or the URL-safe alphabet (several SDKs write the latter), but not
+both in one string. It accepts complete padding or none, and non-zero trailing bits, and nothing
+else. The writer writes the standard alphabet with padding.
 """
 
 import re
@@ -26,16 +26,16 @@ def decode(text: str, strict: bool = False) -> bytes:
 
     Arguments:
         text: the text, without white space.
-        strict: take only the standard alphabet, padded.
+        strict: accept only the standard alphabet with padding.
 
     Raises:
-        ValueError: it is not base64; says at which character.
+        ValueError: it is not base64; the text names the character.
     """
     try:
-        # Nearly every message is standard and padded; one call in C then checks and decodes.
+        # Nearly every message has standard, padded base64, which one call in C checks and decodes.
         return pybase64.b64decode(text, None, True)  # by position: names take four times as long
     except ValueError:
-        pass  # not standard and padded: what else it is decides below
+        pass  # not standard and padded; the other spellings are checked below
     is_mixed = "+" in text or "/" in text
     if not strict and not is_mixed and ("-" in text or "_" in text):
         try:
@@ -43,7 +43,7 @@ def decode(text: str, strict: bool = False) -> bytes:
         except ValueError:
             pass  # its padding may be missing
     _check(text, strict)
-    # From here on it is legal, in one of the spellings that several SDKs emit.
+    # From here on it is legal, in one of the spellings that several SDKs write.
     body = text.rstrip("=")
     padded = body + "=" * (-len(body) % 4)
     return pybase64.b64decode(padded.replace("-", "+").replace("_", "/"), validate=True)
@@ -53,7 +53,7 @@ def decode_view(view: memoryview) -> bytes:
     """Return the bytes of standard, padded base64 without copying the text.
 
     Raises:
-        ValueError: it is anything else.
+        ValueError: it is not standard, padded base64.
     """
     return pybase64.b64decode(view, validate=True)
 
@@ -67,7 +67,7 @@ def _check(text: str, strict: bool) -> None:
     url_safe = _STANDARD.fullmatch(body) is None
     if url_safe and _URL_SAFE.fullmatch(body) is None:
         raise ValueError("it mixes the standard and the URL-safe alphabet")
-    # Four characters carry three bytes, so one character more than that carries none.
+    # Four characters carry three bytes, so a single remaining character carries none.
     if len(body) % 4 == 1:
         raise ValueError(f"a length of {len(body):,} does not make whole bytes")
     if padding not in (0, -len(body) % 4):

@@ -1,7 +1,8 @@
 """`data:` URLs (RFC 2397), decoded in linear time.
 
-Such a URL is inline content in disguise. The standard library decodes percent escapes by
-splitting, which takes gigabytes for a long run of them; substitution in blocks does not.
+Such a URL is inline content in another form. The standard library decodes percent escapes by
+splitting, which takes gigabytes of memory for a long run of escapes. This module substitutes them
+in blocks.
 """
 
 import binascii
@@ -14,20 +15,20 @@ from messagebody.limits import DEFAULT_LIMITS
 from messagebody.media_types import TEXT_PLAIN
 from messagebody.wire import base64
 
-# No media type comes near 1,000 characters; without the bound, a URL with no comma is scanned to
-# its end.
+# No media type has nearly 1,000 characters. Without the bound, a URL without a comma would be
+# scanned to its end.
 _HEAD = re.compile(r"data:([^,\s]{0,1000}),", re.IGNORECASE)
-# Runs of escapes, not single ones: a long run is then decoded by one call. Possessive, so that
-# the engine keeps no state for each escape.
+# Runs of escapes and not single ones, so that one call decodes a long run. Possessive, so that the
+# engine keeps no state for each escape.
 _ESCAPES = re.compile(rb"(?:%[0-9A-Fa-f]{2})++")
 _LOOSE = re.compile(rb"%(?![0-9A-Fa-f]{2})")
-# Checked before decoding, because `binascii` drops foreign characters in silence.
+# Checked before decoding, because `binascii` silently drops foreign characters.
 _BASE64 = re.compile(rb"[A-Za-z0-9+/]*={0,2}")
 _DEFAULT = "text/plain;charset=US-ASCII"
 
 
 def is_data_url(url: str) -> bool:
-    """Tell whether a URL holds its content in itself."""
+    """Tell whether a URL contains its content."""
     return url[:5].lower() == "data:"
 
 
@@ -36,7 +37,7 @@ def decode(url: str, *, max_bytes: int = DEFAULT_LIMITS.part_bytes) -> tuple[str
 
     Arguments:
         url: the URL.
-        max_bytes: bytes of content to take.
+        max_bytes: the most bytes of content to accept.
 
     Raises:
         DecodeError: the URL breaks RFC 2397.
@@ -60,16 +61,17 @@ def decode(url: str, *, max_bytes: int = DEFAULT_LIMITS.part_bytes) -> tuple[str
         text = url[head.end() :].partition("#")[0].encode("ascii")
     except UnicodeEncodeError as error:
         raise DecodeError(f"character {error.start:,} of the data URL is not ASCII") from error
-    # An escape is three characters for one byte. Measured before decoding: the limit bounds memory.
+    # An escape has three characters for one byte. Measured before decoding, so that the limit
+    # bounds the memory.
     _check_size(len(text) - 2 * text.count(b"%"), is_base64, max_bytes)
     content = _unescape(text)
     return content_type, _from_base64(content) if is_base64 else content
 
 
 def _quickly(text: str, max_bytes: int) -> bytes | None:
-    """Return the content of base64 without escapes; None where it has any, or is wrong.
+    """Return the content of base64 without escapes; None if it has escapes, or is invalid.
 
-    It is checked and decoded in one call: nearly every URL of a large picture is so.
+    One call checks and decodes it. Nearly every URL of a large picture has this form.
     """
     if len(text) * 3 // 4 > max_bytes:
         return None
@@ -81,7 +83,7 @@ def _quickly(text: str, max_bytes: int) -> bytes | None:
 
 def _check_size(length: int, is_base64: bool, max_bytes: int) -> None:
     size = length * 3 // 4 if is_base64 else length
-    # Padding stands for up to two bytes that are not there.
+    # Up to two bytes are only padding.
     if size > max_bytes + 2 * is_base64:
         raise LimitExceeded(
             f"the data URL holds {human_size(size)}, the limit is {human_size(max_bytes)}"
@@ -89,13 +91,13 @@ def _check_size(length: int, is_base64: bool, max_bytes: int) -> None:
 
 
 def _media_type(text: str) -> tuple[str, bool]:
-    # In RFC 2397 `;base64` is the last parameter; anywhere else it is one of the media type's own.
+    # In RFC 2397, `;base64` is the last parameter; anywhere else it belongs to the media type.
     is_base64 = text.lower().endswith(";base64")
     if is_base64:
         text = text[: -len(";base64")]
     if not text:
         return _DEFAULT, is_base64
-    # RFC 2397 lets `text/plain` be left out before parameters.
+    # RFC 2397 allows to leave out `text/plain` before parameters.
     return (TEXT_PLAIN + text if text.startswith(";") else text), is_base64
 
 
@@ -115,10 +117,10 @@ _BLOCK = 1 << 16
 
 
 def _blocks(text: bytes) -> Iterator[bytes]:
-    """Yield a text in blocks that cut no escape.
+    """Yield a text in blocks that don't split an escape.
 
-    A substitution keeps each piece until its end, at 40 times the memory where escapes alternate
-    with other bytes.
+    A substitution keeps all pieces until its end, which takes 40 times the memory if escapes
+    alternate with other bytes.
     """
     start = 0
     while start < len(text):
@@ -130,7 +132,7 @@ def _blocks(text: bytes) -> Iterator[bytes]:
 
 
 def _from_base64(text: bytes) -> bytes:
-    # Several SDKs emit the URL-safe alphabet, as in inline content.
+    # Several SDKs write the URL-safe alphabet, as in inline content.
     text = text.translate(bytes.maketrans(b"-_", b"+/"))
     if not _BASE64.fullmatch(text):
         raise DecodeError("the content of the data URL is not base64")

@@ -1,10 +1,10 @@
-"""The fast reading of flawless documents: columns checked at once, parts made when asked for.
+"""The fast reader of flawless documents: it checks columns at once, and makes parts on demand.
 
-A document is read into records that the garbage collector does not track, then checked column by
-column: all names joined and searched once, each distinct content type parsed once. The parser
-underneath silently keeps the last of two equal members and drops unknown ones. Both are noticed
-by counting: in a document without escapes before them, the number of `":` is the number of
-members, and it must equal the number of members that arrived.
+A document is read into records that the garbage collector does not track, and then checked column
+by column: all names are joined and searched once, and each distinct content type is parsed once.
+The JSON parser silently keeps the last of two equal members and drops unknown ones. Counting shows
+both: if no `":` follows an escape, their number is the number of members in the document, and it
+must equal the number of parsed members.
 """
 
 import re
@@ -30,21 +30,21 @@ from messagebody.wire.members import (
 from messagebody.wire.strict_json import checked_copy, has_more_values
 from messagebody.wire.walk import containers
 
-# More than this many bytes a part: content is decoded from the document itself, never copied.
+# With more bytes per part than this, content is decoded from the document without a copy.
 _LARGE: Final = 65_536
-# Bytes of a document that is written again at once, not piece by piece.
+# Up to this size, a document is written again as a whole and not piece by piece.
 _FEW: Final = 2048
 _SPACES: Final = (b" ", b"\t", b"\n", b"\r")
-# Parts written at once while comparing.
+# The number of parts that are written at once for comparing.
 _PIECE: Final = 128
-# Bytes of a content that find it in its document.
+# The first bytes of a content, by which it is found in its document.
 _PREFIX: Final = 256
 _QUOTE: Final = ord('"')
 
 
 _FIELDS: Final = PartRecord.__struct_fields__
-# A part whose content still lies in the document.
-# Derived from the record, so that a new member of the table reaches this reading too.
+# A part whose content is still in the document. Derived from the record, so that it includes a new
+# member of the table.
 _LargePart: Final = msgspec.defstruct(
     "_LargePart",
     [
@@ -53,7 +53,7 @@ _LargePart: Final = msgspec.defstruct(
         else (field.name, field.type, msgspec.field(default=field.default, name=field.encode_name))
         for field in msgspec.structs.fields(AnyRecord)
     ],
-    # The collector would walk 100,000 records again and again, and they can hold no cycle.
+    # The collector would visit 100,000 records again and again, although they can't form a cycle.
     gc=False,
 )
 # Members that the loop over all parts checks; any other is checked value by value.
@@ -61,12 +61,12 @@ _IN_LOOP: Final = {"name", "content_type", "metadata"}
 _OTHERS: Final = [member for member in ABOUT if member.argument not in _IN_LOOP]
 
 
-# A data URL is inline content in disguise, with checks of its own.
+# A data URL is inline content in another form, with its own checks.
 _is_remote: Final = re.compile(rf"(?!(?i:data):){URL.pattern}").fullmatch
 
 
 class _Hesitation(Exception):
-    """The document is not one the fast reading takes."""
+    """The fast reader does not handle the document."""
 
 
 _decode: Final = msgspec.json.Decoder(list[PartRecord]).decode
@@ -76,7 +76,7 @@ _write: Final = msgspec.json.Encoder().encode
 
 
 def decode_flawless(document: bytes, limits: Limits, strict: bool) -> list[PartRecord] | None:
-    """Return the records of a document's parts, None if the reference reading has to decide."""
+    """Return the records of a document's parts, None if the reference reader has to decide."""
     size = len(document)
     try:
         if size > limits.values:
@@ -84,26 +84,26 @@ def decode_flawless(document: bytes, limits: Limits, strict: bool) -> list[PartR
         is_large = size > _LARGE and _begins_with_large_part(document)
         records = _read_large(document) if is_large else _read(document)
         _check(records, limits, size, strict)
-    # Not an error here: whatever the fast reading refuses, the reference reading decides and words.
+    # Not an error here, because the reference reader decides and raises its own errors.
     except (msgspec.MsgspecError, MessageBodyError, ValueError, RecursionError, _Hesitation):
         return None
     return records
 
 
 def convert_flawless(data: list[Any], limits: Limits, strict: bool) -> list[PartRecord] | None:
-    """Return the records of parsed parts, None if the reference reading has to decide.
+    """Return the records of parsed parts, None if the reference reader has to decide.
 
-    Values that are not of a parser's own types, such as subclasses of `str`, are left to it.
+    Values of types that no parser returns, such as subclasses of `str`, are left to it.
     """
     try:
         _require(len(data) <= limits.parts)
-        # An array of dicts and nothing else: a subclass could answer differently at each look.
+        # Exactly a list of dicts, because a subclass could answer differently each time.
         _require(set(map(type, data)) <= {dict})
         records = _convert(data)
-        # The converter ignores unknown members and takes null for absent; the count shows both.
+        # The converter ignores unknown members and treats null as absent; the count shows both.
         _require(sum(map(len, data)) == _count_members(records))
         _check_plain(records)
-        # There is no document to compare with, so every content is measured.
+        # There is no document to compare with, so the size of every content is checked.
         _check(records, limits, limits.part_bytes + 1, strict)
     except (msgspec.MsgspecError, MessageBodyError, ValueError, RecursionError, _Hesitation):
         return None
@@ -114,7 +114,7 @@ _PLAIN_TYPES: Final = {str, int, dict, type(None)}
 
 
 def _check_plain(records: list[PartRecord]) -> None:
-    """Check that all values are of plain types, and contents such that UTF-8 can carry them."""
+    """Check that all values have plain types, and that UTF-8 can encode the contents."""
     for field in _FIELDS:
         _require({type(getattr(record, field)) for record in records} <= _PLAIN_TYPES)
     for record in records:
@@ -136,7 +136,8 @@ def _read(document: bytes) -> list[PartRecord]:
         records: list[PartRecord] = _decode(document)
     except msgspec.ValidationError:
         records = _settled(_decode_any(document))
-    # Written back, a flawless document is the same bytes: cheaper than counting, and plainly right.
+    # A flawless document gives the same bytes when written: a check that is simpler and cheaper
+    # than counting.
     is_written_so = (
         _write(records) == document if len(document) <= _FEW else _is_written_so(records, document)
     )
@@ -153,7 +154,7 @@ def _convert(data: list[Any]) -> list[PartRecord]:
 
 
 def _settled(records: list[Any]) -> list[PartRecord]:
-    """Return records of any content types, checked, as those that all bodies hold."""
+    """Return checked records of any content types as plain `PartRecord` objects."""
     types: dict[str, str] = {"": ""}
     for record in records:
         kind = record.content_type
@@ -161,21 +162,21 @@ def _settled(records: list[Any]) -> list[PartRecord]:
             types[kind] = _known_type(kind)
         # Equal types share one string.
         record.content_type = types[kind]
-        # Nothing but what the parser takes distinguishes the two.
+        # The two classes only differ in the values that the parser accepts.
         record.__class__ = PartRecord
     return records
 
 
 @lru_cache(256)
 def _known_type(kind: str) -> str:
-    """Return a legal content type that leaves open what plain content may hold."""
-    # Case by case: a charset may be one that plain text is refused for.
+    """Return a legal content type that does not restrict plain content."""
+    # Left to the reference reader, because plain text is refused for some charsets.
     _require("charset" not in kind.lower())
     return check_content_type(kind)
 
 
 def _begins_with_large_part(document: bytes) -> bool:
-    # Only the beginning is looked at. A wrong guess costs time, not correctness.
+    # Only the beginning is checked. A wrong guess costs time, but is never a wrong result.
     return len(document) > _LARGE and document.count(b'"content"', 0, _LARGE) < 2
 
 
@@ -197,27 +198,27 @@ def _read_large(document: bytes) -> list[PartRecord]:
 
 
 def _large_content(part: Any) -> Any:
-    # A view: the text of a large content is never copied before it is decoded.
+    # A view, so that the text of a large content is not copied before it is decoded.
     written = memoryview(part.content)
     if len(written) == 0:
         return None
     if part.encoding == "base64" and written[0] == _QUOTE:
         return base64.decode_view(written[1:-1])
-    # Escapes have to be resolved, so the parser reads this one.
+    # The parser has to resolve escapes, so it reads this one.
     return msgspec.json.decode(written, type=str | None)
 
 
 def _without_contents(parts: list[Any], document: bytes) -> bytes:
-    """Return a document without its large contents, in which there is no member to count.
+    """Return a document without its large contents, which contain no members to count.
 
-    What is left out is equal to a whole JSON string, so no member can hide in it.
+    The removed text is equal to a whole JSON string, so no member can hide in it.
     """
     kept, position = [], 0
     for part in parts:
         written = memoryview(part.content)
-        # Only base64 is free of quotes and escapes, so only it can be cut out by its length.
+        # Only base64 has no quotes and escapes, so only base64 can be cut out by its length.
         if len(written) > _LARGE and part.encoding == "base64":
-            # A short beginning finds the place; the comparison below makes sure of the rest.
+            # A short beginning finds the place; the comparison below checks the rest.
             start = document.index(bytes(written[:_PREFIX]), position)
             end = start + len(written)
             _require(document.startswith(written, start))
@@ -227,46 +228,46 @@ def _without_contents(parts: list[Any], document: bytes) -> bytes:
 
 
 def _is_written_so(records: list[PartRecord], document: bytes) -> bool:
-    """Tell whether the records, written, are the document; in pieces, to spare memory."""
+    """Tell whether writing the records gives the document, in pieces to save memory."""
     position = 1
     for start in range(0, len(records), _PIECE):
         piece = _write(records[start : start + _PIECE])[1:-1]
         if not document.startswith(piece, position):
             return False
-        position += len(piece) + 1  # a comma, or the closing bracket: the parser took it
+        position += len(piece) + 1  # a comma or the closing bracket, which the parser has checked
     return position == len(document)
 
 
 def _check_members(records: list[PartRecord], document: bytes) -> None:
-    """Notice repeated, unknown and null members: each makes the count of members too high.
+    """Detect repeated, unknown and null members: each makes the count of members too high.
 
-    A colon behind white space, or behind a member name that ends in a backslash, would not be
-    counted; a document that may hold one is not taken. A string that begins with a colon is
-    counted once too often, which only makes the reference reading decide.
+    A colon after white space, or after a member name that ends in a backslash, would not be
+    counted; a document that may hold one is left to the reference reader. A string that begins with
+    a colon is counted once too often, which also leaves the document to the reference reader.
     """
     escaped = 0
     if b"\\" in document:
-        # Behind a backslash `":` is text, unless the backslash is escaped itself.
+        # After a backslash, `":` is text, unless the backslash itself is escaped.
         escaped = document.count(b'\\":')
         _require(not escaped or b'\\\\":' not in document)
-    # A replacement for `"\s+:"` without a regex: most documents hold no white space at all.
+    # A replacement for `"\s+:"` without a regex, because most documents have no white space.
     _require(not any(space in document and space + b":" in document for space in _SPACES))
     below = sum(_members(record.metadata) for record in records if record.metadata is not None)
     _require(_count_members(records) + below == document.count(b'":') - escaped)
 
 
 def _count_members(records: list[PartRecord]) -> int:
-    """Return how many members the parts have, those in their metadata not counted."""
+    """Return the number of members of the parts, without those in their metadata."""
     present = 0
     for member in _FIELDS:
         column = [getattr(record, member) for record in records]
-        # An absent type is "" in a record, every other absent member None.
+        # In a record, an absent type is "", and every other absent member is None.
         present += len(column) - column.count("" if member == "content_type" else None)
     return present
 
 
 def _members(value: Any) -> int:
-    """Count the members in a JSON value, however deep: the parser has bounded that."""
+    """Count the members in a JSON value at any depth, which the parser has limited."""
     return sum(len(each) for each in containers(value, depth=sys.maxsize) if type(each) is dict)
 
 
@@ -274,10 +275,10 @@ def _members(value: Any) -> int:
 
 
 def _check(records: list[PartRecord], limits: Limits, size: int, strict: bool) -> None:
-    """Check everything but the members' spelling; fill in types, decode base64.
+    """Check everything but the spelling of members; fill in types, and decode base64.
 
-    Text with nothing but a name and a type, which most parts are, is done with one look at its
-    members. Names are checked together.
+    Most parts are text with only a name and a type; one pass over the members handles them. Names
+    are checked together.
     """
     if len(records) > limits.parts:
         raise _Hesitation
@@ -305,7 +306,7 @@ def _check(records: list[PartRecord], limits: Limits, size: int, strict: bool) -
         raise _Hesitation
     if _OTHERS:
         _check_others(records)
-    # No content is larger than the document it came in.
+    # No content is larger than its document.
     if size > limits.part_bytes:
         _check_sizes(records, limits)
 
@@ -325,13 +326,13 @@ def _check_others(records: list[PartRecord]) -> None:
 
 def _check_sizes(records: list[PartRecord], limits: Limits) -> None:
     sizes = (len(record.content) for record in records if record.content is not None)
-    # At most four bytes of UTF-8 a character, so no content is encoded only to be measured.
+    # A character has at most four bytes in UTF-8, so content need not be encoded to check its size.
     _require(max(sizes, default=0) * 4 <= limits.part_bytes)
 
 
 def _check_metadata(record: PartRecord, limits: Limits) -> None:
-    """Check metadata, and keep a copy: parsed values belong to the caller, who may change them."""
-    # The array and the part are two of the levels.
+    """Check and copy metadata, because parsed values belong to the caller, who may change them."""
+    # The array and the part take two of the levels.
     record.metadata = checked_copy(record.metadata, depth=limits.depth - 2)
 
 
@@ -343,7 +344,7 @@ def _check_content(record: PartRecord, strict: bool) -> None:
             raise _Hesitation
         if is_promised:
             check_promise(record.size, record.digest)
-    # The reference reading compares what is stated of inline content.
+    # The reference reader compares the stated size and digest of inline content.
     elif content is None or is_promised:
         raise _Hesitation
     elif record.encoding == "base64":

@@ -1,4 +1,4 @@
-"""Lines of a log: the members of a line's object as JSON each, so that one can be replaced."""
+"""Lines of a log: the members of a line's object, each as JSON, so that one can be replaced."""
 
 import json
 from collections.abc import Mapping
@@ -16,7 +16,7 @@ def split_object(line: bytes, *, depth: int) -> dict[str, bytes] | None:
 
     Arguments:
         line: the document, without white space around it.
-        depth: levels of nesting to take.
+        depth: the most levels of nesting.
 
     Raises:
         InvalidJson: the document breaks RFC 8259, or has a member twice.
@@ -33,7 +33,7 @@ def split_object(line: bytes, *, depth: int) -> dict[str, bytes] | None:
         found = {key: bytes(value) for key, value in _members.decode(line).items()}
     except (msgspec.MsgspecError, RecursionError):
         found = {}
-    # The parser keeps the last of two equal members: what is written again shows if it did.
+    # The parser keeps the last of two equal members; writing the object again shows if it did.
     if line in (join_object(found), join_object(found, ", ", ": ")):
         return found
     value = strict_json.loads(line, depth=depth)

@@ -1,8 +1,7 @@
 """The manifest of a body: the members that identify its parts, and the digests made of it.
 
-A manifest lists name, content type, size and digest of every part, in order. It is the same
-whether a part is inline or offloaded. What it leaves out is `UNLISTED`, the URL and unknown
-members.
+A manifest lists name, content type, size and digest of every part, in order. It is the same whether
+a part is inline or offloaded. It leaves out the members of `UNLISTED`, the URL and unknown members.
 """
 
 from collections.abc import Iterable, Sequence
@@ -17,9 +16,9 @@ from messagebody.wire.members import ABOUT, Member, PartRecord
 UNLISTED: Final[tuple[Member, ...]] = tuple(
     member for member in ABOUT if member.argument not in {"name", "content_type"}
 )
-"""The members that say something about a part and that a manifest does not list."""
+"""The members about a part that a manifest does not list."""
 
-# The format of a fingerprint; a change of what it covers changes the number.
+# The version of a fingerprint, which changes if it covers other members.
 _FINGERPRINT: Final = "fingerprint-v1:"
 
 
@@ -36,11 +35,11 @@ class Listed(Protocol):
 
     @property
     def size(self) -> int | None:
-        """Bytes of the content, None if nothing states it."""
+        """Bytes of the content, None if they are not stated."""
 
     @property
     def digest(self) -> str | None:
-        """The digest of the content, None if nothing states it."""
+        """The digest of the content, None if it is not stated."""
 
     @property
     def url(self) -> str | None:
@@ -60,8 +59,8 @@ def manifest_of(parts: Iterable[Listed]) -> list[dict[str, Any]]:
 
 
 def _measures(part: Listed) -> dict[str, Any]:
-    """Return size and digest, for a `data:` URL those of the content that it holds."""
-    # What offloading later does to such a part must not change the digest of the body.
+    """Return size and digest; for a `data:` URL, those of its content."""
+    # Offloading such a part later must not change the digest of the body.
     if part.url is not None and part.digest is None and data_urls.is_data_url(part.url):
         content = data_urls.decode(part.url)[1]
         return {"size": len(content), "digest": sha256_of(content)}
@@ -85,7 +84,7 @@ def digest_of(manifest: Sequence[dict[str, Any]]) -> str:
 
 
 def fingerprint_of(parts: Sequence[Listed]) -> str:
-    """Return a digest of parts that takes the URL of each part whose digest nothing states."""
+    """Return a digest of parts that includes the URL of each part without a stated digest."""
     entries = manifest_of(parts)
     for part, entry in zip(parts, entries, strict=True):
         if entry["digest"] is None:
@@ -94,7 +93,7 @@ def fingerprint_of(parts: Sequence[Listed]) -> str:
 
 
 def _canonical_digest(manifest: Sequence[dict[str, Any]]) -> str:
-    # Imported here: few bodies are signed, and `messagebody` is to load quickly.
+    # Imported here, because few bodies are signed, and `messagebody` should load quickly.
     import rfc8785
 
     return sha256_of(rfc8785.dumps(list(manifest)))

@@ -1,13 +1,12 @@
-"""The table of a part's members: what JSON calls each, what it may hold, and how it is checked.
+"""The table of a part's members: their names in JSON, their values and their checks.
 
-`PartRecord` is the table. Everything that goes through a part's members asks it: both readers,
-the writer, the arguments of `Part`, pydantic, JSON Schema, envelopes and the test strategies. A
-new member is a field here and an argument and a property of `Part`; nothing else names it.
+`PartRecord` is the table. All code that handles the members of a part uses it: both readers, the
+writer, the arguments of `Part`, pydantic, JSON Schema, envelopes and the test strategies. A new
+member needs a field here, and an argument and a property of `Part`; no other code names it.
 
-Records are read and written by the JSON library without a Python call for each part, and the
-garbage collector does not track them: at 100,000 parts it would cost more than the parsing.
-Everything in a record is checked and in the form that the writer emits; `Part` is the face that
-users see.
+The JSON library reads and writes records without a Python call for each part. The garbage collector
+does not track them, because for 100,000 parts it would cost more than the parsing. All values in a
+record are checked and in the form of the writer; users see a `Part`.
 """
 
 import re
@@ -42,7 +41,7 @@ from messagebody.wire import data_urls, strict_json
 URL: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*+:[^\s\x00-\x1f\x7f-\x9f\ud800-\udfff]++")
 # The largest integer that every JSON reader keeps exactly (RFC 8259, 6).
 _MAX_SIZE: Final = 2**53 - 1
-# The array of parts and the part itself are levels of nesting too.
+# The array of parts and the part itself are also levels of nesting.
 _DEPTH: Final = DEFAULT_LIMITS.depth - 2
 
 
@@ -50,7 +49,7 @@ _DEPTH: Final = DEFAULT_LIMITS.depth - 2
 
 
 def check_text(text: str) -> str:
-    """Return a text that UTF-8 can carry.
+    """Return a text if UTF-8 can encode it.
 
     Raises:
         InvalidPart: it is not a string, or it holds a lone surrogate.
@@ -65,7 +64,7 @@ def check_text(text: str) -> str:
                 f"character {error.start:,} is the lone surrogate U+{ord(text[error.start]):04X}, "
                 "which UTF-8 can't carry; if this is binary, give bytes"
             ) from error
-    # A subclass of `str` may answer differently later; what is kept is plain.
+    # A subclass of `str` may answer differently later, so a plain string is kept.
     return plain_text(text)
 
 
@@ -88,14 +87,14 @@ def check_size(size: int) -> int:
     Raises:
         InvalidPart: it is not an integer that every JSON reader keeps exactly (RFC 8259, 6).
     """
-    # True is an integer to Python, and not a size to anybody.
+    # True is an integer in Python, but not a size.
     if not isinstance(size, int) or isinstance(size, bool) or not 0 <= size <= _MAX_SIZE:
         raise InvalidPart(f"size is an integer from 0 to 2^53-1, got {quote(size)}")
     return int(size)
 
 
 def check_digest(digest: str) -> str:
-    """Return a digest as parts state it.
+    """Return a digest in the form that parts state.
 
     Raises:
         InvalidPart: it is not one.
@@ -109,7 +108,7 @@ def check_object(value: Mapping[str, Any], what: str = "metadata") -> dict[str, 
     """Return a copy of an object of JSON values, in the types that a parser returns.
 
     Raises:
-        InvalidPart: it is not one; names the place in it.
+        InvalidPart: it is not one; the text names the place.
     """
     if not isinstance(value, Mapping):
         raise InvalidPart(f"{what} is an object of JSON values, got {quote(value)}")
@@ -135,11 +134,11 @@ def _member(
 if TYPE_CHECKING:
     Inline = str | bytes | None
     Common = str
-# Static checkers know of bytes; the parser must not take a JSON string for them.
+# For static checkers bytes are allowed, but the parser must not read a JSON string as bytes.
 else:
-    # What JSON can hold; bytes are put there after decoding and are written as base64.
+    # The values of JSON; decoded bytes are put here later, and are written as base64.
     Inline = str | None
-    # What the parser finds in a table, without making and checking a string for each part.
+    # The parser finds these in a table, without making and checking a string for each part.
     # `AnyRecord` takes the others.
     Common = Literal[COMMON]
 
@@ -147,8 +146,8 @@ else:
 class PartRecord(msgspec.Struct, gc=False, omit_defaults=True):
     """The members of a part.
 
-    Content is text, or bytes with `encoding` "base64": bytes of a textual type that are UTF-8 are
-    held as text, so that two records of equal content are equal.
+    Content is text, or bytes with `encoding` "base64". UTF-8 bytes of a textual type are kept as
+    text, so that two records of equal content are equal.
     """
 
     name: Annotated[
@@ -208,21 +207,21 @@ class PartRecord(msgspec.Struct, gc=False, omit_defaults=True):
 
 
 class AnyRecord(PartRecord, gc=False, omit_defaults=True):
-    """A part as the parser reads it where a content type is not a common one."""
+    """A part with an uncommon content type, as the parser reads it."""
 
     content_type: str = msgspec.field(default="", name="contentType")
 
 
 class RichRecord(PartRecord, gc=False, omit_defaults=True):
-    """A part with more than the members JSON defines, or with what JSON cannot carry."""
+    """A part with members that the format does not define, or with a value that JSON can't hold."""
 
     extra: dict[str, Any] | None = None
     local_file: Any = None
-    """The file a part stands for until it is offloaded or inlined: a `LocalFile`."""
+    """The file that is the content of a part until it is offloaded or inlined: a `LocalFile`."""
 
 
 class PartArguments(TypedDict, total=False):
-    """Arguments of `Part` beside its content, for the functions that pass them on."""
+    """The arguments of `Part` besides its content, for functions that pass them on."""
 
     name: str | None
     content_type: str | None
@@ -238,10 +237,10 @@ class Member:
 
     Arguments:
         argument: the argument and property of `Part`, and the field of its record.
-        key: what JSON calls it.
+        key: its name in JSON.
         kind: `str`, `int` or `dict`.
-        group: "about" for members that say something about the part and depend on no other,
-            "content", "reference" and "promise" for those that are checked together.
+        group: "about" for members that describe the part and depend on no other member; "content",
+            "reference" and "promise" for members that are checked together.
         check: returns a legal value in plain types, or raises.
         schema: the JSON Schema of a value.
     """
@@ -261,7 +260,7 @@ def _row(field: msgspec.structs.FieldInfo) -> Member:
     annotated: Any = field.type
     meta = annotated.__metadata__[0]
     declared = annotated.__origin__
-    # A union of a type with None: the type comes first.
+    # In a union of a type with None, the type comes first.
     first = get_args(declared)[0] if isinstance(declared, UnionType) else declared
     kind = str if first is Common else get_origin(first) or first
     schema = {"type": _JSON_TYPES[kind], **meta.extra_json_schema, "description": meta.description}
@@ -274,17 +273,17 @@ MEMBERS: Final = tuple(map(_row, msgspec.structs.fields(PartRecord)))
 """Every member of a part, in the order in which they are written."""
 
 ABOUT: Final = tuple(member for member in MEMBERS if member.group == "about")
-"""The members that say something about a part, whatever its content is: name, type, metadata."""
+"""The members that describe a part with any content: name, type and metadata."""
 
 KEYS: Final = frozenset(member.key for member in MEMBERS)
-"""What JSON calls the members of a part."""
+"""The names of a part's members in JSON."""
 
 ARGUMENTS: Final = frozenset({"content", "extra", *PartArguments.__annotations__})
-"""What a part can be evolved by."""
+"""The arguments of `Part.evolve`."""
 
 
 def check_about(arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Return those of a builder's arguments that say something about a part, checked.
+    """Return the checked arguments of a builder that describe a part.
 
     Raises:
         InvalidName, InvalidContentType, InvalidPart: one breaks its rule.
@@ -301,12 +300,12 @@ def check_about(arguments: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def check_part_name(name: str) -> str:
-    """Return `name` if a new part may have it: it is legal, and readers take it by default.
+    """Return `name` if a new part may have it: it is legal, and short enough for default readers.
 
-    A longer one could be written, and then the whole message could not be read.
+    A message with a longer name could be written, but not read.
 
     Raises:
-        InvalidName: it is not, or it is too long.
+        InvalidName: it is not legal, or it is too long.
     """
     return _check_length(check_name(name))
 
@@ -320,7 +319,7 @@ def _check_length(name: str) -> str:
 
 
 def about(record: PartRecord) -> dict[str, Any]:
-    """Return the members that say something about a part, by argument."""
+    """Return the members that describe a part, by argument."""
     return {member.argument: getattr(record, member.argument) for member in ABOUT}
 
 
@@ -339,7 +338,7 @@ def check_extra(value: Mapping[str, Any]) -> dict[str, Any]:
     return extra
 
 
-# Shorter names have neighbours that mean something else, such as "names" and "sizes".
+# Names similar to shorter ones may have another meaning, such as "names" and "sizes".
 _MISTYPED_LENGTH: Final = 6
 _MISTYPED_RATIO: Final = 0.9
 _FOLDED: Final = {member.key.lower(): member.key for member in MEMBERS}
@@ -348,13 +347,13 @@ _FOLDED: Final = {member.key.lower(): member.key for member in MEMBERS}
 def refuse_near_misses(keys: Iterable[str]) -> None:
     """Refuse unknown members that look like a part's own, such as `content_type`.
 
-    Keeping them would read the part as something else: binary as text, a reference as nothing.
+    Otherwise the part would be read as something else: binary as text, a reference as nothing.
 
     Raises:
-        InvalidPart: one does; names the member that was probably meant.
+        InvalidPart: a member looks like one; the text names the member that was probably meant.
     """
     for key in keys:
-        # Far longer than any member: not a misspelling, and comparing would take long.
+        # A name that is far longer than any member is not a misspelling, and comparing it is slow.
         meant = _meant(key) if len(key) <= _KEY_LENGTH else None
         if meant is not None:
             raise InvalidPart(f"unknown member {quote(key)}; did you mean {quote(meant)}?")
@@ -365,18 +364,18 @@ _KEY_LENGTH: Final = 2 * max(map(len, KEYS))
 
 @lru_cache(1024)
 def _meant(key: str) -> str | None:
-    """Return the member that an unknown key is a misspelling of, if it is one."""
-    # Other languages' spellings: content_type, content-type, ContentType.
+    """Return the member that was probably meant by an unknown key, if any."""
+    # The spellings of other languages: content_type, content-type, ContentType.
     folded = re.sub(r"[\s_-]++", "", key).lower()
     if folded in _FOLDED:
         return _FOLDED[folded]
     alike = [
-        # A first letter is hardly ever mistyped: comparing with all would take long.
+        # The first letter is hardly ever wrong, and comparing with all members would be slow.
         known
         for known in _FOLDED
         if len(known) >= _MISTYPED_LENGTH and known[:1] == folded[:1]
     ]
-    import difflib  # for those who mistype only
+    import difflib  # needed only for misspellings
 
     near = difflib.get_close_matches(folded, alike, 1, _MISTYPED_RATIO)
     return _FOLDED[near[0]] if near else None
@@ -398,7 +397,7 @@ def check_promise(size: int | None, digest: str | None) -> None:
 
 
 def keep_promise(content: str | bytes, size: int | None, digest: str | None) -> None:
-    """Check stated size and digest of content that is here.
+    """Check the stated size and digest of inline content.
 
     Raises:
         InvalidPart: the content has another.
@@ -423,7 +422,7 @@ def compare_promise(
 
 def size_of(content: str | bytes) -> int:
     """Return the bytes of content."""
-    # ASCII text has as many bytes as characters: no copy only to count.
+    # ASCII text has as many bytes as characters, so it need not be encoded.
     if isinstance(content, bytes) or content.isascii():
         return len(content)
     return len(content.encode())
@@ -439,14 +438,14 @@ def check_reference(
 ) -> None:
     """Check that URL, size and digest of a reference are well-formed.
 
-    A `data:` URL is inline content in disguise, so it is decoded and size and digest are
-    compared: a body that could be written but not read would be lost.
+    A `data:` URL contains its content, so it is decoded, and size and digest are compared.
+    Otherwise a body could be written that can't be read.
 
     Raises:
         InvalidPart: they are not.
     """
     check_url(url)
-    # Most references of other systems state neither, and this runs for each of them.
+    # Most references of other systems state neither, and this code runs for each of them.
     if size is not None or digest is not None:
         check_promise(size, digest)
     if data_urls.is_data_url(url):
@@ -458,7 +457,7 @@ def check_reference(
 
 
 def content_members(content: str | bytes, content_type: str) -> dict[str, Any]:
-    """Return content and encoding as the writer emits them.
+    """Return content and encoding in the form of the writer.
 
     Raises:
         InvalidContentType: plain text can't be of that charset.
@@ -471,7 +470,7 @@ def content_members(content: str | bytes, content_type: str) -> dict[str, Any]:
 
 
 def as_text(content: bytes, content_type: str) -> str | None:
-    """Return bytes as text where they are UTF-8 of a textual type, else None."""
+    """Return bytes as text if they are UTF-8 and have a textual type, else None."""
     charset = _charset_of_text(content_type)
     if charset is None:
         return None
@@ -483,11 +482,11 @@ def as_text(content: bytes, content_type: str) -> str | None:
 
 @lru_cache(256)
 def _charset_of_text(content_type: str) -> str | None:
-    """Return the charset in which content of a type is written as text, None if it is not."""
+    """Return the charset in which content of a type is written as text, None if it is not text."""
     if not is_plain(content_type):
         return None
     charset = stated_charset(content_type)
-    # Bytes in another charset stay base64, with their type: nothing is transcoded.
+    # Bytes in another charset are written as base64 with their type, and are not transcoded.
     return charset if charset in PLAIN_CHARSETS else None
 
 
@@ -502,9 +501,17 @@ def _check_charset(text: str, content_type: str) -> None:
         raise InvalidContentType("content of charset us-ascii holds characters outside of it")
 
 
-def make_record(members: Mapping[str, Any], extra: dict[str, Any] | None = None) -> PartRecord:
-    """Return the record of checked members, with those that the format does not define."""
-    # A record with room for more is larger, and few parts need it.
+def make_record(
+    about: Mapping[str, Any], content: Mapping[str, Any], extra: dict[str, Any] | None = None
+) -> PartRecord:
+    """Return a record of checked members.
+
+    Arguments:
+        about: those that say something about the part, by argument.
+        content: those of its content, by argument.
+        extra: members that the format does not define.
+    """
+    # A record with more fields is larger, and few parts need it.
     if extra:
-        return RichRecord(**members, extra=extra)
-    return PartRecord(**members)
+        return RichRecord(**about, **content, extra=extra)
+    return PartRecord(**about, **content)

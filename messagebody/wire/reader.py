@@ -1,9 +1,9 @@
-"""The reading of JSON into bodies: the reference, which decides, and where the fast one is tried.
+"""The reading of JSON into bodies: the reference reader, and the decision to try the fast one.
 
-`decode_parsed` is the reference reading: one part after another, every flaw with its place.
-`decode` first tries a fast reading that takes only flawless compact documents and checks them
-column by column; whatever it hesitates over goes through the reference reading. So speed never
-decides what is accepted, and errors come from one place.
+`decode_parsed` is the reference reader. It reads one part after another, and reports every flaw
+with its place. `decode` first tries the fast reader, which only accepts flawless compact documents
+and checks them column by column. The reference reader reads all other documents. So both accept the
+same documents, and all errors come from one place.
 """
 
 from collections.abc import Mapping, Sequence
@@ -31,12 +31,12 @@ from messagebody.wire.members import (
     refuse_near_misses,
 )
 
-# A hostile body can have a flaw in every part; twenty tell a person enough.
+# A hostile body can have a flaw in every part; twenty are enough for a person.
 _SHOWN_FLAWS: Final = 20
 _LONGEST_PATH: Final = 256
 # Levels of nesting in an array of parts without metadata.
 _FLAT: Final = 2
-# Made once: `str | bytes` in a call makes a union each time.
+# Made once, because `str | bytes` in a call would make a union each time.
 _JSON: Final = (str, bytes, bytearray, memoryview)
 _ENCODINGS: Final = ("plain", "base64")
 _NOUNS: Final[dict[type, str]] = {str: "a string", int: "an integer", dict: "an object"}
@@ -58,8 +58,7 @@ def decode(
     document = data if type(data) is bytes else _bytes_of(data, limits)
     if len(document) > limits.json_bytes:
         raise _too_large(len(document), limits)
-    # At a depth below that of an empty part everything is refused, in the reference reading's
-    # words.
+    # With a limit below the depth of an empty part, the reference reader refuses everything.
     if limits.depth >= _FLAT:
         records = decode_flawless(document, limits, strict)
         if records is not None:
@@ -73,12 +72,13 @@ def decode(
 
 
 def _bytes_of(data: str | bytes | bytearray | memoryview, limits: Limits) -> bytes:
-    """Return a copy that nobody can change meanwhile; one that is too large is not made."""
+    """Return a copy that nobody can change; a document that is too large is not copied."""
     if not isinstance(data, _JSON):
         reader = "a file: load(…)" if isinstance(data, PathLike) else "parsed JSON: from_dicts(…)"
         raise DecodeError(f"JSON is text or bytes, got {quote(data)}; {reader}")
     if isinstance(data, str):
-        # A lone surrogate is let through here: the reading that refuses it knows its place.
+        # A lone surrogate is accepted here, because the reader refuses it later and knows its
+        # place.
         return data.encode("utf-8", "surrogatepass")
     size = memoryview(data).nbytes
     if size > limits.json_bytes:
@@ -116,13 +116,13 @@ def decode_parsed(
 
 
 def _is_path(data: str | bytes | bytearray | memoryview) -> bool:
-    """Tell whether text is what people pass for the file that they want to be read."""
+    """Tell whether text is probably the path of a file that the caller wants to read."""
     return isinstance(data, str) and len(data) < _LONGEST_PATH and data.endswith(".json")
 
 
 def _placed(error: strict_json.InvalidJson, hint: str = "") -> DecodeError:
-    """Say in which part a flaw of the JSON lies."""
-    # In an object with `parts`, the step into it names no part.
+    """Return the error for a flaw in JSON, with the part that contains it."""
+    # In an object with `parts`, the first step of the path names no part.
     path = error.path[1:] if error.path[:1] == ("parts",) else error.path
     if not path or not isinstance(path[0], int):
         return DecodeError(error.problem + hint)
@@ -138,7 +138,7 @@ def _parts(data: Any, limits: Limits, strict: bool) -> list[PartRecord]:
     found: list[PartRecord] = []
     flaws: list[DecodeError] = []
     seen: dict[str, int] = {}
-    # All flaws at once: whoever mends a message wants to see them together.
+    # All flaws at once, because whoever corrects a message wants to see them together.
     for index, value in enumerate(members):
         try:
             record = _record(value, limits, strict)
@@ -157,7 +157,7 @@ def _parts(data: Any, limits: Limits, strict: bool) -> list[PartRecord]:
 def _array_of_parts(data: Any) -> list[Any]:
     if isinstance(data, Mapping):
         others = [key for key in data if key != "parts"]
-        # Another system's envelope would be read as a body, and lose all but its parts.
+        # Otherwise another system's envelope would be read as a body, and lose all but its parts.
         if "parts" in data and others:
             names = ", ".join(quote(key, limit=40) for key in others[:5])
             raise DecodeError(
@@ -177,10 +177,10 @@ def _array_of_parts(data: Any) -> list[Any]:
 
 def _at(error: MessageBodyError, index: int, value: Any) -> DecodeError:
     name = value.get("name") if isinstance(value, Mapping) else None
-    # The place says which part and, with it, which name.
+    # The place already names the part.
     problem = error.problem if isinstance(error, DecodeError | InvalidName) else str(error)
     placed = DecodeError(problem, index, name if isinstance(name, str) else None)
-    # The cause is the foreign error below, where there is one, and not our own restatement.
+    # The cause is the foreign error, if there is one, and not our own error about it.
     placed.__cause__ = error if not isinstance(error, DecodeError) else error.__cause__
     return placed
 
@@ -197,13 +197,13 @@ def _record(value: Any, limits: Limits, strict: bool) -> PartRecord:
         raise DecodeError(f"a part is an object, got {_kind(value)}")
     extra = {key: item for key, item in value.items() if key not in KEYS}
     if extra:
-        # Before anything else: a misspelt `content_type` would make other checks complain instead.
+        # Checked first, because a misspelt `content_type` would make other checks fail.
         refuse_near_misses(extra)
     if strict:
         _check_strict(value, extra)
     _check_name_length(_string(value, "name"), limits)
     content = _content(value, limits, strict)
-    # The type decides whether bytes are held as text, so it comes before the content.
+    # The type decides whether bytes are kept as text, so it is checked before the content.
     about = _about(value, _default_type(content))
     url, size, digest = _string(value, "contentUrl"), value.get("size"), _string(value, "digest")
     if content is None:
@@ -212,24 +212,24 @@ def _record(value: Any, limits: Limits, strict: bool) -> PartRecord:
         size = None if size is None else int(size)
         held: dict[str, Any] = {"url": url, "size": size, "digest": digest}
     else:
-        # Well-formed before compared: `"size": "3"` is a wrong type and not a wrong size.
+        # The form is checked before the value: `"size": "3"` is a wrong type and not a wrong size.
         check_promise(size, digest)
         keep_promise(content, size, digest)
         held = content_members(content, about["content_type"])
-    return make_record({**about, **held}, strict_json.plain(extra))
+    return make_record(about, held, strict_json.plain(extra))
 
 
 def _about(value: Mapping[str, Any], default_type: str) -> dict[str, Any]:
-    """Return the members that say something about the part, checked one by one."""
+    """Return the members that describe the part, checked one by one."""
     about: dict[str, Any] = {}
     for member in ABOUT:
-        # null for an optional member means absent: several writers emit every member.
+        # null for an optional member means absent, because several writers write every member.
         item = value.get(member.key)
         if item is None:
             about[member.argument] = None
         elif not isinstance(item, member.kind):
             raise DecodeError(f"{member.key} is {_NOUNS[member.kind]}, got {_kind(item)}")
-        elif member.kind is dict:  # that it is JSON has been checked with the whole document
+        elif member.kind is dict:  # the whole document has been checked to be JSON
             about[member.argument] = strict_json.plain(item)
         else:
             about[member.argument] = member.check(item)
@@ -260,7 +260,7 @@ def _string(value: Mapping[str, Any], key: str) -> str | None:
     item = value.get(key)
     if item is None or isinstance(item, str):
         return None if item is None else plain_text(item)
-    # Messages of chat APIs are arrays of objects with a `content` as well.
+    # Messages of chat APIs are also arrays of objects with a `content`.
     chat = (
         "; a chat message, with a role, is not a part"
         if key == "content" and "role" in value
@@ -283,7 +283,7 @@ def _content(value: Mapping[str, Any], limits: Limits, strict: bool) -> str | by
     if encoding is not None and encoding not in _ENCODINGS:
         raise DecodeError(f"contentEncoding is 'plain' or 'base64', got {quote(encoding)}")
     if url is not None:
-        # An encoding says how content is written, and a reference has none.
+        # An encoding describes how content is written, and a reference has no content.
         if encoding is not None:
             raise DecodeError("contentEncoding goes with content, not with contentUrl")
         return None
@@ -311,10 +311,10 @@ def _from_base64(text: str, strict: bool) -> bytes:
 
 
 def _kind(value: Any) -> str:
-    """Name a JSON value's type the way JSON does."""
+    """Return JSON's name for the type of a value."""
     if value is None:
         return "null"
-    # In this order: true is an integer to Python.
+    # In this order, because true is an integer in Python.
     kinds: list[tuple[type, str]] = [
         (bool, "true or false"), (str, "a string"), (int, "a number"), (float, "a number"),
         (Mapping, "an object"), (list, "an array"), (tuple, "an array"), (bytes, "bytes"),
@@ -336,13 +336,14 @@ def encode(records: Sequence[PartRecord], *, indent: int | None = None) -> bytes
 
 
 def encode_parsed(records: Sequence[PartRecord]) -> list[dict[str, Any]]:
-    """Return what `encode` writes, as Python values."""
+    """Return the Python values that `encode` writes."""
     return [msgspec.to_builtins(record) for record in _writable(records)]
 
 
 def _writable(records: Sequence[PartRecord]) -> Sequence[Any]:
-    """Return what the JSON library writes: the records themselves, unless one needs more."""
-    # One C call for the whole body; a Python call for each part would take most of the time.
+    """Return the values for the JSON library: the records themselves, unless one needs more."""
+    # One C call for the whole body, because a Python call for each part would take most of the
+    # time.
     if set(map(type, records)) <= {PartRecord}:
         return records
     return [
@@ -352,13 +353,13 @@ def _writable(records: Sequence[PartRecord]) -> Sequence[Any]:
 
 
 def _flat(record: RichRecord, index: int) -> dict[str, Any]:
-    """Return the members of a record and, beside them, those nobody defined."""
+    """Return the members of a record, with those that the format does not define beside them."""
     if record.local_file is not None:
         place = f"part {quote(record.name)}" if record.name else f"part {index}"
         file = record.local_file
         name = escape(file.path.name, limit=200)
         raise LocalFileNotSent(place, name, human_size(file.size))
     members: dict[str, Any] = msgspec.to_builtins(record)
-    # Flattened by hand: what nobody defined lies beside the members, not below one of them.
+    # Flattened by hand, because undefined members are beside the others and not below one of them.
     del members["extra"]
     return {**members, **(record.extra or {})}

@@ -1,7 +1,7 @@
-"""JSON read strictly: no duplicate members, NaN, lone surrogates or bottomless nesting.
+"""Strict JSON: no duplicate members, NaN, lone surrogates or endless nesting.
 
-The standard parser takes all of these silently. Flaws are found while parsing and placed
-afterwards, so that a good document pays next to nothing.
+The standard parser accepts all of these silently. Flaws are found while parsing, and their places
+afterwards, so that a good document costs almost nothing more.
 """
 
 import functools
@@ -27,19 +27,19 @@ from messagebody.wire.walk import (
 Path = tuple[int | str, ...]
 
 _SURROGATE_ESCAPE = re.compile(r"\\u[dD][89a-fA-F]")
-# Exact types: a subclass of `str` or `int` could be anything inside.
+# Exact types, because a subclass of `str` or `int` may behave differently.
 _LEAVES = frozenset({str, int, float, bool, type(None)})
 # Possessive, so that the engine keeps no state for each character of a long string.
 _STRING = r'"[^"\\]*+(?:\\.[^"\\]*+)*+"?'
 _BRACKET_OR_STRING = re.compile(rf"[\[\]{{}}]|{_STRING}", re.DOTALL)
-# All up to the next comma or opening bracket that is not in a string, once and many times.
+# Everything up to the next comma or opening bracket outside of strings, once and many times.
 _VALUE = rf'(?:[^"\[{{,]++|{_STRING})*+[\[{{,]'
 _STRIDE = 1_000
 _BLOCK = 1 << 16
 
 
 class InvalidJson(ValueError):
-    """Say what is wrong with a JSON document; `path` leads to the place, `offset` is in bytes."""
+    """Report a flaw in a JSON document; `path` leads to the place, and `offset` is in bytes."""
 
     def __init__(self, problem: str, path: Path = (), offset: int | None = None) -> None:
         super().__init__(problem)
@@ -49,30 +49,30 @@ class InvalidJson(ValueError):
 
 
 class _Repeated(dict[str, Any]):
-    """An object two of whose members had one name."""
+    """An object in which two members had the same name."""
 
     key: str
 
 
 @attrs.frozen
 class _LongNumber:
-    """An integer of more digits than the interpreter converts."""
+    """An integer with more digits than the interpreter converts."""
 
     digits: int
 
 
 class _Flawed(Exception):
-    """A document the fast reader hesitates about."""
+    """A document that the fast reader does not handle."""
 
 
 class _Reader:
-    """Hooks for the standard parser that note flaws instead of losing them."""
+    """Hooks for the standard parser, which record flaws instead of losing them."""
 
     def __init__(self) -> None:
         self.decoder = json.JSONDecoder(
             object_pairs_hook=self._object,
             parse_constant=float,
-            # Called for each number, so only the slow reader has it.
+            # Called for each number, so only the slow reader uses it.
             parse_int=self._int,
         )
 
@@ -131,14 +131,14 @@ def loads(
     text = data if isinstance(data, str) else _decode(bytes(data))
     if has_more_values(text, values):
         raise InvalidJson(f"more than {values:,} values (limit values)")
-    # The parser recurses in C, where too deep a document can end the process.
+    # The parser recurses in C, where a document that is nested too deep can end the process.
     _check_depth(text, depth)
     try:
         value = _FAST.decode(text)
     except (_Flawed, ValueError, RecursionError):
         value = _read_slowly(text)
     else:
-        # Escapes are the one way for a lone surrogate into valid UTF-8.
+        # Valid UTF-8 can only contain a lone surrogate as an escape.
         if not _may_hold_surrogates(text):
             return value
     check_value(value, depth=depth)
@@ -152,7 +152,7 @@ def _may_hold_surrogates(text: str) -> bool:
 
 
 def _read_slowly(text: str) -> Any:
-    """Parse a document that has a flaw, so that it can be placed."""
+    """Parse a document that has a flaw, to find its place."""
     try:
         return _Reader().decoder.decode(text)
     except json.JSONDecodeError as error:
@@ -165,20 +165,20 @@ def dumps(value: Any) -> str:
     """Return compact JSON for a value that `check_value` passed."""
     try:
         return msgspec.json.encode(value).decode()
-    except TypeError:  # it takes no subclasses of plain types
+    except TypeError:  # it does not accept subclasses of plain types
         return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 
 
 def plain(value: Any) -> Any:
-    """Return a copy of a value that `check_value` passed, in the types a parser returns.
+    """Return a copy of a value that `check_value` accepted, in the types that a parser returns.
 
-    Subclasses of `str`, `int` and `float` and tuples become what they are in JSON.
+    Tuples and subclasses of `str`, `int` and `float` become plain JSON values.
     """
     return rebuild(value, shell=_plain_shell, leaf=_plain_leaf)
 
 
 def checked_copy(value: Any, *, depth: int) -> Any:
-    """Return a copy of a value in the types a parser returns; see `check_value`.
+    """Return a copy of a value in the types that a parser returns; see `check_value`.
 
     Raises:
         InvalidJson: it is not JSON.
@@ -205,10 +205,10 @@ def _plain_leaf(value: Any) -> Any:
 
 
 def same(mine: Any, other: Any) -> bool:
-    """Compare values of JSON: 1, 1.0 and True, equal to Python, are three of them."""
+    """Compare JSON values: 1, 1.0 and True are equal in Python, but different in JSON."""
     if mine is other:
         return True
-    # Values that differ for Python differ in JSON too, which settles most comparisons cheaply.
+    # Values that differ in Python also differ in JSON, which decides most comparisons cheaply.
     if mine != other:
         return False
     first, second = dumps(mine), dumps(other)
@@ -229,10 +229,10 @@ def _decode(data: bytes) -> str:
 
 
 def _syntax_error(error: json.JSONDecodeError) -> InvalidJson:
-    # The parser counts characters and people see bytes: most tools place an error by them.
+    # The parser counts characters, but most tools show the place of an error in bytes.
     offset = len(error.doc[: error.pos].encode("utf-8", "surrogatepass"))
     got = quote(error.doc[error.pos : error.pos + 1]) if error.pos < len(error.doc) else "the end"
-    # To the parser it is just an unexpected character; a sender has to be told its name.
+    # For the parser it is just an unexpected character; the error should name it for the sender.
     if error.doc.startswith("\ufeff"):
         return InvalidJson("the document begins with a byte order mark", offset=0)
     wanted = error.msg[:1].lower() + error.msg[1:].removesuffix(" at")
@@ -241,9 +241,9 @@ def _syntax_error(error: json.JSONDecodeError) -> InvalidJson:
 
 @functools.cache
 def _steps(kind: type) -> list[tuple[int, re.Pattern[Any]]]:
-    """Return patterns that step over many values, and over one, with their numbers.
+    """Return patterns that skip many values, and one value, with their numbers.
 
-    Made when first needed: most programs never see so many values, and each would start later.
+    Made on first use: most programs never see so many values, and would start more slowly.
     """
     patterns = ((_STRIDE, f"(?:{_VALUE}){{{_STRIDE}}}+"), (1, _VALUE))
     return [
@@ -255,11 +255,11 @@ def _steps(kind: type) -> list[tuple[int, re.Pattern[Any]]]:
 def has_more_values(document: str | bytes, most: int) -> bool:
     """Tell whether a document holds more values than `most`, without making any.
 
-    A value counts where its array or object begins, and where a comma parts it from the one before.
+    Each beginning of an array or object counts as a value, and each comma between two values.
     """
     if len(document) <= most or _count_signs(document) <= most:
         return False
-    # They may stand in strings, so they are looked at in order, until there are too many.
+    # They may be in strings, so they are checked in order, until there are too many.
     found, position = 0, 0
     for count, pattern in _steps(str if isinstance(document, str) else bytes):
         while found <= most and (match := pattern.match(document, position)):
@@ -268,20 +268,20 @@ def has_more_values(document: str | bytes, most: int) -> bool:
 
 
 def _count_signs(document: str | bytes) -> int:
-    """Return how many commas and opening brackets there are, in strings too."""
+    """Return the number of commas and opening brackets, including those in strings."""
     if isinstance(document, str):
         return sum(map(document.count, ",[{"))
-    # One pass for all signs, block by block: a copy of the document would take memory.
+    # One pass for all signs, block by block, because a copy of the document would take memory.
     blocks = (document[start : start + _BLOCK] for start in range(0, len(document), _BLOCK))
     return sum(len(block) - len(block.translate(None, b",[{")) for block in blocks)
 
 
 def _check_depth(text: str, depth: int) -> None:
-    """Refuse bottomless nesting before a recursive parser sees it."""
-    # Fewer brackets than levels, in strings too: most documents are done here.
+    """Refuse endless nesting before a recursive parser sees it."""
+    # Most documents have fewer brackets than allowed levels, even with those in strings.
     if text.count("[") + text.count("{") <= depth:
         return
-    # Brackets inside strings do not count, so strings are passed over whole.
+    # Brackets inside strings do not count, so strings are skipped.
     level = 0
     for match in _BRACKET_OR_STRING.finditer(text):
         token = match[0]
@@ -306,11 +306,11 @@ def check_value(value: Any, *, depth: int) -> None:
 
 
 def _is_flawless(value: Any, depth: int) -> bool:
-    """Tell whether a value is JSON in the very types a parser returns; if not, look closer.
+    """Tell whether a value is JSON in exactly the types that a parser returns.
 
-    Keeps no paths, so that a good value pays little. It walks by itself, deepest first as
-    `containers` does, since all that comes as parsed JSON passes here: sorting the children while
-    they are checked takes half the time.
+    It keeps no paths, so that a good value costs little. All parsed JSON comes through here, so it
+    has its own walk, deepest first like `containers`: sorting the children while they are checked
+    takes half the time.
     """
     pending: list[list[Any]] = [[[value]]]
     while pending:
@@ -326,7 +326,7 @@ def _is_flawless(value: Any, depth: int) -> bool:
 
 
 def _nested_in(container: Any) -> list[Any] | None:
-    """Return the objects and arrays right below one; None if something there is not JSON."""
+    """Return the objects and arrays directly below one; None if a child is not JSON."""
     items, below = container, []
     if type(container) is dict:
         # One search over all names instead of one for each.
@@ -338,7 +338,8 @@ def _nested_in(container: Any) -> list[Any] | None:
             return None
         items = container.values()
     for item in items:
-        # Types are compared by identity, in the order of frequency: this runs for every value.
+        # Types are compared by identity, in the order of frequency, because this runs for every
+        # value.
         kind = type(item)
         if kind is str:
             if not item.isascii() and SURROGATE.search(item):

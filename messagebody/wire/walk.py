@@ -8,26 +8,27 @@ from typing import Any, Final
 NESTED: Final = (dict, list, tuple)
 SURROGATE: Final = re.compile("[\ud800-\udfff]")
 
-TOO_LONG: Final = 10**4300  # the interpreter converts no longer ones to text and back
+TOO_LONG: Final = 10**4300  # the interpreter does not convert longer ones to text and back
 
 
 class TooDeep(ValueError):
-    """Say that a value nests deeper than a walk may go."""
+    """Report a value that is nested deeper than a walk may go."""
 
 
 def containers(value: Any, *, depth: int) -> Iterator[Any]:
     """Yield every object and array in a value, its own first.
 
-    Deepest first: a value that holds itself ends at `depth`, not at the end of memory.
+    Deepest first, so that a value which contains itself ends at `depth`, before it fills the
+    memory.
 
     Arguments:
         value: a JSON value, or anything else.
         depth: levels of nesting to take, the outermost included.
 
     Raises:
-        TooDeep: it nests deeper.
+        TooDeep: it is nested deeper.
     """
-    # One list a level: what is left to visit there.
+    # One list per level: the values that are still to visit.
     pending = [[value]] if isinstance(value, NESTED) else []
     while pending:
         if not pending[-1]:
@@ -44,7 +45,7 @@ def containers(value: Any, *, depth: int) -> Iterator[Any]:
 
 
 def leaf_problem(item: Any) -> str | None:
-    """Return what keeps a value that holds no others out of JSON, None if nothing does."""
+    """Return why a value without children can't be JSON, None if it can."""
     for kind, check in _LEAVES:
         if isinstance(item, kind):
             return check(item)
@@ -52,7 +53,7 @@ def leaf_problem(item: Any) -> str | None:
 
 
 def text_problem(text: str) -> str | None:
-    """Return what keeps a text out of UTF-8, None if nothing does."""
+    """Return why a text can't be encoded as UTF-8, None if it can."""
     found = None if text.isascii() else SURROGATE.search(text)
     if found is None:
         return None
@@ -69,7 +70,7 @@ def _float_problem(number: float) -> str | None:
     return None if math.isfinite(number) else f"{number!r} is not a JSON number (or overflows one)"
 
 
-# In the order of frequency; true and false are integers to Python.
+# In the order of frequency; true and false are integers in Python.
 _LEAVES: Final[tuple[tuple[type, Callable[[Any], str | None]], ...]] = (
     (str, text_problem),
     (int, _integer_problem),
@@ -84,9 +85,8 @@ def rebuild(value: Any, *, shell: Shell, leaf: Callable[[Any], Any]) -> Any:
 
     Arguments:
         value: a JSON value.
-        shell: returns an array or object with room for its children, and the children with their
-            places.
-        leaf: returns what a value that holds no others becomes.
+        shell: returns an empty array or object, and the children with their places.
+        leaf: returns the new value for a value without children.
     """
     root: list[Any] = [None]
     pending: list[tuple[Any, Any, Any]] = [(root, 0, value)]

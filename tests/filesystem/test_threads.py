@@ -1,16 +1,22 @@
-"""64 threads that read and one that writes: nobody sees what never was, nothing is lost."""
+"""Threads that read and write at once: nobody sees what never was, nothing is lost."""
 
 import random
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
+import fsspec
 import pytest
 
-from messagebody import MessageBody, Part
+from messagebody import MessageBody, Part, Resolver, inline, offload
+from messagebody.filesystem import MessageBodyFileSystem, OverlayFileSystem
+from messagebody.stores import open_store
 
 READERS = 64
+WRITERS = 8
 STEADY = {f"/steady/{number}": str(number) for number in range(20)}
 
 
@@ -130,3 +136,123 @@ def test_readers_and_a_writer(others: int, writes: int) -> None:
     fresh = MessageBody(body).fs
     for path in ["/", *fresh.glob("/*")]:
         assert body.fs.ls(path) == fresh.ls(path)
+
+
+def in_threads(work: Callable[[int], Any]) -> list[Any]:
+    """Return what some work returned in threads that begin together, each with its number."""
+    start = threading.Barrier(WRITERS)
+    sys.setswitchinterval(1e-6)
+
+    def run(number: int) -> Any:
+        start.wait()
+        return work(number)
+
+    with ThreadPoolExecutor(WRITERS) as pool:
+        return [done.result() for done in [pool.submit(run, number) for number in range(WRITERS)]]
+
+
+def overlay(body: MessageBody) -> OverlayFileSystem:
+    below = fsspec.filesystem("memory")
+    below.pipe({f"/below/log{number}": b"" for number in range(50)})
+    return OverlayFileSystem(body, below, "/below")
+
+
+FILESYSTEMS = {"body": lambda body: body.fs, "overlay": overlay}
+
+
+def _open_new(fs: Any, path: str) -> None:
+    with fs.open(path, "xb") as file:
+        file.write(b"x")
+
+
+CREATE: dict[str, Callable[[Any, str], None]] = {
+    "pipe_file": lambda fs, path: fs.pipe_file(path, b"x", mode="create"),
+    "open": _open_new,
+    "mkdir": lambda fs, path: fs.mkdir(path),
+}
+
+
+@pytest.mark.parametrize("create", CREATE)
+@pytest.mark.parametrize("kind", FILESYSTEMS)
+def test_only_one_thread_creates_a_file(kind: str, create: str) -> None:
+    fs = FILESYSTEMS[kind](MessageBody())
+    count = 1_000 if kind == "body" else 100
+
+    def work(_: int) -> int:
+        created = 0
+        for number in range(count):
+            try:
+                CREATE[create](fs, f"/new/{number}")
+                created += 1
+            except FileExistsError:
+                pass
+        return created
+
+    assert sum(in_threads(work)) == count
+
+
+@pytest.mark.parametrize("kind", FILESYSTEMS)
+def test_nothing_that_is_appended_is_lost(kind: str) -> None:
+    fs = FILESYSTEMS[kind](MessageBody())
+
+    def work(thread: int) -> None:
+        for number in range(50):
+            with fs.open(f"/log{number}", "ab") as file:
+                file.write(b"%d " % thread)
+            with fs.open("/log", "ab") as file:
+                file.write(b"%d-%d " % (thread, number))
+
+    in_threads(work)
+    for number in range(50):
+        assert sorted(fs.cat_file(f"/log{number}").split()) == [b"%d" % n for n in range(WRITERS)]
+    assert len({*fs.cat_file("/log").split()}) == 50 * WRITERS
+
+
+def test_directories_are_made_and_removed() -> None:
+    fs = MessageBody().fs
+
+    def work(thread: int) -> None:
+        for number in range(500):
+            fs.mkdir(path := f"/top/{thread}-{number}")
+            assert fs.isdir(path)
+            assert path in fs.ls("/top", detail=False)
+            fs.makedirs("/shared/deep", exist_ok=True)
+            fs.rmdir(path)
+
+    in_threads(work)
+    assert {*fs.find("/", withdirs=True)} == {"/top", "/shared", "/shared/deep"}
+
+
+def test_every_save_has_what_was_written_before(tmp_path: Path) -> None:
+    document = tmp_path / "message.json"
+    document.write_text("[]")
+    fs = MessageBodyFileSystem(document.as_uri())
+
+    def work(thread: int) -> None:
+        for number in range(10):
+            with fs.transaction:
+                fs.pipe_file(f"/{thread}/{number}", b"x")
+            fs.save()
+            assert f"/{thread}/{number}" in MessageBody.load(document)
+
+    in_threads(work)
+    assert len(MessageBody.load(document)) == 10 * WRITERS
+
+
+@pytest.mark.parametrize("place", ["memory", "directory"])
+def test_one_body_goes_into_one_store(place: str, tmp_path: Path) -> None:
+    store = open_store("memory://threads" if place == "memory" else tmp_path / "store")
+    parts = [Part(bytes([n]) * 5_000, name=f"/{n}", content_type="a/b") for n in range(10)]
+    large = Part(random.Random(0).randbytes(3_000_000), name="/large", content_type="a/b")
+    body = MessageBody([*parts, large, large.evolve(name="/same")])
+    cached = Resolver(allow=store, cache=tmp_path / "cache", cache_bytes=4_000_000)
+
+    def work(_: int) -> MessageBody:
+        small = offload(body, store, threshold=0)
+        assert inline(small, resolver=Resolver(allow=store)) == body
+        assert inline(small, resolver=cached) == body
+        return small
+
+    found = in_threads(work)
+    assert all(small == found[0] for small in found)
+    assert len([*store.iter_objects()]) == 11

@@ -154,6 +154,24 @@ class TestConversations:
         assert answers == ["sun", "rain"]
         assert gemini[1]["role"] == "model"
 
+    def test_results_of_a_providers_own_tools_say_so(self) -> None:
+        for kind, said in (
+            ("tool_result", {"id": "1"}),
+            ("web_fetch_tool_result", {"id": "1", "type": "web_fetch_tool_result"}),
+        ):
+            block = {"type": kind, "tool_use_id": "1", "content": "Sunny."}
+            body = adapter("anthropic").to_body({"role": "user", "content": [block]}).value
+            assert [part.metadata for part in body] == [{"tool_result": said}]
+
+    def test_gemini_takes_one_object_with_every_value_and_text(self) -> None:
+        response = {"functionResponse": {"name": "f", "response": {"temp": 1}}}
+        there = adapter("gemini").to_body({"role": "user", "parts": [response]})
+        body = there.value
+        body.append(Part("Sunny.", name="/tool/results/1/2", metadata=body[0].metadata))
+        for count, said in ((1, {"temp": 1}), (2, {"output": ["Sunny.", {"temp": 1}]})):
+            done = adapter("gemini").from_body(MessageBody(body[:count]), rest=there.rest)
+            assert done.value["parts"][0]["functionResponse"]["response"] == said
+
     def test_results_go_into_the_message_of_their_call(self) -> None:
         """For Vercel, call and result are one part: two messages would call the tool twice."""
         talk = [
@@ -264,6 +282,12 @@ class TestOptions:
         blocks = adapter("anthropic").from_body(body).value["content"]
         assert [block["type"] for block in blocks] == ["text", "image"]
         assert blocks[0]["text"] == "/a.png:"
+
+    @pytest.mark.parametrize("name", ["anthropic", "openai-chat"])
+    def test_a_picture_that_a_model_made_is_named_where_none_has_its_place(self, name: str) -> None:
+        body = MessageBody([Part(b"\x89PNG", name="/images/1", content_type="image/png")])
+        blocks = adapter(name).from_body(body).value["content"]
+        assert blocks[0]["text"] == "/images/1:"
 
     @pytest.mark.parametrize(
         ("name", "unnamed", "named"),

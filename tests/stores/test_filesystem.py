@@ -38,6 +38,15 @@ def store(request: pytest.FixtureRequest, tmp_path: Path) -> Store:
     return open_store(request.param)
 
 
+def test_streams_of_one_object_have_places_of_their_own(store: Store) -> None:
+    data = b"".join(b"%08d" % number for number in range(400_000))
+    store.put(KEY, Bytes(data), content_type="a/b")
+    first, second = store.stream(KEY), store.stream(KEY)
+    begun = next(first)
+    assert b"".join(second) == data
+    assert begun + b"".join(first) == data
+
+
 def test_the_contract(store: Store) -> None:
     assert store.stat(KEY) is None
     assert store.put(KEY, Bytes(b"0123456789"), content_type="a/b")

@@ -1,4 +1,4 @@
-"""A directory of files becomes a body, and a body's named parts become files."""
+"""Directories of files as bodies, and named parts of bodies as files."""
 
 from messagebody.interop.directory.pack import Refusal, pack
 from messagebody.interop.directory.unpack import unpack

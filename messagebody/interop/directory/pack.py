@@ -44,7 +44,7 @@ class Refusal:
         return f"{text}; {quote(self.suggestion)} would be one" if self.suggestion else text
 
 
-# Each directory on the way is an open descriptor, and a level of recursion.
+# Each directory on the path needs an open descriptor and a level of recursion.
 _DEEPEST = 256
 
 
@@ -60,24 +60,24 @@ def pack(
 ) -> MessageBody:
     """Return a body of all files below a directory, in order of their names.
 
-    Files stay on disk until the body is offloaded or inlined. Then no link is followed on the way
-    to them, so that nobody can put another file in their place. What can't be taken is refused all
-    at once: a file name that is not a part name, symbolic links, FIFOs, devices and sockets.
+    Files stay on disk until the body is offloaded or inlined. Even then, no link on the path is
+    followed, so that nobody can put another file in their place. One error names everything that
+    can't be a part: file names that are not part names, symbolic links, FIFOs, devices and sockets.
 
     Arguments:
         directory: the directory.
-        prefix: the directory the parts go into, a legal name or "/".
+        prefix: the directory of the parts, a legal name or "/".
         exclude: patterns of files and directories to leave out, as in a `.gitignore`: one without
             "/" matches at any depth, one that ends with "/" matches directories only, others start
             at the directory. They have `*`, `**`, `?`, `[a-z]` and `{a,b}`.
         hidden: also take files and directories whose names start with ".".
         rename: take the suggested names, and keep the original in `metadata["filename"]`.
-        follow: take symbolic links to what lies inside the directory.
+        follow: follow symbolic links whose targets are inside the directory.
         on_left_out: called with the path of each hidden file or directory that is left out.
 
     Raises:
-        RefusedPaths: with every file that can't be taken, and why.
-        InvalidPattern: a pattern stands for too many others.
+        RefusedPaths: files can't be parts; it holds each with its reason.
+        InvalidPattern: the braces of a pattern stand for too many patterns.
         NotADirectoryError, FileNotFoundError: there is no such directory.
 
     Examples:
@@ -87,7 +87,7 @@ def pack(
         ...     pack(directory).list()
         [Part('/notes.md', text/markdown, 6 B, local file 'notes.md')]
     """
-    # What the caller names may be a link; nothing below it may.
+    # The caller's own path may be a link, but nothing below it.
     root = Path(os.path.realpath(require_path(directory)))
     base = "" if prefix == "/" else check_name(prefix)
     rules = [_Rule.of(pattern) for pattern in exclude]
@@ -104,15 +104,15 @@ def pack(
 
 @attrs.frozen
 class _Rule:
-    """A pattern of what to leave out, read as git reads one of a .gitignore."""
+    """A pattern of files to leave out, with git's rules for a .gitignore."""
 
     matches: Callable[[str], bool]
     only_directories: bool
 
     @classmethod
     def of(cls, pattern: str) -> Self:
-        """Read a pattern: a slash at its end or elsewhere says what it is about."""
-        # wcmatch takes "secrets/" for a path with a slash in it, and matches no base by it.
+        """Read a pattern; its slashes decide which paths it applies to."""
+        # wcmatch would read "secrets/" as a path with a slash, and match no last segment by it.
         path = pattern.rstrip("/")
         matches = wide_pattern(path.removeprefix("/"), match_base="/" not in path)
         return cls(matches, only_directories=path != pattern)
@@ -124,7 +124,7 @@ class _Rule:
 
 @attrs.frozen
 class _Place:
-    """A directory on the way: its part name, its path as shown and as it is, those above it."""
+    """A directory on the path: its part name, its shown and its real path, and its parents."""
 
     name: str
     shown: str
@@ -136,7 +136,7 @@ class _Place:
 
 @attrs.define
 class _Walk:
-    """A walk over a directory that notes refusals and goes on."""
+    """A walk over a directory that records refusals and continues."""
 
     root: Path
     rules: Sequence[_Rule]
@@ -154,7 +154,7 @@ class _Walk:
 
     def _takes(self, segment: str, place: _Place) -> bool:
         shown = os.path.join(place.shown, segment)  # noqa: PTH118 - bytes that are not UTF-8
-        # For the rules only. What is packed is looked at again, below its open directory.
+        # Only for the rules: a packed file is looked up again below its open directory.
         is_directory = (place.path / segment).is_dir()
         if any(rule.leaves_out(shown, is_directory=is_directory) for rule in self.rules):
             return False
@@ -201,7 +201,7 @@ class _Walk:
     def _file(
         self, path: Path, status: os.stat_result, shown: str, name: str, renamed: str
     ) -> Iterator[Part]:
-        # Seen without following a link: a Path would be looked at again, by whatever is there then.
+        # The status is read without following a link; a Path would be looked up again later.
         file = LocalFile.of(path, status, below=self.root)
         try:
             yield Part(file, name=name, metadata=_filename(renamed))  # type: ignore[arg-type]
@@ -209,7 +209,7 @@ class _Walk:
             self.refusals.append(Refusal(shown, f"can't be read: {error.problem}", error=error))
 
     def _follow(self, path: Path, shown: str, place: _Place) -> Path | None:
-        """Return the target of a link, None (and a refusal) if it isn't to be followed."""
+        """Return the target of a link, or record a refusal and return None."""
         target = Path(os.path.realpath(path))
         if not self.follow:
             problem = "a symbolic link; follow=True takes those that lead to files inside"
@@ -228,7 +228,7 @@ class _Walk:
 def _part_names(segments: Sequence[str], directory: str) -> list[str]:
     """Return a part name for each entry of a directory: its own if legal, else a suggestion."""
     taken = {f"{directory}/{segment}" for segment in segments if is_name(f"/{segment}")}
-    # Legal names are all taken beforehand: no suggestion may push a file out of its own name.
+    # All legal names are taken first, so that no suggestion takes the name of another file.
     names = []
     for segment in segments:
         name = f"{directory}/{segment}"
@@ -244,7 +244,7 @@ def _filename(original: str) -> dict[str, str] | None:
 
 
 def _readable(text: str) -> str:
-    """Return a file name as text that JSON can carry; bytes that are not UTF-8 become escapes."""
+    """Return a file name as text for JSON; bytes that are not UTF-8 become escapes."""
     return os.fsencode(text).decode("utf-8", "backslashreplace")
 
 

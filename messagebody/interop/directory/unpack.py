@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class Destination:
-    """An open directory; leaving its block with an error takes back what was made."""
+    """An open directory; if its block raises an error, everything that was made is removed."""
 
     def __init__(self, descriptor: int, new: Path | None = None) -> None:
         self._root = descriptor
@@ -40,7 +40,7 @@ class Destination:
 
     @classmethod
     def made(cls, directory: Path) -> Self:
-        """Open a directory, and make it first if it is missing."""
+        """Open a directory, and create it first if it is missing."""
         is_new = not os.path.lexists(directory)
         directory.mkdir(parents=True, exist_ok=True)
         return cls(_opened(directory), directory if is_new else None)
@@ -79,7 +79,7 @@ class Destination:
                 parent = os.open(directory, DIRECTORY, dir_fd=parent)
                 stack.callback(os.close, parent)
             mode = _mode(leaf, parent)
-        # A link is never replaced: it may be the user's way to another place.
+        # A link is never replaced, because the user may have made it to another place.
         if mode is None or (overwrite and stat.S_ISREG(mode)):
             return None
         if stat.S_ISREG(mode):
@@ -88,10 +88,10 @@ class Destination:
 
     @contextlib.contextmanager
     def create(self, name: str, *, replace: bool = False) -> Iterator[BinaryIO]:
-        """Open a file for writing; it gets its name when its block ends, all of it at once.
+        """Open a file for writing; the complete file gets its name when its block ends.
 
-        Until then it has a temporary name, so that a process which is killed leaves no half file
-        under the name of a part.
+        Until then it has a temporary name, so that a killed process leaves no half file under the
+        name of a part.
 
         Arguments:
             name: the part name it goes by.
@@ -100,12 +100,12 @@ class Destination:
         segments = tuple(name[1:].split("/"))
         with open_parent(self._root, segments, create=True, made=self._made) as parent:
             temporary = temporary_name()
-            # Noted first: a signal may come between the two.
+            # Recorded first, because a signal may come between the two.
             self._made.append((*segments[:-1], temporary))
             descriptor = os.open(temporary, CREATE, 0o666, dir_fd=parent)
             with open(descriptor, "wb") as file:  # noqa: PTH123 - a descriptor
                 yield file
-            # Renamed at the end, all together: an error before leaves the old files.
+            # All are renamed together at the end, so that an earlier error leaves the old files.
             if replace and _mode(segments[-1], parent) is not None:
                 self._replacing.append((segments, temporary))
                 return
@@ -113,14 +113,14 @@ class Destination:
             self._made[-1] = segments
 
     def publish(self) -> None:
-        """Put the files that replace others in their places, each at once."""
+        """Rename the files that replace others, each in one step."""
         for segments, temporary in self._replacing:
             with open_parent(self._root, segments) as parent:
                 os.rename(temporary, segments[-1], src_dir_fd=parent, dst_dir_fd=parent)
 
     def _take_back(self) -> None:
         for segments in reversed(self._made):
-            # What can't be removed any more is somebody else's by now.
+            # If it can't be removed, another program has changed it.
             with contextlib.suppress(OSError), open_parent(self._root, segments) as parent:
                 mode = _mode(segments[-1], parent)
                 remove = os.rmdir if mode is not None and stat.S_ISDIR(mode) else os.unlink
@@ -135,7 +135,7 @@ def _opened(directory: Path) -> int:
 
 
 def folds_case(directory: Path) -> bool:
-    """Return whether a file system treats names that differ in case as one; writes nothing."""
+    """Return whether a file system ignores case in names, without writing anything."""
     path = Path(os.path.abspath(directory))  # noqa: PTH100 - Path.absolute keeps ".."
     for existing in (path, *path.parents):
         other = existing.with_name(existing.name.swapcase()) if existing.name else existing
@@ -145,14 +145,14 @@ def folds_case(directory: Path) -> bool:
 
 
 def _give_name(temporary: str, name: str, parent: int) -> None:
-    """Rename a file, unless something has the name by now."""
-    # Not `give_name`, which for a moment would let a file be replaced: here an empty one may show.
+    """Rename a file, unless the name has been taken."""
+    # Not `give_name`, which could replace a file for a moment; here an empty file may be visible.
     try:
         os.link(temporary, name, src_dir_fd=parent, dst_dir_fd=parent, follow_symlinks=False)
     except OSError as error:
         if error.errno not in NO_LINKS:
             raise
-        # A file system without hard links: the name is taken first, then filled at once.
+        # A file system without hard links: the name is taken first, and then replaced in one step.
         os.close(os.open(name, CREATE, 0o666, dir_fd=parent))
         os.rename(temporary, name, src_dir_fd=parent, dst_dir_fd=parent)
     else:
@@ -175,7 +175,7 @@ def _kind(mode: int) -> str:
     return kinds.get(stat.S_IFMT(mode), "a special file")
 
 
-# Names Windows gives to devices, whatever follows a dot ("Naming Files, Paths, and Namespaces").
+# Names of devices in Windows, with any extension ("Naming Files, Paths, and Namespaces").
 _DEVICE = re.compile(r"(?:con|prn|aux|nul|com[0-9]|lpt[0-9])(?:\..*)?", re.IGNORECASE)
 _LONGEST_SEGMENT = 255
 _COPY_BYTES = 1 << 20
@@ -193,23 +193,24 @@ def unpack(
 ) -> list[Path]:
     """Write the named parts of a body as files below a directory, and return their paths.
 
-    The directory is new or empty unless `into`. Refused before the first byte, all together: a
-    name and a name below it; names equal after case folding, where the file system folds;
-    Windows device names, there; what lies in the way; references the resolver doesn't allow.
-    Every segment is opened below its parent without following links, every file exclusively.
+    The directory must be new or empty, except with `into`. One error before the first byte names
+    everything that is refused: a name together with a name below it; names that differ only in
+    case, if the file system ignores case; names of devices, on Windows; names that are blocked by
+    other files; and references that the resolver doesn't allow. Every segment is opened below its
+    parent without following links, and every file is created exclusively.
 
     Arguments:
         body: the body; its unnamed parts are not written.
-        directory: the directory, made if it isn't there.
+        directory: the directory, which is created if it does not exist.
         into: write into a directory that isn't empty.
-        overwrite: replace files that exist, each at once; links and directories never.
+        overwrite: replace existing files, each in one step, but never links and directories.
         hidden: with `into`, also write names with a segment that starts with ".".
-        portable: refuse what any common file system would, wherever this one is.
+        portable: refuse names that any common file system refuses, even if this one does not.
         resolver: decides how references are read; the body's own, else the closed default.
 
     Raises:
-        RefusedPaths: with every part that can't be written, and why. Nothing was written.
-        OSError: writing failed. What had been written was taken back.
+        RefusedPaths: parts can't be written; it holds each with its reason. Nothing was written.
+        OSError: writing failed. The written files were removed again.
 
     Examples:
         >>> import tempfile
@@ -236,7 +237,7 @@ def unpack(
 def _check_names(
     names: list[str], root: Path, *, hidden: bool, portable: bool
 ) -> Iterator[Refusal]:
-    # Names are ASCII, so lower case is all of case folding.
+    # Names are ASCII, so case folding is the same as lower case.
     fold: Callable[[str], str] = str.lower if portable or folds_case(root) else str
     yield from _check_clashes(names, fold)
     windows = portable or os.name == "nt"
@@ -269,7 +270,7 @@ def _check_clashes(names: list[str], fold: Callable[[str], str]) -> Iterator[Ref
 def _check_references(
     parts: list[Part], resolver: "messagebody.Resolver | None"
 ) -> Iterator[Refusal]:
-    # Only then is a resolver needed, and with it the libraries of stores and the network.
+    # Only then a resolver is needed, with the libraries of stores and of the network.
     if not any(part.is_reference for part in parts):
         return
     judge = _resolver(resolver)
