@@ -6,9 +6,9 @@ import sys
 
 import benchmarks
 
-# What the others share, what needs a second checkout, and what `make bench-peers` runs.
+# What the others share, what needs a second checkout, and what needs an environment of its own.
 _NOT_MEASUREMENTS = {"__main__", "harness", "envelope_samples", "versions"}
-_PEERS = {"agent_files", "checkpoints", "pages", "telemetry"}
+_PEERS = {"agent_files", "bulk_peers", "checkpoints", "pages", "telemetry"}
 
 
 def main() -> None:

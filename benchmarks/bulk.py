@@ -1,4 +1,4 @@
-"""Bulk jobs: messages a second and a core, workers, memory, Dask, and what follows for many.
+"""Bulk jobs: messages a second and a core, workers, memory, a plain pool, Dask, and large numbers.
 
 `BULK_MESSAGES=1000000 python -m benchmarks bulk` makes that many messages, 100,000 by default.
 `BULK_WORKERS` is how many workers do them (2), `BULK_TASKS` how many tasks Dask gets (2,000).
@@ -8,16 +8,18 @@ import base64
 import hashlib
 import json
 import os
+import resource
 import tempfile
 import time
 from collections import deque
 from collections.abc import Callable
 from functools import partial
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
 from benchmarks.harness import print_table, show_time
-from messagebody import MessageBodySchema, bulk
+from messagebody import MessageBody, MessageBodySchema, bulk
 from messagebody.bulk.cluster import run_on_dask
 from messagebody.bulk.work import Outcome
 
@@ -65,15 +67,40 @@ def write(path: Path, count: int) -> None:
             stream.write(b"".join(map(line, range(start, min(start + 10_000, count)))))
 
 
+def hash_parts(parts: list[dict[str, Any]]) -> int:
+    """Decode and hash each part, as a script does; return how many there are."""
+    for part in parts:
+        content = part.get("content") or ""
+        is_base64 = part.get("contentEncoding") == "base64"
+        data = base64.b64decode(content) if is_base64 else content.encode()
+        hashlib.sha256(data).hexdigest()
+    return len(parts)
+
+
+def hash_line(line: bytes) -> int:
+    """Parse a message, and decode and hash each part."""
+    return hash_parts(json.loads(line)["body"])
+
+
+def is_valid(line: bytes) -> bool:
+    """Validate a message with the toolkit, but for what `bulk` does besides."""
+    return SCHEMA.is_valid(MessageBody.from_dicts(json.loads(line)["body"]))
+
+
 def plain_loop(path: Path) -> None:
-    """Parse, decode and hash each part, as a script without the toolkit does."""
+    """Do a log in one process, without the toolkit."""
     with path.open("rb") as stream:
         for each in stream:
-            for part in json.loads(each)["body"]:
-                content = part.get("content", "")
-                is_base64 = part.get("contentEncoding") == "base64"
-                data = base64.b64decode(content) if is_base64 else content.encode()
-                hashlib.sha256(data).hexdigest()
+            hash_line(each)
+
+
+def plain_pool(path: Path, function: Callable[[bytes], int], number: int) -> int:
+    """Do the lines of a log on a pool of processes, as a script does; return how many are true."""
+    with get_context("spawn").Pool(number) as pool, path.open("rb") as stream:
+        done = sum(map(bool, pool.imap(function, stream, chunksize=500)))
+        pool.close()
+        pool.join()
+    return done
 
 
 def jobs(log: Path, place: Path) -> dict[str, Callable[..., bulk.Report]]:
@@ -112,6 +139,52 @@ def one_core(log: Path, place: Path, count: int) -> dict[str, float]:
     return costs
 
 
+def scaling(log: Path, place: Path, count: int) -> None:
+    """Measure jobs on one and on two workers by CPU time, which others on the machine don't take.
+
+    A job can't take less time than its busiest process. So the CPU time of that one is what the
+    job takes on a machine with enough free cores. What a worker takes to start is shown apart: it
+    counts for a short job only.
+    """
+    short = place / "short.jsonl"
+    write(short, 2)
+    rows = []
+    for name in [*jobs(log, place), "Pool, `is_valid`", "Pool, `hash_line`"]:
+        (start, *_), (two_starts, *_) = (_busiest(name, short, place, each) for each in (1, 2))
+        (one, *_), (two, here, both) = (_busiest(name, log, place, each) for each in (1, 2))
+        one, two, both = one - start, two - two_starts, both - 2 * two_starts
+        rows.append([
+            name, show_time(one), show_time(two), f"{one / two:.2f}×", show_time(two_starts),
+            show_time(here), f"{both / count * 1e6:.1f} µs",
+        ])  # fmt: skip
+    print_table(
+        f"From one worker to two: {count:,} messages, CPU time",
+        ["", "one worker", "each of two", "faster by", "start of each", "parent",
+         "both, a message"],
+        rows,
+    )  # fmt: skip
+
+
+def _busiest(name: str, log: Path, place: Path, number: int) -> tuple[float, float, float]:
+    """Return CPU seconds of the busiest process, of this one, and of all."""
+    out = place / f"{name}-{log.stem}-{number}"
+    before = _cpu()
+    if name.startswith("Pool"):
+        plain_pool(log, is_valid if "is_valid" in name else hash_line, number)
+    else:
+        # Many shards, so that the workers are equally busy.
+        shard_bytes = max(1, log.stat().st_size // 32)
+        jobs(log, place)[name](out=out, workers=number, shard_bytes=shard_bytes)
+    here, workers = (after - then for after, then in zip(_cpu(), before, strict=True))
+    return max(here, workers / number), here, here + workers
+
+
+def _cpu() -> tuple[float, float]:
+    used = map(resource.getrusage, (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    here, workers = (each.ru_utime + each.ru_stime for each in used)
+    return here, workers
+
+
 def workers(log: Path, place: Path, count: int, numbers: list[int]) -> None:
     """Measure worker processes: time by the clock, and the most memory that one has."""
     rows = []
@@ -148,6 +221,9 @@ def _note(peaks: list[int], _: object) -> None:
     peaks.append(largest_child())
 
 
+_OWN = Path("/proc/self/status")
+
+
 def _peak(status: Path) -> int:
     found = [row.split()[1] for row in status.read_text().splitlines() if row.startswith("VmHWM")]
     return int(found[0]) if found else 0
@@ -159,18 +235,25 @@ def nothing() -> Outcome:
 
 
 def dask() -> float:
-    """Measure what a task costs on a Dask cluster of this machine; return seconds."""
+    """Measure what a task costs on a Dask cluster of this machine; return CPU seconds.
+
+    The scheduler and the client that hands out the tasks are threads of this process. The first is
+    what limits a cluster, so that the figure is a bound from above.
+    """
     queue: deque[Any] = deque([nothing] * 50)
     list(run_on_dask(queue, None, 2))  # imports and starts
     queue.extend([nothing] * TASKS)
     start = time.perf_counter()
     running = run_on_dask(queue, None, 2)
     next(running)
-    begun = time.perf_counter()
+    begun, before, memory = time.perf_counter(), _cpu()[0], _peak(_OWN)
     list(running)
-    each = (time.perf_counter() - begun) / (TASKS - 1)
-    rows = [[f"{TASKS:,}", show_time(begun - start), show_time(each)]]
-    print_table("Dask, two workers here", ["tasks", "start and first task", "each task"], rows)
+    each = (_cpu()[0] - before) / (TASKS - 1)
+    rows = [[f"{TASKS:,}", show_time(begun - start), show_time(each),
+             f"{(_peak(_OWN) - memory) / 1024:,.0f} MiB"]]  # fmt: skip
+    print_table(
+        "Dask, two workers here", ["tasks", "start and first task", "CPU a task", "memory"], rows
+    )
     return each
 
 
@@ -180,7 +263,7 @@ def large_numbers(costs: dict[str, float], size: float, task: float) -> None:
     Arguments:
         costs: CPU seconds a message by job.
         size: bytes a message.
-        task: seconds that the scheduler needs for a task.
+        task: CPU seconds that the scheduler needs for a task.
     """
     rows = []
     for count in COUNTS:
@@ -220,8 +303,8 @@ def main() -> None:
         log = place / "sample.jsonl"
         write(log, sample)
         costs = one_core(log, place, sample)
-        workers(log, place, sample, [1, 2])
         size = log.stat().st_size / sample
+        scaling(log, place, sample)
         log = place / "log.jsonl"
         write(log, count)
         workers(log, place, count, [WORKERS])

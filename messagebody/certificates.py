@@ -62,6 +62,19 @@ DEFAULT_STEPS: Final = 2_000_000
 _ALNUM: Final = frozenset("abcdefghijklmnopqrstuvwxyz0123456789")
 _NAME: Final = _ALNUM | frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZ._-")
 _TYPE: Final = _ALNUM | frozenset("!#$&^_.+-")
+# The states of legal words, and what each character leads to.
+_IN_NAME: Final = dict.fromkeys(_NAME, "in")
+_LEGAL: Final[dict[str, dict[str, str]]] = {
+    "": {"/": "/", " ": " "},
+    "/": _IN_NAME | {".": "."},
+    ".": _IN_NAME | {".": ".."},
+    "..": _IN_NAME,
+    "in": _IN_NAME | {"/": "/", " ": " "},
+    " ": dict.fromkeys(_ALNUM, "kind"),
+    "kind": dict.fromkeys(_TYPE, "kind") | {"/": "kind/"},
+    "kind/": dict.fromkeys(_ALNUM, "type"),
+    "type": dict.fromkeys(_TYPE, "type"),
+}
 _COMPACT: Final = json.JSONEncoder(separators=(",", ":"))
 # Trees come from strangers, and checking one recurses.
 _DEEPEST: Final = 200
@@ -332,26 +345,8 @@ def _is_name(text: str) -> bool:
 
 
 def _legal(state: str | None, character: str) -> str | None:
-    """Return the state of legal words after one more character; None where none begins so.
-
-    It is "" at the start; "/", ".", ".." or "in" within a name; " ", "kind", "kind/" or "type"
-    within a type.
-    """
-    if state in {" ", "kind/"}:
-        return ("kind" if state == " " else "type") if character in _ALNUM else None
-    if state in {"kind", "type"}:
-        return (
-            state
-            if character in _TYPE
-            else "kind/"
-            if (state, character) == ("kind", "/")
-            else None
-        )
-    if character in {" ", "/"}:
-        return character if state in {"", "in"} else None
-    if not state or character not in _NAME:
-        return None
-    return {"/": ".", ".": ".."}.get(state, "in") if character == "." else "in"
+    """Return the state of legal words after one more character; None where none begins so."""
+    return None if state is None else _LEGAL[state].get(character)
 
 
 class BoxPattern:
@@ -365,6 +360,7 @@ class BoxPattern:
 
     def __init__(self, box: Box) -> None:
         self._text = f"{box[0] or ''} {box[1].lower()}"
+        self._space = len(box[0] or "")
         self._jumps: dict[int, list[int]] = {}
         self._read: dict[tuple[Places, str], Places] = {}
         self._spelled: dict[Places, frozenset[str]] = {}
@@ -415,7 +411,7 @@ class BoxPattern:
             return (position, been) if been == "m" or (been in "it" and character != "/") else None
         if spelled != character or been not in ("sig" if character in "/ " else "sil"):
             return None
-        is_start = character == " " or (character == "/" and " " in self._text[position:])
+        is_start = character == " " or (character == "/" and position < self._space)
         return position + 1, "s" if is_start else "i"
 
     def _closure(self, places: set[tuple[int, str]]) -> Places:
@@ -428,18 +424,21 @@ class BoxPattern:
         return frozenset(places)
 
     def _free_moves(self, position: int, been: str) -> Iterator[tuple[int, str]]:
-        text = self._text
-        yield from ((jump, been) for jump in self._jumps.get(position, ()))
-        if text[position : position + 1] == "/" and been == "z":
+        for jump in self._jumps.get(position, ()):
+            yield jump, been
+        sign = self._text[position : position + 1]
+        if sign == "/" and been == "z":
             yield position + 1, "s"
-        if text[position : position + 1] != "*" or been not in "simt":
+        if sign != "*" or been not in "simt":
             return
-        end = position + len(text[position:]) - len(text[position:].lstrip("*"))
+        end = position
+        while self._text[end : end + 1] == "*":
+            end += 1
         if been != "s":
             yield end, {"i": "i", "m": "g", "t": "l"}[been]
         elif end - position != 2:
             yield position, "i"
-        elif " " in text[position:]:
+        elif position < self._space:
             yield from ((position, "m"), (position, "t"), (end, "z"))
         else:
             yield from ((position, "m"), (position, "i"))

@@ -20,7 +20,7 @@
     │   ├── PartsFailed                     several parts failed for different reasons; holds them
     │   └── LimitExceeded (ValueError)      a limit of a reader or resolver ended the work
     ├── DigestMismatch (ValueError)         bytes that are not the ones promised
-    ├── DigestUnknown (ValueError)          a digest is asked for that nobody has stated
+    ├── DigestUnknown (ValueError)          a digest is needed that is not stated
     ├── LocalFileNotSent (ValueError)       a local file on its way into JSON
     ├── LocalFileChanged (OSError)          a local file changed while it was read
     ├── UnsafeReference (PermissionError, ValueError)   a reference no resolver allows

@@ -142,7 +142,7 @@ class Taken:
         if path.startswith(("/", "\\")) or path[1:2] == ":":
             return "an absolute path"
         if ".." in path.replace("\\", "/").split("/"):
-            return "a path that climbs out of the archive"
+            return "a path that leads out of the archive"
         if not self.rename and not is_name(self._path(path)):
             return "not a legal part name"
         return None
@@ -196,7 +196,9 @@ def _measured(stream: BinaryIO, entry: Entry) -> Iterator[bytes]:
             break
         yield chunk
     if seen != entry.size:
-        raise DecodeError(f"{quote(entry.path)} does not have the {entry.size:,} bytes it says")
+        raise DecodeError(
+            f"{quote(entry.path)} does not have the {entry.size:,} bytes that it states"
+        )
 
 
 def take(
@@ -273,7 +275,7 @@ def leaving(
         elif part.metadata == {}:
             losses.append(Loss(LossKind.CONVERTED, where, "its empty metadata goes out as none"))
         if keeps is None and from_name(name) != part.content_type:
-            why = f"its name does not say {part.content_type}"
+            why = f"its extension does not stand for {part.content_type}"
             losses.append(Loss(LossKind.DOWNGRADED, where, why))
         yield Leaving(name[1:], part, lambda part=part: part.open(resolver))  # type: ignore[misc]
 

@@ -184,7 +184,7 @@ def from_body(
     Arguments:
         body: the body.
         subtype: "mixed", "related", "alternative" or "form-data".
-        resolver: reads references; without one they are left out, and a loss says so.
+        resolver: reads references; without one they are left out, and reported as losses.
 
     Raises:
         InvalidArgument: the subtype is not one of these, or a value would break out of its header.

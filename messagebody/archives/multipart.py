@@ -98,7 +98,7 @@ class Reader:
             self._skip()
         self._delimiters.pop()
         if is_last is None:
-            self._lose("the message", "its end is missing, with what may have stood before it")
+            self._lose("the message", "its end is missing, and parts before it may be missing too")
 
     def _part(self, head: "Message[str, str]", depth: int) -> Iterator[Leaf]:
         boundary = _boundary(head)
@@ -158,7 +158,7 @@ class Reader:
                 rest = rest[whole:]
         last, _, after = rest.partition(b"=")
         if more or after.strip(b"="):
-            self._lose(f"part {self._count}", "what follows its base64 is not content")
+            self._lose(f"part {self._count}", "the text after its base64 is not content")
         yield binascii.a2b_base64(last + b"==")  # padding may be missing
 
     def _from_quoted(self) -> Iterator[bytes]:

@@ -150,7 +150,7 @@ def from_body(body: MessageBody, /, *, resolver: Resolver | None = None) -> Conv
 
     Arguments:
         body: the body.
-        resolver: reads references; without one they are left out, and a loss says so.
+        resolver: reads references; without one they are left out, and reported as losses.
     """
     return packed(partial(write, body, resolver=resolver))
 

@@ -1,4 +1,4 @@
-"""The command line, `messagebody`: its entry point, which loads the rest only when it runs."""
+"""The entry point of the command line, `messagebody`, which loads the rest only when it runs."""
 
 import sys
 from typing import NoReturn
@@ -9,7 +9,7 @@ __all__ = ["main"]
 def main() -> NoReturn:
     """Run the command line with the arguments of the process, and exit."""
     try:
-        # Loading takes a moment, in which Ctrl-C must not show a traceback.
+        # Loading takes a moment, and Ctrl-C must not show a traceback meanwhile.
         from messagebody.cli.application import run, terminate_on_signal
 
         terminate_on_signal()

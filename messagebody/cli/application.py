@@ -1,4 +1,4 @@
-"""The command-line application: its exit codes, its border for errors, its help."""
+"""The command-line application: its exit codes, its handling of errors, and its help."""
 
 import os
 import signal
@@ -28,7 +28,7 @@ from messagebody.limits import parse_size
 
 
 class ExitCode(IntEnum):
-    """An exit code; `MEANINGS` says what each means."""
+    """An exit code; `MEANINGS` explains each."""
 
     YES = 0
     NO = 1
@@ -53,7 +53,7 @@ MEANINGS = {
     ExitCode.TERMINATED: "terminated",
 }
 
-# The input is right, and something outside of it failed.
+# The input is right, but something else failed.
 _FAILURES = (
     StoreError,
     DigestMismatch,
@@ -71,7 +71,7 @@ def code_of(error: Exception) -> ExitCode:
         return ExitCode.FAILED
     if isinstance(error, MessageBodyError):
         return ExitCode.USAGE
-    # A file that can't be read is the world's fault; anything else unforeseen is ours.
+    # An unreadable file is a failure outside; any other unexpected error is a bug of ours.
     return ExitCode.FAILED if isinstance(error, OSError) else ExitCode.INTERNAL
 
 
@@ -85,11 +85,11 @@ def table() -> str:
 
 
 class Terminated(KeyboardInterrupt):
-    """The signal SIGTERM; work is undone as for Ctrl-C."""
+    """The signal SIGTERM, which undoes work like Ctrl-C."""
 
 
 def terminate_on_signal() -> None:
-    """Let SIGTERM end a command like Ctrl-C, so that it removes what it has begun."""
+    """Let SIGTERM end a command like Ctrl-C, so that it removes unfinished work."""
 
     def stop(number: int, frame: FrameType | None) -> None:
         raise Terminated
@@ -98,14 +98,15 @@ def terminate_on_signal() -> None:
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Run the command line and return its exit code; nothing is raised."""
+    """Run the command line and return its exit code; never raise an error."""
     terminal = Terminal()
     if sys.stdout is None:
-        # The next file that is opened would get its number, and the answer would go into it.
+        # Otherwise the next opened file would get its number, and the answer would go into that
+        # file.
         return _report(None, "standard output is closed", ExitCode.FAILED, terminal)
     try:
         code = _invoke(arguments, terminal)
-        # Here, where a closed pipe or a full disk still can become an exit code.
+        # Flushed here, where a closed pipe or a full disk can still become an exit code.
         sys.stdout.flush()
     except BrokenPipeError:
         return _closed_pipe()
@@ -122,8 +123,8 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def _invoke(arguments: Sequence[str], terminal: Terminal) -> int:
-    """Run a command; not by click's own `main`, which gives a closed pipe the code of a no."""
-    # The script of tab completion calls the command with this, and click answers it.
+    """Run a command; not by click's `main`, which would exit with 1 for a closed pipe."""
+    # The script for tab completion calls the command with this variable, and click answers it.
     if "_MESSAGEBODY_COMPLETE" in os.environ:
         application.main(prog_name="messagebody")
     try:
@@ -134,7 +135,7 @@ def _invoke(arguments: Sequence[str], terminal: Terminal) -> int:
 
 
 def _closed_pipe() -> ExitCode:
-    # Without this, the interpreter complains when it flushes standard output at its end.
+    # Otherwise the interpreter reports an error when it flushes standard output at its end.
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return ExitCode.CLOSED_PIPE
 
@@ -149,7 +150,7 @@ def _in_words(error: Exception) -> str:
     if isinstance(error, MessageBodyError):
         return escape(in_shell_words(redact_urls(str(error))), limit=4000)
     if isinstance(error, OSError):
-        # Its own text begins with "[Errno 2]", which tells a user nothing.
+        # Its own text begins with "[Errno 2]", which does not help a user.
         place = "" if error.filename is None else f"{quote(os.fsdecode(error.filename))}: "
         return place + escape(error.strerror or str(error) or type(error).__name__, limit=1000)
     text = escape(str(error), limit=1000)
@@ -167,7 +168,7 @@ def _report(error: Exception | None, text: str, code: ExitCode, terminal: Termin
 
 
 def _set(context: click.Context, parameter: click.Parameter, value: bool) -> None:
-    # An option before the command must not be undone by its absence after the command.
+    # An option before the command still counts if it is missing after the command.
     if value:
         setattr(context.ensure_object(Terminal), str(parameter.name), value)
 
@@ -184,7 +185,7 @@ def _set_limit(context: click.Context, parameter: click.Parameter, value: str | 
 
 
 def _shared_options(*, hidden: bool) -> list[click.Option]:
-    """Return the options of every command, which may stand before its name or after it."""
+    """Return the options of every command, which may come before or after its name."""
     return [
         click.Option(
             ["-q", "--quiet"], is_flag=True, expose_value=False, callback=_set, hidden=hidden,

@@ -64,11 +64,11 @@ def size(context: click.Context, parameter: click.Parameter, value: str | None) 
 
 
 def slashed(pattern: str) -> str:
-    """Return a name or pattern with the first slash, which a shell makes users leave out."""
+    """Return a name or pattern with its first slash, which users may leave out."""
     return pattern if pattern.startswith(("/", "{/")) else "/" + pattern
 
 
-# A mistyped URL would make a directory of its name, which nobody looks for.
+# A mistyped URL would otherwise become a directory with that name.
 _LIKE_A_URL = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):/*(.*)")
 
 
@@ -87,7 +87,7 @@ def store_url(text: str) -> str:
 
 
 def existing_store_url(text: str) -> str:
-    """Return the URL of a store that is read from: a directory must exist."""
+    """Return the URL of a store for reading; a directory must exist."""
     url = store_url(text)
     scheme, _, path, *_ = urlsplit(url)
     if scheme.lower() == "file" and not Path(unquote(path)).is_dir():
@@ -108,7 +108,7 @@ def allow_option(function: _F) -> _F:
 
 
 def to_store_option(function: _F) -> _F:
-    """Add the option `--to STORE`, which has to be given."""
+    """Add the required option `--to STORE`."""
     return click.option(
         "--to",
         "store",
@@ -120,7 +120,7 @@ def to_store_option(function: _F) -> _F:
 
 
 def threshold_option(help_text: str) -> Callable[[_F], _F]:
-    """Return what adds the option `--threshold SIZE`."""
+    """Return a decorator that adds the option `--threshold SIZE`."""
     return click.option(
         "--threshold",
         callback=size,
@@ -136,7 +136,7 @@ def resolver_for(allow: Sequence[str]) -> Resolver:
     return Resolver(allow=[existing_store_url(each) for each in allow])
 
 
-# Bodies and schemas in
+# Reading bodies and schemas
 
 _CHUNK = 1 << 20
 
@@ -156,7 +156,7 @@ def complete_file(context: click.Context, parameter: click.Parameter, incomplete
 def complete_store(
     context: click.Context, parameter: click.Parameter, incomplete: str
 ) -> list[Any]:
-    """Let the shell complete a directory, and what the URL of a store begins with."""
+    """Let the shell complete a directory, and the beginning of the URL of a store."""
     item = click.shell_completion.CompletionItem
     schemes = [each for each in ("s3://", "file://", "memory://") if each.startswith(incomplete)]
     return [*map(item, schemes), item(incomplete, type="dir")]
@@ -168,7 +168,7 @@ def complete_name(context: click.Context, parameter: click.Parameter, incomplete
     if not path or path == "-":
         return []
     names = read_body(path).names()
-    # The first slash may be left out, so it is neither asked for nor completed.
+    # The first slash may be left out, so it is not completed.
     without = "" if incomplete.startswith("/") else "/"
     return [name.removeprefix(without) for name in names if name.startswith(without + incomplete)]
 
@@ -181,7 +181,7 @@ def limits() -> Limits:
 
 
 def read_bytes(path: str) -> bytes:
-    """Return a file's bytes, or those of standard input for "-"."""
+    """Return the bytes of a file, or of standard input for "-"."""
     try:
         if path == "-":
             return within_limit(_all_of(_standard_input()), path)
@@ -194,18 +194,18 @@ def read_bytes(path: str) -> bytes:
 
 
 def read_file_of_directory(path: str) -> bytes:
-    """Return the bytes of a file that the user did not name: only a regular file is read."""
-    # Opening a FIFO or a device that lies in the directory could wait or read for ever.
+    """Return the bytes of a regular file that the user did not name."""
+    # Opening a FIFO or a device in the directory could wait or read for ever.
     if not stat.S_ISREG(Path(path).stat().st_mode):
         raise click.UsageError(f"{quote(path)} is not a regular file")
     return read_bytes(path)
 
 
 def _all_of(stream: Any) -> bytes:
-    """Read a stream to its end, or to just over the limit."""
+    """Read a stream to its end, or to one byte over the limit."""
     # One byte more shows that there is more.
     chunks, missing = [], limits().json_bytes + 1
-    # In steps: Ctrl-C is not noticed inside of one long read that is busy when it comes.
+    # Read in steps, because Ctrl-C is not noticed during one long read.
     while missing > 0 and (chunk := stream.read1(min(missing, _CHUNK))):
         chunks.append(chunk)
         missing -= len(chunk)
@@ -213,7 +213,7 @@ def _all_of(stream: Any) -> bytes:
 
 
 def within_limit(data: bytes, path: str) -> bytes:
-    """Return the bytes of a file if the running command takes as many."""
+    """Return the bytes of a file if they are within the limit of the command."""
     largest = limits().json_bytes
     if len(data) > largest:
         raise click.UsageError(
@@ -238,7 +238,7 @@ def read_body(path: str) -> MessageBody:
 
 
 def decode_body(data: bytes, path: str) -> MessageBody:
-    """Return the body in some bytes; errors name the file they are from."""
+    """Return the body in some bytes; errors name their file."""
     try:
         return MessageBody.from_json(data, limits=limits())
     except DecodeError as error:
@@ -256,7 +256,7 @@ def read_schema(path: str) -> MessageBodySchema:
 
 
 def decode_schema(data: bytes, path: str) -> MessageBodySchema:
-    """Return the schema in some bytes; errors name the file they are from."""
+    """Return the schema in some bytes; errors name their file."""
     try:
         return MessageBodySchema.from_json(data, limits=limits())
     except (InvalidSchema, DecodeError) as error:
@@ -284,7 +284,7 @@ def decode_json(data: bytes, called: str) -> Any:
 
 
 def formats_of(data: bytes) -> list[str]:
-    """Return the names of all formats a document looks like: "body" first."""
+    """Return the names of all formats that a document looks like, "body" first."""
     try:
         value = strict_json.loads(data, depth=limits().depth)
     except strict_json.InvalidJson:
@@ -315,13 +315,13 @@ def part_at(body: MessageBody, index: int) -> Part:
     return body[index]
 
 
-# Documents out
+# Writing documents
 
 
 def output_option(function: _F) -> _F:
     """Add the option `-o FILE`."""
     return click.option(
-        "-o", "--output", metavar="FILE", help="Write to FILE, all of it or nothing."
+        "-o", "--output", metavar="FILE", help="Write to FILE, completely or not at all."
     )(function)
 
 
@@ -342,7 +342,7 @@ def write_body(
             )
         output = source
     data = body.to_json_bytes() + b"\n"
-    # A message that no command could read again would be lost.
+    # Otherwise no command could read the message again.
     if len(data) > limits().json_bytes:
         raise click.UsageError(
             f"the message would have {human_size(len(data))}, and commands read at most "
@@ -361,18 +361,18 @@ def write_document(data: bytes, output: str | None) -> None:
 
 
 def write_out(data: bytes) -> None:
-    """Write to standard output, all of it: unbuffered streams may take a part at a time."""
+    """Write all bytes to standard output; unbuffered streams may accept only some at a time."""
     rest = memoryview(data)
     while rest:
-        # A pipe may take less than it is given.
+        # A pipe may accept fewer bytes than it gets.
         rest = rest[sys.stdout.buffer.write(rest) :]
     sys.stdout.buffer.flush()
 
 
 @contextlib.contextmanager
 def progress(terminal: Terminal, label: str) -> Iterator[Any]:
-    """Yield an fsspec callback that draws a bar of bytes; None if nobody can see it."""
-    # Progress is for somebody who watches, and not for a log.
+    """Yield an fsspec callback that draws a progress bar; None if nobody can see it."""
+    # Progress is for people who watch, and not for logs.
     if terminal.quiet or not is_terminal(sys.stderr):
         yield None
         return
@@ -381,7 +381,7 @@ def progress(terminal: Terminal, label: str) -> Iterator[Any]:
     with click.progressbar(length=0, label=label, file=sys.stderr) as bar:
 
         class Bar(Callback):  # type: ignore[misc]
-            """Pass on the bytes that fsspec reports."""
+            """A progress bar for the bytes that fsspec reports."""
 
             def call(self, *_: Any, **__: Any) -> None:
                 bar.length = self.size or 0

@@ -36,14 +36,14 @@ _SARIF_ESCAPES: Final = str.maketrans({"{": "{{", "}": "}}", "\\": "\\\\", "[": 
 
 @attrs.frozen
 class Message:
-    """One thing to report, with the file it belongs to.
+    """One problem to report, with its file.
 
     Arguments:
         code: its kind.
         rule: the meaning of this kind, in one sentence.
         text: its text, safe to show.
         path: the file.
-        is_error: whether it decides the outcome; else it is a remark.
+        is_error: whether it decides the outcome; otherwise it is a remark.
         identity: values that stay the same when only the wording changes.
         line: the line of the file, from 1.
     """
@@ -62,7 +62,7 @@ class Report:
     """The result of a command about files.
 
     Arguments:
-        command: the command that asks.
+        command: the name of the command.
         title: the question, in words.
         outcome: the answer.
         messages: the problems of the files.
@@ -135,7 +135,7 @@ def _gitlab(report: Report) -> str:
 
 
 def _sarif(report: Report) -> str:
-    # Only rules that are met: the list of all would say nothing more.
+    # Only rules of reported problems, because the list of all rules adds nothing.
     rules = {each.code: each.rule for each in report.messages}
     driver = {
         "name": _TOOL,
@@ -174,11 +174,11 @@ def _uri(path: str) -> str:
 
 
 def _fingerprinted(report: Report) -> Iterator[tuple[Message, str]]:
-    """Yield every message with a digest of its own, which is the same in the next run."""
+    """Yield every message with a unique digest that is the same in the next run."""
     times = Counter[tuple[str, ...]]()
     for message in report.messages:
         identity = (message.code, message.path, *message.identity)
-        # Two equal problems in one file are two issues: the count tells them apart.
+        # Two equal problems in one file are two issues, which a count distinguishes.
         times[identity] += 1
         text = "\0".join((*identity, str(times[identity])))
         yield message, hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
@@ -224,15 +224,15 @@ _RULES: Final = {
 
 @attrs.frozen
 class Subject:
-    """The files a check compared.
+    """The files that a check compared.
 
     Arguments:
         producer: path of the producer's schema.
         consumer: path of the consumer's schema.
-        changed: path of the file whose change is judged. All findings are shown there, since the
-            other file may be anywhere; without it, they are shown at the file of the schema part
-            they are about.
-        lines: where the schema parts of a file begin, by its path; see `lines_of`.
+        changed: path of the file whose change is checked. All findings are shown there, because the
+            other file may be anywhere. Without it, each finding is shown at the file of its schema
+            part.
+        lines: the first lines of a file's schema parts, by its path; see `lines_of`.
     """
 
     producer: str
@@ -242,10 +242,10 @@ class Subject:
 
     @property
     def sides(self) -> tuple[str, str]:
-        """The names of the two: their paths, or the old and the new schema of a change."""
+        """The names of both: their paths, or "the old schema" and "the new schema" of a change."""
         if self.changed is None:
             return self.producer, self.consumer
-        # Both versions are one file, so its path would not tell them apart.
+        # Both versions have the same path, so the path would not distinguish them.
         sides = "the new schema", "the old schema"
         return sides if self.changed == self.producer else sides[::-1]
 
@@ -256,7 +256,7 @@ class Subject:
         return asked if self.changed is None else f"{self.changed}: {asked}"
 
     def place_of(self, producer_index: int | None, consumer_index: int | None) -> tuple[str, int]:
-        """Return the file and the line at which a finding about these parts is shown."""
+        """Return the file and the line for a finding about these parts."""
         path = self.consumer if producer_index is None else self.producer
         if self.changed is not None:
             path = self.changed
@@ -268,8 +268,8 @@ def lines_of(path: str) -> list[int]:
     """Return the lines, from 1, on which the elements of a JSON array begin.
 
     Arguments:
-        path: a file that was read as JSON. A pipe can be read only once, so that it has no lines
-            to show; neither has a value that is not an array.
+        path: a file that was read as JSON. A pipe has no lines here, because it can be read only
+            once, and a value that is not an array has none either.
     """
     if path == "-" or not Path(path).is_file():
         return []
@@ -296,7 +296,7 @@ def _after_space(text: str, at: int) -> int:
 
 
 def line_at(lines: Sequence[int], index: int | None) -> int:
-    """Return the line of an element; the first where it is not known."""
+    """Return the line of an element, or the first line if it is not known."""
     return lines[index] if index is not None and index < len(lines) else 1
 
 
@@ -336,8 +336,8 @@ def report_findings(
     Arguments:
         findings: the findings.
         checked: the schema or the body.
-        path: the file it is in.
-        lines: where its parts begin; see `lines_of`.
+        path: its file.
+        lines: the first lines of its parts; see `lines_of`.
     """
     is_body = isinstance(checked, MessageBody)
     kind, index = ("body", "partIndex") if is_body else ("schema", "schemaIndex")
@@ -429,7 +429,7 @@ _F = TypeVar("_F", bound=Callable[..., Any])
 
 
 def format_option(function: _F) -> _F:
-    """Add the option `--format`, and `--json` for the one most used."""
+    """Add the option `--format`, and `--json` for the most common format."""
     names = ["text", *sorted(FORMATS)]
     chosen = click.option(
         "--format", "form", type=click.Choice(names), default="text", help="Output format."
@@ -446,7 +446,7 @@ def answer(
     subject: Subject,
     changes: Sequence[Suggestion] | None = None,
 ) -> ExitCode:
-    """Print the answer in the format asked for and return its exit code.
+    """Print the answer in the chosen format and return its exit code.
 
     Arguments:
         terminal: where to print it.
@@ -472,7 +472,7 @@ def show(report: Report, form: str) -> None:
 
 
 def from_here(path: str) -> str:
-    """Return a path as CI systems want it: from the working directory, if it lies below."""
+    """Return a path in the form for CI: relative to the working directory if it is below."""
     if path == "-":
         return path
     shorter = os.path.relpath(path)
@@ -480,7 +480,7 @@ def from_here(path: str) -> str:
 
 
 def _explain(terminal: Terminal, result: Compatibility, subject: Subject) -> None:
-    # A change is judged in two directions; reasons speak of producer and consumer only.
+    # A change is checked in two directions, but reasons only name producer and consumer.
     note = "  producer: {}, consumer: {}".format(*subject.sides)
     changed = subject.changed is not None and not result
     paint, width = terminal.palette, terminal.width

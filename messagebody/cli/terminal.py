@@ -17,12 +17,12 @@ from messagebody.rendering import Palette, folded
 
 @attrs.define
 class Terminal:
-    """The streams a command prints on, and the options that every command has.
+    """The streams that a command prints to, and the options of every command.
 
     Arguments:
         quiet: suppress progress and informational messages.
         debug: show tracebacks.
-        limits: what to take of a message or schema before refusing it.
+        limits: the limits for messages and schemas.
     """
 
     quiet: bool = False
@@ -31,12 +31,12 @@ class Terminal:
 
     @property
     def palette(self) -> Palette:
-        """Colours for standard output: only on a terminal, never against NO_COLOR."""
+        """The colours for standard output: only on a terminal, and not with NO_COLOR."""
         return Palette(enabled=_takes_colour(sys.stdout))
 
     @property
     def width(self) -> int | None:
-        """Columns to keep to: those of the terminal, or COLUMNS; None for any number."""
+        """The width of lines: that of the terminal, or COLUMNS; None for any width."""
         if is_terminal(sys.stdout) or os.environ.get("COLUMNS", "").isdecimal():
             return shutil.get_terminal_size().columns
         return None
@@ -51,16 +51,16 @@ class Terminal:
         self.say(self.palette(each, role) for each in folded(lines, self.width))
 
     def say_json(self, value: Any) -> None:
-        """Print an answer for programs, in ASCII: nothing in it can act on a terminal."""
+        """Print an answer for programs, in ASCII, so that nothing in it can act on a terminal."""
         click.echo(json.dumps(value, indent=2))
 
     def remark(self, text: str) -> None:
-        """Print progress for a person: nothing where standard error is not a terminal."""
+        """Print progress for a person, if standard error is a terminal."""
         if not self.quiet and is_terminal(sys.stderr):
             click.echo(text, err=True)
 
     def warn(self, text: str) -> None:
-        """Print on standard error what a user must not miss, also where a script runs."""
+        """Print an important note on standard error, even when a script runs."""
         if not self.quiet:
             click.echo(f"messagebody: {text}", err=True)
 
@@ -78,7 +78,7 @@ def _takes_colour(stream: Any) -> bool:
     return is_terminal(stream) and os.environ.get("TERM") != "dumb"
 
 
-# How the library gives advice, and how the same is written in a shell.
+# Advice of the library, and the same advice for a shell.
 _ADVICE = (
     (re.compile(r"Resolver\(allow=\[[\"']([^\"']*)[\"']\]\)"), r"--allow \1"),
     (re.compile(r"read them once and fill them in: body\.pin\(resolver\)"), "inline --all first"),
@@ -88,7 +88,7 @@ _ADVICE = (
 
 
 def in_shell_words(text: str) -> str:
-    """Return an error's text with the advice it gives in the words of the command line.
+    """Return the text of an error, with its advice in the words of the command line.
 
     Examples:
         >>> in_shell_words('If the store is yours: Resolver(allow=["s3://acme/agents/"])')

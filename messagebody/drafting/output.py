@@ -159,10 +159,10 @@ def output_schema(schema: MessageBodySchema) -> OutputSchema:
             slots.append(_Slot(_key(part, {slot.key for slot in slots}), part, types))
         elif part.required:
             raise InvalidSchema(
-                f"required {part.label} takes no text, and models write text", index
+                f"required {part.label} does not accept text, and models only write text", index
             )
     if not slots:
-        raise InvalidSchema("no part takes text, and models write text")
+        raise InvalidSchema("no part accepts text, and models only write text")
     properties = {slot.key: slot.schema() for slot in slots}
     return OutputSchema(_object(properties), schema, tuple(slots))
 

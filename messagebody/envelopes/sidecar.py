@@ -154,13 +154,13 @@ def check_views(
             continue
         known.add(slot.name)
         if slot.digest is None:
-            why = "the message names it without a hash, so its content is not vouched for"
+            why = "the message names it without a hash, so its content is not proved"
             losses.append(Loss(LossKind.DOWNGRADED, slot.name, why))
         elif part.digest != slot.digest:
             conflicts.append(slot.name)
     if conflicts:
         raise EnvelopeError(
-            f"edited: {', '.join(conflicts)}; the message in {exact} says otherwise. "
+            f"edited: {', '.join(conflicts)}, which contradicts the message in {exact}. "
             f"Undo the edit, or drop {exact} and build a new message",
             conflicts,
         )

@@ -216,7 +216,7 @@ class Format(Dialect):
 
 
 def _all(values: Iterable[Any], convert: Callable[[Any, int], Converted[Any]]) -> Converted[Any]:
-    """Convert all values; losses and errors say which one they are about."""
+    """Convert all values; losses and errors name the position of their value."""
     made, losses, left = [], [], []
     for number, value in enumerate(values):
         try:

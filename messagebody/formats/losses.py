@@ -69,7 +69,7 @@ class Losses:
         elif part.read_bytes() in back.read_bytes():
             self.lose(LossKind.CONVERTED, part, "it goes out as text that begins with its name")
         elif is_text(part.content_type):
-            self.lose(LossKind.CONVERTED, part, "its content goes out in other words")
+            self.lose(LossKind.CONVERTED, part, "its content goes out in another form")
         else:
             self.lose(LossKind.OMITTED, part, "only a text that names it goes out")
 

@@ -326,7 +326,7 @@ class Writer:
         speakers = self.dialect.speakers.get(type(item))
         return speakers is None or self.role in speakers
 
-    # What was lost
+    # Losses
 
     def _check(self, parts: list[Part], blocks: list[Any]) -> None:
         """Read blocks back, and note everything that the parts had and the blocks don't have."""

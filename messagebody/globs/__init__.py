@@ -28,8 +28,9 @@ pattern has two segments, or is `**`, which means `*/*`; it is compared in lower
   after one character, memoised. States that can't reach acceptance never occur, so a set that is
   not 0 still has a future. `successors(state)` is the set one move leads to, `labels[state]` what
   every move into a state reads: together they are the graph, without epsilon moves.
-- All characters outside `automaton.literals` move alike; `representatives(automata)` gives one
-  character for every class that several automata tell apart. Exploring those alone is complete.
+- All characters outside `automaton.literals` lead to the same states; `representatives(automata)`
+gives one character for every class that several automata distinguish. It is enough to explore
+these.
 - `pattern.literal` is the one word matched, if written without stars and braces; `is_universal`
   is true of `/**`, `/**/*`, `*/*`, `**` and the like (false proves nothing); `is_empty` is exact;
   everything matched begins with `pattern.prefix`.

@@ -110,7 +110,7 @@ def parse_name_pattern(text: str, *, max_length: int = MAX_LENGTH) -> Syntax:
         max_length: the most characters.
 
     Raises:
-        InvalidPattern: it breaks the rules of `messagebody.globs`; says all that is wrong.
+        InvalidPattern: it breaks the rules of `messagebody.globs`; the text names all mistakes.
 
     Examples:
         >>> parse_name_pattern("/a/{b,*}").tokens
@@ -145,7 +145,7 @@ def parse_content_type_pattern(text: str, *, max_length: int = MAX_LENGTH) -> Sy
         max_length: the most characters.
 
     Raises:
-        InvalidPattern: it breaks the rules of `messagebody.globs`; says all that is wrong.
+        InvalidPattern: it breaks the rules of `messagebody.globs`; the text names all mistakes.
 
     Examples:
         >>> parse_content_type_pattern("Text/*").tokens
@@ -183,7 +183,7 @@ _INSTEAD: Final = {
     "[": "there are no character classes, name the alternatives: {a,b}",
     "]": "there are no character classes, name the alternatives: {a,b}",
     "\\": "nothing needs escaping",
-    ";": "parameters take no part in matching, leave them out",
+    ";": "parameters are ignored in matching; leave them out",
 }
 
 

@@ -527,7 +527,7 @@ def _content_type(attributes: "Attributes | None", tags: dict[str, str] | None) 
         _not_supported("tags", "parts have none")
     others = sorted((attributes or {}).keys() - {"Content-Type"})
     if others:
-        _not_supported(others[0], "of the attributes, a part has its Content-Type")
+        _not_supported(others[0], "a part only has the attribute Content-Type")
     return (attributes or {}).get("Content-Type")
 
 

@@ -115,7 +115,7 @@ class Reader(Toolbox):
                 found.append(f"{_called(position, each)}, {line}")
         if skipped:
             shown = ", ".join(skipped[:20]) + (", …" if len(skipped) > 20 else "")
-            found.append(f"[not searched, for they are no text that can be read: {shown}]")
+            found.append(f"[not searched, because they are not readable text: {shown}]")
         return "\n".join(found) or "[nothing found]"
 
 

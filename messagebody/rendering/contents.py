@@ -52,7 +52,7 @@ _JSON_LINES: Final = frozenset({"application/x-ndjson", "application/jsonl"})
 _PARQUET: Final = frozenset({"application/vnd.apache.parquet", "application/x-parquet"})
 
 LONGEST_TEXT: Final = 100_000
-"""The most characters of one text to show; more would take a parser long, and nobody reads it."""
+"""The most characters of one text to show; longer markup is slow to parse."""
 
 # Three of the longest texts, or thousands of short ones: some ten seconds in the worst case.
 _MARKUP: Final = 12_500_000

@@ -35,7 +35,7 @@ class AnthropicEvents(Accumulator):
         if kind == "message_start":
             self._start(event)
         elif kind == "error":
-            raise OutOfPlace("the model's service says an error")
+            raise OutOfPlace("the model's service reports an error")
         elif kind != "ping":
             if self._message is None:
                 raise OutOfPlace("no message has started")

@@ -43,7 +43,7 @@ class ResponsesEvents(Accumulator):
         kind = member(event, "type")
         self._count(event)
         if kind == "error":
-            raise OutOfPlace("the service says an error")
+            raise OutOfPlace("the service reports an error")
         if kind in _ENDS:
             output = member(event, "response", dict).get("output")
             if isinstance(output, list) and output:

@@ -67,7 +67,7 @@ class MessageChunks(Accumulator):
             case "finish" | "abort":
                 self.end()
             case "error":
-                raise OutOfPlace("the service says an error")
+                raise OutOfPlace("the service reports an error")
             case "start" | "finish-step" | "message-metadata":
                 pass
             case _:
@@ -182,7 +182,7 @@ class MessageChunks(Accumulator):
                 approval["approved"] = event.get("approved")
                 part["state"] = "approval-responded"
                 return
-        raise OutOfPlace("nobody asked for this approval")
+        raise OutOfPlace("this approval was not requested")
 
     def message(self) -> Any:
         """Return the message so far, with inputs of tools as far as they are certain."""

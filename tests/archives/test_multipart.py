@@ -109,7 +109,7 @@ def test_what_mailing_lists_put_after_base64_is_a_loss() -> None:
     done = read(b"Content-Transfer-Encoding: base64\n\nSGVsbG8=\n___\nunsubscribe")
     assert done.value[0].read_text() == "Hello"
     assert [str(loss) for loss in done.losses] == [
-        "omitted part 0: what follows its base64 is not content"
+        "omitted part 0: the text after its base64 is not content"
     ]
 
 

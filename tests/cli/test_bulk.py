@@ -127,7 +127,7 @@ def test_ctrl_c_says_how_to_go_on(shell: Shell, tmp_path: Path) -> None:
     (tmp_path / "go-on").touch()
     _, said = child.communicate(timeout=60)
     assert child.returncode == 130
-    assert "the same command goes on where it was" in said
+    assert "the same command continues the job" in said
     assert not (tmp_path / "out/report.json").exists()
     subprocess.run([*COMMAND, *mapping], check=True, env={**os.environ, "PYTHONPATH": root})
     assert len(results(tmp_path / "out")) == 61

@@ -1,7 +1,7 @@
 """Decide compatibility by brute force over a finite pool: slow, simple, independent of automata.
 
 A schema here is a list of `(name pattern or None, content-type pattern, required)`. Patterns are
-expanded brace by brace and matched by a regular expression a segment; a verdict comes from dynamic
+expanded brace by brace and matched piece by piece in each segment; a verdict comes from dynamic
 programming over the names of the pool, where the state is what has been hit so far.
 """
 
@@ -66,7 +66,20 @@ def expand(pattern: str) -> list[str]:
 
 @functools.lru_cache(1 << 17)
 def segment_matches(glob: str, segment: str) -> bool:
-    return re.fullmatch("[^/]*".join(map(re.escape, re.split(r"\*+", glob))), segment) is not None
+    first, *rest = re.split(r"\*+", glob)
+    if not rest:
+        return segment == first
+    *middles, last = rest
+    at, end = len(first), len(segment) - len(last)
+    if at > end or not segment.startswith(first) or not segment.endswith(last):
+        return False
+    # The first place of each piece leaves most room for the next.
+    for middle in middles:
+        at = segment.find(middle, at, end)
+        if at < 0:
+            return False
+        at += len(middle)
+    return True
 
 
 def segments_match(globs: tuple[str, ...], segments: tuple[str, ...]) -> bool:

@@ -100,9 +100,9 @@ class TestOutput:
             output_schema(REPORT).decode(value)
 
     def test_a_schema_that_a_model_cannot_write(self) -> None:
-        with pytest.raises(InvalidSchema, match=r"required '/a.png' image/png takes no text"):
+        with pytest.raises(InvalidSchema, match="image/png does not accept text"):
             output_schema(MessageBodySchema([("/a.png", "image/png", True)]))
-        with pytest.raises(InvalidSchema, match="no part takes text"):
+        with pytest.raises(InvalidSchema, match="no part accepts text"):
             output_schema(MessageBodySchema([("/a.png", "image/png")]))
         with pytest.raises(InvalidArgument):
             output_schema([])  # type: ignore[arg-type]

@@ -163,6 +163,23 @@ class TestConversations:
             body = adapter("anthropic").to_body({"role": "user", "content": [block]}).value
             assert [part.metadata for part in body] == [{"tool_result": said}]
 
+    @pytest.mark.parametrize("role", [None, "user", "assistant", "tool"])
+    def test_in_haystack_results_are_a_tools_and_nothing_else_is(self, role: str | None) -> None:
+        said = {"role": "tool", "tool_call_id": "1", "content": "Sunny."}
+        result = adapter("openai-chat").to_body(said).value
+        assert adapter("haystack").from_body(result, role=role).value["role"] == "tool"
+        words = adapter("haystack").from_body(MessageBody([Part("Hello!")]), role=role).value
+        assert words["role"] == ("assistant" if role == "assistant" else "user")
+
+    def test_files_of_a_result_go_from_anthropic_to_llamaindex(self) -> None:
+        source = {"type": "base64", "media_type": "application/pdf", "data": PDF}
+        file = {"type": "document", "source": source}
+        result = {"type": "tool_result", "tool_use_id": "1", "content": [file]}
+        body = adapter("anthropic").to_body({"role": "user", "content": [result]}).value
+        done = adapter("llamaindex").from_body(body)
+        assert [block["data"] for block in done.value["blocks"]] == [PDF]
+        assert not done.losses
+
     def test_gemini_takes_one_object_with_every_value_and_text(self) -> None:
         response = {"functionResponse": {"name": "f", "response": {"temp": 1}}}
         there = adapter("gemini").to_body({"role": "user", "parts": [response]})

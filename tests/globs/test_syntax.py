@@ -78,7 +78,7 @@ TYPE_ERRORS = {
     "{**,a/b}*": f"{ADJACENT}; {ONE_SEGMENT}",
     "a${b,c}/d": "character 1 is '$' before a brace, which means nothing here",
     "text/plain; charset=utf-8": "character 10 is ';'; "
-    "parameters take no part in matching, leave them out",
+    "parameters are ignored in matching; leave them out",
     "text/pla?n": "character 8 is '?'; there is no pattern for one character, "
     "write * or name the alternatives: {a,b}",
     "text/~": f"character 5 is '~'; {TYPE_TAKES}",

@@ -52,7 +52,7 @@ def test_a_text_is_read_piece_by_piece(reader: Reader) -> None:
 def test_search_tells_where_and_what_was_not_searched(reader: Reader) -> None:
     assert reader.search_parts("NEEDLE").splitlines() == [
         f"/logs/big.txt, offset 301: {'x' * 79} needle {'y' * 79}",
-        "[not searched, for they are no text that can be read: /a.png, /far]",
+        "[not searched, because they are not readable text: /a.png, /far]",
     ]
     assert reader.search_parts("cats", "/logs/big.txt") == "[nothing found]"
     assert reader.search_parts("x").count("offset") <= 50

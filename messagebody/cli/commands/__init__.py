@@ -1,6 +1,6 @@
-"""The table of commands: the first line of the help of each, and the module that holds it.
+"""The table of commands: the first line of each command's help, and its module.
 
-A new command is a line here and a function `NAME_command` in its module.
+A new command needs a line here and a function `NAME_command` in its module.
 """
 
 import importlib
@@ -82,7 +82,7 @@ TABLE = {name: entry for section in SECTIONS.values() for name, entry in section
 
 
 class Commands(MutableMapping[str, click.Command]):
-    """The commands of the table; a command's module is imported when the command is asked for.
+    """The commands of the table; the module of a command is imported on first use.
 
     So `--version` and `--help` do not wait for an S3 client.
 
@@ -103,7 +103,7 @@ class Commands(MutableMapping[str, click.Command]):
         self._loaded[name] = command
 
     def __delitem__(self, name: str) -> None:
-        # Only there because click asks for a mutable mapping.
+        # Only defined because click requires a mutable mapping.
         raise TypeError("the table of commands does not change")
 
     def __iter__(self) -> Iterator[str]:
@@ -127,7 +127,7 @@ class Commands(MutableMapping[str, click.Command]):
 
     def _share(self, command: click.Command) -> None:
         """Give a command, and the commands of a group, the shared options."""
-        # A new list, for a decorator may have given the old one to several commands.
+        # A new list, because a decorator may have given the old one to several commands.
         command.params = [*command.params, *self._shared]
         if isinstance(command, click.Group):
             for below in command.commands.values():

@@ -1,4 +1,4 @@
-"""Commands that look at a body or rearrange it: ls, tree, cat, digest, diff, rm, mv, mount."""
+"""Commands that show or rearrange a body: ls, tree, cat, digest, diff, rm, mv, mount."""
 
 import sys
 from collections.abc import Iterable
@@ -41,7 +41,7 @@ from messagebody.rendering.changes import key_of, without
 def ls_command(
     terminal: Terminal, body: str, patterns: tuple[str, ...], content_type: str, *, as_json: bool
 ) -> ExitCode:
-    """Without PATTERN all parts are listed, else the named parts that match one.
+    """Without PATTERN, all parts are listed; otherwise the named parts that match a PATTERN.
 
     Exit code 1: no part matches.
 
@@ -53,7 +53,8 @@ def ls_command(
     message = read_body(body)
     found = _selected(message, patterns, content_type)
     if as_json:
-        # Before the notes on what is missing, so that a program has the JSON in any case.
+        # Printed before notes about patterns without a match, so that a program always gets the
+        # JSON.
         terminal.say_json([described(index, part) for index, part in found])
     else:
         shown = [part for _, part in found]
@@ -68,7 +69,7 @@ def _selected(
     body: MessageBody, patterns: Iterable[str], content_type: str
 ) -> list[tuple[int, Part]]:
     of_type = content_type_pattern(content_type).matches
-    # Part by part and not pattern by pattern: message order, and no part twice.
+    # Part by part and not pattern by pattern, to keep message order and list no part twice.
     of_name = [name_pattern(slashed(each)).matches for each in patterns]
     return [
         (index, part)
@@ -92,7 +93,7 @@ def _meant(body: MessageBody, pattern: str) -> str:
 
 
 def described(index: int, part: Part) -> dict[str, Any]:
-    """Return a part as JSON output shows it; a URL without its secrets."""
+    """Return a part in the form of JSON output, with its URL without secrets."""
     return {
         "index": index,
         "name": part.name,
@@ -120,7 +121,7 @@ def tree_command(terminal: Terminal, body: str, *, as_json: bool) -> None:
         unnamed = [each for each in parts if each["name"] is None]
         terminal.say_json({"unnamed": unnamed, "named": named})
         return
-    # Standard input has no name that would tell a reader anything.
+    # Standard input has no useful name.
     title = "" if body == "-" else escape(body, limit=200)
     lines = tree(read_body(body), title=title, palette=terminal.palette, width=terminal.width)
     terminal.say(lines)
@@ -161,7 +162,7 @@ def _print_text(body: MessageBody, resolver: Resolver) -> None:
 
 
 def _write(part: Part, content: bytes, *, force: bool) -> None:
-    # A pipe or file gets exact bytes; a terminal would act on some of them.
+    # A pipe or file gets the exact bytes; a terminal would act on some of them.
     if not is_terminal(sys.stdout) or force:
         write_out(content)
         return
@@ -182,7 +183,7 @@ def _decoded(part: Part, content: bytes) -> str | None:
 
 
 def _shown(text: str) -> bytes:
-    """Return text for a terminal, with everything escaped that would act on it."""
+    """Return text for a terminal, with escapes for all characters that it would act on."""
     return escape(text, keep="\n\t").encode()
 
 
@@ -209,7 +210,7 @@ def digest_command(
     if manifest:
         terminal.say_json(read_body(paths[0]).manifest())
         return
-    # All are read before one is printed: an error leaves no half answer.
+    # All are read before one is printed, so that an error leaves no half answer.
     found = {path: read_body(path).digest for path in paths}
     if as_json:
         terminal.say_json([{"body": path, "digest": digest} for path, digest in found.items()])
@@ -225,10 +226,10 @@ def digest_command(
 @click.option("--json", "as_json", is_flag=True, help=JSON_HELP)
 @pass_terminal
 def diff_command(terminal: Terminal, old: str, new: str, *, as_json: bool) -> ExitCode:
-    """Parts of OLD alone are marked "-", parts of NEW alone "+". Exit code 1: they differ.
+    """Parts only in OLD are marked "-", parts only in NEW "+". Exit code 1: they differ.
 
-    Parts are equal if name, content type, metadata and content are, or the digest of the content
-    where it is a reference. So a message and its offloaded copy are the same.
+    Parts are equal if their names, content types, metadata and contents are equal. For a reference,
+    the digest of the content is compared. So a message and its offloaded copy are the same.
 
     \b
       messagebody diff message.json edited.json
@@ -278,7 +279,7 @@ def rm_command(
     if not patterns and not indexes:
         raise click.UsageError("give the PATTERN or --index of the parts to remove")
     message = read_body(body)
-    # All are looked at before one part goes: a mistyped pattern removes nothing.
+    # All are checked before a part is removed, so that a mistyped pattern removes nothing.
     for pattern in patterns:
         if not _matches(message, pattern):
             raise click.UsageError(
@@ -286,7 +287,7 @@ def rm_command(
             )
     for index in indexes:
         part_at(message, index)
-    # -1 is the last part, as in Python: two spellings of one position count once.
+    # -1 is the last part, as in Python, so two numbers for one position count once.
     gone = {index % len(message) for index in indexes}
     if patterns:
         gone |= {index for index, _ in _selected(message, patterns, "*/*")}

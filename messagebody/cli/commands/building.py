@@ -49,7 +49,7 @@ _threshold = threshold_option("With --to: move larger files.")
 @click.option("--new", is_flag=True, help="Start a new body; all arguments are FILEs.")
 @click.option("--text", help="Add this text instead of a file.")
 @click.option("--url", help="Add a reference instead of a file.")
-@click.option("--name", help="Name of the part; a file's own name, made legal, if not given.")
+@click.option("--name", help="Name of the part; by default the name of the file, made legal.")
 @click.option("--unnamed", is_flag=True, help="Add files without a name: content to show.")
 @click.option("--type", "content_type", help="Content type; detected if not given.")
 @_to
@@ -74,11 +74,11 @@ def add_command(
       curl https://example.com/a.csv | messagebody add message.json - --name a.csv -i
     """
     body, files = ("-", paths) if new else (paths[0] if paths else "-", paths[1:])
-    # Before anything is read, which may take long or wait for a pipe.
+    # Checked before anything is read, because reading may take long or wait for a pipe.
     _check_usage(body, files, text, url, name, unnamed=unnamed, new=new)
     _check_text(text, content_type)
     message = MessageBody() if new else read_body(body)
-    # A body of their own: only the new parts go to the store.
+    # A separate body, so that only the new parts go to the store.
     added = MessageBody()
     with contextlib.ExitStack() as stack:
         if not files:
@@ -88,7 +88,7 @@ def add_command(
             path = stack.enter_context(_on_disk(file))
             chosen = None if unnamed else _name(terminal, message + added, file, name)
             _add_file(added, path, file, chosen, content_type)
-        # All or nothing: the body changes when everything is read and stored.
+        # All or nothing: the body only changes after everything is read and stored.
         message += _stored(terminal, added, store, threshold)
     write_body(message, body, output, in_place=in_place)
     for finding in iter_findings(added if not files else ()):
@@ -136,8 +136,8 @@ def _on_disk(file: str) -> Iterator[Path]:
         yield Path(file)
         return
     if sys.stdin is None or is_terminal(sys.stdin):
-        read_bytes("-")  # the error for a standard input that cannot be read
-    # A large file is read twice, for its digest and to send it; a pipe can be read once.
+        read_bytes("-")  # raises the error for an unreadable standard input
+    # A large file is read twice, for its digest and for sending; a pipe can only be read once.
     with tempfile.NamedTemporaryFile() as copy:
         shutil.copyfileobj(sys.stdin.buffer, copy)
         copy.flush()
@@ -148,7 +148,7 @@ def _name(terminal: Terminal, body: MessageBody, file: str, name: str | None) ->
     if name is not None:
         return slashed(name)
     own, free = safe_name(file), safe_name(file, taken=body)
-    # Usually the same file by mistake, added for the second time.
+    # Usually the same file, which was added twice by mistake.
     if own != free:
         terminal.warn(f"{quote(own)} is taken; {source_name(file)} is added as {quote(free)}")
     return free
@@ -194,9 +194,9 @@ def pack_command(
 ) -> None:  # fmt: skip
     """Every file below DIRECTORY becomes a part with its path as the name.
 
-    A PATTERN of --exclude means the same as in a .gitignore: without a slash it matches at any
-    depth, with one at its end only directories, with one elsewhere from DIRECTORY. Files that
-    start with a dot are left out, and their names printed.
+    A PATTERN of --exclude has the meaning of a .gitignore. Without a slash, it matches at any
+    depth; with a slash at its end, it matches only directories; with a slash elsewhere, it starts
+    at DIRECTORY. Files that start with a dot are left out, and their names are printed.
 
     With --to, large files go to a store without passing through memory.
 
@@ -234,9 +234,9 @@ def unpack_command(
     terminal: Terminal, body: str, directory: str, allow: tuple[str, ...], *,
     into: bool, overwrite: bool, hidden: bool, portable: bool,
 ) -> None:  # fmt: skip
-    """Files are written below DIRECTORY, never outside of it, and their paths printed.
+    """Files are written below DIRECTORY and never outside of it. Their paths are printed.
 
-    Everything that is in the way is listed before the first byte is written.
+    Files that are in the way are listed before the first byte is written.
 
     \b
       messagebody unpack message.json out/

@@ -1,4 +1,4 @@
-"""Commands on the messages of many files: bulk validate, offload, table and others."""
+"""Commands for the messages of many files: bulk validate, offload, table and others."""
 
 import importlib
 import json
@@ -38,9 +38,9 @@ _LOCAL: Final = "local"
 def bulk_command() -> None:
     """SOURCE is a file, a directory, a URL or a glob: .jsonl, .jsonl.gz, .jsonl.zst, .parquet, .json.
 
-    OUT gets a result for each shard, errors.jsonl with every bad line, and report.json. A command
-    that was stopped or killed goes on where it was when it is run again. Exit code 0: all is good.
-    1: some messages are not. 4: some shards could not be done.
+    OUT gets a result for each shard, errors.jsonl with every bad line, and report.json. If a
+    command was stopped or killed, run it again, and it continues. Exit code 0: all messages are
+    good. 1: some are not. 4: some shards could not be done.
 
     \b
       messagebody bulk validate 's3://logs/2026-11/*.jsonl' --schema out.json --out s3://logs/checked
@@ -50,7 +50,7 @@ def bulk_command() -> None:
 
 @attrs.frozen
 class _How:
-    """The options that all jobs have."""
+    """The options of all jobs."""
 
     terminal: Terminal
     sources: tuple[str, ...]
@@ -60,13 +60,13 @@ class _How:
     options: Options
 
     def run(self, job: jobs.Job) -> ExitCode:
-        """Do a job, show how far it is, and print its report."""
+        """Run a job, show its progress, and print its report."""
         with self._progress(job.name) as tell:
             options = attrs.evolve(self.options, progress=tell)
             try:
                 report = bulk.run(job, self.sources, _place(self.out), options)
             except KeyboardInterrupt:
-                self.terminal.warn("stopped; the same command goes on where it was")
+                self.terminal.warn("stopped; the same command continues the job")
                 raise
         self._say(report)
         if report.failed:
@@ -118,18 +118,18 @@ def _say_line(terminal: Terminal, event: str, value: dict[str, Any]) -> None:
 
 
 def _place(text: str) -> str:
-    """Return a source's or result's place; a mistyped URL is an error, no directory."""
+    """Return the place of a source or result; a mistyped URL is an error and not a directory."""
     return text if "://" in text else store_url(text)
 
 
 def _job(function: _F) -> _F:
-    """Add the arguments and options that all jobs have, and pass them as one `_How`."""
+    """Add the arguments and options of all jobs, and pass them as one `_How`."""
 
     def command(terminal: Terminal, **said: Any) -> ExitCode:
         dask = said.pop("dask")
         options = Options(
             engine="processes" if dask is None else "dask",
-            # No address: the engine starts a cluster of this machine.
+            # Without an address, the engine starts a cluster on this machine.
             client=None if dask == _LOCAL else dask,
             workers=said.pop("workers"),
             fail_fast=said.pop("fail_fast"),
@@ -232,7 +232,7 @@ _KNOWN: Final = f"One of {', '.join([BODY, *adapter_names()])}."
 @click.option("--from", "source", type=_FORMATS, default=BODY, show_default=True,
               metavar="FORMAT", help=_KNOWN)  # fmt: skip
 @click.option("--to", "target", type=_FORMATS, default=BODY, show_default=True,
-              metavar="FORMAT", help="The same names.")  # fmt: skip
+              metavar="FORMAT", help="The format to write; the same names.")  # fmt: skip
 @click.option("--strict", is_flag=True, help="A message that would lose something is a bad line.")
 def convert(how: _How, source: str, target: str, *, strict: bool) -> ExitCode:
     """Write each message in another format.
@@ -246,7 +246,7 @@ def convert(how: _How, source: str, target: str, *, strict: bool) -> ExitCode:
 @bulk_command.command("infer")
 @_job
 def infer(how: _How) -> ExitCode:
-    """Write one schema that all messages are valid for, schema.json."""
+    """Write one schema that accepts all messages, schema.json."""
     return how.run(jobs.Infer(member=how.member))
 
 
@@ -260,7 +260,7 @@ def stats(how: _How) -> ExitCode:
 @bulk_command.command("table")
 @_job
 def table(how: _How) -> ExitCode:
-    """Write Parquet files with one row a part.
+    """Write Parquet files with one row per part.
 
     DuckDB, Polars, pandas and Spark read them.
 
@@ -278,7 +278,7 @@ def table(how: _How) -> ExitCode:
     help="It takes a body, and returns a body, a dict or None.",
 )  # fmt: skip
 def map_(how: _How, name: str) -> ExitCode:
-    """Write what a Python function of yours returns for each message.
+    """Write the result of your own Python function for each message.
 
     \b
       PYTHONPATH=. messagebody bulk map logs/ --call mine:titles --out titles/

@@ -52,7 +52,7 @@ _FILES = {
     "counter.pdf": "/papers/counter.pdf",
 }
 _WRITTEN = {"files", "store", "message.json", "small.json"} | {f"{name}.json" for name in _SCHEMAS}
-# So small that the sample files are moved; the default is 256 KiB.
+# Small enough to move the sample files; the default is 256 KiB.
 _THRESHOLD = "2 KiB"
 
 
@@ -64,7 +64,7 @@ _THRESHOLD = "2 KiB"
 def demo_command(terminal: Terminal, directory: str) -> None:
     """A message is built, queried, validated, checked and offloaded, step by step.
 
-    The Python code of each step is printed and runs as printed, where messagebody is installed.
+    The Python code of each step is printed, and you can run it as it is printed.
 
     \b
       messagebody demo
@@ -73,10 +73,10 @@ def demo_command(terminal: Terminal, directory: str) -> None:
 
 
 def _prepared(directory: Path) -> Path:
-    """Make the directory, or take one that holds nothing but an earlier demo."""
+    """Make the directory, or use one that holds only an earlier demo."""
     directory.mkdir(parents=True, exist_ok=True)
     foreign = sorted(entry.name for entry in directory.iterdir() if entry.name not in _WRITTEN)
-    # The demo writes under fixed names, and must not replace anybody's files.
+    # The demo writes files with fixed names, and must not replace a user's files.
     if foreign:
         shown = ", ".join(escape(name, limit=40) for name in foreign[:3])
         raise click.UsageError(
@@ -111,18 +111,18 @@ class _Demo:
         self.terminal.say("   " + line for line in lines)
 
     def _write_inputs(self) -> None:
-        """Write the files and schemas, and see that the message of an earlier demo is unchanged."""
+        """Write the files and schemas; check that the message of an earlier demo is unchanged."""
         (self.directory / "files").mkdir(exist_ok=True)
         for name in (_REPORT, *_FILES):
             self._write(f"files/{name}", sample(name))
         for name in _SCHEMAS:
             self._write(f"{name}.json", _schema(name).to_json(indent=2).encode() + b"\n")
-        # Inlined, for a body with local files has no JSON.
+        # Inlined, because a body with local files can't be written as JSON.
         self._write("message.json", inline(self._body()).to_json_bytes() + b"\n")
 
     def _write(self, name: str, data: bytes) -> None:
         path = self.directory / name
-        # Pages tell people to edit these files with -i: their work must not be lost.
+        # The docs tell people to edit these files with -i, and their work must not be lost.
         if path.exists() and path.read_bytes() != data:
             raise click.UsageError(
                 f"{quote(str(path))} was changed since the last demo; give another --directory, "
@@ -203,7 +203,7 @@ class _Demo:
         self._compare(whole, small, inline(small, resolver=Resolver(allow=[store])))
 
     def _compare(self, whole: MessageBody, small: MessageBody, back: MessageBody) -> None:
-        # Compared, because the demo tells the reader so.
+        # Compared, because the demo claims that they are equal.
         if back.to_json_bytes() != whole.to_json_bytes():
             raise DigestMismatch("the message read back", whole.digest, back.digest)
         if small.digest != whole.digest:
@@ -226,7 +226,7 @@ class _Demo:
 
     def _width(self) -> int | None:
         width = self.terminal.width
-        # Three columns go to the indent of everything that is shown.
+        # Three columns are for the indentation of the output.
         return None if width is None else max(width - 3, 40)
 
 
@@ -235,7 +235,7 @@ def _schema(name: str) -> MessageBodySchema:
 
 
 def _path(directory: Path) -> str:
-    # JSON strings are Python strings, and in double quotes like the rest of the code.
+    # A JSON string is also a Python string, in double quotes like the rest of the code.
     return f"Path({json.dumps(str(directory))})"
 
 
@@ -254,8 +254,8 @@ def _as_json(part: Part) -> list[str]:
 
 
 def _program() -> str:
-    """Return how the user can call this program again: it may be in no directory of PATH."""
-    # `make demo` and `python -m` run it from an environment that need not be active.
+    """Return how the user can call this program again, which may not be in PATH."""
+    # `make demo` and `python -m` run it from an environment that may not be active.
     if shutil.which("messagebody"):
         return "messagebody"
     called = os.path.relpath(sys.argv[0])

@@ -1,4 +1,4 @@
-"""Commands on other systems' messages: convert, detect, envelope."""
+"""Commands for messages of other systems: convert, detect, envelope."""
 
 import inspect
 import json
@@ -43,7 +43,7 @@ _KNOWN = f"One of {', '.join([BODY, *adapter_names()])}."
 @click.option("--json", "as_json", is_flag=True, help=JSON_HELP)
 @pass_terminal
 def formats_command(terminal: Terminal, *, as_json: bool) -> None:
-    """Each line says a kind of block: its types of content, and the URLs that the target opens.
+    """Each line is a kind of block: its types of content, and the URLs that the target opens.
 
     \b
       messagebody formats
@@ -59,7 +59,7 @@ def formats_command(terminal: Terminal, *, as_json: bool) -> None:
 
 
 def _about(name: str) -> dict[str, Any]:
-    """Return what a format can say, as data."""
+    """Return the capabilities of a format as data."""
     found = adapter(name)
     format_ = getattr(found, "FORMAT", None)
     if not isinstance(format_, Format):
@@ -78,7 +78,7 @@ def _about(name: str) -> dict[str, Any]:
 
 
 def _capabilities(row: dict[str, Any]) -> Iterable[str]:
-    """Return what a format can say, in lines for a person."""
+    """Return the capabilities of a format in lines for a person."""
     for kind in row.get("kinds", ()):
         facts = [", ".join(kind["types"]) or "no content"]
         if kind["schemes"]:
@@ -98,14 +98,14 @@ def _capabilities(row: dict[str, Any]) -> Iterable[str]:
 )  # fmt: skip
 @click.option(
     "--to", "target", type=_format, default=BODY, show_default=True, metavar="FORMAT",
-    help="The same names.",
+    help="The format to write; the same names as for --from.",
 )  # fmt: skip
 @click.option(
     "--losses", metavar="FILE|fail|ignore",
-    help="Write the losses to a file as JSON, fail if there are any, or say nothing of them.",
+    help="Write the losses to a file as JSON, fail if there are any, or ignore them.",
 )  # fmt: skip
 @click.option("--strict", is_flag=True, help="The same as --losses fail.")
-@click.option("--lines", is_flag=True, help="Read and write a message a line: a conversation.")
+@click.option("--lines", is_flag=True, help="Read and write a conversation, one message per line.")
 @click.option(
     "--header",
     metavar="FILE",
@@ -162,7 +162,7 @@ def convert_command(
 def _written(
     converted: Converted[MessageBody], target: str, options: dict[str, Any], losses: list[Loss]
 ) -> Any:
-    """Return the message of a body, with what was left of the message that it came in."""
+    """Return the message of a body, with the rest of its original message."""
     write: Callable[..., Converted[Any]] = adapter(target).from_body
     takes_rest = "rest" in inspect.signature(write).parameters
     rest = {"rest": converted.rest} if takes_rest and converted.rest is not None else {}
@@ -174,7 +174,7 @@ def _written(
 def _converted_lines(
     data: bytes, source: str | None, target: str, options: dict[str, Any], losses: list[Loss]
 ) -> bytes:
-    """Return the messages of a conversation, a line for each."""
+    """Return the messages of a conversation, one line for each."""
     made = []
     for number, line in enumerate(data.splitlines()):
         lost: list[Loss] = []
@@ -190,7 +190,7 @@ def _converted_lines(
 
 def _options(target: str, said: dict[str, str]) -> dict[str, Any]:
     """Return the options of the target format; one that it does not have is an error."""
-    # The signatures of the adapters say which options a format has: no table repeats them.
+    # The signatures of the adapters define the options of a format, so no table repeats them.
     places = () if target == BODY else inspect.signature(adapter(target).from_body).parameters
     for name in said:
         if name not in places:
@@ -209,13 +209,13 @@ def _header(path: str) -> dict[str, Any]:
 def _body(
     data: bytes, message: str, source: str | None, losses: list[Loss]
 ) -> Converted[MessageBody]:
-    """Return the body of a message, with what is left of it."""
+    """Return the body of a message, with the rest of the message."""
     found = formats_of(data) if source != BODY else []
     chosen = source or _chosen(found, message)
     if chosen == BODY:
         return Converted(decode_body(data, message))
     converted = read_within(limits(), chosen, data)
-    # Most formats are read from any object: a wrong --from gives a poor body and no error.
+    # Most formats can be read from any object, so a wrong --from gives a poor body but no error.
     if found and chosen not in found:
         click.echo(f"messagebody: this looks like {' or '.join(found)}, not {chosen}", err=True)
     losses += converted.losses
@@ -223,7 +223,7 @@ def _body(
 
 
 def _chosen(found: list[str], message: str) -> str:
-    """Return the format of a message; what is not a message at all is a body with an error."""
+    """Return the format of a message; an unknown document is treated as a body with an error."""
     if not found or BODY in found:
         return BODY
     if len(found) > 1:
@@ -233,7 +233,7 @@ def _chosen(found: list[str], message: str) -> str:
 
 
 def _report(found: list[Loss], losses: str | None) -> None:
-    """Say what was lost where the user wants to read it."""
+    """Report the losses in the place that the user has chosen."""
     if losses not in {None, "fail", "ignore"}:
         listed = [{"kind": loss.kind, "where": loss.where, "why": loss.why} for loss in found]
         write_document(json.dumps(listed, indent=2).encode() + b"\n", losses)
@@ -243,7 +243,7 @@ def _report(found: list[Loss], losses: str | None) -> None:
 
 
 def _write_message(value: object, output: str | None) -> None:
-    # A received message goes on byte for byte: a line end would not be the sender's.
+    # A received message is written byte for byte, without an added line end.
     data = value if isinstance(value, bytes) else (
         value.encode() if isinstance(value, str) else json.dumps(value).encode() + b"\n"
     )  # fmt: skip
@@ -296,7 +296,7 @@ _profile = click.option(
 
 @click.group("envelope")
 def envelope_command() -> None:
-    """Every system has rules of its own for a message.
+    """Every system has its own rules for a message.
 
     \b
       messagebody envelope check received.json
@@ -347,7 +347,7 @@ def _findings(data: bytes, name: str, *, strict: bool) -> Iterable[Finding]:
     check_message: Callable[..., Iterable[Finding]] = adapter(name).iter_findings
     if not strict:
         return check_message(data)
-    # Only some formats have rules beyond their schema: the function says which.
+    # Only some formats have rules beyond their schema, which the signature of the function shows.
     if "strict" not in inspect.signature(check_message).parameters:
         raise click.UsageError(f"--strict cannot be used with {name}")
     return check_message(data, strict=True)

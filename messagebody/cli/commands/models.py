@@ -38,7 +38,7 @@ _LOOPBACK = "127.0.0.1"
     default=_LOOPBACK,
     show_default=True,
     metavar="ADDRESS",
-    help="Where HTTP is served; anybody who reaches it reads the messages.",
+    help="Address for HTTP; anybody who can reach it can read the messages.",
 )
 @click.option(
     "--max-bytes",
@@ -52,8 +52,8 @@ def mcp_command(
 ) -> None:  # fmt: skip
     """A model lists, reads and searches the parts. Nothing is written.
 
-    BODY is a file; of a directory, local or s3://bucket/prefix/, every file *.json is a message.
-    A client starts the command itself and talks to it over standard input and output.
+    BODY is a file or a directory (local or s3://bucket/prefix/), in which every *.json is a
+    message. A client starts the command itself and talks to it over standard input and output.
 
     \b
     messagebody mcp message.json
@@ -98,7 +98,7 @@ def _messages(source: str) -> MessageBody | dict[str, Callable[[], MessageBody]]
     if not found:
         raise click.UsageError(f"there is no file *{_SUFFIX} in {quote(source)}")
     root = path.rstrip("/") + "/"
-    # Loaded when a model asks for one: in a thread, which knows nothing of this command.
+    # Loaded when a model asks for one, in a thread that has no context of this command.
     return {
         each.removeprefix(root).removesuffix(_SUFFIX): partial(_load, filesystem, each, most)
         for each in found
@@ -107,7 +107,7 @@ def _messages(source: str) -> MessageBody | dict[str, Callable[[], MessageBody]]
 
 def _opened(url: str) -> tuple[Any, str]:
     """Return the filesystem of a URL and the path in it."""
-    # That of the package, which needs no library besides those of the stores.
+    # The package's own filesystem, which needs only the libraries of the stores.
     if url.startswith("s3://"):
         from messagebody.stores.s3 import S3FileSystem
 

@@ -1,4 +1,4 @@
-"""Commands on registries: the pairs of many agents that fit, and their certificates."""
+"""Commands for registries: the pairs of many agents that fit, and their certificates."""
 
 import difflib
 from collections.abc import Iterator, Sequence
@@ -83,14 +83,14 @@ def add_agents(
 ) -> None:  # fmt: skip
     """Add or replace agents in a file.
 
-    The file is made if it is not there. All agents are added, or none.
+    The file is created if it does not exist. Either all agents are added, or none.
 
     \b
       messagebody registry add agents.db agents/
       messagebody registry add agents.db researcher.json
       messagebody registry add agents.db agents/ --workers 8
     """
-    # All are read before the file is made: a mistake in one leaves no file behind.
+    # All are read before the file is created, so that a mistake in one leaves no file behind.
     found = [agent for place in agents for agent in _agents(place)]
     with (
         _executor(workers, dask) as executor,
@@ -102,7 +102,7 @@ def add_agents(
 
 @contextmanager
 def _executor(workers: int | None, dask: str | None) -> Iterator[Executor | None]:
-    """Give what decides or proves pairs elsewhere, or None."""
+    """Give the executor that decides or proves pairs elsewhere, or None."""
     if workers is not None and dask is not None:
         raise click.UsageError("give either --workers or --dask")
     if dask is not None:
@@ -147,7 +147,7 @@ def certify(
 ) -> ExitCode:
     """Make and keep the proofs of all pairs that fit.
 
-    Can be stopped and run again. Exit code 3: the budget ended for some pairs, which are listed.
+    You can stop it and run it again. Exit code 3: some pairs exceeded the budget, and are listed.
     """
     with (
         _executor(workers, dask) as executor,
@@ -166,7 +166,7 @@ def certify(
 def verify(terminal: Terminal, file: str, *, lenient: bool, as_json: bool) -> ExitCode:
     """Check the proofs of all pairs that fit.
 
-    Nothing that made the table takes part. The pairs without a proof are listed. Exit code 1:
+    The check shares no code with the decisions. The pairs without a proof are listed. Exit code 1:
     there are some.
     """
     with Registry.open(file, lenient=lenient) as registry:
@@ -189,7 +189,7 @@ def certificate(
 ) -> ExitCode:
     """Print the proof that a pair fits, for `verify-certificate`.
 
-    Exit code 1: the pair does not surely fit.
+    Exit code 1: it is not certain that the pair fits.
     """
     registry = _registry(directory, lenient=lenient)
     found = registry.certificate(_known(registry, sender), _known(registry, taker))
@@ -211,7 +211,7 @@ def route(
 ) -> ExitCode:
     """Print the shortest route between two agents.
 
-    What FROM sends reaches TO by way of these agents.
+    The output of FROM reaches TO through these agents.
 
     Exit code 1: there is no route.
     """
@@ -229,7 +229,7 @@ def route(
 def unfed(terminal: Terminal, directory: str, *, lenient: bool, as_json: bool) -> ExitCode:
     """List the agents without a feeder.
 
-    No other agent surely fits them. Exit code 1: there are some.
+    No other agent is certain to send them valid input. Exit code 1: there are some.
     """
     found = _registry(directory, lenient=lenient).unfed()
     _say_names(terminal, found, as_json=as_json)
@@ -237,7 +237,7 @@ def unfed(terminal: Terminal, directory: str, *, lenient: bool, as_json: bool) -
 
 
 def _known(registry: Questions, name: str) -> str:
-    """Return the name of an agent that is there."""
+    """Return the name of an existing agent."""
     if name not in registry:
         near = difflib.get_close_matches(name, [*registry], n=1)
         meant = f" (did you mean {quote(near[0])}?)" if near else ""
@@ -281,7 +281,7 @@ def pairs(terminal: Terminal, directory: str, form: str | None, *, lenient: bool
 
 
 def _tell_undecided(pairs: Sequence[tuple[str, str]]) -> ExitCode:
-    """Name the pairs for which the budget ended: neither fitting nor not."""
+    """Name the pairs that exceeded the budget, so that it is not known whether they fit."""
     for pair in pairs:
         click.echo(f"undecided within the budget: {_arrow(pair)}", err=True)
     return ExitCode.UNDECIDED if pairs else ExitCode.YES
@@ -297,7 +297,7 @@ def _draw(terminal: Terminal, registry: Questions, found: list[tuple[str, str]])
             f"--graph draws up to {graphs.MOST_DRAWN} agents, and there are {len(registry):,}; "
             "use --dot or --mermaid"
         )
-    # By ranks, most arrows of the drawing point one way.
+    # Sorted by ranks, most arrows of the drawing point in one direction.
     order = list(chain.from_iterable(registry.ranks()))
     terminal.say(graphs.draw(order, found, palette=terminal.palette))
     terminal.remark("in each column, ◀ accepts everything that ● sends")
@@ -345,7 +345,7 @@ def shortest_chain(
     found = registry.chain(read_schema(have), read_schema(want))
     _say_names(terminal, found, as_json=as_json)
     if found is None:
-        # No chain of pairs that surely fit; one over an undecided pair could still lead there.
+        # There is no chain of pairs that always fit, but one with an undecided pair could exist.
         return _tell_undecided(list(registry.undecided())) or ExitCode.NO
     return ExitCode.YES
 

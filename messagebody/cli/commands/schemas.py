@@ -1,4 +1,4 @@
-"""Commands on schemas: validation, comparison, certificates."""
+"""Commands for schemas: validation, comparison, certificates."""
 
 import json
 from typing import Any
@@ -42,7 +42,7 @@ from messagebody.findings import iter_findings
 from messagebody.schema import MessageBodySchema, Violation
 from messagebody.schema.json_schemas import body_json_schema, schema_json_schema
 
-# Violations that a person reads; programs get all of them.
+# The most violations for a person to read; programs get all of them.
 _LISTED = 100
 
 _steps = click.option(
@@ -66,10 +66,10 @@ def validate_command(
       messagebody validate messages/*.json --schema researcher.schema.json
     """
     paths = bodies or ("-",)
-    # It can be read once.
+    # Standard input can be read only once.
     if [*paths, schema].count("-") > 1:
         raise click.UsageError("only one of BODY and schema can come from standard input")
-    # Read once, for its index of patterns is made once and used for all bodies.
+    # Read once, because its index of patterns is made once and used for all bodies.
     wanted = read_schema(schema)
     results = []
     for path in paths:
@@ -79,7 +79,7 @@ def validate_command(
         if not as_json:
             _say_violations(terminal, "" if len(paths) == 1 else path, violations, len(message))
     if as_json:
-        # One body has always had an object of its own, without a list around it.
+        # The JSON for a single body is an object, without a list around it.
         terminal.say_json(results[0] if len(paths) == 1 else results)
     return ExitCode.YES if all(each["valid"] for each in results) else ExitCode.NO
 
@@ -114,7 +114,7 @@ def _as_json(violations: list[Violation]) -> dict[str, Any]:
 @click.option("--json", "as_json", is_flag=True, help="Print the schema as JSON, formatted.")
 @pass_terminal
 def schema_command(terminal: Terminal, schema: str, *, as_json: bool) -> None:
-    """The text says what a valid body has; a person or a model can write a body from it.
+    """The text describes a valid body, so that a person or a model can write one.
 
     \b
       messagebody schema researcher.schema.json
@@ -130,7 +130,7 @@ def schema_command(terminal: Terminal, schema: str, *, as_json: bool) -> None:
 @click.argument("kind", metavar="body|schema", type=click.Choice(["body", "schema"]))
 @output_option
 def json_schema_command(kind: str, output: str | None) -> None:
-    """An editor that has it completes and checks files as you type.
+    """With it, an editor completes and checks files as you type.
 
     \b
       messagebody json-schema body -o .vscode/body.schema.json
@@ -195,7 +195,7 @@ def check_command(
         _write_certificate(terminal, result, certificate)
     changes = suggest(sent, taken, lenient=lenient, limit=_SHOWN) if wants_help else None
     lines = {from_here(consumer): lines_of(consumer)}
-    if not infer:  # a body has parts, too, but not those of its schema
+    if not infer:  # the parts of a body are not those of its schema
         lines[from_here(producer)] = lines_of(producer)
     subject = Subject(from_here(producer), from_here(consumer), lines=lines)
     return answer(terminal, "check", result, form, subject, changes)
@@ -263,7 +263,7 @@ def evolve_command(
     before, after = read_schema(old), read_schema(new)
     result = evolution(before, after, mode, lenient=lenient, steps=steps)
     was, now = from_here(old), from_here(new)
-    # Of FULL, the direction that failed is shown: who sends then depends on the answer.
+    # For FULL, the direction that failed is shown, so the answer decides who sends.
     sent, taken = (was, now) if result.producer is before else (now, was)
     return answer(
         terminal,
@@ -279,9 +279,9 @@ def evolve_command(
 @format_option
 @pass_terminal
 def lint_command(terminal: Terminal, path: str, form: str) -> int:
-    """Every mistake of a schema that is reported is proved. Exit code 1 if there are any.
+    """Every reported mistake of a schema is proved. Exit code 1: there are some.
 
-    In a body, it finds parts whose bytes are of another type than they state, texts that are the
+    In a body, it finds parts whose bytes have another type than the part states, texts that are the
     path of a file, and messages of chat APIs.
 
     \b

@@ -1,4 +1,4 @@
-"""Commands on stored content: offload, inline, fetch, verify, sweep, migrate, present."""
+"""Commands for stored content: offload, inline, fetch, verify, sweep, migrate, present."""
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -72,7 +72,7 @@ def offload_command(
     with their extras. Credentials and endpoints come from the environment and the profile, as
     for every AWS tool: AWS_PROFILE, AWS_ENDPOINT_URL, AWS_REGION.
 
-    After an error the message is unchanged, and the same command sends only the missing parts.
+    After an error, the message is unchanged, and the same command only sends the missing parts.
 
     \b
       messagebody offload message.json --to ./store -o small.json
@@ -83,12 +83,12 @@ def offload_command(
     with progress(terminal, "offloading") as callback:
         result = offload(
             message, store_url(store), threshold=threshold, fit=fit,
-            # A pattern of names never means the unnamed parts; without one, all are meant.
+            # A pattern never matches unnamed parts; without a pattern, all parts are selected.
             names=slashed(names or "**"), unnamed=names is None, content_types=types,
             callback=callback,
         )  # fmt: skip
     write_body(result, body, output, in_place=in_place)
-    # Counted by the difference: there may have been references before.
+    # Counted by the difference, because there may have been references before.
     moved = sum(part.is_reference for part in result) - sum(part.is_reference for part in message)
     if moved:
         terminal.remark(f"{count_of(moved, 'part')} moved")
@@ -141,16 +141,16 @@ def fetch_command(
     terminal: Terminal, body: str, name: str | None, index: int | None, output: str | None,
     allow: tuple[str, ...],
 ) -> None:  # fmt: skip
-    """The content is verified, and the file has all of it or is not written.
+    """The content is verified, and the file is either complete or not written.
 
-    A large part passes through in pieces. Without -o no file is replaced.
+    A large part is copied in pieces. Without -o, no file is replaced.
 
     \b
       messagebody fetch small.json video/talk.mp4 --allow s3://bucket/prefix
       messagebody fetch small.json --index 3 -o talk.mp4 --allow ./store
     """
     part = _part(read_body(body), name, index)
-    # Standard output can't take back what a wrong digest shows to be false: verify it first.
+    # Standard output can't take back wrong content, so it is verified first.
     if output == "-":
         write_out(part.read_bytes(resolver_for(allow)))
         return
@@ -173,7 +173,7 @@ def _unused(part: Part) -> Path:
     if part.path is None:
         raise click.UsageError("the part has no name: give the file to write with -o FILE")
     path = Path(part.path.name)
-    # The sender chose the name; a file of that name may be anybody's.
+    # The sender chose the name, so an existing file with that name may belong to the user.
     if path.exists():
         raise click.UsageError(f"{quote(str(path))} exists; -o FILE replaces a file")
     return path
@@ -241,8 +241,8 @@ def sweep_command(
     """Without --delete, the objects of STORE that no BODY refers to are only listed.
 
     Give every message that is still in use: files, directories of messages, or - for standard
-    input. Objects that they do not mention are garbage. So a file that is not a message stops the
-    sweep before anything is listed. Objects that offloading did not make are never touched.
+    input. All objects that they do not mention are garbage. So a file that is not a message stops
+    the sweep before anything is listed. Objects that offloading did not make are never touched.
 
     Objects of messages still being offloaded are not referenced yet: the grace time protects
     them. With less than 7 days, make sure that nothing is offloaded to STORE meanwhile.
@@ -253,7 +253,7 @@ def sweep_command(
       messagebody sweep s3://bucket/prefix messages/
       messagebody sweep s3://bucket/prefix messages/ archive.json --delete
     """
-    # All names first: an empty directory must not look like "no message is in use".
+    # All names are read first, because an empty directory must not mean "no message is in use".
     files = [*_files(bodies)]
     if not files:
         raise click.UsageError("give every BODY in use: without one, all objects are garbage")
@@ -269,16 +269,16 @@ def sweep_command(
 
 
 def _files(paths: Iterable[str]) -> Iterator[tuple[str, bool]]:
-    """Yield files, and whether the user named them; all below a directory.
+    """Yield files, including all files below a directory, and whether the user named them.
 
-    None may be passed over: the objects it refers to would be deleted.
+    None may be skipped, because its objects would be deleted.
     """
     for path in paths:
         if path == "-" or not Path(path).is_dir():
             yield path, True
             continue
         for each in sorted(Path(path).rglob("*")):
-            # Anything else is read or refused, also a FIFO and a link to nothing.
+            # Anything else is read or refused, even a FIFO or a broken link.
             if not each.is_dir():
                 yield str(each), False
 

@@ -28,13 +28,13 @@ from messagebody.rendering import page
     "--schema",
     metavar="FILE",
     shell_complete=complete_file,
-    help="Show at each part what this schema does not accept.",
+    help="Show at each part how it breaks this schema.",
 )
 @click.option(
     "--against",
     metavar="OLD",
     shell_complete=complete_file,
-    help="Show what is new and what changed since this body.",
+    help="Show new and changed parts since this body.",
 )
 @click.option(
     "--fetch", is_flag=True, help="Read references: public https, and what --allow names."
@@ -56,7 +56,7 @@ def view_command(
       messagebody view new.json --against old.json -o changes.html
     """  # noqa: D205 - the table of commands has the first line
     _check_sources(body, schema, against)
-    # Pages with pictures are megabytes of base64 in a terminal.
+    # In a terminal, pages with pictures would be megabytes of base64.
     if output is None and not in_browser and is_terminal(sys.stdout):
         raise click.UsageError("a page is for a browser; write it with -o FILE, or use --open")
     document = page(
@@ -74,13 +74,13 @@ def view_command(
 
 
 def _check_sources(*paths: str | None) -> None:
-    # The second reader would find it empty, and report an empty file.
+    # The second reader would get no bytes, and report an empty file.
     if paths.count("-") > 1:
         raise click.UsageError("only one of BODY, --schema and --against can be standard input")
 
 
 def _temporary_file() -> str:
-    """Make a file for the page that nobody else can read, and that stays: a browser reads it."""
+    """Make a private file for the page, which is not deleted because a browser reads it."""
     descriptor, path = tempfile.mkstemp(prefix="messagebody-", suffix=".html")
     os.close(descriptor)
     return path

@@ -84,7 +84,7 @@ def _drops_of(key: str, value: Any, message: dict[str, Any], *, typed: bool) -> 
     elif key == "data":
         payload = message.get("payload")
         if php.is_array(payload) and payload:
-            yield Loss("omitted", key, "the row has a payload, which beats it")
+            yield Loss("omitted", key, "the row has a payload, which has priority")
     elif key == "schema" and value != SCHEMA:
         yield Loss("converted", key, f"its value is never checked; {SCHEMA} is written")
     elif key == "version" and value != VERSION:

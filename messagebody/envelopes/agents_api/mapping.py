@@ -272,7 +272,7 @@ def _rebuilt(body: MessageBody, sidecar: dict[str, Any]) -> Envelope | None:
         envelope["metadata"] = _metadata(body, sidecar)
         return _spelled(normalize(envelope), envelope)
     except (MessageBodyError, LookupError, TypeError, ValueError, AttributeError):
-        return None  # somebody edited what belongs together; the body travels whole instead
+        return None  # the parts were edited and no longer fit, so the whole body is carried
 
 
 def _payload(body: MessageBody, sidecar: dict[str, Any]) -> Any:

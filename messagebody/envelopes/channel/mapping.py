@@ -275,7 +275,7 @@ def _rebuilt(body: MessageBody, sidecar: dict[str, Any]) -> Chat | None:
             _attach(chat, kind, put_parts(_attached(chat, kind), sidecar["attachments"], body))
         return chat if _kind(chat) == kind and php.find_unencodable(chat) is None else None
     except (MessageBodyError, LookupError, TypeError, ValueError, AttributeError):
-        return None  # somebody edited what belongs together; the body travels whole instead
+        return None  # the parts were edited and no longer fit, so the whole body is carried
 
 
 def _say(chat: Chat, place: Any, text: str) -> None:

@@ -173,7 +173,7 @@ def _claims(
 ) -> Iterator[tuple[str, str, str]]:
     claims = value.get("authentication")
     if not isinstance(claims, dict) or not claims:
-        yield "auth-missing", "/authentication", "nobody says who sent this"
+        yield "auth-missing", "/authentication", "nothing shows who sent this"
         return
     for check, claim, stated in (
         ("auth-persona", "sender_persona", "source_agent"),

@@ -240,7 +240,7 @@ class AuditLog:
         # The readable log can be made from the record, so the two can be compared byte by byte.
         expected = b"".join(self._entries(lines))
         if expected != _content(log):
-            found.append(Flaw(None, f"{log.name} doesn't say what {record.name} does"))
+            found.append(Flaw(None, f"{log.name} differs from {record.name}"))
         return found
 
     def _entries(self, lines: list[bytes]) -> Iterator[bytes]:

@@ -94,7 +94,7 @@ def _parentage(message: dict[str, Any], parent: Parent, sequence: int) -> Iterat
     if "parent_message_id" not in metadata or not isinstance(named, str | None):
         return
     if sequence == 1 and named is not None:
-        yield "M005", place, f"the first message answers none, got {shown(named)}"
+        yield "M005", place, f"the first message has no parent, got {shown(named)}"
     if sequence > 1 and parent is None:
         yield "M004", place, f"an earlier message's id is expected, got {shown(named)}"
 
@@ -146,7 +146,7 @@ def _handover(message: dict[str, Any], parent: dict[str, Any]) -> Iterator[Probl
         return
     # 1 and true are equal in Python, but different values in a message.
     if not strict_json.same(received["content"], sent["content"]):
-        yield "C006", "/input/content", "it is not what the parent put out"
+        yield "C006", "/input/content", "it is not the parent's output"
 
 
 _MENTION = re.compile(
@@ -448,7 +448,11 @@ def iter_audit_problems(
     if not isinstance(reasoning, str):
         return
     if not reasoning.strip():
-        yield "A002", "/audit/reasoning", "it is blank; it says which rules were applied and why"
+        yield (
+            "A002",
+            "/audit/reasoning",
+            "it is blank; it must name the applied rules and the reasons",
+        )
     elif rule_names is not None and not _names_any(reasoning, rule_names):
         yield "A002", "/audit/reasoning", "it names none of the governance rules"
 

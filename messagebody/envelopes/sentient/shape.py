@@ -124,7 +124,7 @@ def iter_shape_problems(message: dict[str, Any]) -> Iterator[Problem]:
 def _problem(broken: Violation) -> Problem:
     if broken.missing is not None:
         place = broken.where + pointer(broken.missing)
-        return "S001", place, "it is missing; null stands for what does not apply"
+        return "S001", place, "it is missing; write null if it does not apply"
     if broken.keyword == "type" and broken.value is None:
         return "S004", broken.where, broken.problem
     return _CHECKS[broken.keyword], broken.where, broken.problem

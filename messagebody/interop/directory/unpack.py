@@ -259,7 +259,7 @@ def _check_clashes(names: list[str], fold: Callable[[str], str]) -> Iterator[Ref
     for name in names:
         first = folded.setdefault(fold(name), name)
         if first != name:
-            yield Refusal(name, f"{quote(first)} is the same file where case is folded")
+            yield Refusal(name, f"{quote(first)} is the same file if case is ignored")
     for name in names:
         for above in ancestors(name):
             if fold(above) in folded:

@@ -310,7 +310,7 @@ class TestRecord:
         text = record.with_suffix(".log")
         text.write_text(text.read_text().replace("STATUS: failed", "STATUS: success"))
         (flaw,) = log.flaws(DAY)
-        assert flaw.problem == "20260127.log doesn't say what 20260127.jsonl does"
+        assert flaw.problem == "20260127.log differs from 20260127.jsonl"
 
     def test_a_writer_that_died_leaves_a_line_that_is_told(
         self, log: sentient.AuditLog, record: Path
