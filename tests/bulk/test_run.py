@@ -521,9 +521,12 @@ def test_ctrl_c_finishes_what_is_in_work(tmp_path: Path) -> None:
     found = [MessageBody([Part(f"wait {begun} {go_on}")]), *bodies(60)]
     write_log(tmp_path / "a.jsonl", found)
     program = (
+        "import signal\n"
         "from messagebody import bulk\n"
         "from tests.bulk import functions\n"
         "if __name__ == '__main__':\n"
+        "    # Jobs that a shell runs in the background ignore it.\n"
+        "    signal.signal(signal.SIGINT, signal.default_int_handler)\n"
         f"    bulk.map({str(tmp_path / 'a.jsonl')!r}, functions.waiting, workers=1,\n"
         f"             out={str(tmp_path / 'out')!r}, shard_bytes={SMALL})\n"
     )

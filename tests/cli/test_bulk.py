@@ -4,6 +4,7 @@ import json
 import os
 import signal
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ import pytest
 from messagebody import MessageBody, Part
 from tests.bulk.helpers import SCHEMA, bodies, errors, results, tree, write_log
 from tests.cli.test_commands import Shell
-from tests.cli.test_processes import COMMAND, on_a_terminal
+from tests.cli.test_processes import COMMAND, INTERRUPTIBLE, on_a_terminal
 
 
 @pytest.fixture
@@ -118,8 +119,8 @@ def test_ctrl_c_says_how_to_go_on(shell: Shell, tmp_path: Path) -> None:
                "--shard-size", "8000", *ONE]  # fmt: skip
     root = str(Path(__file__).parents[2])
     child = subprocess.Popen(
-        [*COMMAND, *mapping], stderr=subprocess.PIPE, text=True, start_new_session=True,
-        env={**os.environ, "PYTHONPATH": root},
+        [sys.executable, "-c", INTERRUPTIBLE, *mapping], stderr=subprocess.PIPE, text=True,
+        start_new_session=True, env={**os.environ, "PYTHONPATH": root},
     )  # fmt: skip
     while not (tmp_path / "begun").exists():
         assert child.poll() is None

@@ -14,6 +14,13 @@ import pytest
 from messagebody import MessageBody, Part
 
 COMMAND = [sys.executable, "-m", "messagebody"]
+# Tests in the background ignore SIGINT, and so would the commands that they start.
+INTERRUPTIBLE = """
+import signal
+signal.signal(signal.SIGINT, signal.default_int_handler)
+from messagebody.cli import main
+main()
+"""
 
 
 def on_a_terminal(*arguments: str, **environment: str) -> tuple[int, str]:
@@ -156,15 +163,8 @@ def test_output_into_a_process_substitution(message: str, tmp_path: Path) -> Non
 )
 def test_signals_end_without_a_traceback(number: int, code: int, tmp_path: Path) -> None:
     """While it waits for input; and what was begun is removed."""
-    # Tests in the background ignore SIGINT, and so would the commands that they start.
-    program = """
-import signal
-signal.signal(signal.SIGINT, signal.default_int_handler)
-from messagebody.cli import main
-main()
-"""
     with subprocess.Popen(
-        [sys.executable, "-c", program, "unpack", "-", str(tmp_path / "out")],
+        [sys.executable, "-c", INTERRUPTIBLE, "unpack", "-", str(tmp_path / "out")],
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
     ) as process:  # fmt: skip
         assert process.stdin is not None
