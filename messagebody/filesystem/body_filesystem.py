@@ -293,8 +293,12 @@ class MessageBodyFileSystem(BodyView):
         writer = self._writer_at(path)
         if writer is None:
             return super().info(path, **options)
+        try:
+            now = {"name": path, "size": writer.size, "type": "file"}
+        except ValueError:  # another thread has closed it since
+            return super().info(path, **options)
         there = super().info(path, **options) if self._has(path) else {}
-        return there | {"name": path, "size": writer.size, "type": "file"}
+        return there | now
 
     def exists(self, path: str, **options: Any) -> bool:
         """Tell whether there is a file or directory, or a file open for writing."""

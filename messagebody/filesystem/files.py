@@ -97,7 +97,9 @@ class Writing:
         self._autocommit = autocommit
         self._content: bytes | Offloaded | None = None
         self._discarded = False
-        self._entry = filesystem._writing[path] = weakref.ref(self)
+        self._entry = weakref.ref(self)
+        with filesystem.body._parts.lock:
+            filesystem._writing[path] = self._entry
         self.closers: list[Callable[[], Any]] = []
         """What closes what is wrapped around the file, outermost last."""
 
@@ -155,9 +157,11 @@ class Writing:
         self._forget()
 
     def _forget(self) -> None:
-        # By the reference: what is collected can't be reached by it any more.
-        if self._filesystem._writing.get(self.path) is self._entry:
-            del self._filesystem._writing[self.path]
+        filesystem = self._filesystem
+        with filesystem.body._parts.lock:  # another thread may begin to write the same file
+            # By the reference: what is collected can't be reached by it any more.
+            if filesystem._writing.get(self.path) is self._entry:
+                del filesystem._writing[self.path]
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         if kind is not None:

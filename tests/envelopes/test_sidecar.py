@@ -160,7 +160,7 @@ class TestViews:
     def test_edited_content_is_a_conflict(self, format_: Any, example: Any, place: Any) -> None:
         body = self.received(format_, example)
         body[0] = Part('{"task": "Something else"}', content_type="application/json")
-        with pytest.raises(EnvelopeError, match="unnamed part 0, which contradicts the message in /") as caught:
+        with pytest.raises(EnvelopeError, match="unnamed part 0, which contradicts") as caught:
             format_.from_body(body)
         assert caught.value.findings == ("unnamed part 0",)
 

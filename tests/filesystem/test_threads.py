@@ -208,6 +208,24 @@ def test_nothing_that_is_appended_is_lost(kind: str) -> None:
     assert len({*fs.cat_file("/log").split()}) == 50 * WRITERS
 
 
+def test_a_file_is_described_while_another_thread_closes_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def find_and_close(path: str) -> Any:
+        found = real(path)
+        if found is not None:
+            found.close()
+        return found
+
+    fs = MessageBody([Part(b"x", name="/log")]).fs
+    real = fs._writer_at
+    file = fs.open("/log", "ab")
+    file.write(b"y")
+    monkeypatch.setattr(fs, "_writer_at", find_and_close)
+    assert fs.info("/log")["size"] == 2
+    assert file.closed
+
+
 def test_directories_are_made_and_removed() -> None:
     fs = MessageBody().fs
 
