@@ -177,7 +177,9 @@ class BodyView(AbstractFileSystem):  # type: ignore[misc]
         path = self._strip_protocol(path)
         part = self._part(path)
         if part is None:
-            self._check_there(path)
+            # Not by `_check_there`: another thread may have made a file since.
+            if not self._is_directory(path):
+                fail(self._why_missing(path), path)
             return _directory(path)
         described = _described(part._record, path)
         described["index"] = self.body.index(self._name(path))

@@ -226,6 +226,23 @@ def test_a_file_is_described_while_another_thread_closes_it(
     assert file.closed
 
 
+def test_a_file_that_another_thread_makes_is_not_a_directory(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def look_and_write(path: str) -> Any:
+        found = real(path)
+        body.add(b"x", name=path)
+        return found
+
+    body = MessageBody()
+    fs = body.fs
+    real = fs._part
+    monkeypatch.setattr(fs, "_part", look_and_write)
+    assert not fs.isdir("/new")
+    with pytest.raises(FileNotFoundError):
+        fs.info("/log")
+
+
 def test_directories_are_made_and_removed() -> None:
     fs = MessageBody().fs
 
