@@ -193,7 +193,7 @@ def _joined_requirements(
     budget: Budget,
 ) -> list[SchemaPart]:
     """Return the parts that hold a requirement of each side and accept nothing new."""
-    needed, taken = [], Profile.of(accepted)
+    needed, taken = [], Profile(accepted)
     for a, b in product(mine, theirs):
         if (a.name is None) == (b.name is None):
             names = [part.name for part in (a, b) if part.name is not None]
@@ -202,7 +202,7 @@ def _joined_requirements(
                 name, _union(sorted([a.content_type, b.content_type]), content_type_pattern)
             )
             budget.spend(_PER_PART * len(accepted))
-            if Decision(Profile.of([both]), taken, budget).answer(0).is_refuted:
+            if Decision(Profile([both]), taken, budget).answer(0).is_refuted:
                 needed.append(attrs.evolve(both, required=True))
     return needed
 
@@ -287,7 +287,7 @@ def _without(kept: list[SchemaPart], part: SchemaPart, budget: Budget) -> list[S
 def _is_met(producer: Sequence[SchemaPart], consumer: Sequence[SchemaPart], budget: Budget) -> bool:
     """Tell whether every body of a producer meets the last part of a consumer."""
     budget.spend(_PER_PART * len(producer))
-    decision = Decision(Profile.of(producer), Profile.of(consumer), budget)
+    decision = Decision(Profile(producer), Profile(consumer), budget)
     return decision.answer(len(producer) + len(consumer) - 1).is_refuted
 
 
@@ -296,5 +296,5 @@ def _is_accepted(
 ) -> bool:
     """Tell whether a consumer accepts all that the last part of a producer accepts."""
     budget.spend(_PER_PART * len(producer))
-    decision = Decision(Profile.of(producer), Profile.of(consumer), budget)
+    decision = Decision(Profile(producer), Profile(consumer), budget)
     return decision.answer(len(producer) - 1).is_refuted

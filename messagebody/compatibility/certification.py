@@ -104,7 +104,7 @@ class _Maker:
         # What the checker adds for a lenient consumer, in the same order.
         if lenient:
             self._taken += [("/**", "*/*"), (None, "*/*")]
-        taking = Profile.of([*consumer.parts, *IGNORED]) if lenient else consumer.profile
+        taking = Profile([*consumer.parts, *IGNORED]) if lenient else consumer.profile
         self._profiles: tuple[Profile, Profile] = producer.profile, taking
 
     def proof(self) -> dict[str, Any]:
@@ -165,7 +165,10 @@ class _Maker:
         pairs = list(product(inner, outer))
         sent, taken = self._profiles
         # What a glance shows is proved without a look at the others.
-        held = next((pair for pair in pairs if is_any_held(sent, pair[:1], taken, pair[1:])), None)
+        held = next(
+            ((i, j) for i, j in pairs if is_any_held((sent.parts[i],), (taken.parts[j],))),
+            None,
+        )
         for i, j in pairs if held is None else [held]:
             words = self._contained(i, j)
             if words is not None:

@@ -238,10 +238,7 @@ def lenient_schema(schema: MessageBodySchema) -> MessageBodySchema:
 
 
 def _decide(decision: Decision) -> tuple[Verdict, Types | None]:
-    # Most pairs that never fit are settled here, without a table of either schema.
-    body = decision.refusal()
-    if body is not None:
-        return Verdict.NEVER, body
+    body = None
     try:
         body = decision.counterexample()
         if body is None:

@@ -126,7 +126,7 @@ class SchemaMatrix:
     def put_producer(self, number: int, schema: MessageBodySchema) -> None:
         """Add a producer; its number is free."""
         with self._lock:
-            self._matrix.put_producer(number, Profile.of(schema.parts))
+            self._matrix.put_producer(number, Profile(schema.parts))
             self._column.cache_clear()
 
     def put_consumer(self, number: int, schema: MessageBodySchema) -> None:
@@ -150,7 +150,7 @@ class SchemaMatrix:
     def row(self, producer: MessageBodySchema) -> Row:
         """Return what is known of all consumers and one producer."""
         with self._lock:
-            return self._row(Profile.of(producer.parts))
+            return self._row(Profile(producer.parts))
 
     def column(self, consumer: MessageBodySchema) -> Row:
         """Return what is known of all producers and one consumer."""
@@ -158,7 +158,7 @@ class SchemaMatrix:
             return self._column(self._taking(consumer))
 
     def _taking(self, schema: MessageBodySchema) -> Profile:
-        return Profile.of((lenient_schema(schema) if self._lenient else schema).parts)
+        return Profile((lenient_schema(schema) if self._lenient else schema).parts)
 
 
 @attrs.frozen

@@ -177,7 +177,7 @@ class _Trial:
             parts: what became of each part; None where it was dropped.
         """
         kept = [part for part in parts if part is not None]
-        decision = Decision(Profile.of(kept), self._consumer, self._budget)
+        decision = Decision(Profile(kept), self._consumer, self._budget)
         try:
             # A hard trial leaves something to those that follow it.
             with self._budget.share(self._budget.left // _SHARE):

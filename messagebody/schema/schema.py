@@ -172,7 +172,7 @@ class MessageBodySchema(Sequence[SchemaPart]):
     @cached_property
     def profile(self) -> Any:
         """The schema prepared for comparing schemas, once: see `check`."""
-        return leaf("Profile").of(self.parts)
+        return leaf("Profile")(self.parts)
 
     def __len__(self) -> int:
         return len(self.parts)

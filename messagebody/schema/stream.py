@@ -93,7 +93,7 @@ class Stream:
         self._profile = schema.profile
         self._seen: list[_Seen] = []
         self._names: set[str] = set()
-        self._pair = Pair(self._profile, Profile((), (), ()), Budget(steps))
+        self._pair = Pair(self._profile, Profile(), Budget(steps))
         self._missing = self._pair.required
         self._status = self._outlook()
 

@@ -18,7 +18,7 @@ from messagebody.solver.profile import PartType, Profile, Types
 from messagebody.solver.satisfy import Pair, Problem
 from messagebody.solver.screen import NONE, OPEN, Answer, Screen
 
-NOTHING: Final = Profile((), (), ())
+NOTHING: Final = Profile()
 """The empty schema, which rejects every part."""
 
 # Two rounds: an eighth of a fair share finds what is easy, the rest goes to what is hard.
@@ -61,17 +61,13 @@ class Decision:
         count = len(self.producer)
         return [*range(count), *[count + wanted for wanted in self.consumer.required_parts]]
 
-    def refusal(self) -> Types | None:
-        """Return a body valid for the producer if a glance shows that none is valid for both.
-
-        None: there may be a body valid for both, or none that is valid for the producer.
-        """
+    @cached_property
+    def is_apart(self) -> bool:
+        """Whether a glance shows that no body is valid for both."""
         producer, consumer = self.producer, self.consumer
-        if self._is_small and (
+        return self._is_small and (
             is_any_apart(producer, consumer) or is_any_apart(consumer, producer)
-        ):
-            return producer.easy_body
-        return None
+        )
 
     def counterexample(self) -> Types | None:
         """Return a body valid for the producer and not for the consumer; None if there is none.
@@ -79,8 +75,11 @@ class Decision:
         Raises:
             OutOfBudget: none was found before the budget ended.
         """
+        # Most pairs are settled by these two, without a table of either schema.
         if self._is_small and fits(self.producer, self.consumer):
             return None
+        if self.is_apart and self.producer.easy_body is not None:
+            return self.producer.easy_body
         # A counterexample found is certain, even if another question stayed open.
         is_settled = True
         for _, answer in self.settle():
@@ -150,6 +149,8 @@ class Decision:
         Raises:
             OutOfBudget: the budget ended first.
         """
+        if self.is_apart:
+            return None
         answer = self._shared
         if answer.is_settled:
             return answer.body
@@ -235,8 +236,9 @@ class Decision:
         """Tell whether a glance settles a question with no."""
         producer, consumer = self.producer, self.consumer
         if wanted < 0:
-            return is_any_held(producer, (position,), consumer, range(len(consumer.names)))
-        return is_any_held(producer, producer.required_parts, consumer, (wanted,))
+            return is_any_held((producer.parts[position],), consumer.parts)
+        sent = [part for part in producer.parts if part.required]
+        return is_any_held(sent, (consumer.parts[wanted],))
 
     def _search_all(self, left: list[int]) -> Iterator[tuple[int, Answer]]:
         """Search at all positions, in rounds; the last round may take all that is left."""

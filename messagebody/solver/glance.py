@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from messagebody.solver.containment import is_held
-from messagebody.solver.profile import Profile
+from messagebody.solver.profile import Profile, SchemaPartLike
 
 _FEW: Final = 1024
 """Pairs of parts that are worth a glance; in larger schemas a part is looked up, not compared."""
@@ -17,46 +17,49 @@ _FEW: Final = 1024
 
 def is_small(one: Profile, other: Profile) -> bool:
     """Tell whether each part of a schema can be compared with each of another."""
-    return len(one.names) * len(other.names) <= _FEW
+    return len(one.parts) * len(other.parts) <= _FEW
 
 
 def fits(producer: Profile, consumer: Profile) -> bool:
     """Tell whether each part is accepted, and each required part met, by one of the other side."""
-    taken, sent = range(len(consumer.names)), producer.required_parts
-    # A loop in place of the first `all`: its generator would take as long as the glances.
-    for i in range(len(producer.names)):
-        if not is_any_held(producer, (i,), consumer, taken):
+    # Loops in place of `all`: its generator would take as long as the glances.
+    for part in producer.parts:
+        if not is_any_held((part,), consumer.parts):
             return False
-    return all(is_any_held(producer, sent, consumer, (j,)) for j in consumer.required_parts)
+    sent = [part for part in producer.parts if part.required]
+    for wanted in consumer.parts:
+        if wanted.required and not is_any_held(sent, (wanted,)):
+            return False
+    return True
 
 
-def is_any_held(inner: Profile, held: Iterable[int], outer: Profile, by: Iterable[int]) -> bool:
-    """Tell whether one of some parts of a schema accepts all that one of another one accepts."""
-    for i in held:
-        name, kind = inner.names[i], inner.types[i]
-        for j in by:
+def is_any_held(held: Iterable[SchemaPartLike], by: Iterable[SchemaPartLike]) -> bool:
+    """Tell whether one of some schema parts accepts all that one of others accepts."""
+    for inner in held:
+        name, kind = inner.name_pattern, inner.content_type_pattern
+        for outer in by:
+            theirs, type_ = outer.name_pattern, outer.content_type_pattern
             # Equal patterns are mostly the same object.
-            type_ = outer.types[j]
-            if type_ is not kind and not is_held(type_, kind):
+            if theirs is not name and (name is None or theirs is None or not is_held(theirs, name)):
                 continue
-            theirs = outer.names[j]
-            if theirs is name:
-                return True
-            if name is not None and theirs is not None and is_held(theirs, name):
+            if type_ is kind or is_held(type_, kind):
                 return True
     return False
 
 
 def is_any_apart(one: Profile, other: Profile) -> bool:
     """Tell whether a required part of a schema accepts nothing that any part of another accepts."""
-    return any(_is_apart(one, index, other) for index in one.required_parts)
+    return any(part.required and _is_apart(part, other.parts) for part in one.parts)
 
 
-def _is_apart(one: Profile, index: int, other: Profile) -> bool:
-    name, kind = one.names[index], one.types[index].prefix
+def _is_apart(part: SchemaPartLike, others: Iterable[SchemaPartLike]) -> bool:
+    name, kind = part.name_pattern, part.content_type_pattern.prefix
     first = None if name is None else name.prefix
-    for theirs, type_ in zip(other.names, other.types, strict=True):
-        if (name is None) is not (theirs is None) or not _begin_alike(kind, type_.prefix):
+    for other in others:
+        theirs = other.name_pattern
+        if (name is None) is not (theirs is None):
+            continue
+        if not _begin_alike(kind, other.content_type_pattern.prefix):
             continue
         if first is None or theirs is None or _begin_alike(first, theirs.prefix):
             return False

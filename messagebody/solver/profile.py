@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from functools import cached_property
-from typing import NamedTuple, Protocol, Self
+from typing import NamedTuple, Protocol
 
 import attrs
 
@@ -40,36 +40,41 @@ Types = list[PartType]
 """The parts of a body."""
 
 
+def _as_tuple(parts: Iterable[SchemaPartLike]) -> tuple[SchemaPartLike, ...]:
+    return tuple(parts)
+
+
 @attrs.frozen(slots=False)
 class Profile:
-    """The patterns of a schema, column by column, and what follows from each by itself.
+    """The parts of a schema, and what follows from each by itself.
 
     What follows is worked out when it is first asked for: schemas that fit part by part need none.
 
     Arguments:
-        names: the name pattern of each schema part, None for one that wants no name.
-        types: the content-type pattern of each schema part.
-        required: whether each schema part is required.
+        parts: the schema parts.
     """
 
-    names: tuple[NamePattern | None, ...]
-    types: tuple[ContentTypePattern, ...]
-    required: tuple[bool, ...]
+    parts: tuple[SchemaPartLike, ...] = attrs.field(converter=_as_tuple, default=())
 
-    @classmethod
-    def of(cls, schema_parts: Iterable[SchemaPartLike]) -> Self:
-        """Make the profile of the parts of a schema."""
-        parts = list(schema_parts)
-        return cls(
-            tuple([part.name_pattern for part in parts]),
-            tuple([part.content_type_pattern for part in parts]),
-            tuple([part.required for part in parts]),
-        )
+    @cached_property
+    def names(self) -> tuple[NamePattern | None, ...]:
+        """The name pattern of each schema part, None for one that wants no name."""
+        return tuple([part.name_pattern for part in self.parts])
+
+    @cached_property
+    def types(self) -> tuple[ContentTypePattern, ...]:
+        """The content-type pattern of each schema part."""
+        return tuple([part.content_type_pattern for part in self.parts])
+
+    @cached_property
+    def required(self) -> tuple[bool, ...]:
+        """Whether each schema part is required."""
+        return tuple([part.required for part in self.parts])
 
     @cached_property
     def required_parts(self) -> list[int]:
         """The positions of the required schema parts."""
-        return [i for i, required in enumerate(self.required) if required]
+        return [i for i, part in enumerate(self.parts) if part.required]
 
     @cached_property
     def samples(self) -> list[str | None]:
@@ -83,8 +88,9 @@ class Profile:
     def easy_body(self) -> Types | None:
         """A valid body: the sample of each required part; None if samples don't make one."""
         body = [
-            PartType(_sample(self.names[index], index), likely_type(self.types[index]))
-            for index in self.required_parts
+            PartType(_sample(part.name_pattern, i), likely_type(part.content_type_pattern))
+            for i, part in enumerate(self.parts)
+            if part.required
         ]
         names = [part.name for part in body if part.name is not None]
         is_valid = all(part.content_type and part.name != "" for part in body)
@@ -106,7 +112,7 @@ class Profile:
 
     def __len__(self) -> int:
         """Return the number of schema parts."""
-        return len(self.names)
+        return len(self.parts)
 
 
 def _sample(pattern: NamePattern | None, place: int) -> str | None:
