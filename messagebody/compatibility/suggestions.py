@@ -17,7 +17,7 @@ from messagebody.compatibility.inclusion import Compatibility, check
 from messagebody.globs import content_type_pattern
 from messagebody.schema import MessageBodySchema, SchemaPart
 from messagebody.solver.budget import DEFAULT_STEPS, Budget, OutOfBudget
-from messagebody.solver.containment import contains
+from messagebody.solver.containment import are_disjoint, contains
 from messagebody.solver.decision import NOTHING, Decision
 from messagebody.solver.profile import Profile
 
@@ -131,11 +131,14 @@ def suggest(
         for reason in result.reasons
         if reason.consumer_index is not None
     ]
-    options = [
-        list(_options(index, part, index in rejected, wanted, consumer, converters))
-        for index, part in enumerate(producer)
-    ]
     trial = _Trial(producer, result.consumer.profile, Budget(steps))
+    options = []
+    for index, part in enumerate(producer):
+        known = list(_options(index, part, index in rejected, wanted, consumer, converters))
+        # A change of another part may leave nothing of this one that is rejected.
+        if index in rejected and index in trial.contested:
+            known.insert(0, _Option((), part))
+        options.append(known)
     found: list[Suggestion] = []
     for choice in islice(_cheapest_first(options), _TRIED):
         edits = tuple(edit for option in choice for edit in option.edits)
@@ -166,6 +169,7 @@ class _Trial:
         # A part that never occurred before need not occur after the change.
         before = Decision(producer.profile, NOTHING, budget)
         self._alive = [before.occurrence(index).is_found for index in range(len(producer))]
+        self.contested = set(_contested(producer, before))
 
     def is_remedy(self, parts: Sequence[SchemaPart | None]) -> bool:
         """Tell whether a changed producer fits, and can still send all that it could.
@@ -192,6 +196,21 @@ class _Trial:
                 )
         except OutOfBudget:
             return False
+
+
+def _contested(producer: MessageBodySchema, decision: Decision) -> Iterator[int]:
+    """Yield the parts that accept a name which another required part needs."""
+    try:
+        names = decision.critical_names
+    except OutOfBudget:
+        return
+    needs = [[part.required and part.accepts_name(name) for part in producer] for name in names]
+    for index, part in enumerate(producer):
+        if any(
+            part.accepts_name(name) and any(need[:index] + need[index + 1 :])
+            for name, need in zip(names, needs, strict=True)
+        ):
+            yield index
 
 
 def _senders(result: Compatibility) -> Iterator[int]:
@@ -232,6 +251,10 @@ def _options(
                 found.append(_Option(edits, after))
     if is_rejected:
         found.append(_Option((Edit("drop", index, part, None),), None))
+    # The rest of it may go to what is required already, so that it need not lie inside.
+    elif not part.required and any(_may_meet(part, target) for target in wanted):
+        promised = attrs.evolve(part, required=True)
+        found.append(_Option((Edit("require", index, part, promised),), promised))
     yield from dict.fromkeys(sorted(found, key=lambda option: len(option.edits)))
 
 
@@ -261,6 +284,14 @@ def _is_named_inside(part: SchemaPart, target: SchemaPart) -> bool:
     if part.name_pattern is None or target.name_pattern is None:
         return part.name_pattern is target.name_pattern
     return bool(contains(target.name_pattern, part.name_pattern))
+
+
+def _may_meet(part: SchemaPart, target: SchemaPart) -> bool:
+    if are_disjoint(part.content_type_pattern, target.content_type_pattern):
+        return False
+    if part.name_pattern is None or target.name_pattern is None:
+        return part.name_pattern is target.name_pattern
+    return not are_disjoint(part.name_pattern, target.name_pattern)
 
 
 def _made_of(part: SchemaPart, converters: Mapping[str, Sequence[str]]) -> Iterator[str]:

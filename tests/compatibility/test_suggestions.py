@@ -57,8 +57,20 @@ class TestKinds:
         found = first(schema(("/a", "text/x")), schema(("/a", "text/*", True)))
         assert found == "always send producer part 0 '/a' text/x"
 
+    def test_require_a_part_of_which_the_rest_is_sent_already(self) -> None:
+        """It has one more name than is wanted, which another required part takes."""
+        sent = [("/b", "image/png", True), ("/{b,z}", "text/*")]
+        found = first(schema(*sent), schema(*sent, ("/z", "text/*", True)))
+        assert found == "always send producer part 1 '/{b,z}' text/*"
+
 
 class TestRanking:
+    def test_a_change_of_one_part_may_help_another(self) -> None:
+        """Both parts are rejected, and both need the one name, so one type is enough."""
+        producer = schema(("/b", "text/*", True), ("/b", "text/html", True))
+        consumer = schema(("/b", "text/plain", True))
+        assert first(producer, consumer) == ("convert producer part 1 '/b' text/html to text/plain")
+
     def test_several_edits_and_the_fewest_first(self) -> None:
         """Each suggestion makes the pair fit, and none holds another."""
         producer = schema((None, "text/markdown", True), ("/source/*", "text/*"))
