@@ -80,7 +80,7 @@ def require_iterable(
     """
     if isinstance(values, list | tuple):  # nearly always; the checks below take ten times longer
         return values
-    # These are iterable, but their items are characters and keys, which nobody wants.
+    # These are iterable, but their items are characters and keys, and so not what the caller means.
     if isinstance(values, (*_JSON_TEXT, Mapping)) or not isinstance(values, Iterable):
         raise InvalidArgument(expected, values, _body_hint(values) if hint is None else hint)
     return values

@@ -6,7 +6,7 @@ from typing import Final
 
 _CUT = 200
 _LONGEST_URL = 8192
-"""The most characters of a URL to show; nobody reads a longer one."""
+"""The most characters of a URL to show; a longer one would hide the rest of an error."""
 # Cc controls, Cf formats (bidirectional marks among them), Cs surrogates, Zl and Zp separators.
 _HIDDEN_CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
 # It begins only where no scheme could have begun before, so that a long run is scanned once.

@@ -255,7 +255,7 @@ def _of_lines(
             yield BadLine.of(place, _too_long(limits))
         else:
             message = Message(place, line.strip(), member, limits)
-            # Held by nobody else while it is worked on, and by nobody while the next one is read.
+            # So that the text is freed before the next message is read: it may be large.
             del line
             yield message if message.document else None
             del message

@@ -147,7 +147,11 @@ class BodyView(AbstractFileSystem):  # type: ignore[misc]
         return self.body._parts.is_directory(_with_slash(self._name(path)))
 
     def _check_there(self, path: str) -> None:
-        if not self._has(path) and not self._is_directory(path):
+        if not self._has(path):
+            self._check_directory(path)
+
+    def _check_directory(self, path: str) -> None:
+        if not self._is_directory(path):
             fail(self._why_missing(path), path)
 
     def ls(self, path: str, detail: bool = True, **_: Any) -> list[Any]:
@@ -177,9 +181,8 @@ class BodyView(AbstractFileSystem):  # type: ignore[misc]
         path = self._strip_protocol(path)
         part = self._part(path)
         if part is None:
-            # Not by `_check_there`: another thread may have made a file since.
-            if not self._is_directory(path):
-                fail(self._why_missing(path), path)
+            # A directory is needed: another thread may have made a file of this name since.
+            self._check_directory(path)
             return _directory(path)
         described = _described(part._record, path)
         described["index"] = self.body.index(self._name(path))
