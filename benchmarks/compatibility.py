@@ -40,6 +40,7 @@ _KINDS = (
     "application/pdf", "audio/*", "application/vnd.acme.report+json",
 )  # fmt: skip
 _PATIENCE = 10.0
+_CALLS = 5
 _CASES = Path(__file__).parents[1] / "tests" / "vectors" / "compat_cases.json"
 
 
@@ -100,15 +101,25 @@ def forget() -> None:
 
 
 def cold() -> None:
-    """Measure `check` on the corpus, everything forgotten before each pair."""
+    """Measure `check` on the corpus, everything forgotten before each call.
+
+    Of several calls for a pair the fastest counts: a call takes a few microseconds, so whatever
+    else the machine does would be half of it.
+    """
     times, verdicts = [], Counter[str]()
     for producer, consumer in realistic_pairs(3_000):
-        forget()
-        schemas = MessageBodySchema(producer), MessageBodySchema(consumer)
-        start = time.process_time_ns()
-        result = check(*schemas)
-        times.append((time.process_time_ns() - start) / 1e9)
-        verdicts[result.verdict.value] += 1
+        taken = []
+        for _ in range(_CALLS):
+            forget()
+            schemas = MessageBodySchema(producer), MessageBodySchema(consumer)
+            start = time.process_time_ns()
+            result = check(*schemas)
+            taken.append((time.process_time_ns() - start) / 1e9)
+            verdict = result.verdict.value
+            # Freed here, so that it is not part of the next call.
+            del result
+        times.append(min(taken))
+        verdicts[verdict] += 1
     times.sort()
     rows = [
         [
@@ -120,7 +131,7 @@ def cold() -> None:
         ]
     ]
     print_table(
-        "One pair, cold: 3,000 pairs of 3 to 10 parts",
+        f"One pair, cold: 3,000 pairs of 3 to 10 parts, the fastest of {_CALLS} calls",
         ["median", "75 %", "90 %", "slowest", "verdicts"],
         rows,
     )
