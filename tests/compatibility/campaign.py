@@ -1,7 +1,9 @@
 """A campaign of random pairs: `check` against brute force, and its certificates against `verify`.
 
 `python -m tests.compatibility.campaign --pairs 1000000` decides each pair twice and compares the
-verdict; of every fourth pair it compares the counterexample and the example too. `--always 100000`
+verdict; of every fourth pair it compares the counterexample and the example too. Brute force tries
+a pool of names. Where it finds no body that is valid for both, and `check` shows one of other names
+that brute force calls valid, the verdict counts as right. `--always 100000`
 goes on until so many pairs were *always*, and verifies a certificate for each. Both print counts,
 and fail on a single mistake.
 """
@@ -18,7 +20,7 @@ from concurrent.futures import ProcessPoolExecutor
 import attrs
 
 from messagebody.certificates import verify
-from messagebody.compatibility import check
+from messagebody.compatibility import Compatibility, check
 from messagebody.schema import MessageBodySchema
 from tests.compatibility import generators, oracle
 
@@ -51,22 +53,33 @@ def compared(number: int) -> tuple[str, str | None]:
     a, b = _pair(number)
     expected = oracle.decide(a, b)
     result = check(MessageBodySchema(a), MessageBodySchema(b))
-    if result.verdict != expected.verdict:
-        return str(result.verdict), f"expected {expected.verdict}, got {result.verdict}"
+    verdict = str(result.verdict)
+    if verdict != expected.verdict:
+        is_beyond = (verdict, expected.verdict) == ("sometimes", "never")
+        if is_beyond and result.example is not None and _is_shown(result, a, b):
+            return "sometimes by a name outside of the pool", None
+        return verdict, f"expected {expected.verdict}, got {verdict}"
     if number // len(generators.GENERATORS) % 4:
-        return str(result.verdict), None
-    for body, is_there, is_taken in (
-        (result.counterexample, not expected.always, False),
-        (result.example, expected.shared, True),
+        return verdict, None
+    for body, is_there in (
+        (result.counterexample, not expected.always),
+        (result.example, expected.shared),
     ):
-        parts = None if body is None else [(part.name, part.content_type) for part in body]
-        if (parts is not None) is not is_there:
-            return str(result.verdict), f"a body of its own was expected or not: {parts}"
-        if parts is not None and (
-            not oracle.is_valid(a, parts) or oracle.is_valid(b, parts) is not is_taken
-        ):
-            return str(result.verdict), f"the body shows something else: {parts}"
-    return str(result.verdict), None
+        if (body is not None) is not is_there:
+            return verdict, f"a body of its own was expected or not: {body}"
+    if not _is_shown(result, a, b):
+        return verdict, "a body shows something else"
+    return verdict, None
+
+
+def _is_shown(result: Compatibility, a: oracle.Schema, b: oracle.Schema) -> bool:
+    """Tell whether the bodies of an answer are valid for the schemas that they should be for."""
+    for body, is_taken in ((result.counterexample, False), (result.example, True)):
+        if body is not None:
+            parts = [(part.name, part.content_type) for part in body]
+            if not oracle.is_valid(a, parts) or oracle.is_valid(b, parts) is not is_taken:
+                return False
+    return True
 
 
 def _pair(number: int) -> tuple[oracle.Schema, oracle.Schema]:
