@@ -45,7 +45,7 @@ class Limits:
     schema_parts: int = 10_000
     pattern_length: int = 16_384
     pattern_total: int = 1_048_576
-    schema_states: int = 262_144
+    schema_states: int = 196_608
 
 
 DEFAULT_LIMITS = Limits()

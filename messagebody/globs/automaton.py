@@ -14,6 +14,7 @@ of every step, so a set of states is empty as soon as nothing can match any more
 import string
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable
+from operator import itemgetter
 from typing import Final, NamedTuple
 
 import attrs
@@ -54,6 +55,9 @@ class _Group(NamedTuple):
     entered: States
 
 
+_first = itemgetter(0)
+
+
 def _first_source(group: _Group) -> int:
     return group.source_shift + _lowest(group.sources)
 
@@ -92,12 +96,12 @@ class Automaton:
         self.literals: frozenset[str] = _told_apart(set(builder.labels), self.alphabet)
         self._chained, groups = builder.moves(live)
         # Sorted by their sources, so that a step over few states checks few groups.
-        self._groups = tuple(sorted(groups, key=_first_source))
-        self._firsts = [_first_source(group) for group in self._groups]
-        reaches = [_end(group) - _first_source(group) for group in groups]
+        ordered = sorted(((_first_source(group), group) for group in groups), key=_first)
+        self._groups = tuple([group for _, group in ordered])
+        self._firsts = [first for first, _ in ordered]
         # A bound for all groups, because sorting by the first source does not order the last
         # sources.
-        self._reach: int = max(reaches, default=0)
+        self._reach: int = max((_end(group) - first for first, group in ordered), default=0)
         self._reading = _readers(self.labels, live, self.literals, self.alphabet)
         self._rows = self._empty_rows()
         self._cached_bits = 0
@@ -271,9 +275,9 @@ def _readers(
 ) -> dict[str, int]:
     """Return the live states that each distinguished character leads to; "" is for all others."""
     by_label: dict[frozenset[str], list[int]] = {}
-    for state, label in enumerate(labels):
-        if live >> state & 1:
-            by_label.setdefault(label, []).append(state)
+    for state, is_live in enumerate(_digits(live)):
+        if is_live == "1":
+            by_label.setdefault(labels[state], []).append(state)
     ordinary = next(iter(alphabet - literals), None)
     reading = dict.fromkeys([*literals, ""], 0)
     for label, states in by_label.items():
@@ -298,6 +302,11 @@ def _members(states: States, shift: int = 0) -> list[int]:
         found.append(lowest.bit_length() - 1 + shift)
         states ^= lowest
     return found
+
+
+def _digits(states: States) -> str:
+    """Return "1" for each state of a set and "0" for the others: a shift for each is quadratic."""
+    return f"{states:b}"[::-1]
 
 
 def _bits(states: Iterable[int], size: int) -> States:
@@ -353,8 +362,9 @@ class _Builder:
         """Return the states entered only from the state before, and the others by their sources."""
         chained: list[int] = []
         groups: dict[tuple[int, States], list[int]] = {}
-        for state in range(1, len(self.labels)):
-            if not live >> state & 1:
+        for state, is_live in enumerate(_digits(live)):
+            # State 0 is entered by nothing.
+            if is_live == "0" or not state:
                 continue
             shift, mask = self.sources[state]
             if mask == 1 and shift == state - 1:
@@ -372,7 +382,7 @@ class _Builder:
 
 
 def _moved_down(states: States) -> tuple[int, States]:
-    shift = _lowest(states) if states else 0
+    shift = (states & -states).bit_length() - 1 if states else 0
     return shift, states >> shift
 
 
