@@ -20,8 +20,11 @@ from messagebody.solver.languages import (
     spelled,
 )
 
-_PER_STEP: Final = 16
-"""Comparisons that cost as much as a step."""
+_PER_STEP: Final = 12
+"""Comparisons of small sets that cost as much as a step."""
+
+_LARGE: Final = 2048
+"""States of all patterns together whose sets take a comparison longer to compare."""
 
 _WORDS: Final = 8192
 """States of all patterns together whose sets cost a step more to handle."""
@@ -127,6 +130,8 @@ class _Joined:
             size += language.size
         self.words = 1 + size // _WORDS
         """What handling a set costs, in steps."""
+        self.comparing = 1 + size // _LARGE
+        """What comparing two sets costs, in comparisons of small ones."""
         # What a search costs must not depend on what others have looked up before, so that each
         # pays for the first time that it follows a set.
         self._followed: set[tuple[int, Key]] = set()
@@ -193,11 +198,11 @@ class _Antichain:
     state too, since whatever beats them has that one as well.
     """
 
-    __slots__ = ("_bad", "_good", "_kept", "_met", "_waiting", "_words", "beaten")
+    __slots__ = ("_bad", "_comparing", "_good", "_kept", "_met", "_waiting", "beaten")
 
     def __init__(self, joined: _Joined, good: int, bad: int) -> None:
         self._good, self._bad = joined.of(good), joined.of(bad)
-        self._words = joined.words
+        self._comparing = joined.comparing
         self._met: set[Key] = set()
         self._kept: dict[int, list[tuple[int, int]]] = {}
         self._waiting: dict[int, list[tuple[int, int, Key]]] = {}
@@ -221,14 +226,16 @@ class _Antichain:
         # enough.
         shelves = [self._kept.setdefault(place, []) for place in places]
         rivals = min(shelves, key=len)
-        budget.spend((1 + (len(places) + len(rivals)) // _PER_STEP) * self._words)
+        budget.spend(1 + (len(places) + len(rivals)) * self._comparing // _PER_STEP)
+        # Complements within the patterns are positive numbers, with which Python is faster.
+        not_better, not_worse = self._good ^ better, self._bad ^ worse
         for good, bad in rivals:
-            if not better & ~good and not bad & ~worse:
+            if not bad & not_worse and better & good == better:
                 return False
         waiting = [each for place in places for each in self._waiting.get(place, ())]
-        budget.spend((len(places) + len(waiting)) // _PER_STEP * self._words)
+        budget.spend((len(places) + len(waiting)) * self._comparing // _PER_STEP)
         for good, bad, rival in waiting:
-            if not good & ~better and not worse & ~bad:
+            if not good & not_better and worse & bad == worse:
                 self.beaten.add(rival)
         self._waiting.setdefault(places[0], []).append((better, worse, key))
         for shelf in shelves:
