@@ -17,7 +17,7 @@ class OutOfBudget(Exception):
 class Budget:
     """Steps that are left.
 
-    A step is one pattern that reads one character, or sixteen comparisons: half a microsecond or
+    A step is one pattern that reads one character, or a dozen comparisons: half a microsecond or
     so, but counted, never timed. One decision has one budget; a search that may take a part of it
     only takes a `share`.
 
