@@ -21,8 +21,9 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from benchmarks.harness import machine, print_table, show_time
-from messagebody.compatibility import Agent, Registry, check
+from benchmarks.harness import machine, print_table, show_ratio, show_time
+from messagebody.certificates import verify
+from messagebody.compatibility import Agent, Registry, certification, check
 from messagebody.globs import patterns as glob_patterns
 from messagebody.schema import MessageBodySchema
 from messagebody.solver import containment
@@ -91,7 +92,7 @@ def realistic_pairs(count: int) -> Iterator[tuple[list[Triple], list[Triple]]]:
 
 def forget() -> None:
     """Forget everything remembered about patterns and pairs of them."""
-    for module in (containment, glob_patterns):
+    for module in (containment, glob_patterns, certification):
         for value in vars(module).values():
             if hasattr(value, "cache_clear"):
                 value.cache_clear()
@@ -135,6 +136,48 @@ def cold() -> None:
         ["median", "75 %", "90 %", "slowest", "verdicts"],
         rows,
     )
+
+
+# Certificates
+
+
+def certificates() -> None:
+    """Measure what the certificate of an *always* adds to `check`, and what verifying it takes."""
+    fitting = [pair for pair in realistic_pairs(600) if check(*map(MessageBodySchema, pair))]
+    rows = []
+    for seen, before in (("not seen before", forget), ("seen before", lambda: None)):
+        times = [_certificate_times(pair, before) for pair in fitting]
+        checked, made, verified, size = map(statistics.median, zip(*times, strict=True))
+        rows.append(
+            [seen, show_time(checked), show_time(made), show_ratio(made / checked),
+             show_time(verified), f"{size:,.0f}"]
+        )  # fmt: skip
+    print_table(
+        f"Certificates of {len(fitting)} pairs that always fit, the fastest of {_CALLS} calls",
+        ["patterns", "check", "with certificate", "ratio", "verify", "bytes"],
+        rows,
+    )
+
+
+def _certificate_times(
+    pair: tuple[list[Triple], list[Triple]], before: Callable[[], object]
+) -> tuple[float, float, float, int]:
+    """Return the seconds of `check`, of `check` with a certificate, and of `verify`; the bytes."""
+    taken = []
+    for _ in range(_CALLS):
+        row = []
+        for certificate in (False, True):
+            before()
+            schemas = MessageBodySchema(pair[0]), MessageBodySchema(pair[1])
+            start = time.process_time_ns()
+            result = check(*schemas, certificate=certificate)
+            row.append(time.process_time_ns() - start)
+        start = time.process_time_ns()
+        assert verify(*schemas, result.certificate)
+        row.append(time.process_time_ns() - start)
+        taken.append(row)
+    checked, made, verified = (min(column) / 1e9 for column in zip(*taken, strict=True))
+    return checked, made, verified, len(json.dumps(result.certificate))
 
 
 # All pairs of many agents
@@ -475,6 +518,7 @@ def main() -> None:
     """Print all tables."""
     print(machine("jsonsubschema", "greenery", "interegular", "automata-lib"))
     cold()
+    certificates()
     crowds()
     beside_jsonsubschema()
     beside_automata()
