@@ -129,6 +129,12 @@ class Automaton:
         symbol = character if character in self.literals else ""
         return self._targets(states) & self._reading[symbol]
 
+    def row(self, states: States) -> dict[str, States]:
+        """Return the states after each distinguished character; "" stands for all others."""
+        # Where the states lead does not depend on the character.
+        targets = self._targets(states)
+        return {symbol: targets & reading for symbol, reading in self._reading.items()}
+
     def run(self, states: States, word: str) -> States:
         """Return the states after reading a word."""
         for character in word:
@@ -165,7 +171,8 @@ class Automaton:
 
     def row_cost(self, states: States) -> int:
         """Return the number of comparisons for moving a set of states by all characters."""
-        return (len(self.literals) + 1) * self.step_cost(states)
+        characters = len(self.literals) * (1 + self.size // _BITS_OF_A_STEP)
+        return self.step_cost(states) + characters
 
     def distances(self) -> list[int]:
         """Return for each state how many characters the nearest word still needs.

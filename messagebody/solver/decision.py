@@ -13,7 +13,7 @@ from typing import Final
 
 from messagebody.solver.budget import Budget, OutOfBudget
 from messagebody.solver.glance import fits, is_any_apart, is_any_held, is_small
-from messagebody.solver.languages import members
+from messagebody.solver.languages import PartSet, members
 from messagebody.solver.profile import PartType, Profile, Types
 from messagebody.solver.satisfy import Pair, Problem
 from messagebody.solver.screen import NONE, OPEN, Answer, Screen
@@ -202,6 +202,7 @@ class Decision:
         excluded = [name for name in taken if pair.matching_name(name) & bit]
         # Consumer parts that share no name with the part can't accept what it accepts.
         rivals = pair.second & pair.near_names(index)
+        avoided: list[PartSet] = []
         # By types first: they are few, and each leaves only some consumer parts to avoid.
         for types, kind in pair.type_words(good=bit, bad=rivals, need=(bit,)):
             against = types & rivals
@@ -211,6 +212,10 @@ class Decision:
                 if not against:
                     return PartType(None, kind)
                 continue
+            # No name avoids these, since none avoids some of them.
+            if any(known & ~against == 0 for known in avoided):
+                continue
+            avoided.append(against)
             words = pair.name_words(good=bit, bad=against, need=(bit,), without=excluded)
             name = next((name for names, name in words if not names & against), None)
             if name is not None:
@@ -243,9 +248,10 @@ class Decision:
     def _search_all(self, left: list[int]) -> Iterator[tuple[int, Answer]]:
         """Search at all positions, in rounds; the last round may take all that is left."""
         for number in range(_ROUNDS):
-            # The last round may use up the budget; until then each question gets an eighth of its
-            # share.
-            shares = len(left) * (1 if number == _ROUNDS - 1 else _FIRST_SHARE) or 1
+            # The last round may use up the budget; until then each of several questions gets an
+            # eighth of its share.
+            is_last = number == _ROUNDS - 1 or len(left) == 1
+            shares = len(left) * (1 if is_last else _FIRST_SHARE) or 1
             share, unfinished = self.budget.left // shares, []
             for position in left:
                 try:

@@ -59,20 +59,16 @@ class Language:
         self._rows: dict[Key, Row] = {}
         # In order: which of two equally long words comes first must not be a matter of hashes.
         self._literals = sorted(automaton.literals, key=pleasant_order)
-        # The characters that are not told apart move alike, so the most readable stands for all.
-        plain = automaton.alphabet - automaton.literals
-        self._ordinary = min(plain, key=pleasant_order) if plain else ""
 
     def row(self, states: States) -> Row:
         """Return where each character leads that makes a difference, and where all others do."""
         key = key_of(states)
         found = self._rows.get(key)
         if found is None:
-            step = self.automaton.step
-            others = step(states, self._ordinary) if self._ordinary else 0
-            reached = {c: step(states, c) for c in self._literals}
+            row = self.automaton.row(states)
+            others = row[""]
             # Most characters lead where the others do; only the exceptions are kept.
-            found = {c: after for c, after in reached.items() if after != others}, others
+            found = {c: row[c] for c in self._literals if row[c] != others}, others
             if len(self._rows) >= _ROWS_KEPT:
                 self._rows.clear()
             self._rows[key] = found
