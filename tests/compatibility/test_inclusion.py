@@ -267,6 +267,9 @@ def pigeons(width: int) -> list[tuple[str, str, bool]]:
     return [(names, f"text/t{i}", True) for i in range(width + 1)]
 
 
+GLOBSTARS = [f"/**/*{letter}*" for letter in string.ascii_lowercase[:12]]
+
+
 class TestHardFamilies:
     def test_a_budget_ends_in_undecided(self) -> None:
         """Never in a yes."""
@@ -290,6 +293,7 @@ class TestHardFamilies:
             ("/*ab" + "{a,b}" * 40, ["/*a" + "{a,b}" * 41]),
             ("/**/a" * 12, ["/**/a/**/a"]),
             ("/*", [*(f"/*{c}*" for c in string.ascii_letters), "/*"]),
+            ("".join(GLOBSTARS), ["".join(GLOBSTARS[1:]), "".join(GLOBSTARS[:-1]) + "/**"]),
         ],
     )
     def test_families_that_determinised_automata_die_of(

@@ -75,6 +75,17 @@ def test_characters_outside_the_literals_move_alike(pattern: str, name: str) -> 
     assert len({automaton.step(states, character) for character in ordinary}) <= 1
 
 
+@settings(max_examples=examples(300), deadline=None)
+@given(strategies.name_patterns, strategies.names)
+def test_a_row_holds_every_step(pattern: str, name: str) -> None:
+    automaton = name_pattern(pattern).automaton
+    states = automaton.run(automaton.start, name)
+    row = automaton.row(states)
+    assert row.keys() == automaton.literals | {""}
+    for character in NAME_ALPHABET:
+        assert row.get(character, row[""]) == automaton.step(states, character)
+
+
 def test_the_alphabets() -> None:
     assert len(NAME_ALPHABET) == 66
     assert len(TYPE_ALPHABET) == 46
