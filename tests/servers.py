@@ -78,7 +78,7 @@ def running(command: list[str], port: int, env: Mapping[str, str] | None = None)
 
 
 def _wait_for(port: int, process: "subprocess.Popen[bytes]") -> None:
-    for _ in range(300):
+    for _ in range(2400):  # a busy machine takes its time to import a server
         if process.poll() is not None:
             raise RuntimeError(f"the server ended with code {process.returncode}")
         with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), 0.2):
@@ -155,7 +155,7 @@ def postgres(binaries: Path) -> Iterator[str]:
 def _wait_until_ready(data: Path, process: "subprocess.Popen[bytes]") -> None:
     # Its socket is there a moment before it takes clients; the last line of this file says when.
     status = data / "postmaster.pid"
-    for _ in range(300):
+    for _ in range(2400):  # a busy machine takes its time to import a server
         if process.poll() is not None:
             raise RuntimeError(f"the server ended with code {process.returncode}")
         if status.exists() and status.read_text().rstrip().endswith("\nready"):

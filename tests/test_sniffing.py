@@ -311,7 +311,7 @@ class TestSignatures:
     """The table answers what libmagic would, without asking it."""
 
     @pytest.mark.parametrize("kind", SIGNATURES)
-    @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+    @settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
     @given(data=st.data())
     def test_are_what_libmagic_finds(
         self, kind: str, data: st.DataObject, monkeypatch: pytest.MonkeyPatch

@@ -126,8 +126,8 @@ class TestRoundTrip:
         fit=st.none() | st.just(3000),
         unnamed=st.booleans(),
     )
-    @settings(max_examples=examples(60), deadline=None,
-              suppress_health_check=[HealthCheck.function_scoped_fixture])  # fmt: skip
+    @settings(max_examples=examples(60), suppress_health_check=[
+              HealthCheck.function_scoped_fixture, HealthCheck.too_slow])  # fmt: skip
     def test_the_digest_is_the_same_whatever_is_done(
         self, tmp_path: Path, contents: list[Any], kinds: list[str | None], elsewhere: set[int],
         threshold: int, names: str, content_types: str, fit: int | None, unnamed: bool,
