@@ -2,9 +2,7 @@
 
 import io
 import os
-from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import repeat
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, BinaryIO, Final, NoReturn, Self, TypeVar, Unpack
 
@@ -120,11 +118,14 @@ class Part:
     def _all_of(
         cls, records: Sequence[PartRecord], resolver: "messagebody.Resolver | None" = None
     ) -> list[Self]:
-        """Make parts of checked records, at a third of the cost of making them one by one."""
-        parts = list(map(cls.__new__, repeat(cls, len(records))))
-        # A deque of length 0 consumes the iterator without a Python step for each item.
-        deque(map(_set_record, parts, records), 0)
-        deque(map(_set_resolver, parts, repeat(resolver)), 0)
+        """Make parts of checked records, at two thirds of the cost of calling `_of` for each."""
+        new = cls.__new__
+        parts: list[Self] = []
+        for record in records:
+            part = new(cls)
+            _set_record(part, record)
+            _set_resolver(part, resolver)
+            parts.append(part)
         return parts
 
     # What it is

@@ -359,9 +359,12 @@ class NamePattern(_Pattern):
             >>> name_pattern("/sources/*").select(["/sources/1", None, "/a", "/sources/2"])
             [0, 3]
         """
-        found = [shape.select(names) for shape in self.shapes] or [self._run(names)]
+        if len(self.shapes) == 1:
+            return self.shapes[0].select(names)
+        if not self.shapes:
+            return self._run(names)
         # One name can have several of these shapes.
-        return found[0] if len(found) == 1 else sorted(set().union(*found))
+        return sorted(set().union(*(shape.select(names) for shape in self.shapes)))
 
     def _run(self, names: Sequence[str | None]) -> list[int]:
         regex, prefix = self._regex, self.prefix

@@ -31,12 +31,13 @@ def containers(value: Any, *, depth: int) -> Iterator[Any]:
     # One list per level: the values that are still to visit.
     pending = [[value]] if isinstance(value, NESTED) else []
     while pending:
-        if not pending[-1]:
+        level = pending[-1]
+        if not level:
             pending.pop()
             continue
         if len(pending) > depth:
             raise TooDeep(f"nested more than {depth} levels deep")
-        container = pending[-1].pop()
+        container = level.pop()
         yield container
         children = container.values() if isinstance(container, dict) else container
         below = [child for child in children if isinstance(child, NESTED)]
