@@ -13,7 +13,7 @@ CONFORMANCE := $(VENV)/mcp-conformance/node_modules/@modelcontextprotocol/confor
 # One worker for each core; conftest.py says how they share the tests.
 PYTEST := $(BIN)/python -m pytest -n auto -q
 
-.PHONY: help demo test coverage test-deepagents run-deepagents test-view test-slow faults fuzz campaign suite test-newest test-cloud test-mcp run-mcp test-borders borders run-borders test-sdks run-sdks test-npm test-libraries libraries run-libraries lint format bench bench-peers run-bench-peers run-bench-agents docs constraints pictures format-tables figures mutants clean
+.PHONY: help demo test coverage test-deepagents run-deepagents test-view test-solver test-slow faults fuzz campaign suite test-newest test-cloud test-mcp run-mcp test-borders borders run-borders test-sdks run-sdks test-npm test-libraries libraries run-libraries lint format bench bench-peers run-bench-peers run-bench-agents docs constraints pictures format-tables figures mutants clean
 
 help: ## Show the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -63,6 +63,9 @@ test-view: $(VENV)/.test $(VENV)/.integrations ## Open pages about hostile bodie
 
 coverage: $(VENV)/.test $(VENV)/.integrations ## Run the tests, and fail if too few branches are covered
 	$(PYTEST) -m "not slow" --cov --cov-report=term:skip-covered --cov-fail-under=95
+
+test-solver: $(VENV)/.test $(VENV)/.integrations $(VENV)/.oracle ## Compare verdicts at length with brute force and z3; break the solver
+	$(PYTEST) -m slow tests/globs tests/solver tests/compatibility tests/test_certificates.py
 
 test-slow: $(VENV)/.test $(VENV)/.integrations $(VENV)/.oracle ## Run all tests at length
 	HYPOTHESIS_PROFILE=thorough $(PYTEST)

@@ -1,4 +1,4 @@
-"""`check` beside z3, an oracle without a pool of words: `make test-slow` installs it."""
+"""`check` beside z3, an oracle without a pool of words: `make test-solver` installs it."""
 
 import random
 
