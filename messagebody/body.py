@@ -258,15 +258,13 @@ class MessageBody(PartSequence):
             >>> body.list("/sources/*")
             [Part('/sources/1', text/plain, 'a cat', 5 B)]
         """
-        from messagebody.globs import name_pattern
+        from messagebody.globs import content_type_pattern, name_pattern
 
         records, names, types = self._parts.columns()
         named = name_pattern(pattern)
         found = _of_type(named.select(names), types, content_type)
         if not found:
             # Only then, because it takes longer than the search.
-            from messagebody.globs import content_type_pattern
-
             named.require_matches()
             content_type_pattern(content_type).require_matches()
             self._explain_directory(pattern)

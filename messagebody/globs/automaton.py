@@ -130,7 +130,7 @@ class Automaton:
         return self._targets(states) & self._reading[symbol]
 
     def row(self, states: States) -> dict[str, States]:
-        """Return the states after each distinguished character; "" stands for all others."""
+        """Return the states after each distinguished character, at "" those after all others."""
         # Where the states lead does not depend on the character.
         targets = self._targets(states)
         return {symbol: targets & reading for symbol, reading in self._reading.items()}

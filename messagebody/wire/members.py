@@ -275,9 +275,6 @@ MEMBERS: Final = tuple(map(_row, msgspec.structs.fields(PartRecord)))
 ABOUT: Final = tuple(member for member in MEMBERS if member.group == "about")
 """The members that describe a part with any content: name, type and metadata."""
 
-# Pairs are quicker to go through than the rows themselves, and every new part comes by here.
-_CHECKS: Final = tuple((member.argument, member.check) for member in ABOUT)
-
 KEYS: Final = frozenset(member.key for member in MEMBERS)
 """The names of a part's members in JSON."""
 
@@ -292,10 +289,10 @@ def check_about(arguments: Mapping[str, Any]) -> dict[str, Any]:
         InvalidName, InvalidContentType, InvalidPart: one breaks its rule.
     """
     checked = {}
-    for argument, check in _CHECKS:
-        if argument in arguments:
-            value = arguments[argument]
-            checked[argument] = None if value is None else check(value)
+    for member in ABOUT:
+        if member.argument in arguments:
+            value = arguments[member.argument]
+            checked[member.argument] = None if value is None else member.check(value)
     name = checked.get("name")
     if name is not None:
         _check_length(name)
