@@ -17,6 +17,8 @@ import attrs
 import boto3
 
 REGION = "us-east-1"
+# Looks for a server that starts, twenty a second: on a busy machine it takes long.
+_LOOKS = 2400
 
 
 @attrs.frozen
@@ -78,7 +80,7 @@ def running(command: list[str], port: int, env: Mapping[str, str] | None = None)
 
 
 def _wait_for(port: int, process: "subprocess.Popen[bytes]") -> None:
-    for _ in range(2400):  # a busy machine takes its time to import a server
+    for _ in range(_LOOKS):
         if process.poll() is not None:
             raise RuntimeError(f"the server ended with code {process.returncode}")
         with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), 0.2):
@@ -155,7 +157,7 @@ def postgres(binaries: Path) -> Iterator[str]:
 def _wait_until_ready(data: Path, process: "subprocess.Popen[bytes]") -> None:
     # Its socket is there a moment before it takes clients; the last line of this file says when.
     status = data / "postmaster.pid"
-    for _ in range(2400):  # a busy machine takes its time to import a server
+    for _ in range(_LOOKS):
         if process.poll() is not None:
             raise RuntimeError(f"the server ended with code {process.returncode}")
         if status.exists() and status.read_text().rstrip().endswith("\nready"):

@@ -47,15 +47,9 @@ def pathlib_base(local_testdir: str) -> Path:
     return Path(local_testdir)
 
 
-# The tests of theirs that a body can't pass, and why.
-DEVIATIONS: dict[str, str] = {}
-
-
 class TestMessageBodyPath(cases.BaseTests):  # type: ignore[misc,name-defined]
     @pytest.fixture(autouse=True)
-    def path(self, request: pytest.FixtureRequest) -> Any:
-        if (name := request.node.originalname) in DEVIATIONS:
-            pytest.xfail(DEVIATIONS[name])
+    def path(self) -> Any:
         self.body = MessageBody()
         self.__dict__["path"] = self.body.path("/test")
         self.prepare_file_system()

@@ -483,7 +483,7 @@ class TestAsync:
         monkeypatch.setattr(FileStore, "put", fail)
         with pytest.raises(PartsFailed) as caught:
             offload(body_of(*[300 * KIB + n for n in range(200)]), directory)
-        assert len(tried) < 200
+        assert len(tried) < 100
         assert len(caught.value.failures) == len(tried)
 
 
