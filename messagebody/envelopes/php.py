@@ -245,13 +245,10 @@ def find_unencodable(value: Any, *, binary: bool = False) -> str | None:
         binary: whether to accept text that is not valid Unicode; the reference repairs it.
     """
     try:
-        for container in containers(value, depth=JSON_DEPTH):
-            problem = _flaw_in(container, binary=binary)
-            if problem is not None:
-                return problem
+        problems = (_flaw_in(each, binary=binary) for each in containers(value, depth=JSON_DEPTH))
+        return next((problem for problem in problems if problem is not None), None)
     except TooDeep as error:
         return f"it is {error}"
-    return None
 
 
 _UNPROBLEMATIC: Final = frozenset({dict, list, bool, type(None)})

@@ -31,13 +31,12 @@ def containers(value: Any, *, depth: int) -> Iterator[Any]:
     # One list per level: the values that are still to visit.
     pending = [[value]] if isinstance(value, NESTED) else []
     while pending:
-        level = pending[-1]
-        if not level:
+        if not pending[-1]:
             pending.pop()
             continue
         if len(pending) > depth:
             raise TooDeep(f"nested more than {depth} levels deep")
-        container = level.pop()
+        container = pending[-1].pop()
         yield container
         children = container.values() if isinstance(container, dict) else container
         below = [child for child in children if isinstance(child, NESTED)]
