@@ -15,7 +15,7 @@ from messagebody._text import count_of, escape
 from messagebody.body import MessageBody
 from messagebody.errors import MissingDependency
 from messagebody.rendering.contents import Contents, as_source
-from messagebody.rendering.elements import Html, element, joined
+from messagebody.rendering.elements import Html, element
 from messagebody.rendering.tables import place_of, preview, size_of, total_size, type_of
 from messagebody.rendering.verdicts import REASONS, REJECTIONS, more_reasons, on_counterexample
 

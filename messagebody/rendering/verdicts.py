@@ -100,10 +100,8 @@ def on_counterexample(result: "messagebody.Compatibility") -> list[str]:
     body, text = result.counterexample, "a message the producer may send and the consumer refuses"
     if body is None:
         longest = max(len(part.content_type) for part in result.counterexample_types)
-        return [
-            f"no message shows it: the patterns ask for a content type of {longest:,} characters, "
-            f"and at most {MAX_LENGTH:,} are allowed"
-        ]
+        wanted = f"the patterns ask for a content type of {longest:,} characters"
+        return [f"no message shows it: {wanted}, and at most {MAX_LENGTH:,} are allowed"]
     if not body:
         return ["the producer may send a message without parts, which the consumer refuses"]
     longest, limit = max(map(len, body.names()), default=0), DEFAULT_LIMITS.name_length

@@ -38,6 +38,12 @@ _MOVED: Final = 8
 _FEW: Final = 16
 """States that one pattern moves on from in a step; each one more costs a step."""
 
+_SETS: Final = 5
+"""Sets of states that one word met takes: to go on from, to compare, and to find it again."""
+
+_ENTRIES: Final = 512
+"""Bytes that it takes besides, in lists and tables."""
+
 
 def search(
     labelled: Iterable[tuple[int, Language]],
@@ -85,8 +91,8 @@ def search(
             if all(signature & group for group in need):
                 yield signature, spelled(beginnings, index)
             for character, after in joined.moves(states):
-                # A word that can't reach what is needed any more is dropped with all that would follow
-                # it.
+                # A word that can't reach what is needed any more is dropped with all that would
+                # follow it.
                 if _meets(after, needed):
                     admitted = [each for each in _split(after, alone) if kept.admit(each)]
                     nodes += admitted
@@ -111,13 +117,6 @@ def _split(states: int, alone: int) -> Iterable[int]:
         return (states,)
     others = states ^ here
     return [others | bit for bit in bits(here)]
-
-
-_SETS: Final = 5
-"""Sets of states that one word met takes: to go on from, to compare, and to find it again."""
-
-_ENTRIES: Final = 512
-"""Bytes that it takes besides, in lists and tables."""
 
 
 class _Joined:
@@ -209,16 +208,8 @@ class _Antichain:
     """
 
     __slots__ = (
-        "_bad",
-        "_budget",
-        "_comparing",
-        "_good",
-        "_held",
-        "_kept",
-        "_met",
-        "_waiting",
-        "beaten",
-    )
+        "_bad", "_budget", "_comparing", "_good", "_held", "_kept", "_met", "_waiting", "beaten",
+    )  # fmt: skip
 
     def __init__(self, joined: _Joined, good: int, bad: int, budget: Budget) -> None:
         self._budget = budget
