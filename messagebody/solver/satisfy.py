@@ -155,6 +155,12 @@ class Pair:
                     raise
             yield found[place]
 
+    def are_all_names(self, index: int, names: Collection[str]) -> bool:
+        """Tell whether a named schema part has no name but these, which it matches."""
+        if self.name_language(index).is_infinite:
+            return False
+        return len(list(itertools.islice(self.names_of(index), len(names) + 1))) <= len(names)
+
     def types_at(
         self, good: PartSet, bad: PartSet, need: Sequence[PartSet]
     ) -> list[tuple[PartSet, str]]:
