@@ -13,6 +13,7 @@
     ├── PartNotFound (KeyError, FileNotFoundError, ValueError)
     ├── InvalidPattern (ValueError)         a glob that breaks the rules
     ├── InvalidSchema (ValueError)          a schema that breaks the rules
+    │   └── InvalidCard                     an agent card that can't be read; names the place
     ├── InvalidBody (ValueError)            a body that breaks a schema; holds the violations
     ├── StoreError                          a store failed; names store and key
     │   ├── ObjectNotFound (FileNotFoundError)
@@ -255,6 +256,23 @@ class InvalidSchema(_PlacedError, ValueError):
     def place(self) -> str:
         """Where it happened, such as "schema part 2"."""
         return "" if self.index is None else f"schema part {self.index}"
+
+
+class InvalidCard(InvalidSchema):
+    """Report the card of an agent that can't be read; `where` is the place as a JSON Pointer."""
+
+    _fields = ("problem", "where", "agent")
+
+    def __init__(self, problem: str, where: str = "", agent: str = "") -> None:
+        super().__init__(problem)
+        self.where = where
+        self.agent = agent
+
+    @property
+    def statement(self) -> str:
+        """The agent, the place on its card, what was expected and what came."""
+        place = f"{escape(self.where, limit=200)}: " if self.where else ""
+        return f"agent {quote(self.agent)}: {place}{self.problem}"
 
 
 class InvalidBody(MessageBodyError, ValueError):

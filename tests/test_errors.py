@@ -19,6 +19,7 @@ from messagebody.errors import (
     EnvelopeError,
     InvalidArgument,
     InvalidBody,
+    InvalidCard,
     InvalidContentType,
     InvalidName,
     InvalidPart,
@@ -63,6 +64,7 @@ EXAMPLES: list[tuple[MessageBodyError, tuple[type, ...], str]] = [
     (PartNotFound("/a\n", "; look"), (KeyError, FileNotFoundError), "no part '/a\\n'; look"),
     (InvalidPattern("/[", "a class"), (ValueError,), "pattern '/[': a class"),
     (InvalidSchema("no array"), (ValueError,), "no array"),
+    (InvalidCard("a mode is text", "/a/0", "x"), (ValueError,), "agent 'x': /a/0: a mode is text"),
     (InvalidSchema("no pattern", 2, "x"), (ValueError,), "schema part 2: no pattern"),
     (
         InvalidArgument("a MessageBody", 3, "MessageBody([…]) takes parts"),

@@ -1,13 +1,14 @@
 """Commands for registries: the pairs of many agents that fit, and their certificates."""
 
 import difflib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Executor, ProcessPoolExecutor
 from contextlib import contextmanager
 from itertools import chain
 from multiprocessing import get_context
 from pathlib import Path
 
+import attrs
 import click
 
 from messagebody._text import count_of, escape, quote
@@ -29,9 +30,11 @@ from messagebody.compatibility import (
     read_agents,
 )
 from messagebody.errors import InvalidSchema
+from messagebody.findings import Finding, Severity
 from messagebody.rendering import graphs
 from messagebody.rendering.graph_page import graph_page
 
+_LEFT_OUT = f"{__name__}.left_out"
 _directory = click.argument("directory", type=click.Path(exists=True), metavar="REGISTRY")
 _file = click.argument("file", type=click.Path(dir_okay=False), metavar="FILE")
 _kept = click.argument("file", type=click.Path(exists=True, dir_okay=False), metavar="FILE")
@@ -40,7 +43,9 @@ _kept = click.argument("file", type=click.Path(exists=True, dir_okay=False), met
 def _registry(place: str, *, lenient: bool) -> Questions:
     """Return the registry of a directory of JSON files, or the one that a file keeps."""
     if Path(place).is_dir():
-        return Registry.from_directory(place, lenient=lenient, limits=limits())
+        registry = Registry.from_directory(place, lenient=lenient, limits=limits())
+        _tell(registry.findings)
+        return registry
     # Open until the command ends.
     return click.get_current_context().with_resource(Registry.open(place, lenient=lenient))
 
@@ -52,12 +57,30 @@ def registry_command() -> None:
     REGISTRY is a directory with a JSON file for each agent, {"name", "input", "output"} or an A2A
     agent card, or a file that `add` has made, which keeps the verdict of each pair.
 
+    An agent that can't be read is reported and left out. The exit code is then 2 instead of 0.
+
     \b
       messagebody registry pairs agents/
       messagebody registry chain agents/ have.schema.json want.schema.json
       messagebody registry add agents.db agents/
       messagebody registry certify agents.db
     """
+
+
+@registry_command.result_callback()
+@click.pass_context
+def _code(context: click.Context, code: ExitCode | None) -> ExitCode:
+    """Return the exit code of a command; a yes about some of the agents is no yes about all."""
+    left_out = context.meta.get(_LEFT_OUT, False)
+    return code or (ExitCode.USAGE if left_out else ExitCode.YES)
+
+
+def _tell(findings: Iterable[Finding]) -> None:
+    """Print what is wrong in files of agents, and note whether agents are left out."""
+    for finding in findings:
+        click.echo(f"messagebody: {finding}", err=True)
+        if finding.severity is Severity.ERROR:
+            click.get_current_context().meta[_LEFT_OUT] = True
 
 
 _workers = click.option(
@@ -83,7 +106,7 @@ def add_agents(
 ) -> None:  # fmt: skip
     """Add or replace agents in a file.
 
-    The file is created if it does not exist. Either all agents are added, or none.
+    The file is created if it does not exist. Either all agents that can be read are added, or none.
 
     \b
       messagebody registry add agents.db agents/
@@ -120,7 +143,9 @@ def _executor(workers: int | None, dask: str | None) -> Iterator[Executor | None
 
 def _agents(place: str) -> Iterator[Agent]:
     if Path(place).is_dir():
-        yield from read_agents(place, limits=limits())
+        found = read_agents(place, limits=limits())
+        _tell(found.findings)
+        yield from found
     else:
         yield _agent(place)
 
@@ -397,6 +422,8 @@ def _of_impact(impact: Impact) -> ExitCode:
 
 def _agent(path: str) -> Agent:
     try:
-        return Agent.from_dict(read_json(path), name=Path(path).stem, limits=limits())
+        agent = Agent.from_dict(read_json(path), name=Path(path).stem, limits=limits())
     except InvalidSchema as error:
         raise click.UsageError(f"{quote(path)} is not a valid agent: {error}") from error
+    _tell(attrs.evolve(each, place=Path(path).name + each.where) for each in agent.findings)
+    return agent
