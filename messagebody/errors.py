@@ -11,6 +11,7 @@
     ├── InvalidSize (ValueError)            a size that is not a number of bytes
     ├── DuplicateName (FileExistsError, ValueError)   a name that is taken
     ├── PartNotFound (KeyError, FileNotFoundError, ValueError)
+    ├── AgentNotFound (KeyError)            a name that no agent of a registry has
     ├── InvalidPattern (ValueError)         a glob that breaks the rules
     ├── InvalidSchema (ValueError)          a schema that breaks the rules
     │   └── InvalidCard                     an agent card that can't be read; names the place
@@ -232,6 +233,17 @@ class PartNotFound(MessageBodyError, KeyError, FileNotFoundError, ValueError):
         self.name = name
         self.hint = hint
         self.problem = f"no part {quote(name)}{hint}"
+
+
+class AgentNotFound(MessageBodyError, KeyError):
+    """Report a name that no agent of a registry has; also a `KeyError`."""
+
+    _fields = ("name", "hint")
+
+    def __init__(self, name: str, hint: str = "") -> None:
+        self.name = name
+        self.hint = hint
+        super().__init__(f"no agent {quote(name)}{hint}")
 
 
 class InvalidPattern(MessageBodyError, ValueError):

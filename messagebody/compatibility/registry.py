@@ -9,7 +9,7 @@ from messagebody._guards import require_iterable
 from messagebody._text import count_of, quote
 from messagebody.compatibility.agents import Agent, read_agents
 from messagebody.compatibility.matrix import Row, SchemaMatrix
-from messagebody.compatibility.questions import Neighbours, Questions
+from messagebody.compatibility.questions import Neighbours, Questions, not_found
 from messagebody.compatibility.stored import STEPS_A_PAIR, StoredRegistry
 from messagebody.errors import InvalidArgument, InvalidSchema
 from messagebody.findings import Finding
@@ -93,6 +93,8 @@ class Registry(Questions):
         return registry
 
     def __getitem__(self, name: str) -> Agent:
+        if name not in self._agents:
+            raise not_found(name, self._agents)
         return self._agents[name]
 
     def __iter__(self) -> Iterator[str]:

@@ -1,6 +1,5 @@
 """Commands for registries: the pairs of many agents that fit, and their certificates."""
 
-import difflib
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Executor, ProcessPoolExecutor
 from contextlib import contextmanager
@@ -157,7 +156,6 @@ def _agents(place: str) -> Iterator[Agent]:
 def remove_agent(file: str, name: str, *, lenient: bool) -> None:
     """Remove an agent from a file."""
     with Registry.open(file, lenient=lenient) as registry:
-        _known(registry, name)
         registry.remove(name)
 
 
@@ -217,7 +215,7 @@ def certificate(
     Exit code 1: it is not certain that the pair fits.
     """
     registry = _registry(directory, lenient=lenient)
-    found = registry.certificate(_known(registry, sender), _known(registry, taker))
+    found = registry.certificate(sender, taker)
     if found is None:
         return ExitCode.NO
     terminal.say_json(found)
@@ -241,7 +239,7 @@ def route(
     Exit code 1: there is no route.
     """
     registry = _registry(directory, lenient=lenient)
-    found = registry.route(_known(registry, sender), _known(registry, taker))
+    found = registry.route(sender, taker)
     _say_names(terminal, found, as_json=as_json)
     return ExitCode.NO if found is None else ExitCode.YES
 
@@ -259,15 +257,6 @@ def unfed(terminal: Terminal, directory: str, *, lenient: bool, as_json: bool) -
     found = _registry(directory, lenient=lenient).unfed()
     _say_names(terminal, found, as_json=as_json)
     return ExitCode.NO if found else ExitCode.YES
-
-
-def _known(registry: Questions, name: str) -> str:
-    """Return the name of an existing agent."""
-    if name not in registry:
-        near = difflib.get_close_matches(name, [*registry], n=1)
-        meant = f" (did you mean {quote(near[0])}?)" if near else ""
-        raise click.UsageError(f"no agent {quote(name)}{meant}")
-    return name
 
 
 @registry_command.command("pairs")
@@ -345,7 +334,7 @@ def who(
     if (feeds is None) == (takes is None):
         raise click.UsageError("give either --feeds AGENT or --takes AGENT")
     registry = _registry(directory, lenient=lenient)
-    name = _known(registry, str(feeds if takes is None else takes))
+    name = str(feeds if takes is None else takes)
     found = registry.feeders(name) if takes is None else registry.takers(name)
     _say_names(terminal, found, as_json=as_json)
     pairs = [(name, other) if feeds is None else (other, name) for other in found.undecided]
