@@ -22,7 +22,6 @@ from messagebody.formats.reading import Reader
 from messagebody.formats.values import json_value, one_of
 from messagebody.formats.writing import Options, Writer
 from messagebody.limits import DEFAULT_LIMITS, Limits
-from messagebody.part import Part
 from messagebody.references import Resolver
 
 
@@ -205,8 +204,8 @@ class Format(Dialect):
         """Return the bodies to make messages of: one, and one for each item that needs its own."""
         if not self.alone:
             return [body]
-        pieces: list[list[Part]] = []
-        withheld: list[Part] = []
+        pieces: list[list[Any]] = []
+        withheld: list[Any] = []
         is_open = False
         for item, parts in items_of(body):
             if is_withheld(parts[0]):

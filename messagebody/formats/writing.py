@@ -7,11 +7,11 @@ from typing import Any, Final
 
 import attrs
 
-from messagebody._text import escape, human_size, redact_url
+from messagebody._text import human_size, redact_url
 from messagebody.body import MessageBody
 from messagebody.errors import DecodeError, EnvelopeError, LossyConversion
 from messagebody.formats import rest as differences
-from messagebody.formats.base import Converted, Loss, LossKind
+from messagebody.formats.base import Converted, Loss, LossKind, left_behind
 from messagebody.formats.capabilities import MIB, Kind
 from messagebody.formats.collecting import Collector, carried_member, type_of_url
 from messagebody.formats.dialect import COPY, ROLES, TYPES, Dialect
@@ -113,9 +113,9 @@ class Writer:
         for part in filter(is_withheld, self.losses.parts):
             why = "it keeps members of a message that are not content"
             self.losses.lose(LossKind.OMITTED, part, why)
-        for name in [] if self._own() else _member_of(self.rest, "missed", list) or []:
+        if not self._own():
             why = f"{self.dialect.name} has no place for this member of the message"
-            self.losses.found.append(Loss(LossKind.OMITTED, escape(str(name), limit=100), why))
+            self.losses.found += left_behind(self.rest, why)
         return [*items_of(part for part in self.losses.parts if not is_withheld(part))]
 
     def _own(self) -> dict[str, Any]:

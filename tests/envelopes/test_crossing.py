@@ -36,10 +36,12 @@ def agents_api() -> Iterator[Any]:
 
 def channel() -> Iterator[Any]:
     yield {"agent": "demo", "message": "Hello!", "attachments": [PICTURE], "session_id": "s",
-           "client_context": {"source": "rest", "sender_id": "7", "own": {"deep": "x"}}}  # fmt: skip
+           "client_context": {"source": "rest", "sender_id": "7", "own": {"k": "x"}}}  # fmt: skip
     yield {"session_id": "s", "reply": "4.", "completed": True, "metadata": {"k": "v"}, "run": "r"}
-    messages = [{"role": "user", "content": "2+2?", "id": "u"}, {"role": "assistant",
-                                                                "content": "4.", "id": "a"}]  # fmt: skip
+    messages = [
+        {"role": "user", "content": "2+2?", "id": "u"},
+        {"role": "assistant", "content": "4.", "id": "a"},
+    ]
     yield {"session_id": "s", "messages": messages, "completed": True, "metadata": {}}
 
 
@@ -94,8 +96,8 @@ CASES = [
 def bodies(name: str, message: Any) -> Iterator[tuple[MessageBody, Any]]:
     """Yield the bodies of a message, and their rests, by each way of reading it."""
     format_: Any = adapter(name)
-    for given, options in itertools.product([message, json.dumps(message)],
-                                            [{}, {"rest": "part"}, {"rest": "beside"}]):  # fmt: skip
+    ways = [{}, {"rest": "part"}, {"rest": "beside"}]
+    for given, options in itertools.product([message, json.dumps(message)], ways):
         made = format_.to_body(given, **options)
         yield made.value, made.rest
         nested = MessageBody(made.value)

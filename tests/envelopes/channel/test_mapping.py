@@ -348,7 +348,6 @@ class TestFindings:
                  "client_context.client_name", "client_context.room_kind"],
             ),
             ({"agent": "a", "message": "b", "client_context": 5}, ["client_context"]),
-            ({"response": "x"}, ["response"]),
             (
                 {"session_id": "s", "reply": "a", "messages": [{}, 5], "completed": 1,
                  "metadata": "x"},
