@@ -135,12 +135,11 @@ class TestJobs:
         how: Any = {"source": "agents-api", "engine": "serial"}
         for target in ("anthropic", "body"):
             out = tmp_path / target
-            bulk.convert(tmp_path / "a.jsonl", target=target, out=out, **how)
+            report = bulk.convert(tmp_path / "a.jsonl", target=target, out=out, **how)
             made = results(out)
             assert "4." in json.dumps(made)
             assert "s3cr3t" not in json.dumps(made)
-            (told,) = errors(out)
-            assert "omitted metadata" in json.dumps(told)
+            assert ["omitted metadata" in each["text"] for each in report.findings] == [True]
         assert results(tmp_path / "anthropic")[0]["role"] == "assistant"
 
     def test_convert_there_and_back(self, tmp_path: Path) -> None:
