@@ -84,7 +84,7 @@ class Reader(Toolbox):
             offset: the first character to read; 0 if null.
             limit: the most characters to read; as many as fit in an answer if null.
         """
-        text = _text_of(self._body[self._found(part)])
+        text = _text_of(self._body[self.find(part)])
         start = min(max(offset or 0, 0), len(text))
         wanted = self._limit if limit is None else min(max(limit, 1), self._limit)
         end = min(start + wanted, len(text))
@@ -102,7 +102,7 @@ class Reader(Toolbox):
         """
         if not text:
             return "Error: search_parts: text is empty"
-        positions = range(len(self._body)) if part is None else [self._found(part)]
+        positions = range(len(self._body)) if part is None else [self.find(part)]
         found: list[str] = []
         skipped: list[str] = []
         for position in positions:
@@ -124,8 +124,8 @@ class Reader(Toolbox):
             found.append(f"[not searched, because they are not readable text: {shown}]")
         return "\n".join(found) or "[nothing found]"
 
-    def _found(self, part: str) -> int:
-        """Return the position of a part that a model may read.
+    def find(self, part: str) -> int:
+        """Return the position of a part that a model may read, given its name or number.
 
         Raises:
             PartNotFound: there is no such part.
