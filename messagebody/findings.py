@@ -4,10 +4,11 @@ All checks of the toolkit return them: `iter_findings` here for a body, `lint` f
 `iter_findings` of an envelope for a message.
 """
 
+import inspect
 import os
 from collections.abc import Callable, Iterable, Iterator
 from enum import StrEnum
-from typing import Final, ParamSpec
+from typing import Any, Final, ParamSpec
 
 import attrs
 
@@ -102,8 +103,7 @@ def verdict_of(iter_findings: Callable[P, Iterable[Finding]]) -> Callable[P, boo
         """Return whether there is no error; see `iter_findings` for the arguments."""
         return not any(map(is_error, iter_findings(*args, **kwargs)))
 
-    # Help and pickling look up a function by its stated module and name.
-    is_valid.__module__ = iter_findings.__module__
+    _named_after(iter_findings, is_valid, bool)
     return is_valid
 
 
@@ -125,8 +125,17 @@ def validator_of(iter_findings: Callable[P, Iterable[Finding]]) -> Callable[P, N
             told = ". ".join(map(str, found[:_SHOWN]))
             raise EnvelopeError(f"{count_of(len(found), 'finding')}. {told}", found)
 
-    validate.__module__ = iter_findings.__module__
+    _named_after(iter_findings, validate, None)
     return validate
+
+
+def _named_after(
+    iter_findings: Callable[..., Any], made: Callable[..., Any], returned: type | None
+) -> None:
+    """Give a function that is made of another its module and arguments, for help and pickling."""
+    made.__module__ = iter_findings.__module__
+    signature = inspect.signature(iter_findings).replace(return_annotation=returned)
+    made.__signature__ = signature  # type: ignore[attr-defined]
 
 
 def iter_findings(parts: Iterable[Part]) -> Iterator[Finding]:

@@ -21,7 +21,6 @@ from messagebody.bulk.messages import Message
 from messagebody.bulk.sources import open_place
 from messagebody.digests import sha256_of
 from messagebody.errors import InvalidArgument, LimitExceeded, MessageBodyError
-from messagebody.formats import adapter
 from messagebody.formats.base import Converted, left_behind, read_within, write
 from messagebody.limits import DEFAULT_LIMITS
 from messagebody.media_types import essence
