@@ -10,6 +10,7 @@ from messagebody._guards import require_body, require_resolver
 from messagebody._text import count_of, human_size, xml_attribute
 from messagebody.body import MessageBody
 from messagebody.errors import InvalidArgument, MessageBodyError
+from messagebody.formats.places import is_withheld
 from messagebody.globs import content_type_pattern
 from messagebody.part import Part
 from messagebody.prompting.counting import estimate_tokens, picture_cost
@@ -17,6 +18,12 @@ from messagebody.references import Resolver
 
 # At most nine digits: Python refuses to read thousands of them, and our number is never longer.
 _TAG: Final = re.compile(r"part-([0-9]{1,9})")
+_FRAME_LIKE: Final = re.compile(
+    r"(?:[<\u02C2\u2039\u226A\u2329\u276E\u27E8\u3008\u300A\uFE64\uFF1C]|&(?:lt|#0*60|#x0*3c)\b;?)"
+    r"\s*(?:[^\s>]{0,40}\d|[/\\]?\s*part)",
+    re.IGNORECASE,
+)
+"""What a model could take for a frame: something like `<part-0`, in whatever characters."""
 _SHORTEST: Final = 80
 """The fewest characters of a text to show; a shorter piece is listed without content."""
 _PER_TOKEN: Final = 8
@@ -33,7 +40,7 @@ class Omission:
         index: the position of the part.
         name: its name.
         kind: "cut": head and tail are shown; "listed": only name, type and size are shown;
-            "unlisted": the part is only counted.
+            "unlisted": the part is only counted; "withheld": it is not for models.
         shown: characters of it that are in the prompt.
         total: characters of it, or bytes if it is not text; None if not known.
         why: the reason.
@@ -41,7 +48,7 @@ class Omission:
 
     index: int
     name: str | None
-    kind: Literal["cut", "listed", "unlisted"]
+    kind: Literal["cut", "listed", "unlisted", "withheld"]
     shown: int
     total: int | None
     why: str
@@ -77,19 +84,23 @@ def to_prompt(
     has priority over named text, and a long text is cut to its head and tail, with a note that
     tells how to read the rest. Parts without room are listed, and parts without room in the list
     are counted. Each named part is enclosed in a tag that occurs in no content, so that no content
-    can close its own tag.
+    can close its own tag. Unnamed text is enclosed too if any content looks like such a tag.
+
+    Parts that keep members of a message, such as `/meta/agents-api.json`, are left out and not
+    counted: they hold ids and tokens of systems.
 
     Arguments:
         body: the body.
         budget: tokens, counted by `count` and `cost`; the prompt never has more.
         count: the tokens of a text.
         cost: the tokens of a part that is sent as it is.
-        media: a glob over content types; such parts are sent as they are.
+        media: a glob over content types; such parts are sent as they are, unless they are text.
         resolver: decides which references to texts are read; the body's own by default, or else one
             that allows nothing of yours. A refused reference is listed.
 
     Raises:
-        InvalidArgument: the body is not a body, or a counter does not return a number.
+        InvalidArgument: the body is not a body, the budget is not a whole number, or a counter does
+            not return one.
 
     Examples:
         >>> body = MessageBody()
@@ -101,13 +112,22 @@ def to_prompt(
     """
     require_body(body)
     require_resolver(resolver)
+    if not isinstance(budget, int):
+        raise InvalidArgument("a whole number of tokens as budget", budget)
     is_media = content_type_pattern(media)
     parts = body.with_resolver(resolver) if resolver is not None else body
     entries = [
-        _Entry.of(index, part, is_media=is_media.matches(part.content_type))
+        _Entry.of(index, part, is_media=not part.is_text and is_media.matches(part.content_type))
         for index, part in enumerate(parts)
+        if not is_withheld(part)
     ]
-    return _Composer(entries, max(budget, 0), count, cost).compose()
+    prompt = _Composer(entries, max(budget, 0), count, cost).compose()
+    withheld = [
+        Omission(index, part.name, "withheld", 0, part.size, "it keeps members of a message")
+        for index, part in enumerate(parts)
+        if is_withheld(part)
+    ]
+    return attrs.evolve(prompt, omitted=(*prompt.omitted, *withheld))
 
 
 @attrs.define
@@ -169,6 +189,8 @@ class _Composer:
         self._named = [each.index for each in texts if each.part.name is not None]
         # Chosen once, because otherwise each plan that is tried would search all texts again.
         self._tag = _free_tag(entries)
+        # A frame that a text forges would stand beside the real ones.
+        self._is_raw = not any(each.text and _FRAME_LIKE.search(each.text) for each in entries)
 
     def compose(self) -> Prompt:
         everything = _Plan(frozenset(self._costs), self._lengths, len(self._entries))
@@ -273,7 +295,7 @@ class _Composer:
     def _framed(self, entry: _Entry, characters: int) -> str:
         text = entry.text or ""
         is_whole = characters >= len(text)
-        if is_whole and entry.part.name is None:
+        if is_whole and entry.part.name is None and self._is_raw:
             return text
         shown = text if is_whole else _cut(text, characters, entry.part.name or str(entry.index))
         return f"<{self._tag}{self._facts(entry)}>\n{shown}\n</{self._tag}>"

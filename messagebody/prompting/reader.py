@@ -7,6 +7,7 @@ from messagebody._guards import require_body, require_resolver
 from messagebody._text import count_of, escape, human_size, redact_url
 from messagebody.body import MessageBody
 from messagebody.errors import InvalidArgument, InvalidPart, MessageBodyError
+from messagebody.formats.places import is_withheld
 from messagebody.part import Part
 from messagebody.references import Resolver
 from messagebody.toolbox import Toolbox, find_part, tool
@@ -21,7 +22,8 @@ _LARGEST: Final = 64 * 1024 * 1024
 class Reader(Toolbox):
     r"""The tools with which a model reads the content that a prompt left out.
 
-    Every answer is text and has an upper bound; errors are answers too.
+    Every answer is text and has an upper bound; errors are answers too. Parts that keep members of
+    a message, such as `/meta/agents-api.json`, are not for models: no tool shows them.
 
     Arguments:
         body: the body.
@@ -65,8 +67,10 @@ class Reader(Toolbox):
             start: the number of the first part to list; 0 if null.
         """
         first = max(start or 0, 0)
-        lines = [_line(first + at, part) for at, part in enumerate(self._body[first:][:_LISTED])]
-        rest = len(self._body) - first - len(lines)
+        page = self._body[first:][:_LISTED]
+        # Numbers are positions in the whole body, so that they agree with those of a prompt.
+        lines = [_line(first + at, part) for at, part in enumerate(page) if not is_withheld(part)]
+        rest = len(self._body) - first - len(page)
         if rest > 0:
             lines.append(f"[{count_of(rest, 'more part')}; list_parts({first + _LISTED})]")
         return "\n".join(lines) or "[no parts]"
@@ -80,7 +84,7 @@ class Reader(Toolbox):
             offset: the first character to read; 0 if null.
             limit: the most characters to read; as many as fit in an answer if null.
         """
-        text = _text_of(self._body[find_part(self._body, part)])
+        text = _text_of(self._body[self.find(part)])
         start = min(max(offset or 0, 0), len(text))
         wanted = self._limit if limit is None else min(max(limit, 1), self._limit)
         end = min(start + wanted, len(text))
@@ -98,11 +102,13 @@ class Reader(Toolbox):
         """
         if not text:
             return "Error: search_parts: text is empty"
-        positions = range(len(self._body)) if part is None else [find_part(self._body, part)]
+        positions = range(len(self._body)) if part is None else [self.find(part)]
         found: list[str] = []
         skipped: list[str] = []
         for position in positions:
             each = self._body[position]
+            if is_withheld(each):
+                continue
             try:
                 searched = _text_of(each)
             # An unreadable part must not hide hits in other parts; the answer names it.
@@ -117,6 +123,18 @@ class Reader(Toolbox):
             shown = ", ".join(skipped[:20]) + (", …" if len(skipped) > 20 else "")
             found.append(f"[not searched, because they are not readable text: {shown}]")
         return "\n".join(found) or "[nothing found]"
+
+    def find(self, part: str) -> int:
+        """Return the position of a part that a model may read, given its name or number.
+
+        Raises:
+            PartNotFound: there is no such part.
+            InvalidPart: the part is not for models.
+        """
+        position = find_part(self._body, part)
+        if is_withheld(self._body[position]):
+            raise InvalidPart(f"{_called(position, self._body[position])} is not for models")
+        return position
 
 
 def _text_of(part: Part) -> str:

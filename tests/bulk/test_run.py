@@ -14,6 +14,7 @@ import pytest
 
 from messagebody import MessageBody, Part, Resolver, bulk
 from messagebody.bulk import Options, Progress, jobs
+from messagebody.envelopes import agents_api
 from messagebody.errors import BadInput, InvalidArgument, ObjectNotFound, StoreError
 from messagebody.stores import Bytes, open_store
 from messagebody.stores.directory import FileStore
@@ -127,6 +128,19 @@ class TestJobs:
         assert {row["error"] for row in found} <= {"UnsafeReference", "PartsFailed"}
         # The text says how to go on.
         assert "Resolver(allow=" in found[0]["problem"]
+
+    def test_members_of_an_envelope_stay_behind(self, tmp_path: Path) -> None:
+        answer = agents_api.build_text("assistant", "4.", {"user_token": "s3cr3t"})
+        (tmp_path / "a.jsonl").write_text(json.dumps(answer) + "\n", encoding="utf-8")
+        how: Any = {"source": "agents-api", "engine": "serial"}
+        for target in ("anthropic", "body"):
+            out = tmp_path / target
+            report = bulk.convert(tmp_path / "a.jsonl", target=target, out=out, **how)
+            made = results(out)
+            assert "4." in json.dumps(made)
+            assert "s3cr3t" not in json.dumps(made)
+            assert ["omitted metadata" in each["text"] for each in report.findings] == [True]
+        assert results(tmp_path / "anthropic")[0]["role"] == "assistant"
 
     def test_convert_there_and_back(self, tmp_path: Path) -> None:
         found = [MessageBody([Part(f"Message {n}")]) for n in range(5)]
