@@ -85,6 +85,14 @@ class TestPandas:
         again = pd.read_parquet("messagebody:///p", storage_options=options)
         assert (again["rides"].sum(), again["kind"].nunique()) == (TOTAL, 2)
 
+    def test_columns_that_look_like_quoted_names(self) -> None:
+        options = {"body": MessageBody(), "quoted_names": True}
+        frame = pd.DataFrame({"year_2024": ["a_20", "a "], "rides": [1, 2]})
+        frame.to_parquet("messagebody:///p", partition_cols=["year_2024"], storage_options=options)
+        again = pd.read_parquet("messagebody:///p", storage_options=options)
+        found = again.astype({"year_2024": str}).sort_values("rides").reset_index(drop=True)
+        assert found[["year_2024", "rides"]].to_dict() == frame.to_dict()
+
     def test_written_through_to_a_store(self, body: MessageBody, tmp_path: Path) -> None:
         fs = body.filesystem(
             offload_to=tmp_path, threshold=1000, resolver=Resolver(allow=[tmp_path])
@@ -201,12 +209,18 @@ def test_polars_both_ways(body: MessageBody) -> None:
         assert pl.read_parquet(file).equals(frame)
 
 
-def zarr_store(body: MessageBody, path: str) -> Any:
-    filesystem = AsyncFileSystemWrapper(body.fs, asynchronous=True)
+def zarr_store(body: MessageBody, path: str, **options: Any) -> Any:
+    filesystem = AsyncFileSystemWrapper(body.filesystem(**options), asynchronous=True)
     return zarr.storage.FsspecStore(filesystem, path=path)
 
 
 class TestZarr:
+    def test_arrays_whose_names_look_quoted(self) -> None:
+        root = zarr.create_group(zarr_store(MessageBody(), "/g", quoted_names=True))
+        for name in ("t_2030", "t 30"):
+            root.create_array(name, shape=(2,), dtype="u1")
+        assert sorted(root.array_keys()) == ["t 30", "t_2030"]
+
     def test_an_array_in_chunks(self, body: MessageBody) -> None:
         values = np.asarray(Image.open(io.BytesIO(sample("chart.png"))).convert("L"))
         store = zarr_store(body, "/chart")
