@@ -2,6 +2,9 @@
 
 import io
 import json
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +24,7 @@ from fsspec.implementations.asyn_wrapper import AsyncFileSystemWrapper
 from PIL import Image
 from pyarrow import dataset, parquet
 
-from messagebody import MessageBody, Resolver
+from messagebody import MessageBody, Part, Resolver
 from messagebody.samples import sample
 
 # 91 days of rides and rain: the rows of a real file, not three made up for the test.
@@ -197,6 +200,71 @@ class TestDuckDB:
         assert run("DELETE FROM d.rides WHERE n < 9999") == [(1, 9999)]
         # Its log of changes was written beside it, and removed.
         assert body.names() == ["/data/rides.csv", "/charts/rides.png", "/rides.db"]
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> bytes:
+    """A database of DuckDB with one empty table."""
+    with duckdb.connect(tmp_path / "made.db") as connection:
+        connection.sql("CREATE TABLE rides (n INT)")
+    return (tmp_path / "made.db").read_bytes()
+
+
+class TestDuckDBsLog:
+    """What was committed is in the message, though the database is open still."""
+
+    def rides(self, body: MessageBody, tmp_path: Path) -> int:
+        """Count by DuckDB's own files, as a reader of the message would."""
+        copy = tmp_path / "copy"
+        body.fs.get("/", str(copy), recursive=True)
+        with duckdb.connect(copy / "rides.db") as connection:
+            (found,) = connection.sql("SELECT count(*) FROM rides").fetchall()
+        shutil.rmtree(copy)
+        return int(found[0])
+
+    def test_it_is_kept(self, database: bytes, tmp_path: Path) -> None:
+        body = MessageBody([Part(database, name="/rides.db")])
+        with duckdb.connect() as connection:
+            connection.register_filesystem(body.fs)
+            connection.sql("ATTACH 'messagebody:///rides.db' AS d")
+            for expected in (1000, 2000):
+                connection.sql("INSERT INTO d.rides SELECT range FROM range(1000)")
+                assert body.fs.isfile("/rides.db.wal")
+                assert self.rides(body, tmp_path) == expected
+            connection.sql("DETACH d")
+        assert body.names() == ["/rides.db"]
+        assert self.rides(body, tmp_path) == 2000
+
+    def test_it_goes_on_where_another_one_ended(self, database: bytes, tmp_path: Path) -> None:
+        body = MessageBody([Part(database, name="/rides.db")])
+        connections = []
+        for expected in (1000, 2000, 3000):
+            body = MessageBody.from_json(body.to_json())  # in the middle of the work
+            connections.append(duckdb.connect())
+            # DuckDB knows open databases by their URLs.
+            connections[-1].register_filesystem(body.filesystem(protocol=f"b{expected}"))
+            connections[-1].sql(f"ATTACH 'b{expected}:///rides.db' AS d")
+            connections[-1].sql("INSERT INTO d.rides SELECT range FROM range(1000)")
+            assert self.rides(body, tmp_path) == expected
+        for connection in connections:
+            connection.close()
+
+    def test_a_program_may_die(self, database: bytes, document: Path, tmp_path: Path) -> None:
+        document.write_bytes(MessageBody([Part(database, name="/rides.db")]).to_json_bytes())
+        program = """
+import duckdb, os, sys
+from messagebody.filesystem import MessageBodyFileSystem
+connection = duckdb.connect()
+connection.register_filesystem(MessageBodyFileSystem(fo=sys.argv[1], autosave=True))
+connection.sql("ATTACH 'messagebody:///rides.db' AS d")
+connection.sql("INSERT INTO d.rides SELECT range FROM range(1000)")
+os._exit(0)
+"""
+        subprocess.run([sys.executable, "-c", program, document], check=True, timeout=60)
+        assert self.rides(MessageBody.from_json(document.read_bytes()), tmp_path) == 1000
+        ending = program.replace("os._exit(0)", "")
+        subprocess.run([sys.executable, "-c", ending, document], check=True, timeout=60)
+        assert self.rides(MessageBody.from_json(document.read_bytes()), tmp_path) == 2000
 
 
 def test_polars_both_ways(body: MessageBody) -> None:
