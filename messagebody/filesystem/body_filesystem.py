@@ -297,12 +297,11 @@ class MessageBodyFileSystem(BodyView):
         it is new.
         """
         path = self._strip_protocol(path)
-        described = super().info(path, **options)
-        database = self._database_at(path)
+        database, now = self._database_at(path), {}
         if database is not None:
             with contextlib.suppress(ValueError):  # another thread has closed it since
-                described["size"] = database.size
-        return described
+                now = {"size": database.size}
+        return super().info(path, **options) | now
 
     def _database_at(self, path: str) -> PartWriter | None:
         file = self._databases.get(path)
