@@ -1,10 +1,12 @@
 """A reader of a body for models: tools that list, read and search its parts."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import ClassVar, Final
 
 from messagebody._guards import require_body, require_resolver
 from messagebody._text import count_of, escape, human_size, redact_url
+from messagebody._threads import results_in_order
 from messagebody.body import MessageBody
 from messagebody.errors import InvalidArgument, InvalidPart, MessageBodyError
 from messagebody.part import Part
@@ -16,6 +18,8 @@ _HITS: Final = 50
 _AROUND: Final = 80
 _LARGEST: Final = 64 * 1024 * 1024
 """The most bytes of a part that a tool reads."""
+_AT_ONCE: Final = 8
+"""References that are read at a time."""
 
 
 class Reader(Toolbox):
@@ -25,8 +29,8 @@ class Reader(Toolbox):
 
     Arguments:
         body: the body.
-        resolver: decides which references are read; the body's own, else one that allows nothing
-            of yours.
+        resolver: decides which references are read; the body's own if None. Without one none is
+            read.
         limit: characters of one answer, without its notes.
 
     Raises:
@@ -98,15 +102,15 @@ class Reader(Toolbox):
         """
         if not text:
             return "Error: search_parts: text is empty"
-        positions = range(len(self._body)) if part is None else [find_part(self._body, part)]
+        positions: Sequence[int] = range(len(self._body))
+        if part is not None:
+            positions = [find_part(self._body, part)]
         found: list[str] = []
         skipped: list[str] = []
-        for position in positions:
+        for position, searched in self._texts(positions):
             each = self._body[position]
-            try:
-                searched = _text_of(each)
             # An unreadable part must not hide hits in other parts; the answer names it.
-            except MessageBodyError:
+            if searched is None:
                 skipped.append(_called(position, each))
                 continue
             for line in _hits(searched, text):
@@ -117,6 +121,22 @@ class Reader(Toolbox):
             shown = ", ".join(skipped[:20]) + (", …" if len(skipped) > 20 else "")
             found.append(f"[not searched, because they are not readable text: {shown}]")
         return "\n".join(found) or "[nothing found]"
+
+    def _texts(self, positions: Sequence[int]) -> Iterator[tuple[int, str | None]]:
+        """Yield positions and texts, None for what can't be read; references several at a time."""
+
+        def read(position: int) -> tuple[int, str | None]:
+            try:
+                return position, _text_of(self._body[position])
+            except MessageBodyError:
+                return position, None
+
+        # Threads are for waiting, and only references wait.
+        if not any(self._body[position].is_reference for position in positions):
+            yield from map(read, positions)
+            return
+        with ThreadPoolExecutor(_AT_ONCE) as pool:
+            yield from results_in_order(pool, read, positions, ahead=_AT_ONCE)
 
 
 def _text_of(part: Part) -> str:

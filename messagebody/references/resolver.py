@@ -100,6 +100,11 @@ class Resolver:
 
         return Web(self._ssl_context)
 
+    @property
+    def is_closed(self) -> bool:
+        """Whether nothing is open but `data:` URLs."""
+        return not self.entries and not self.public_https
+
     def budget(self) -> Budget:
         """Return a fresh budget; share it between the reads that belong to one body."""
         return Budget(self.limits)
