@@ -86,8 +86,8 @@ class MessageBodyFileSystem(BodyView):
         quoted_names: take paths with any character, such as `city=Oslo`; a byte that names don't
             take is `_` and two hex digits in the part's name.
         offload_to: a store, or its URL or directory. What is written and longer than `threshold`
-            goes there, and the part becomes a reference with size and digest. To read it back,
-            the resolver has to allow the store.
+            goes there, and the part becomes a reference with size and digest. This filesystem
+            reads back what it wrote itself; for all others a resolver has to allow the store.
         threshold: bytes, or a text such as "256 KiB".
         target_protocol, target_options: how to open `fo`, as for fsspec's archives.
 
@@ -145,6 +145,16 @@ class MessageBodyFileSystem(BodyView):
         assert live is not None  # noqa: S101 - there is one or the other
         resolver = resolver or (Resolver(allow=list(allow)) if allow else None)
         super().__init__(live, resolver, protocol=protocol, quoted_names=quoted_names, **options)
+
+    def _part(self, path: str) -> Part | None:
+        part = super()._part(path)
+        if part is None or self._offload is None or not self._offload.has_written(part.reference):
+            return part
+        given = part._resolver or Resolver()
+        # The caller's own entry goes first: it may have a cache.
+        if given.allows(str(part.url)):
+            return part
+        return part.with_resolver(self._offload.resolver(given.limits))
 
     @classmethod
     def _get_kwargs_from_urls(cls, path: str) -> dict[str, Any]:
@@ -261,7 +271,7 @@ class MessageBodyFileSystem(BodyView):
         # fsspec's caches come here, past `open`, for writing too.
         path, kind = self._strip_protocol(path), plain_mode(mode)
         if kind == "rb":
-            return self._reader(path, whole=whole, budget=options.get("budget"))
+            return self._reader(path, whole=whole)
         return self._writer(path, kind, **options)
 
     def _writer(

@@ -148,8 +148,8 @@ def server(
 
     Arguments:
         source: a body, or a mapping from names to bodies or to functions that load one.
-        resolver: decides which references are read; the bodies' own, else one that allows nothing
-            of yours.
+        resolver: decides which references are read; the bodies' own if None. Without one none is
+            read.
         max_bytes: bytes of one answer of a tool.
 
     Raises:

@@ -2,12 +2,15 @@
 
 import re
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from itertools import takewhile
 from typing import Final, Literal
 
 import attrs
 
 from messagebody._guards import require_body, require_resolver
 from messagebody._text import count_of, human_size, xml_attribute
+from messagebody._threads import results_in_order
 from messagebody.body import MessageBody
 from messagebody.errors import InvalidArgument, MessageBodyError
 from messagebody.formats.places import is_withheld
@@ -30,6 +33,8 @@ _PER_TOKEN: Final = 8
 """The most characters of a token, on average: longer texts are never given to the counter."""
 _LARGEST: Final = 16 * 1024 * 1024
 """The most bytes of a text that is read; a larger one is listed, and tools read it in pieces."""
+_AT_ONCE: Final = 8
+"""References that are read at a time."""
 
 
 @attrs.frozen
@@ -95,8 +100,8 @@ def to_prompt(
         count: the tokens of a text.
         cost: the tokens of a part that is sent as it is.
         media: a glob over content types; such parts are sent as they are, unless they are text.
-        resolver: decides which references to texts are read; the body's own by default, or else one
-            that allows nothing of yours. A refused reference is listed.
+        resolver: decides which references to texts are read, several at a time, until the budget is
+            full; the body's own if None. Without one none is read. What is not read is listed.
 
     Raises:
         InvalidArgument: the body is not a body, the budget is not a whole number, or a counter does
@@ -121,6 +126,7 @@ def to_prompt(
         for index, part in enumerate(parts)
         if not is_withheld(part)
     ]
+    _read_references(entries, max(budget, 0), count)
     prompt = _Composer(entries, max(budget, 0), count, cost).compose()
     withheld = [
         Omission(index, part.name, "withheld", 0, part.size, "it keeps members of a message")
@@ -138,6 +144,7 @@ class _Entry:
     part: Part
     text: str | None = None
     is_media: bool = False
+    is_unread: bool = False
     why: str = ""
     total: int | None = None
 
@@ -149,13 +156,56 @@ class _Entry:
             return cls(index, part, why=f"{part.content_type} is not text", total=part.size)
         if part.text is None and (part.size or 0) > _LARGEST:
             return cls(index, part, why=f"{human_size(part.size)} are not read", total=part.size)
+        entry = cls(index, part, is_unread=True, total=part.size)
+        return entry if part.is_reference else entry.read()
+
+    def read(self) -> "_Entry":
+        """Read the text, or take down why it can't be read; return the entry."""
+        self.is_unread = False
         try:
-            text = part.read_text()
+            self.text = self.part.read_text()
         except MessageBodyError as error:
             # A model reads it, so it has no advice, which would tell the model which permission to
             # ask for.
-            return cls(index, part, why=error.statement, total=part.size)
-        return cls(index, part, text=text, total=len(text))
+            self.why = error.statement
+        else:
+            self.total = len(self.text)
+        return self
+
+
+def _read_references(entries: Sequence[_Entry], budget: int, count: Callable[[str], int]) -> None:
+    """Read the references to texts, several at a time, until the texts fill the budget."""
+    # Unnamed text is shown first, so its references are read even if named text fills the budget.
+    for some in ([each for each in entries if each.part.name is None], entries):
+        unread = [each for each in some if each.is_unread]
+        if not unread:
+            continue
+        room = _Room(budget, count)
+        for entry in some:
+            room.take(entry.text)
+        wanted = takewhile(lambda _: not room.is_full, unread)  # noqa: B023 - used up at once
+        with ThreadPoolExecutor(_AT_ONCE) as pool:
+            for entry in results_in_order(pool, _Entry.read, wanted, ahead=_AT_ONCE):
+                room.take(entry.text)
+
+
+@attrs.define
+class _Room:
+    """What is left of a budget of tokens while texts are read."""
+
+    budget: int
+    count: Callable[[str], int]
+    used: int = 0
+
+    @property
+    def is_full(self) -> bool:
+        return self.used >= self.budget
+
+    def take(self, text: str | None) -> None:
+        # The caller's counter may be slow, so it gets no text that can't fit.
+        if text and not self.is_full:
+            fits = len(text) <= _PER_TOKEN * self.budget
+            self.used += _number(self.count(text), "count") if fits else self.budget
 
 
 @attrs.frozen

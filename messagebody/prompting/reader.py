@@ -1,10 +1,12 @@
 """A reader of a body for models: tools that list, read and search its parts."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import ClassVar, Final
 
 from messagebody._guards import require_body, require_resolver
 from messagebody._text import count_of, escape, human_size, redact_url
+from messagebody._threads import results_in_order
 from messagebody.body import MessageBody
 from messagebody.errors import InvalidArgument, InvalidPart, MessageBodyError
 from messagebody.formats.places import is_withheld
@@ -17,6 +19,8 @@ _HITS: Final = 50
 _AROUND: Final = 80
 _LARGEST: Final = 64 * 1024 * 1024
 """The most bytes of a part that a tool reads."""
+_AT_ONCE: Final = 8
+"""References that are read at a time."""
 
 
 class Reader(Toolbox):
@@ -27,8 +31,8 @@ class Reader(Toolbox):
 
     Arguments:
         body: the body.
-        resolver: decides which references are read; the body's own, else one that allows nothing
-            of yours.
+        resolver: decides which references are read; the body's own if None. Without one none is
+            read.
         limit: characters of one answer, without its notes.
 
     Raises:
@@ -102,17 +106,17 @@ class Reader(Toolbox):
         """
         if not text:
             return "Error: search_parts: text is empty"
-        positions = range(len(self._body)) if part is None else [self.find(part)]
+        positions: Sequence[int] = [
+            position for position, each in enumerate(self._body) if not is_withheld(each)
+        ]
+        if part is not None:
+            positions = [self.find(part)]
         found: list[str] = []
         skipped: list[str] = []
-        for position in positions:
+        for position, searched in self._texts(positions):
             each = self._body[position]
-            if is_withheld(each):
-                continue
-            try:
-                searched = _text_of(each)
             # An unreadable part must not hide hits in other parts; the answer names it.
-            except MessageBodyError:
+            if searched is None:
                 skipped.append(_called(position, each))
                 continue
             for line in _hits(searched, text):
@@ -135,6 +139,22 @@ class Reader(Toolbox):
         if is_withheld(self._body[position]):
             raise InvalidPart(f"{_called(position, self._body[position])} is not for models")
         return position
+
+    def _texts(self, positions: Sequence[int]) -> Iterator[tuple[int, str | None]]:
+        """Yield positions and texts, None for what can't be read; references several at a time."""
+
+        def read(position: int) -> tuple[int, str | None]:
+            try:
+                return position, _text_of(self._body[position])
+            except MessageBodyError:
+                return position, None
+
+        # Threads are for waiting, and only references wait.
+        if not any(self._body[position].is_reference for position in positions):
+            yield from map(read, positions)
+            return
+        with ThreadPoolExecutor(_AT_ONCE) as pool:
+            yield from results_in_order(pool, read, positions, ahead=_AT_ONCE)
 
 
 def _text_of(part: Part) -> str:
