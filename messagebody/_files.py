@@ -2,6 +2,7 @@
 
 import contextlib
 import errno
+import fcntl
 import io
 import os
 import re
@@ -148,6 +149,39 @@ def open_below(root: str | os.PathLike[str], relative: str | os.PathLike[str]) -
 def temporary_name() -> str:
     """Return a name for a temporary file that no other file has."""
     return TEMPORARY + os.urandom(8).hex()
+
+
+@contextlib.contextmanager
+def lock_file(path: str) -> Iterator[None]:
+    """Wait until no other thread or process that asks here works on a file, and keep them waiting.
+
+    The file may be replaced or made meanwhile. If it is not there yet, its directory is locked.
+
+    Raises:
+        OSError: neither can be opened.
+    """
+    while True:
+        with contextlib.ExitStack() as stack:
+            try:
+                handle = os.open(path, os.O_RDWR | os.O_CLOEXEC)  # network drives lock no other
+            except PermissionError:
+                handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+            except FileNotFoundError:
+                handle = os.open(Path(path).parent, os.O_RDONLY | os.O_CLOEXEC)
+            stack.callback(os.close, handle)
+            fcntl.flock(handle, fcntl.LOCK_EX)
+            if _is_current(handle, path):
+                yield
+                return
+
+
+def _is_current(handle: int, path: str) -> bool:
+    """Tell whether a locked file is still the one of a path, or its directory while it is missing."""
+    locked = os.fstat(handle)
+    try:
+        return os.path.samestat(locked, Path(path).stat())
+    except FileNotFoundError:
+        return stat.S_ISDIR(locked.st_mode)
 
 
 def give_name(directory: int, temporary: str, name: str) -> bool:

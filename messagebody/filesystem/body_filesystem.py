@@ -134,6 +134,7 @@ class MessageBodyFileSystem(BodyView):
         if autosave and fo is None:
             raise ValueError("autosave is of a filesystem over fo=; a live body has no document")
         self._here = _OfThread()
+        self._process = os.getpid()
         self._databases: weakref.WeakValueDictionary[str, PartWriter] = (
             weakref.WeakValueDictionary()
         )
@@ -209,6 +210,16 @@ class MessageBodyFileSystem(BodyView):
     @_transaction.setter
     def _transaction(self, transaction: WholeTransaction | None) -> None:
         self._here.transaction = transaction
+
+    def start_transaction(self) -> WholeTransaction:
+        """Begin a transaction, which `end_transaction` commits."""
+        transaction: WholeTransaction = self.transaction
+        transaction.start()
+        return transaction
+
+    def end_transaction(self) -> None:
+        """Commit the transaction that `start_transaction` began."""
+        self.transaction.complete()
 
     @property
     def storage_options(self) -> dict[str, Any]:
@@ -356,6 +367,9 @@ class MessageBodyFileSystem(BodyView):
     def _check_changeable(self, path: str) -> None:
         if self.read_only:
             fail(errno.EROFS, path)
+        if self.document is None and os.getpid() != self._process:
+            text = "Read-only file system: a forked process has a copy of the body"
+            fail(errno.EROFS, path, text)
         if self.document is not None and not (self.autosave or self._intrans):
             text = "Read-only file system: a document changes in `with fs.transaction:`, or with "
             fail(errno.EROFS, path, text + "autosave=True")

@@ -1,17 +1,24 @@
 """The document a body came from: read whole, written whole or not at all."""
 
+import contextlib
 import errno
 import os
+import threading
+import weakref
 from typing import Any
 
 import fsspec
 from fsspec.implementations.local import LocalFileSystem
 
-from messagebody._files import replace_file
+from messagebody._files import lock_file, replace_file
 from messagebody._text import redact_url
 from messagebody.body import MessageBody
 from messagebody.digests import sha256_of
 from messagebody.errors import DecodeError, MessageBodyError
+
+# Locks of documents that are no local files, for the threads of this process.
+_naming = threading.Lock()
+_turns: "weakref.WeakValueDictionary[str, threading.Lock]" = weakref.WeakValueDictionary()
 
 
 class Document:
@@ -27,6 +34,10 @@ class Document:
             options["protocol"] = protocol
         self._filesystem, self._path = fsspec.core.url_to_fs(url, **options)
         self._digest = ""
+        with _naming:
+            self._turn = _turns.setdefault(
+                self._filesystem.unstrip_protocol(self._path), threading.Lock()
+            )
 
     def load(self) -> MessageBody:
         """Read and decode the body.
@@ -47,12 +58,22 @@ class Document:
 
         Raises:
             OSError: the document can't be written; `EROFS` where nothing there can be; `ESTALE` if
-                it is not the one that was read: what somebody else wrote would be lost.
+                it is not the one that was read: what somebody else wrote would be lost. Of several
+                threads, and for local files several processes, that save at once, one does. In
+                other stores, two processes at once can still overwrite each other.
         """
         data = body.to_json_bytes() + b"\n"
-        self._check_unchanged()
-        self._replace(data)
-        self._digest = sha256_of(data)
+        with self._alone():
+            self._check_unchanged()
+            self._replace(data)
+            self._digest = sha256_of(data)
+
+    def _alone(self) -> contextlib.AbstractContextManager[Any]:
+        """Keep others away: a document that changes after the comparison would be lost."""
+        if isinstance(self._filesystem, LocalFileSystem):
+            return lock_file(self._path)
+        # fsspec has no conditional writes, which would keep other processes away too.
+        return self._turn
 
     def _check_unchanged(self) -> None:
         try:

@@ -30,8 +30,9 @@ class PartReader(io.BytesIO):
         self.size = len(content)
 
 
-# The name of a buffered stream is the one of what it buffers, whatever its class shows as `raw`.
-_buffered: Callable[[Any], Any] = vars(io.BufferedReader)["raw"].__get__
+# What buffers another stream has no name of its own. Python's classes know what they buffer,
+# whatever the classes derived from them show as `raw`.
+_BUFFERS = (io.BufferedReader, io.BufferedRandom)
 
 
 def described_stream(stream: BinaryIO, path: str, name: str, size: int | None) -> Any:
@@ -48,9 +49,9 @@ def described_stream(stream: BinaryIO, path: str, name: str, size: int | None) -
     """
     described: Any = stream
     described.size, described.path = size, path
-    named: Any = stream if isinstance(stream, io.BytesIO) else described.raw
-    if isinstance(stream, io.BufferedReader):
-        named = _buffered(stream)
+    named: Any = stream
+    while buffer := next((kind for kind in _BUFFERS if isinstance(named, kind)), None):
+        named = vars(buffer)["raw"].__get__(named)
     named.name = name
     if not hasattr(named, "mode"):
         named.mode = "rb"

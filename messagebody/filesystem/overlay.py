@@ -7,10 +7,13 @@ from typing import Any, ClassVar
 
 import fsspec
 from fsspec import AbstractFileSystem
+from fsspec.implementations.local import LocalFileSystem
+from fsspec.spec import make_instance
 
 from messagebody.body import MessageBody
 from messagebody.filesystem.body_filesystem import MessageBodyFileSystem
 from messagebody.filesystem.files import plain_mode
+from messagebody.filesystem.transactions import WholeTransaction
 from messagebody.filesystem.view import fail
 from messagebody.names import ancestors
 
@@ -30,7 +33,8 @@ class OverlayFileSystem(AbstractFileSystem):  # type: ignore[misc]
         body: the changes.
         over: the filesystem below, or its URL or directory. It is the program's own: it never
             comes from a message.
-        path: the directory of the filesystem below that is shown as "/".
+        path: the directory of the filesystem below that is shown as "/". Of a local one, links that
+            lead out of it are not shown.
         **options: of the filesystem over the body, such as `offload_to` or `quoted_names`.
 
     Examples:
@@ -60,9 +64,10 @@ class OverlayFileSystem(AbstractFileSystem):  # type: ignore[misc]
         path: str = "",
         **options: Any,
     ) -> None:
+        # The names of files below are any, and so are those of the whiteouts that hide them.
+        self.upper = body.filesystem(**{"quoted_names": True, **options})
         super().__init__()
         self.body = body
-        self.upper = body.filesystem(**options)
         if isinstance(over, AbstractFileSystem):
             self.lower, self._root = over, str(over._strip_protocol(path)).rstrip("/")
         else:
@@ -73,8 +78,55 @@ class OverlayFileSystem(AbstractFileSystem):  # type: ignore[misc]
     def _strip_protocol(cls, path: Any) -> Any:
         return MessageBodyFileSystem._strip_protocol(path)
 
+    # Changes wait where they are made, in the filesystem over the body
+
+    @property
+    def transaction(self) -> WholeTransaction:
+        """The transaction of the changes."""
+        return self.upper.transaction  # type: ignore[no-any-return]
+
+    @property
+    def _intrans(self) -> bool:
+        return self.upper._intrans
+
+    @_intrans.setter
+    def _intrans(self, is_open: bool) -> None:
+        """Ignore what fsspec sets at first."""
+
+    def start_transaction(self) -> WholeTransaction:
+        """Begin a transaction, which `end_transaction` commits."""
+        return self.upper.start_transaction()
+
+    def end_transaction(self) -> None:
+        """Commit the transaction that `start_transaction` began."""
+        self.upper.end_transaction()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # What another process writes into its copy of the body would be lost: `upper` refuses it.
+        state = {"body": self.body, "upper": self.upper}
+        return make_instance, (type(self), self.storage_args, self.storage_options), state
+
+    # What lies below
+
     def _below(self, path: str) -> str:
-        return self._root + path if path != "/" else self._root or "/"
+        """Return where a path is in the filesystem below.
+
+        Raises:
+            OSError: `EINVAL`: the path has an empty segment, "." or "..", which lead to files that
+                are not shown, or that were removed.
+        """
+        if path == "/":
+            return self._root or "/"
+        if not {"", ".", ".."}.isdisjoint(path[1:].split("/")):
+            fail(errno.EINVAL, path, "Invalid argument: a segment is empty, '.' or '..'")
+        return self._root + path
+
+    def _leads_out(self, place: str) -> bool:
+        """Tell whether a link in a local path leads out of the directory that is shown."""
+        if not isinstance(self.lower, LocalFileSystem):
+            return False
+        root, real = os.path.realpath(self._root or "/"), os.path.realpath(place)
+        return os.path.commonpath([root, real]) != root
 
     def _is_hidden(self, path: str) -> bool:
         """Tell whether what lies below at a path was removed or replaced, or is a whiteout."""
@@ -83,10 +135,11 @@ class OverlayFileSystem(AbstractFileSystem):  # type: ignore[misc]
         return _is_whiteout(path) or any(self.upper.isfile(each) for each in hiding)
 
     def _info_below(self, path: str) -> dict[str, Any] | None:
-        if self._is_hidden(path):
+        place = self._below(path)
+        if self._is_hidden(path) or self._leads_out(place):
             return None
         try:
-            info: dict[str, Any] = self.lower.info(self._below(path))
+            info: dict[str, Any] = self.lower.info(place)
         except (FileNotFoundError, NotADirectoryError):
             return {"name": "/", "size": 0, "type": "directory"} if path == "/" else None
         return info | {"name": path}
@@ -122,7 +175,7 @@ class OverlayFileSystem(AbstractFileSystem):  # type: ignore[misc]
         if below is not None and below["type"] == "directory":
             for name in self._names_below(path):
                 child = f"{path.rstrip('/')}/{name}"
-                if not self._is_hidden(child):
+                if self.upper.isfile(child) or self._info_below(child) is not None:
                     found[child] = self.info(child)
         for entry in self.upper.ls(path) if self.upper.isdir(path) else ():
             if not _is_whiteout(entry["name"]) and self.exists(entry["name"]):
@@ -156,6 +209,8 @@ class OverlayFileSystem(AbstractFileSystem):  # type: ignore[misc]
 
     def _prepare(self, path: str, mode: str) -> None:
         self._check_writable(path, is_new=mode[0] == "x")
+        if self._intrans and mode[0] == "r" and not self.upper.isfile(path):
+            fail(errno.ENOTSUP, path, "a file below is changed in place outside of a transaction")
         if mode[0] in "ar" and not self.upper.isfile(path) and self.isfile(path):
             with contextlib.suppress(FileExistsError):  # another thread was faster
                 self.upper.pipe_file(path, self.cat_file(path), mode="create")
@@ -227,6 +282,7 @@ class OverlayFileSystem(AbstractFileSystem):  # type: ignore[misc]
                 fail(errno.ENOTDIR, path)
             if self.ls(path, detail=False) or path == "/":
                 fail(errno.ENOTEMPTY, path)
+            self.upper._check_changeable(path)
             # What is left of it in the body are whiteouts, which the one of the directory replaces.
             for each in self.upper.find(path):
                 self.upper.rm_file(each)
@@ -240,6 +296,7 @@ class OverlayFileSystem(AbstractFileSystem):  # type: ignore[misc]
             if self.exists(path):
                 fail(errno.EEXIST, path)
             self._check_writable(path)
+            self.upper._check_changeable(path)
             self.upper._made.add(path)
 
     def makedirs(self, path: str, exist_ok: bool = False) -> None:

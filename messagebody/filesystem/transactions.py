@@ -35,14 +35,36 @@ class WholeTransaction(Transaction):  # type: ignore[misc]
 
     fsspec's own commits file by file and stops at the first that fails. Here a commit that fails
     leaves body and document as they were, and other threads see all of it or nothing.
+
+    One that begins inside another belongs to it: its changes are made when the outer one is
+    committed, and forgotten with an exception of either.
     """
 
     fs: "messagebody.filesystem.MessageBodyFileSystem | None"
 
+    def __init__(self, fs: Any, **options: Any) -> None:
+        super().__init__(fs, **options)
+        self._begun: list[int] = []
+        """How many changes waited when each of those that are open began."""
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        self.complete(commit=kind is None)
+
+    def start(self) -> None:
+        """Begin to hold changes back."""
+        self._begun.append(len(self.files))
+        if self.fs is not None:
+            self.fs._intrans = True
+
     def complete(self, commit: bool = True) -> None:
-        """Make all changes, or forget them."""
+        """Make all changes, or forget them; inside another one they wait for that."""
         filesystem = self.fs
         if filesystem is None:
+            return
+        waited = self._begun.pop() if self._begun else 0
+        if self._begun:
+            while not commit and len(self.files) > waited:
+                self.files.pop().discard()
             return
         # It ends whatever comes: a later write is not to wait for a commit that never is.
         filesystem._intrans = False

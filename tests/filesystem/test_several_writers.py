@@ -1,0 +1,288 @@
+"""What several threads, processes and copies write: what was acknowledged is there."""
+
+import errno
+import multiprocessing
+import os
+import pickle
+import warnings
+from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import fsspec
+import pytest
+
+from messagebody import MessageBody, Part
+from messagebody.filesystem import MessageBodyFileSystem, OverlayFileSystem
+
+
+def refused(number: int) -> Any:
+    return pytest.raises(OSError, check=lambda error: error.errno == number)
+
+
+def write(document: str, number: int) -> str | None:
+    """Write a file as a library does; return its path if the write was acknowledged."""
+    path = f"/{number}.txt"
+    url = f"messagebody:/{path}::{document}"
+    try:
+        with fsspec.open(url, "w", messagebody={"autosave": True}) as file:
+            file.write(str(number))
+    except OSError as error:
+        if error.errno != errno.ESTALE:
+            raise
+        return None
+    return path
+
+
+def pool(kind: str, workers: int) -> Executor:
+    if kind == "threads":
+        return ThreadPoolExecutor(workers)
+    return ProcessPoolExecutor(workers, multiprocessing.get_context(kind))
+
+
+@pytest.mark.parametrize("kind", ["threads", "fork", "spawn"])
+def test_an_acknowledged_write_of_a_document_is_kept(kind: str, tmp_path: Path) -> None:
+    document = tmp_path / "m.json"
+    MessageBody([Part("first")]).save(document)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # of forks beside other tests' threads
+        with pool(kind, 4) as workers:
+            done = [*workers.map(partial(write, f"file://{document}"), range(40))]
+    acknowledged = {path for path in done if path}
+    assert acknowledged
+    assert {*MessageBody.load(document).names()} == acknowledged
+
+
+def test_threads_that_write_one_document_in_memory() -> None:
+    fsspec.filesystem("memory").pipe_file("/several/m.json", b"[]")
+    with ThreadPoolExecutor(8) as workers:
+        done = [*workers.map(partial(write, "memory://several/m.json"), range(40))]
+    kept = MessageBody.from_json(fsspec.filesystem("memory").cat_file("/several/m.json")).names()
+    assert {*kept} == {path for path in done if path} != set()
+
+
+def test_a_document_that_is_missing_is_made_by_one(tmp_path: Path) -> None:
+    document = tmp_path / "m.json"
+    MessageBody().save(document)
+    found = [MessageBodyFileSystem(f"file://{document}", autosave=True) for _ in range(8)]
+    document.unlink()
+
+    def save(number: int) -> bool:
+        with suppress(OSError):
+            found[number].pipe_file(f"/{number}", b"x")
+            return True
+        return False
+
+    with ThreadPoolExecutor(8) as workers:
+        saved = [*workers.map(save, range(8))]
+    assert MessageBody.load(document).names() == [f"/{saved.index(True)}"]
+    assert saved.count(True) == 1
+
+
+class TestForks:
+    """A process that was forked has a copy of the body, which nobody reads."""
+
+    @staticmethod
+    def in_a_fork(act: Any) -> int:
+        """Return the number of the OSError that an act in a forked process ends with, else 0."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)
+            child = os.fork()
+        if not child:
+            number = 255
+            try:
+                act()
+                number = 0
+            except OSError as error:
+                number = error.errno or 254
+            finally:
+                os._exit(number)
+        return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+    @pytest.mark.parametrize("is_overlay", [False, True])
+    def test_its_writes_are_refused(self, is_overlay: bool, tmp_path: Path) -> None:
+        body = MessageBody([Part("one", name="/1.txt")])
+        fs: Any = OverlayFileSystem(body, tmp_path) if is_overlay else body.fs
+        opened = fs.open("/open", "wb")
+        opened.write(b"x")
+        acts = [
+            partial(fs.pipe_file, "/n", b"1"), partial(fs.rm, "/1.txt"), opened.close,
+            partial(fs.mkdir, "/d"), partial(fs.mv, "/1.txt", "/2.txt"),
+        ]  # fmt: skip
+        assert [self.in_a_fork(act) for act in acts] == [errno.EROFS] * len(acts)
+        assert self.in_a_fork(partial(fs.cat_file, "/1.txt")) == 0
+        opened.close()
+        assert body.names() == ["/1.txt", "/open"]
+
+    def test_those_through_a_live_url_are_refused(self) -> None:
+        fs = MessageBody([Part("one", name="/1.txt")]).fs
+        url = fs.url("/n")
+
+        def act() -> None:
+            with fsspec.open(url, "w") as file:
+                file.write("x")
+
+        assert self.in_a_fork(act) == errno.EROFS
+
+    def test_those_into_a_document_are_kept(self, tmp_path: Path) -> None:
+        document = tmp_path / "m.json"
+        MessageBody().save(document)
+        fs = MessageBodyFileSystem(f"file://{document}", autosave=True)
+        assert self.in_a_fork(partial(fs.pipe_file, "/n", b"1")) == 0
+        assert MessageBody.load(document).names() == ["/n"]
+        with refused(errno.ESTALE):
+            fs.pipe_file("/m", b"2")
+
+
+class TestNestedTransactions:
+    """A transaction inside another one belongs to it."""
+
+    @pytest.fixture(params=["live", "document"])
+    def fs(self, request: pytest.FixtureRequest, tmp_path: Path) -> MessageBodyFileSystem:
+        if request.param == "live":
+            return MessageBody().fs
+        MessageBody().save(tmp_path / "m.json")
+        return MessageBodyFileSystem(f"file://{tmp_path / 'm.json'}")
+
+    @staticmethod
+    def names(fs: MessageBodyFileSystem) -> list[str]:
+        if fs.document is not None:
+            assert MessageBodyFileSystem(fs.document.url).body == fs.body
+        return fs.body.names()
+
+    def test_all_of_it_is_kept(self, fs: MessageBodyFileSystem) -> None:
+        with fs.transaction:
+            fs.pipe_file("/report", b"r")
+            with fs.transaction:
+                fs.pipe_file("/chart", b"c")
+            assert self.names(fs) == []
+            fs.pipe_file("/end", b"e")
+        assert self.names(fs) == ["/report", "/chart", "/end"]
+
+    def test_an_exception_of_the_outer_one_forgets_all(self, fs: MessageBodyFileSystem) -> None:
+        with pytest.raises(ZeroDivisionError), fs.transaction:  # noqa: PT012
+            with fs.transaction:
+                fs.pipe_file("/chart", b"c")
+            raise ZeroDivisionError
+        assert self.names(fs) == []
+        with fs.transaction:
+            fs.pipe_file("/after", b"a")
+        assert self.names(fs) == ["/after"]
+
+    def test_an_exception_of_the_inner_one_forgets_its_own(self, fs: MessageBodyFileSystem) -> None:
+        with fs.transaction:
+            fs.pipe_file("/report", b"r")
+            with pytest.raises(ZeroDivisionError), fs.transaction:  # noqa: PT012
+                fs.pipe_file("/chart", b"c")
+                fs.open("/open", "wb").write(b"x")
+                raise ZeroDivisionError
+            fs.pipe_file("/end", b"e")
+        assert self.names(fs) == ["/report", "/end"]
+
+    def test_those_that_are_started_by_name(self, fs: MessageBodyFileSystem) -> None:
+        fs.start_transaction()
+        fs.pipe_file("/a", b"a")
+        with fs.transaction:
+            fs.pipe_file("/b", b"b")
+        fs.start_transaction()
+        fs.pipe_file("/c", b"c")
+        fs.end_transaction()
+        assert self.names(fs) == []
+        fs.end_transaction()
+        assert self.names(fs) == ["/a", "/b", "/c"]
+
+
+class TestOverlays:
+    @pytest.fixture
+    def fs(self, tmp_path: Path) -> OverlayFileSystem:
+        root = tmp_path / "root"
+        (root / "sub").mkdir(parents=True)
+        (root / "a.txt").write_bytes(b"a")
+        (root / "my file.txt").write_bytes(b"m")
+        (root / "sub" / "b.txt").write_bytes(b"b")
+        (tmp_path / "secret").write_bytes(b"secret")
+        return OverlayFileSystem(MessageBody(), root)
+
+    def test_a_copy_is_read_only(self, fs: OverlayFileSystem) -> None:
+        fs.pipe_file("/n", b"1")
+        copy = pickle.loads(pickle.dumps(fs))
+        assert copy.find("/") == fs.find("/")
+        assert copy.cat_file("/a.txt") == b"a"
+        for change in (
+            partial(copy.pipe_file, "/n", b"1"), partial(copy.rm, "/a.txt"),
+            partial(copy.mkdir, "/d"), partial(copy.open, "/a.txt", "ab"), partial(copy.cp_file, "/a.txt", "/c"),
+        ):  # fmt: skip
+            with refused(errno.EROFS):
+                change()
+
+    def test_a_transaction_is_kept_or_forgotten(self, fs: OverlayFileSystem) -> None:
+        with pytest.raises(ZeroDivisionError), fs.transaction:  # noqa: PT012
+            fs.pipe_file("/t", b"1")
+            fs.rm("/a.txt")
+            fs.open("/a.txt", "ab").write(b"2")
+            raise ZeroDivisionError
+        assert fs.body.names() == []
+        with fs.transaction:
+            fs.pipe_file("/t", b"1")
+            with fs.open("/a.txt", "ab") as file:
+                file.write(b"2")
+            assert fs.body.names() == []
+        assert (fs.cat_file("/t"), fs.cat_file("/a.txt")) == (b"1", b"a2")
+        with fs.transaction, refused(errno.ENOTSUP):
+            fs.open("/my file.txt", "r+b")
+
+    def test_any_name_below_can_be_removed(self, fs: OverlayFileSystem) -> None:
+        fs.rm("/my file.txt")
+        assert fs.find("/") == ["/a.txt", "/sub/b.txt"]
+
+    HOSTILE = (
+        "/../secret", "/sub/../../secret", "/sub/../a.txt", "/./a.txt", "//a.txt", "/sub//b.txt",
+        "/../root/a.txt", "/..", "/.", "/sub/..", "../secret", "/" + "../" * 40 + "etc/passwd",
+    )  # fmt: skip
+
+    @pytest.mark.parametrize("path", HOSTILE)
+    def test_no_path_leads_out(self, path: str, fs: OverlayFileSystem, tmp_path: Path) -> None:
+        fs.rm("/a.txt")
+        before = fs.body.copy()
+        for act in (
+            fs.cat_file, fs.open, fs.info, fs.ls, fs.size, fs.ukey, fs.head, fs.tail, fs.checksum,
+            fs.read_text, fs.read_bytes, fs.cat, fs.rm, fs.rm_file, fs.mkdir, fs.touch,
+            lambda path: fs.get_file(path, tmp_path / "got"),
+            lambda path: fs.get(path, str(tmp_path / "got")),
+            lambda path: fs.cp_file(path, "/stolen"), lambda path: fs.mv(path, "/stolen"),
+            lambda path: fs.copy(path, "/stolen"), lambda path: fs.open(path, "ab"),
+            lambda path: fs.open(path, "r+b"), lambda path: fs.pipe_file(path, b"x"),
+            lambda path: fs.cat_ranges([path], [0], [5], on_error="raise"),
+        ):  # fmt: skip
+            with pytest.raises(OSError):
+                print(act, act(path))
+        assert not fs.exists(path)
+        assert not fs.isfile(path)
+        assert all("secret" not in each and "passwd" not in each for each in fs.glob(path + "*"))
+        assert fs.body == before
+        assert not (tmp_path / "got").exists()
+
+    def test_no_link_leads_out(self, fs: OverlayFileSystem, tmp_path: Path) -> None:
+        root = tmp_path / "root"
+        (root / "out").symlink_to(tmp_path / "secret")
+        (root / "up").symlink_to(tmp_path)
+        (root / "loop").symlink_to("loop")
+        (root / "in").symlink_to("sub/b.txt")
+        (root / "down").symlink_to("sub")
+        assert fs.cat_file("/in") == fs.cat_file("/down/b.txt") == b"b"
+        for path in ("/out", "/up", "/up/secret", "/up/root/a.txt", "/loop"):
+            with pytest.raises(OSError, match=path):
+                fs.cat_file(path)
+            assert not fs.exists(path)
+        assert {*fs.ls("/", detail=False)} == {"/a.txt", "/my file.txt", "/sub", "/in", "/down"}
+        with pytest.raises(OSError, match="/out"):
+            fs.cp_file("/out", "/stolen")
+        assert fs.body.names() == []
+
+    def test_a_link_as_the_root_is_the_programs_own(
+        self, fs: OverlayFileSystem, tmp_path: Path
+    ) -> None:
+        (tmp_path / "link").symlink_to("root")
+        assert OverlayFileSystem(MessageBody(), tmp_path / "link").cat_file("/a.txt") == b"a"
