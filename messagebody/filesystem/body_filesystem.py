@@ -440,6 +440,23 @@ class MessageBodyFileSystem(BodyView):
         self._write(rpath, file, mode, content_type)
         callback.relative_update(file.size)
 
+    def put(
+        self, lpath: Any, rpath: Any, recursive: bool = False, callback: Any = DEFAULT_CALLBACK,
+        maxdepth: int | None = None, **options: Any,
+    ) -> None:  # fmt: skip
+        """Copy local files and directories; see fsspec.
+
+        Raises:
+            FileExistsError: two files would have one path; nothing is written.
+        """
+        plan = Pairs(self)
+        AbstractFileSystem.put(plan, lpath, rpath, recursive=recursive, maxdepth=maxdepth)
+        plan.refuse_clashes()
+        callback.set_size(len(plan.pairs))
+        for source, target in callback.wrap(plan.pairs):
+            with callback.branched(source, target) as child:
+                self.put_file(source, target, callback=child, **options)
+
     def cp_file(self, path1: str, path2: str, **_: Any) -> None:
         """Copy a file; a reference stays one."""
         source, target = self._strip_protocol(path1), self._strip_protocol(path2)
@@ -457,10 +474,34 @@ class MessageBodyFileSystem(BodyView):
     def _cp(self, source: str, target: str) -> None:
         self.body[self._name(target)] = self.body[self._name(source)].with_resolver(None)
 
-    def copy(self, path1: Any, path2: Any, *args: Any, **options: Any) -> None:
-        """Copy files and directories, all or none."""
+    def copy(
+        self, path1: Any, path2: Any, recursive: bool = False, maxdepth: int | None = None,
+        on_error: str | None = None, **_: Any,
+    ) -> None:  # fmt: skip
+        """Copy files and directories, all or none; see fsspec.
+
+        Raises:
+            FileExistsError: two files would have one path, or a path is both source and target.
+            OSError: `EINVAL`: a directory would lie in itself.
+        """
+        plan = self._plan(path1, path2, recursive, maxdepth)
+        skips = on_error == "ignore" or (on_error is None and recursive)
         with self._together():
-            super().copy(path1, path2, *args, **options)
+            for old, new in plan:
+                with contextlib.suppress(*[FileNotFoundError] * skips):
+                    self.cp_file(old, new)
+
+    def _plan(
+        self, path1: Any, path2: Any, recursive: bool, maxdepth: int | None
+    ) -> list[tuple[str, str]]:
+        """Return which path would go where; nothing would be lost on the way."""
+        noted = Pairs(self)
+        AbstractFileSystem.copy(noted, path1, path2, recursive, maxdepth, on_error="raise")
+        strip = self._strip_protocol
+        noted.pairs = [(strip(old), strip(new)) for old, new in noted.pairs]
+        noted.refuse_clashes()
+        noted.refuse_loops()
+        return noted.pairs
 
     def mv_file(self, path1: str, path2: str, **_: Any) -> None:
         """Give a file another name; it keeps its place."""
@@ -479,20 +520,32 @@ class MessageBodyFileSystem(BodyView):
         self, path1: Any, path2: Any, recursive: bool = False, maxdepth: int | None = None,
         **_: Any,
     ) -> None:  # fmt: skip
-        """Move files and directories, every file in its place, all or none."""
+        """Move files and directories, every file in its place, all or none.
+
+        What is moved to where it is stays there.
+
+        Raises:
+            FileExistsError: two files would have one path, or a path is both source and target.
+            OSError: `EINVAL`: a directory would lie in itself.
+        """
         if isinstance(path1, str):
+            if isinstance(path2, str) and self._strip_protocol(path1) == self._strip_protocol(
+                path2
+            ):
+                self._check_there(self._strip_protocol(path1))
+                return
             recursive = recursive or not self.isfile(path1)
-        plan = Pairs(self)
-        AbstractFileSystem.copy(plan, path1, path2, recursive, maxdepth, on_error="raise")
+        plan = self._plan(path1, path2, recursive, maxdepth)
+        directories = {old for old, _ in plan if self.isdir(old) and not self.isfile(old)}
         with self._together():
-            for old, new in plan.pairs:
-                if self.isfile(old):
+            for old, new in plan:
+                if old not in directories:
                     self.mv_file(old, new)
         with self.body._parts.lock:
-            for old, new in reversed(plan.pairs):
+            for old, new in reversed(plan):
                 if old in self._made:
                     self._made.remove(old)
-                    self._made.add(self._strip_protocol(new))
+                    self._made.add(new)
 
     def rm_file(self, path: str) -> None:
         """Remove a file; the object behind a reference stays.
