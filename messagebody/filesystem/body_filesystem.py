@@ -32,7 +32,7 @@ from messagebody.filesystem.files import (
     TextPartWriter,
     plain_mode,
 )
-from messagebody.filesystem.paths import live_options, live_token
+from messagebody.filesystem.paths import Live, live_options, live_token
 from messagebody.filesystem.transactions import Change, WholeTransaction
 from messagebody.filesystem.transfers import Pairs
 from messagebody.filesystem.view import BodyView, concerning, fail
@@ -90,6 +90,7 @@ class MessageBodyFileSystem(BodyView):
             the resolver has to allow the store.
         threshold: bytes, or a text such as "256 KiB".
         target_protocol, target_options: how to open `fo`, as for fsspec's archives.
+        live: the URL of a live body that led here, for fsspec: URLs of this filesystem begin so.
 
     Raises:
         ValueError: neither a body nor `fo`, or both.
@@ -125,6 +126,7 @@ class MessageBodyFileSystem(BodyView):
         threshold: int | str = "256 KiB",
         target_protocol: str | None = None,
         target_options: dict[str, Any] | None = None,
+        live: Live | None = None,
         **options: Any,
     ) -> None:
         _check_options(options)
@@ -141,10 +143,12 @@ class MessageBodyFileSystem(BodyView):
         self.read_only = read_only
         self.autosave = autosave
         self._offload = None if offload_to is None else WriteThrough(offload_to, threshold)
-        live = body if self.document is None else self.document.load()
-        assert live is not None  # noqa: S101 - there is one or the other
+        shown = body if self.document is None else self.document.load()
+        assert shown is not None  # noqa: S101 - there is one or the other
+        self._live = live
+        self._token = ""
         resolver = resolver or (Resolver(allow=list(allow)) if allow else None)
-        super().__init__(live, resolver, protocol=protocol, quoted_names=quoted_names, **options)
+        super().__init__(shown, resolver, protocol=protocol, quoted_names=quoted_names, **options)
 
     @classmethod
     def _get_kwargs_from_urls(cls, path: str) -> dict[str, Any]:
@@ -164,9 +168,16 @@ class MessageBodyFileSystem(BodyView):
             ...     file.read()
             b'meow'
         """
-        if not hasattr(self, "_token"):
-            self._token = live_token(self)
-        return f"messagebody://{self._token}{self._strip_protocol(path)}"
+        if self._live is not None:
+            token = self._live.token
+        else:
+            token = self._token = self._token or live_token(self)
+        return f"messagebody://{token}{self._strip_protocol(path)}"
+
+    def unstrip_protocol(self, name: str) -> str:
+        """Return the URL of a path: one that leads here, if such a one was used to get here."""
+        url: str = self.url(name) if self._live is not None else super().unstrip_protocol(name)
+        return url
 
     def save(self) -> None:
         """Write the body back to the document it came from, whole or not at all.
@@ -215,7 +226,7 @@ class MessageBodyFileSystem(BodyView):
 
     def __reduce__(self) -> tuple[Any, ...]:
         # What another process writes into its copy of the body would be lost.
-        options = self.storage_options | {"read_only": True, "autosave": False}
+        options = self.storage_options | {"read_only": True, "autosave": False, "live": None}
         state = {"_made": self._made}
         return make_instance, (type(self), self.storage_args, options), state
 

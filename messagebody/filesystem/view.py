@@ -381,7 +381,7 @@ class BodyView(AbstractFileSystem):  # type: ignore[misc]
     def _reader(self, path: str, *, whole: bool = False, budget: Budget | None = None) -> Any:
         """Open a file for reading; `whole` says that all of it is wanted, and so is verified."""
         path = self._strip_protocol(path)
-        name = f"{self.protocol}://{path}"
+        name = self.unstrip_protocol(path)
         if (content := self._inline(path)) is not None:
             return PartReader(path, name, content)
         part = self._file(path)
