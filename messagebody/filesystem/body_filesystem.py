@@ -32,7 +32,7 @@ from messagebody.filesystem.files import (
     TextPartWriter,
     plain_mode,
 )
-from messagebody.filesystem.paths import live_options, live_token
+from messagebody.filesystem.paths import Live, live_options, live_token
 from messagebody.filesystem.transactions import Change, WholeTransaction
 from messagebody.filesystem.transfers import Pairs
 from messagebody.filesystem.view import BodyView, concerning, fail
@@ -90,6 +90,7 @@ class MessageBodyFileSystem(BodyView):
             reads back what it wrote itself; for all others a resolver has to allow the store.
         threshold: bytes, or a text such as "256 KiB".
         target_protocol, target_options: how to open `fo`, as for fsspec's archives.
+        live: the URL of a live body that led here, for fsspec: URLs of this filesystem begin so.
 
     Raises:
         ValueError: neither a body nor `fo`, or both.
@@ -125,6 +126,7 @@ class MessageBodyFileSystem(BodyView):
         threshold: int | str = "256 KiB",
         target_protocol: str | None = None,
         target_options: dict[str, Any] | None = None,
+        live: Live | None = None,
         **options: Any,
     ) -> None:
         _check_options(options)
@@ -134,7 +136,6 @@ class MessageBodyFileSystem(BodyView):
         if autosave and fo is None:
             raise ValueError("autosave is of a filesystem over fo=; a live body has no document")
         self._here = _OfThread()
-        self._process = os.getpid()
         self._databases: weakref.WeakValueDictionary[str, PartWriter] = (
             weakref.WeakValueDictionary()
         )
@@ -142,10 +143,12 @@ class MessageBodyFileSystem(BodyView):
         self.read_only = read_only
         self.autosave = autosave
         self._offload = None if offload_to is None else WriteThrough(offload_to, threshold)
-        live = body if self.document is None else self.document.load()
-        assert live is not None  # noqa: S101 - there is one or the other
+        shown = body if self.document is None else self.document.load()
+        assert shown is not None  # noqa: S101 - there is one or the other
+        self._live = live
+        self._token = ""
         resolver = resolver or (Resolver(allow=list(allow)) if allow else None)
-        super().__init__(live, resolver, protocol=protocol, quoted_names=quoted_names, **options)
+        super().__init__(shown, resolver, protocol=protocol, quoted_names=quoted_names, **options)
 
     def _part(self, path: str) -> Part | None:
         part = super()._part(path)
@@ -175,9 +178,16 @@ class MessageBodyFileSystem(BodyView):
             ...     file.read()
             b'meow'
         """
-        if not hasattr(self, "_token"):
-            self._token = live_token(self)
-        return f"messagebody://{self._token}{self._strip_protocol(path)}"
+        if self._live is not None:
+            token = self._live.token
+        else:
+            token = self._token = self._token or live_token(self)
+        return f"messagebody://{token}{self._strip_protocol(path)}"
+
+    def unstrip_protocol(self, name: str) -> str:
+        """Return the URL of a path: one that leads here, if such a one was used to get here."""
+        url: str = self.url(name) if self._live is not None else super().unstrip_protocol(name)
+        return url
 
     def save(self) -> None:
         """Write the body back to the document it came from, whole or not at all.
@@ -236,7 +246,7 @@ class MessageBodyFileSystem(BodyView):
 
     def __reduce__(self) -> tuple[Any, ...]:
         # What another process writes into its copy of the body would be lost.
-        options = self.storage_options | {"read_only": True, "autosave": False}
+        options = self.storage_options | {"read_only": True, "autosave": False, "live": None}
         state = {"_made": self._made}
         return make_instance, (type(self), self.storage_args, options), state
 
@@ -464,6 +474,23 @@ class MessageBodyFileSystem(BodyView):
         self._write(rpath, file, mode, content_type)
         callback.relative_update(file.size)
 
+    def put(
+        self, lpath: Any, rpath: Any, recursive: bool = False, callback: Any = DEFAULT_CALLBACK,
+        maxdepth: int | None = None, **options: Any,
+    ) -> None:  # fmt: skip
+        """Copy local files and directories; see fsspec.
+
+        Raises:
+            FileExistsError: two files would have one path; nothing is written.
+        """
+        plan = Pairs(self)
+        AbstractFileSystem.put(plan, lpath, rpath, recursive=recursive, maxdepth=maxdepth)
+        plan.refuse_clashes()
+        callback.set_size(len(plan.pairs))
+        for source, target in callback.wrap(plan.pairs):
+            with callback.branched(source, target) as child:
+                self.put_file(source, target, callback=child, **options)
+
     def cp_file(self, path1: str, path2: str, **_: Any) -> None:
         """Copy a file; a reference stays one."""
         source, target = self._strip_protocol(path1), self._strip_protocol(path2)
@@ -481,10 +508,34 @@ class MessageBodyFileSystem(BodyView):
     def _cp(self, source: str, target: str) -> None:
         self.body[self._name(target)] = self.body[self._name(source)].with_resolver(None)
 
-    def copy(self, path1: Any, path2: Any, *args: Any, **options: Any) -> None:
-        """Copy files and directories, all or none."""
+    def copy(
+        self, path1: Any, path2: Any, recursive: bool = False, maxdepth: int | None = None,
+        on_error: str | None = None, **_: Any,
+    ) -> None:  # fmt: skip
+        """Copy files and directories, all or none; see fsspec.
+
+        Raises:
+            FileExistsError: two files would have one path, or a path is both source and target.
+            OSError: `EINVAL`: a directory would lie in itself.
+        """
+        plan = self._plan(path1, path2, recursive, maxdepth)
+        skips = on_error == "ignore" or (on_error is None and recursive)
         with self._together():
-            super().copy(path1, path2, *args, **options)
+            for old, new in plan:
+                with contextlib.suppress(*[FileNotFoundError] * skips):
+                    self.cp_file(old, new)
+
+    def _plan(
+        self, path1: Any, path2: Any, recursive: bool, maxdepth: int | None
+    ) -> list[tuple[str, str]]:
+        """Return which path would go where; nothing would be lost on the way."""
+        noted = Pairs(self)
+        AbstractFileSystem.copy(noted, path1, path2, recursive, maxdepth, on_error="raise")
+        strip = self._strip_protocol
+        noted.pairs = [(strip(old), strip(new)) for old, new in noted.pairs]
+        noted.refuse_clashes()
+        noted.refuse_loops()
+        return noted.pairs
 
     def mv_file(self, path1: str, path2: str, **_: Any) -> None:
         """Give a file another name; it keeps its place."""
@@ -503,20 +554,32 @@ class MessageBodyFileSystem(BodyView):
         self, path1: Any, path2: Any, recursive: bool = False, maxdepth: int | None = None,
         **_: Any,
     ) -> None:  # fmt: skip
-        """Move files and directories, every file in its place, all or none."""
+        """Move files and directories, every file in its place, all or none.
+
+        What is moved to where it is stays there.
+
+        Raises:
+            FileExistsError: two files would have one path, or a path is both source and target.
+            OSError: `EINVAL`: a directory would lie in itself.
+        """
         if isinstance(path1, str):
+            if isinstance(path2, str) and self._strip_protocol(path1) == self._strip_protocol(
+                path2
+            ):
+                self._check_there(self._strip_protocol(path1))
+                return
             recursive = recursive or not self.isfile(path1)
-        plan = Pairs(self)
-        AbstractFileSystem.copy(plan, path1, path2, recursive, maxdepth, on_error="raise")
+        plan = self._plan(path1, path2, recursive, maxdepth)
+        directories = {old for old, _ in plan if self.isdir(old) and not self.isfile(old)}
         with self._together():
-            for old, new in plan.pairs:
-                if self.isfile(old):
+            for old, new in plan:
+                if old not in directories:
                     self.mv_file(old, new)
         with self.body._parts.lock:
-            for old, new in reversed(plan.pairs):
+            for old, new in reversed(plan):
                 if old in self._made:
                     self._made.remove(old)
-                    self._made.add(self._strip_protocol(new))
+                    self._made.add(new)
 
     def rm_file(self, path: str) -> None:
         """Remove a file; the object behind a reference stays.

@@ -3,6 +3,7 @@
 import contextlib
 import errno
 import os
+from pathlib import Path
 from typing import Any, ClassVar
 
 import fsspec
@@ -76,7 +77,13 @@ class OverlayFileSystem(AbstractFileSystem):  # type: ignore[misc]
 
     @classmethod
     def _strip_protocol(cls, path: Any) -> Any:
-        return MessageBodyFileSystem._strip_protocol(path)
+        if isinstance(path, list):
+            return [cls._strip_protocol(each) for each in path]
+        stripped: str = MessageBodyFileSystem._strip_protocol(path)
+        # They lead to files below that are not shown, or that were removed.
+        if stripped != "/" and not {"", ".", ".."}.isdisjoint(stripped[1:].split("/")):
+            fail(errno.EINVAL, stripped, "Invalid argument: a segment is empty, '.' or '..'")
+        return stripped
 
     # Changes wait where they are made, in the filesystem over the body
 
@@ -109,24 +116,14 @@ class OverlayFileSystem(AbstractFileSystem):  # type: ignore[misc]
     # What lies below
 
     def _below(self, path: str) -> str:
-        """Return where a path is in the filesystem below.
-
-        Raises:
-            OSError: `EINVAL`: the path has an empty segment, "." or "..", which lead to files that
-                are not shown, or that were removed.
-        """
-        if path == "/":
-            return self._root or "/"
-        if not {"", ".", ".."}.isdisjoint(path[1:].split("/")):
-            fail(errno.EINVAL, path, "Invalid argument: a segment is empty, '.' or '..'")
-        return self._root + path
+        return self._root + path if path != "/" else self._root or "/"
 
     def _leads_out(self, place: str) -> bool:
-        """Tell whether a link in a local path leads out of the directory that is shown."""
+        """Tell whether a link in a local path leads out of what is shown, or to itself."""
         if not isinstance(self.lower, LocalFileSystem):
             return False
         root, real = os.path.realpath(self._root or "/"), os.path.realpath(place)
-        return os.path.commonpath([root, real]) != root
+        return os.path.commonpath([root, real]) != root or Path(real).is_symlink()
 
     def _is_hidden(self, path: str) -> bool:
         """Tell whether what lies below at a path was removed or replaced, or is a whiteout."""

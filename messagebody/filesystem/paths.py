@@ -1,9 +1,12 @@
 """Spellings of paths: names with any character, and URLs of bodies that are in memory."""
 
+import os
 import re
 import secrets
 import weakref
 from typing import TYPE_CHECKING, Any, Final
+
+import attrs
 
 if TYPE_CHECKING:
     from messagebody.filesystem.view import BodyView
@@ -68,6 +71,19 @@ _MARK: Final = "@"
 _live: "weakref.WeakValueDictionary[str, BodyView]" = weakref.WeakValueDictionary()
 
 
+@attrs.frozen
+class Live:
+    """What a URL of a body in memory leads to.
+
+    Arguments:
+        token: what the URL begins with.
+        filesystem: the one that made the URL, which works for as long as this is used.
+    """
+
+    token: str
+    filesystem: "BodyView"
+
+
 def is_live(text: str) -> bool:
     """Tell whether a URL, without its protocol, names a body in memory."""
     return text.startswith(_MARK)
@@ -92,11 +108,14 @@ def live_options(url: str) -> dict[str, Any]:
     text = str(url).removeprefix("messagebody://")
     if not is_live(text):
         return {}
-    filesystem = _live.get(text.partition("/")[0])
+    token = text.partition("/")[0]
+    filesystem = _live.get(token)
     if filesystem is None:
         raise FileNotFoundError(
             "the body of this messagebody: URL is not in this process, or no longer; "
             "keep the body, and give other processes a file of it"
         )
     options: dict[str, Any] = filesystem.storage_options
-    return options
+    if os.getpid() != filesystem._process:
+        options = options | {"read_only": True}  # a forked process has a copy, which nobody reads
+    return options | {"live": Live(token, filesystem)}

@@ -1,5 +1,7 @@
 """Copies of many files: which goes where by fsspec's rules, and several at a time."""
 
+import errno
+import os
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
@@ -23,6 +25,7 @@ class Pairs:
     def __init__(self, filesystem: Any) -> None:
         self.expand_path = filesystem.expand_path
         self.isdir = filesystem.isdir
+        self._strip_protocol = filesystem._strip_protocol
         self.pairs: list[tuple[str, str]] = []
         """Source and target of every file and directory."""
 
@@ -30,7 +33,35 @@ class Pairs:
         """Note a copy."""
         self.pairs.append((path1, path2))
 
-    get_file = cp_file
+    get_file = put_file = cp_file
+
+    def refuse_clashes(self) -> None:
+        """Refuse copies of two files to one path: one of them would be lost.
+
+        Raises:
+            FileExistsError: a path is the target of two files.
+        """
+        sources: dict[str, str] = {}
+        for source, target in self.pairs:
+            path = os.path.normpath(target)
+            if sources.setdefault(path, source) != source:
+                text = f"both {sources[path]} and {source} would be this file"
+                raise FileExistsError(errno.EEXIST, text, target)
+
+    def refuse_loops(self) -> None:
+        """Refuse copies within one filesystem that would change what is still to be copied.
+
+        Raises:
+            OSError: `EINVAL`: a directory would lie in itself.
+            FileExistsError: a target is a source too.
+        """
+        waiting = {source for source, _ in self.pairs}
+        for source, target in self.pairs:
+            waiting.discard(source)
+            if target.startswith(f"{source}/") and self.isdir(source):
+                raise OSError(errno.EINVAL, f"{source} would lie in itself", target)
+            if target in waiting and not self.isdir(target):
+                raise FileExistsError(errno.EEXIST, "the file is to be copied or moved too", target)
 
 
 def results_of_threads(

@@ -5,7 +5,7 @@ import datetime as dt
 import errno
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import Any, ClassVar, Final, NoReturn
 
@@ -82,6 +82,7 @@ class BodyView(AbstractFileSystem):  # type: ignore[misc]
         self.body = body
         self.resolver = resolver
         self._quotes = quoted_names
+        self._process = os.getpid()
         self._made = MadeDirectories()
         self._sizes: dict[str, int] = {}
         if protocol is not None:
@@ -384,7 +385,7 @@ class BodyView(AbstractFileSystem):  # type: ignore[misc]
     def _reader(self, path: str, *, whole: bool = False) -> Any:
         """Open a file for reading; `whole` says that all of it is wanted, and so is verified."""
         path = self._strip_protocol(path)
-        name = f"{self.protocol}://{path}"
+        name = self.unstrip_protocol(path)
         if (content := self._inline(path)) is not None:
             return PartReader(path, name, content)
         part = self._file(path)
@@ -438,7 +439,7 @@ class BodyView(AbstractFileSystem):  # type: ignore[misc]
             return self.cat_file(paths[0], **options)
         files = [each for each in paths if self._has(each) or not recursive]
         read = partial(_outcome, partial(self.cat_file, **options), raises=on_error == "raise")
-        found = zip(files, self._each(read, files), strict=True)
+        found = zip(files, self._map_of(files)(read, files), strict=True)
         if on_error == "omit":
             return {each: data for each, data in found if not isinstance(data, Exception)}
         return dict(found)
@@ -466,9 +467,9 @@ class BodyView(AbstractFileSystem):  # type: ignore[misc]
         parts = (self._part(self._strip_protocol(each)) for each in paths)
         return any(part is not None and part.is_reference for part in parts)
 
-    def _each(self, act: Any, paths: list[str]) -> Iterator[Any]:
-        """Act on every path: in threads if there are references, for which it waits."""
-        return results_of_threads(act, paths) if self._any_remote(paths) else map(act, paths)
+    def _map_of(self, paths: Iterable[str]) -> Callable[[Any, Iterable[Any]], Iterator[Any]]:
+        """Return what acts on every path: in threads if there are references, for it waits."""
+        return results_of_threads if self._any_remote(paths) else map
 
     def read_text(self, path: str, *args: Any, **options: Any) -> Any:
         """Return the content of a file as text, verified; see fsspec."""
@@ -489,20 +490,21 @@ class BodyView(AbstractFileSystem):  # type: ignore[misc]
 
         Raises:
             NotADirectoryError: a name is both file and directory; nothing is written.
+            FileExistsError: two files would be one local file; nothing is written.
         """
         if recursive:
             for each in [rpath] if isinstance(rpath, str | os.PathLike) else rpath:
                 self._refuse_clashes(self._strip_protocol(each))
         plan = Pairs(self)
         AbstractFileSystem.get(plan, rpath, lpath, recursive=recursive, maxdepth=maxdepth)
+        plan.refuse_clashes()
         callback.set_size(len(plan.pairs))
-        targets = dict(plan.pairs)
 
-        def fetch(source: str) -> None:
-            with callback.branched(source, targets[source]) as child:
-                self.get_file(source, targets[source], callback=child, **options)
+        def fetch(pair: tuple[str, str]) -> None:
+            with callback.branched(*pair) as child:
+                self.get_file(*pair, callback=child, **options)
 
-        for _ in self._each(fetch, [*targets]):
+        for _ in self._map_of(source for source, _ in plan.pairs)(fetch, plan.pairs):
             callback.relative_update()
 
     def _refuse_clashes(self, path: str) -> None:

@@ -458,3 +458,40 @@ class TestUrls:
         assert right.cat_file("messagebody:///x") == b"r"
         with pytest.raises(FileNotFoundError):
             right.cat_file("left:///x")
+
+    def test_what_they_lead_to_gives_such_urls(self, body: MessageBody) -> None:
+        fs = fsspec.core.url_to_fs(body.fs.url("/d/x"))[0]
+        assert fs == body.fs
+        assert fs.unstrip_protocol("/d/x") == fs.url("/d/x") == body.fs.url("/d/x")
+        assert fs.open("/d/x").name == body.fs.url("/d/x")
+        assert body.fs.unstrip_protocol("/d/x") == "messagebody:///d/x"
+        again = fsspec.core.url_to_fs(fs.url("/d/x"))[0]
+        assert again.url("/d/x") == fs.url("/d/x")
+        copy = pickle.loads(pickle.dumps(fs))
+        assert copy.unstrip_protocol("/d/x") == "messagebody:///d/x"
+
+    def test_they_work_as_long_as_what_they_led_to(self) -> None:
+        import gc
+
+        made_it = MessageBody([Part("x", name="/x")]).filesystem()
+        fs, path = fsspec.core.url_to_fs(made_it.url("/x"))
+        del made_it
+        gc.collect()
+        url = fs.unstrip_protocol(path)
+        with fsspec.open(url) as file:
+            assert file.read() == b"x"
+        del fs, file
+        gc.collect()
+        with pytest.raises(FileNotFoundError, match="not in this process"):
+            fsspec.open(url)
+
+    def test_between_filesystems(self, body: MessageBody, tmp_path: Path) -> None:
+        """fsspec's own copies from one filesystem to another."""
+        from fsspec.generic import GenericFileSystem, rsync
+
+        target = MessageBody()
+        generic = GenericFileSystem(default_method="options")
+        rsync(body.fs.url("/d"), (tmp_path / "d").as_uri(), fs=generic)
+        assert (tmp_path / "d" / "x").read_text() == "x"
+        generic.cp(body.fs.url("/d/x"), target.fs.url("/copy"))
+        assert target["/copy"].read_bytes() == b"x"

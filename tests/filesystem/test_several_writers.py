@@ -212,7 +212,8 @@ class TestOverlays:
         assert copy.cat_file("/a.txt") == b"a"
         for change in (
             partial(copy.pipe_file, "/n", b"1"), partial(copy.rm, "/a.txt"),
-            partial(copy.mkdir, "/d"), partial(copy.open, "/a.txt", "ab"), partial(copy.cp_file, "/a.txt", "/c"),
+            partial(copy.mkdir, "/d"), partial(copy.open, "/a.txt", "ab"),
+            partial(copy.cp_file, "/a.txt", "/c"),
         ):  # fmt: skip
             with refused(errno.EROFS):
                 change()
@@ -256,11 +257,12 @@ class TestOverlays:
             lambda path: fs.open(path, "r+b"), lambda path: fs.pipe_file(path, b"x"),
             lambda path: fs.cat_ranges([path], [0], [5], on_error="raise"),
         ):  # fmt: skip
-            with pytest.raises(OSError):
-                print(act, act(path))
+            with refused(errno.EINVAL):
+                act(path)
         assert not fs.exists(path)
         assert not fs.isfile(path)
-        assert all("secret" not in each and "passwd" not in each for each in fs.glob(path + "*"))
+        with refused(errno.EINVAL):
+            fs.glob(path + "/*")
         assert fs.body == before
         assert not (tmp_path / "got").exists()
 
@@ -272,12 +274,12 @@ class TestOverlays:
         (root / "in").symlink_to("sub/b.txt")
         (root / "down").symlink_to("sub")
         assert fs.cat_file("/in") == fs.cat_file("/down/b.txt") == b"b"
-        for path in ("/out", "/up", "/up/secret", "/up/root/a.txt", "/loop"):
-            with pytest.raises(OSError, match=path):
+        for path in ("/out", "/up", "/up/secret", "/loop"):
+            with refused(errno.ENOENT):
                 fs.cat_file(path)
             assert not fs.exists(path)
         assert {*fs.ls("/", detail=False)} == {"/a.txt", "/my file.txt", "/sub", "/in", "/down"}
-        with pytest.raises(OSError, match="/out"):
+        with refused(errno.ENOENT):
             fs.cp_file("/out", "/stolen")
         assert fs.body.names() == []
 

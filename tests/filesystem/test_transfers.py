@@ -1,5 +1,6 @@
 """What crosses the wire when a reference is read, and what compression leaves behind."""
 
+import errno
 import gzip
 from pathlib import Path
 from typing import Any
@@ -74,3 +75,89 @@ def test_compression(mode: str) -> None:
     with pytest.raises(ValueError, match="not supported"):
         body.fs.open("/b", "wb", compression="none-such")
     assert "/b" not in body
+
+
+class TestPlans:
+    """What would be lost on the way is refused before anything changes."""
+
+    @pytest.fixture
+    def body(self) -> MessageBody:
+        names = ("/s/a", "/t/a", "/b", "/c")
+        return MessageBody([Part(name, name=name) for name in names])
+
+    @pytest.mark.parametrize("act", ["cp", "mv"])
+    @pytest.mark.parametrize(
+        ("sources", "target"),
+        [
+            (["/s/a", "/t/a"], "/u/"),
+            (["/b", "/c"], ["/u", "/u"]),
+            (["/b", "/c"], ["/u", "messagebody:///u"]),
+            (["/b", "/c"], ["/c", "/d"]),
+        ],
+    )
+    def test_two_files_of_one_name(
+        self, body: MessageBody, act: str, sources: Any, target: Any
+    ) -> None:
+        before = body.copy()
+        with pytest.raises(FileExistsError):
+            getattr(body.fs, act)(sources, target)
+        assert body == before
+
+    def test_a_chain_from_its_end(self, body: MessageBody) -> None:
+        body.fs.mv(["/c", "/b"], ["/d", "/c"])
+        assert (body["/d"].text, body["/c"].text, "/b" in body) == ("/c", "/b", False)
+
+    def test_on_the_way_to_local_files(self, body: MessageBody, tmp_path: Path) -> None:
+        with pytest.raises(FileExistsError, match="both /s/a and /t/a"):
+            body.fs.get(["/s/a", "/t/a"], f"{tmp_path}/")
+        assert [*tmp_path.iterdir()] == []
+
+    def test_one_file_to_two_places(self, body: MessageBody, tmp_path: Path) -> None:
+        body.fs.get(["/b", "/b"], [str(tmp_path / name) for name in "xy"])
+        assert sorted(path.name for path in tmp_path.iterdir()) == ["x", "y"]
+        body.fs.cp(["/b", "/b"], ["/x", "/y"])
+        assert body["/x"].text == body["/y"].text == "/b"
+        before = body.copy()
+        for sources in (["/b", "/b"], ["/b", "/none"]):
+            with pytest.raises(FileNotFoundError):
+                body.fs.mv(sources, ["/v", "/w"])
+        assert body == before
+
+    def test_on_the_way_from_local_files(self, tmp_path: Path) -> None:
+        for name in "st":
+            (tmp_path / name).mkdir()
+            (tmp_path / name / "a").write_text(name)
+        fs = MessageBody().fs
+        with pytest.raises(FileExistsError):
+            fs.put([str(tmp_path / "s" / "a"), str(tmp_path / "t" / "a")], "/u/")
+        assert fs.body.names() == []
+        fs.put(str(tmp_path), "/all", recursive=True)
+        assert fs.body.names() == ["/all/s/a", "/all/t/a"]
+
+    @pytest.mark.parametrize("act", ["cp", "mv"])
+    @pytest.mark.parametrize("target", ["/s/below", "/s/a/below/", "/s/"])
+    def test_a_directory_into_itself(self, body: MessageBody, act: str, target: str) -> None:
+        before = body.copy()
+        with pytest.raises(OSError, check=lambda error: error.errno == errno.EINVAL):
+            getattr(body.fs, act)(["/s"], target, recursive=True)
+        assert body == before
+
+    @pytest.mark.parametrize("target", ["/s", "s/", "messagebody:///s"])
+    def test_a_directory_onto_itself(self, body: MessageBody, target: str) -> None:
+        before = body.copy()
+        body.fs.mv("/s", target, recursive=True)
+        body.fs.mv("/b", "/b")
+        body.fs.cp("/b", "/b")
+        assert body == before
+        with pytest.raises(OSError, check=lambda error: error.errno == errno.EINVAL):
+            body.fs.cp("/s", target, recursive=True)
+        with pytest.raises(FileNotFoundError):
+            body.fs.mv("/none", "/none")
+        assert body == before
+
+    def test_an_empty_directory_into_itself(self) -> None:
+        fs = MessageBody().fs
+        fs.mkdir("/made/deep")
+        with pytest.raises(OSError, check=lambda error: error.errno == errno.EINVAL):
+            fs.mv("/made", "/made/deep/more")
+        assert fs.isdir("/made/deep")

@@ -190,3 +190,20 @@ class TestKeys:
         body = MessageBody([Part(url=url, name="/a"), Part("x", name="/b")])
         assert "secret" not in body.fs.ukey("/a")
         assert body.fs.ukey("/b") == sha256_of(b"x")
+
+
+@pytest.mark.parametrize("options", ["cache", "digest"])
+def test_what_is_read_whole_opens_as_a_file_with_a_name(options: str, tmp_path: Path) -> None:
+    """Content from a cache, or spooled to disk, is a file like any other to libraries."""
+    store, content = open_store("memory://opened"), b"a,b\n1,2\n" * 1_200_000
+    body = offload(MessageBody([Part(content, name="/x.csv")]), store)
+    resolver = Resolver(allow=[store], cache=tmp_path) if options == "cache" else Resolver(
+        allow=[store], require_digest=True
+    )  # fmt: skip
+    fs = body.filesystem(resolver=resolver)
+    for _ in range(2):
+        with fs.open("/x.csv") as file:
+            assert (file.name, file.size) == ("messagebody:///x.csv", len(content))
+            assert file.read() == content
+        with fs.open("/x.csv", "rt") as text:
+            assert text.readline() == "a,b\n"
