@@ -353,11 +353,9 @@ class Carrier:
         if not isinstance(content, dict) or _CARRIED not in content:
             return
         for index, part in enumerate(body):
-            if not part.is_reference and shown_text(part) is None:
-                why = (
-                    "a reader that knows only the format does not see it; "
-                    "offload it, and the message lists it as a reference"
-                )
+            why = _hidden(part)
+            if why:
+                why = f"a reader that knows only the format does not see it; {why}"
                 yield Loss(LossKind.DOWNGRADED, f"part {index} {quote(part.name or '')}", why)
 
     def _put_together(self, body: MessageBody) -> Converted[str | dict[str, Any]]:
@@ -458,6 +456,14 @@ def _whole(body: MessageBody) -> dict[str, Any]:
     texts = [text for part in body if (text := shown_text(part)) is not None]
     said = {_TEXT: "\n\n".join(texts)} if texts else {}
     return {**said, _CARRIED: body.to_dicts()}
+
+
+def _hidden(part: Part) -> str:
+    """Return why a message that carries a body neither says nor lists a part, or nothing."""
+    if part.is_reference:
+        return "" if is_absolute_url(part.url) else "its URL is not one that every resolver reads"
+    offload = "offload it, and the message lists it as a reference"
+    return offload if shown_text(part) is None else ""
 
 
 def _references(parts: Iterable[Part]) -> list[Part]:

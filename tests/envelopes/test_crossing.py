@@ -157,6 +157,29 @@ def test_what_stays_behind_is_a_loss(name: str, message: Any) -> None:
         assert ("omitted", "metadata") in [(loss.kind, loss.where) for loss in told]
 
 
+@pytest.mark.parametrize("url", ["http://minio:9000/b/a.png", "s3://b/a.png", "/srv/a.png"])
+def test_an_attachment_without_an_absolute_url_is_one_loss(url: str) -> None:
+    """It stays in the message, and whoever does not get the message is told."""
+    format_: Any = adapter("agents-api")
+    kept, left = PICTURE, {"url": url, "mime_type": "image/png"}
+    messages: dict[str, Any] = {
+        "agents-api": format_.build_text("user", "Look!", {"attachments": [kept, left]}),
+        "channel": {"agent": "a", "message": "Look!", "attachments": [kept, left]},
+    }
+    for name, message in messages.items():
+        made = adapter(name).to_body(message)
+        assert made.value.names() == ["/attachments/1/file"]
+        assert adapter(name).from_body(made.value, rest=made.rest).value == message  # type: ignore[call-arg]
+        told = adapter("openai-chat").from_body(made.value, rest=made.rest).losses  # type: ignore[call-arg]
+        assert len([loss for loss in told if loss.where.endswith("attachments")]) == 1
+        message["metadata" if name == "agents-api" else "attachments"] = (
+            {"attachments": [kept]} if name == "agents-api" else [kept]
+        )
+        made = adapter(name).to_body(message)
+        told = adapter("openai-chat").from_body(made.value, rest=made.rest).losses  # type: ignore[call-arg]
+        assert not [loss for loss in told if loss.where.endswith("attachments")]
+
+
 @pytest.mark.parametrize("rest", ["beside", "part"])
 @pytest.mark.parametrize("role", ["user", "assistant"])
 def test_the_role_crosses(role: str, rest: str) -> None:
