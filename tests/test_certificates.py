@@ -17,7 +17,7 @@ from messagebody.compatibility.inclusion import lenient_schema
 from messagebody.errors import InvalidPattern
 from messagebody.globs import content_type_pattern, name_pattern
 from tests.compatibility import oracle
-from tests.compatibility.generators import crowded, pair, plausible
+from tests.compatibility.generators import crowded, dotted, pair, plausible
 
 Generator = Callable[[random.Random], tuple[oracle.Schema, oracle.Schema]]
 
@@ -42,6 +42,11 @@ PROVED: list[tuple[oracle.Schema, oracle.Schema]] = [
     ),
     ([("/a", "text/plain", True), ("/a", "text/html", True)], []),
     ([("/./a", "text/plain", False)], [("/./a", "text/*", False)]),
+    *[
+        # The shortest text that the pattern matches is no name.
+        ([(name, "text/plain", False)], [(name, "text/plain", False)])
+        for name in ("/{src/,report.md}", "/{.,src}", "/*..", "/.*.", "/{docs/,README.md}", "/src/")
+    ],
     ([("/a", "image/png", False), ("/a", "text/plain", True)], [("/a", "text/*", True)]),
     ([(None, "text/markdown", True)], [(None, "text/*", True), ("/**", "*/*", False)]),
     ([(f"/{{{'a,b,c'}}}", f"text/{n}", True) for n in range(4)], []),
@@ -240,6 +245,17 @@ class TestRandomPairs:
     def test_every_always_of_100_000_is_certified(self) -> None:
         assert uncertified(range(100_000)) == []
 
+    def test_illegal_names(self) -> None:
+        """Patterns that also match what ends in a slash, or is a dot or two."""
+        pairs = [dotted(random.Random(seed)) for seed in range(1500)]
+        assert [(a, b) for a, b in pairs if not is_certified(a, b)] == []
+        assert sum(bool(check(MessageBodySchema(a), MessageBodySchema(b))) for a, b in pairs) > 250
+
+    @pytest.mark.slow
+    def test_illegal_names_at_length(self) -> None:
+        pairs = (dotted(random.Random(seed)) for seed in range(1500, 50_000))
+        assert [(a, b) for a, b in pairs if not is_certified(a, b)] == []
+
     def test_realistic_pairs(self) -> None:
         rng = random.Random(7)
         pairs = [plausible(rng) for _ in range(300)]
@@ -247,6 +263,7 @@ class TestRandomPairs:
 
     def test_false_claims_are_never_proved(self) -> None:
         assert proved_wrongly(range(600)) == []
+        assert proved_wrongly(range(300), dotted) == []
 
     @pytest.mark.slow
     def test_false_claims_are_never_proved_at_length(self) -> None:

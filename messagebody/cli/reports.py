@@ -20,6 +20,7 @@ from messagebody.cli.options import JSON_HELP
 from messagebody.cli.terminal import Terminal
 from messagebody.compatibility import Compatibility, Reason, Suggestion
 from messagebody.rendering import explanation
+from messagebody.rendering.verdicts import REASONS
 
 if TYPE_CHECKING:
     from messagebody.findings import Finding
@@ -320,7 +321,7 @@ def report_pair(
         command,
         subject.title,
         outcomes[result.compatible],
-        tuple(_on_pair(each, result, subject) for each in reasons),
+        tuple(_on_pair(each, text, result, subject) for each, text in _told(reasons)),
         _pair_data(result, subject, changes),
     )
 
@@ -355,7 +356,16 @@ def report_findings(
     )
 
 
-def _on_pair(reason: "Reason", result: "Compatibility", subject: Subject) -> Message:
+def _told(reasons: "Sequence[Reason]") -> "Iterator[tuple[Reason, str]]":
+    """Yield reasons with their texts: from the twenty-first on without why each part rejects.
+
+    Hundreds of parts that hundreds of parts reject would be as many thousands of rejections.
+    """
+    for number, reason in enumerate(reasons):
+        yield reason, str(reason) if number < REASONS else reason.summary
+
+
+def _on_pair(reason: "Reason", text: str, result: "Compatibility", subject: Subject) -> Message:
     sender, taker = subject.sides
     path, line = subject.place_of(reason.producer_index, reason.consumer_index)
     sent = _label(result.producer, reason.producer_index)
@@ -363,7 +373,7 @@ def _on_pair(reason: "Reason", result: "Compatibility", subject: Subject) -> Mes
     return Message(
         reason.code,
         _RULES[reason.code],
-        escape(f"{sender} {_FITS[result.verdict]} {taker}: {reason}", limit=_LONGEST),
+        escape(f"{sender} {_FITS[result.verdict]} {taker}: {text}", limit=_LONGEST),
         path,
         is_error=result.compatible is False and reason.code not in _REMARKS,
         identity=(sender, taker, sent, taken),
@@ -404,11 +414,11 @@ def _pair_data(
         "reasons": [
             {
                 "code": reason.code,
-                "text": str(reason),
+                "text": text,
                 "producerIndex": reason.producer_index,
                 "consumerIndex": reason.consumer_index,
             }
-            for reason in result.reasons
+            for reason, text in _told(result.reasons)
         ],
         "suggestions": None if changes is None else [_suggestion_data(each) for each in changes],
     }

@@ -421,9 +421,12 @@ def _contained_names(inner: str, outer: str, paid: _Unpriced) -> Names | None:
     words = _proof(((inner, "**"),), ((outer, "**"),), paid)
     if words is None:
         return None
-    # The type that follows is proved apart; one word keeps an accepted name.
-    names = sorted(dict.fromkeys(word.partition(" ")[0] for word in words), key=len)
-    return tuple(names), next((name for name in names if _matches((inner, "**"), name)), None)
+    # The type that follows is proved apart. A name that a type follows in a word is legal and
+    # accepted; one that the pattern matches need not be legal, and no type follows it.
+    split = [word.partition(" ") for word in words]
+    names = sorted(dict.fromkeys(name for name, _, _ in split), key=len)
+    followed = {name for name, space, _ in split if space}
+    return tuple(names), next((name for name in names if name in followed), None)
 
 
 def _matches(box: Box, word: str) -> bool:

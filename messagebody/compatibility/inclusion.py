@@ -1,7 +1,8 @@
 """Inclusion of schemas: whether every body of one is valid for another, with a counterexample."""
 
 import base64
-from collections.abc import Iterable
+import sys
+from collections.abc import Sequence
 from enum import StrEnum
 from functools import cached_property
 from typing import Any, Final
@@ -12,7 +13,8 @@ from messagebody._guards import require_schema
 from messagebody._leaves import leaf
 from messagebody.body import MessageBody
 from messagebody.compatibility.certification import IGNORED, certificate_of
-from messagebody.compatibility.reasons import Explanation, Reason, Sides, explain
+from messagebody.compatibility.reasons import Explanation, Reason, Sides, exists, explain
+from messagebody.limits import Limits
 from messagebody.part import Part
 from messagebody.schema import MessageBodySchema
 from messagebody.solver.budget import DEFAULT_STEPS, Budget, OutOfBudget
@@ -34,16 +36,27 @@ _CONTENTS: Final[dict[str, str | bytes]] = {
     "image/png": _PIXEL,
     "image/svg+xml": '<svg xmlns="http://www.w3.org/2000/svg"/>',
 }
+_ANY_LENGTH: Final = Limits(name_length=sys.maxsize)
 _BY_SUFFIX: Final = {"json": "{}", "xml": "<example/>", "yaml": "example: 1\n"}
 
 
-def body_of(types: Iterable[PartType]) -> MessageBody:
+def body_of(types: Sequence[PartType]) -> MessageBody | None:
     """Return a body whose parts have these names and content types, and small contents.
 
-    Unnamed parts come first, as the content to show.
+    None if a content type is longer than any may be, which patterns don't know.
+
+    Unnamed parts come first, as the content to show. Names may be longer than readers take: what
+    is decided is decided over names of any length, and so is what shows it.
     """
+    if not exists(types):
+        return None
     ordered = sorted(types, key=lambda part: (part.name is not None, part))
-    return MessageBody(Part(_content(kind), name=name, content_type=kind) for name, kind in ordered)
+    parts = MessageBody(Part(_content(kind), content_type=kind) for _, kind in ordered).to_dicts()
+    named = [
+        part if name is None else {"name": name, **part}
+        for (name, _), part in zip(ordered, parts, strict=True)
+    ]
+    return MessageBody.from_dicts(named, limits=_ANY_LENGTH)
 
 
 def _content(kind: str) -> str | bytes:
@@ -115,12 +128,15 @@ class Compatibility:
     def counterexample(self) -> MessageBody | None:
         """A body that is valid for the producer and not for the consumer, if one was found.
 
-        It holds every part that a reason names.
+        One that readers take by default, where one was found. Else it has a name that is longer, or
+        it is None although `compatible` is False: no message has content types as long as the
+        patterns ask for.
         """
         if self._explanation.shown is None:
             return None
         body = body_of(self._explanation.shown)
-        _confirm(self.producer.is_valid(body) and not self.consumer.is_valid(body))
+        if body is not None:
+            _confirm(self.producer.is_valid(body) and not self.consumer.is_valid(body))
         return body
 
     @cached_property
@@ -133,7 +149,8 @@ class Compatibility:
         if types is None:
             return None
         body = body_of(types)
-        _confirm(self.producer.is_valid(body) and self.consumer.is_valid(body))
+        if body is not None:
+            _confirm(self.producer.is_valid(body) and self.consumer.is_valid(body))
         return body
 
     def _example_types(self) -> Types | None:

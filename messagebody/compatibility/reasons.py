@@ -1,14 +1,17 @@
 """Reasons for a verdict, as data; their texts follow from them."""
 
 import difflib
-from collections.abc import Iterator, Mapping, Sequence
+import heapq
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from itertools import takewhile
+from itertools import chain, islice, takewhile
 from typing import Final, Literal
 
 import attrs
 
 from messagebody._text import count_of, escape, quote
+from messagebody.limits import DEFAULT_LIMITS
+from messagebody.media_types import MAX_LENGTH
 from messagebody.schema import MessageBodySchema, SchemaPart
 from messagebody.solver.budget import OutOfBudget
 from messagebody.solver.containment import are_disjoint
@@ -103,16 +106,29 @@ class Reason:
             return f"the budget of {steps} steps ended before all was decided"
         return _SUMMARIES[self.code]
 
-    @cached_property
+    @property
     def rejections(self) -> tuple[Rejection, ...]:
         """Why each consumer part rejects the message part, nearest first."""
+        return self.nearest(len(self.sides.consumer))
+
+    def nearest(self, count: int) -> tuple[Rejection, ...]:
+        """Return the first rejections, at less cost than all of them.
+
+        Arguments:
+            count: how many at most.
+        """
         part, consumer = self.rejected, self.sides.consumer
         if part is None:
             return ()
-        order = sorted(
-            range(len(consumer)), key=lambda i: _closeness(consumer[i], part), reverse=True
+        nearest = heapq.nlargest(
+            count, range(len(consumer)), key=lambda i: _closeness(consumer[i], part)
         )
-        return tuple([_rejection(index, consumer[index], part) for index in order])
+        return tuple([_rejection(index, consumer[index], part) for index in nearest])
+
+    @property
+    def rejecting(self) -> int:
+        """How many consumer parts reject the message part."""
+        return 0 if self.rejected is None else len(self.sides.consumer)
 
     @cached_property
     def hint(self) -> str:
@@ -127,9 +143,10 @@ class Reason:
     @property
     def text(self) -> str:
         """The reason in words, with why each consumer part rejects the part."""
-        if not self.rejections:
-            return self.summary
-        return f"{self.summary}: {_listed(self.rejections)}"
+        shown = [str(rejection) for rejection in self.nearest(_LISTED)]
+        more = self.rejecting - len(shown)
+        shown += [f"and {count_of(more, 'more part')}"] if more else []
+        return f"{self.summary}: {', '.join(shown)}" if shown else self.summary
 
     def __str__(self) -> str:
         return f"{self.text}; {self.hint}" if self.hint else self.text
@@ -198,7 +215,7 @@ def explain(
     """
     # Going on from the decision: what the verdict settled is not searched again.
     answers = dict(decision.settle())
-    shown = None if found is None else list(found)
+    shown = None if found is None else _readable(found, answers)
     reasons: list[Reason] = []
     try:
         if shown is not None:
@@ -210,6 +227,26 @@ def explain(
     if is_open and verdict != "always":
         reasons.append(Reason("undecided", sides=sides))
     return Explanation(shown, tuple(reasons))
+
+
+def _readable(found: Sequence[PartType], answers: Mapping[int, Answer]) -> Types:
+    """Return the body that was found, or another one if readers take only that by default."""
+    # Bodies are made when they are asked for, which mostly none but the first is; and only some are
+    # tried, because each may have as many parts as there are answers.
+    answered = islice((answer for answer in answers.values() if answer.is_found), _LISTED)
+    others = (body for answer in answered if (body := answer.body) is not None)
+    return list(next((body for body in chain([found], others) if is_readable(body)), found))
+
+
+def is_readable(parts: Iterable[PartType]) -> bool:
+    """Tell whether readers take all names and content types by default."""
+    longest = DEFAULT_LIMITS.name_length
+    return exists(parts) and all(len(part.name or "") <= longest for part in parts)
+
+
+def exists(parts: Iterable[PartType]) -> bool:
+    """Tell whether there can be such a body: patterns match content types of any length."""
+    return all(len(part.content_type) <= MAX_LENGTH for part in parts)
 
 
 def _add_rejected(shown: Types, decision: Decision, answers: Mapping[int, Answer]) -> None:
@@ -232,7 +269,8 @@ def _add_rejected(shown: Types, decision: Decision, answers: Mapping[int, Answer
         # Found in another body: here the name is taken, so another one is looked for.
         if own is None or own.name in taken:
             own = decision.rejected_part(index, taken)
-        if own is not None:
+        # A body that can be read stays one: what only longer names show is said without a part.
+        if own is not None and is_readable([own]):
             shown.append(own)
             senders |= pair.hits(own)
             if own.name is not None:
@@ -327,13 +365,6 @@ def _on_overlap(sides: Sides, decision: Decision, verdict: str) -> Iterator[Reas
             yield Reason("consumer-unsatisfiable", sides=sides)
     elif not decision.pair.required and decision.shared_part() is None:
         yield Reason("only-empty-body-shared", sides=sides)
-
-
-def _listed(rejections: Sequence[Rejection]) -> str:
-    more = len(rejections) - _LISTED
-    shown = [str(rejection) for rejection in rejections[:_LISTED]]
-    shown += [f"and {count_of(more, 'more part')}"] if more > 0 else []
-    return ", ".join(shown)
 
 
 def _rejection(index: int, schema_part: SchemaPart, part: PartType) -> Rejection:

@@ -89,7 +89,14 @@ class WriteThrough:
 
 
 class Spilling(SpooledTemporaryFile[bytes]):
-    """A file object in memory that moves to a temporary file of the system when it grows large."""
+    """A file object in memory that moves to a temporary file of the system when it grows large.
+
+    Arguments:
+        max_size: bytes that memory is to hold.
+    """
+
+    def __init__(self, max_size: int) -> None:
+        super().__init__(max_size=max(max_size, 1))  # for Python's own, 0 is no limit
 
     @property
     def size(self) -> int:
@@ -98,11 +105,6 @@ class Spilling(SpooledTemporaryFile[bytes]):
         size = self.seek(0, io.SEEK_END)
         self.seek(position)
         return size
-
-    @property
-    def is_large(self) -> bool:
-        """Whether it holds more than memory is to hold."""
-        return self._rolled  # type: ignore[attr-defined,no-any-return]
 
     def truncate(self, size: int | None = None) -> int:
         """Cut the file, or let it grow by zeros."""

@@ -15,8 +15,9 @@ from messagebody._text import count_of, escape
 from messagebody.body import MessageBody
 from messagebody.errors import MissingDependency
 from messagebody.rendering.contents import Contents, as_source
-from messagebody.rendering.elements import Html, element, joined
+from messagebody.rendering.elements import Html, element
 from messagebody.rendering.tables import place_of, preview, size_of, total_size, type_of
+from messagebody.rendering.verdicts import REASONS, REJECTIONS, more_reasons, on_counterexample
 
 # A view is saved in the notebook's file, with all its content.
 _MOST_ROWS: Final = 100
@@ -122,26 +123,31 @@ def verdict_html(result: "messagebody.Compatibility") -> str:
     """Return an answer to `check`: the verdict, its reasons, and a counterexample as a table."""
     verdict = str(result.verdict)
     badge = element("span", verdict, class_=_VERDICTS.get(verdict, "badge bad"))
-    reasons = (each for reason in result.reasons for each in _on_reason(reason))
-    return _view(element("p", badge), *reasons, *_on_counterexample(result.counterexample))
+    reasons = [each for reason in result.reasons[:REASONS] for each in _on_reason(reason)]
+    if more := more_reasons(result):
+        reasons.append(element("p", more))
+    return _view(element("p", badge), *reasons, *_on_counterexample(result))
 
 
 def _on_reason(reason: "messagebody.compatibility.Reason") -> Iterator[Html]:
     yield element("p", escape(reason.summary, limit=_LONGEST))
-    if reason.rejections:
+    if reason.rejecting:
         rows = [
             (str(each.schema_index), each.label, f"other {each.differs}")
-            for each in reason.rejections[:_MOST_ROWS]
+            for each in reason.nearest(REJECTIONS)
         ]
+        if reason.rejecting > REJECTIONS:
+            rows.append(("", f"… {reason.rejecting - REJECTIONS:,} more", ""))
         yield _table(("", "Accepted", "Why not"), rows)
     if reason.hint:
         yield element("p", escape(reason.hint, limit=_LONGEST), class_="note")
 
 
-def _on_counterexample(body: "messagebody.MessageBody | None") -> Iterator[Html]:
-    if body is not None:
-        words = "A message the producer may send and the consumer refuses:"
-        yield joined(element("p", words), _parts_table(body))
+def _on_counterexample(result: "messagebody.Compatibility") -> Iterator[Html]:
+    for said in on_counterexample(result):
+        yield element("p", said[:1].upper() + said[1:])
+    if result.counterexample:
+        yield _parts_table(result.counterexample)
 
 
 def violation_html(violation: "messagebody.Violation") -> str:

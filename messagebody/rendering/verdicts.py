@@ -5,10 +5,14 @@ from typing import Final
 
 import messagebody  # noqa: TC001 - annotations are evaluated by those who ask
 from messagebody._text import count_of, escape
+from messagebody.limits import DEFAULT_LIMITS
+from messagebody.media_types import MAX_LENGTH
 from messagebody.rendering.tables import PLAIN, Cell, Palette, align, folded, listing
 
-# The most consumer parts that are listed one by one.
-_REJECTIONS: Final = 10
+REASONS: Final = 20
+"""The most reasons that are told one by one; all are in the data of the answer."""
+REJECTIONS: Final = 10
+"""The most consumer parts that are listed one by one."""
 _LONGEST: Final = 2_000
 # Other verdicts are "no": both sometimes and never mean that the pair does not fit.
 _ROLES: Final = {"always": "yes", "undecided": "maybe"}
@@ -42,19 +46,27 @@ def explanation(
         a message the producer may send and the consumer refuses:
           67 B  image/png  /a
     """
+    shown = result.reasons[:REASONS]
     return [
         palette(str(result.verdict), _ROLES.get(result.verdict, "no")),
         *folded([note] if note else [], width),
-        *(line for reason in result.reasons for line in _on_reason(reason, palette, width)),
-        *_on_counterexample(result.counterexample, palette, width),
+        *(line for reason in shown for line in _on_reason(reason, palette, width)),
+        *([f"  {more_reasons(result)}"] if more_reasons(result) else []),
+        *_on_counterexample(result, palette, width),
     ]
+
+
+def more_reasons(result: "messagebody.Compatibility") -> str:
+    """Return how many reasons are not shown, in words; empty if all are."""
+    more = len(result.reasons) - REASONS
+    return f"and {count_of(more, 'more reason')}" if more > 0 else ""
 
 
 def _on_reason(
     reason: "messagebody.compatibility.Reason", palette: Palette, width: int | None
 ) -> Iterator[str]:
     """Yield a reason, a line for each consumer part that refuses, and a hint."""
-    end = ":" if reason.rejections else ""
+    end = ":" if reason.rejecting else ""
     yield from folded([f"  {escape(reason.summary, limit=_LONGEST)}{end}"], width)
     rows = [
         [
@@ -62,22 +74,40 @@ def _on_reason(
             Cell(each.label),
             Cell(f"other {each.differs}", "no"),
         ]
-        for each in reason.rejections[:_REJECTIONS]
+        for each in reason.nearest(REJECTIONS)
     ]
     yield from _indented(align(rows, palette=palette, width=_less(width, 4)), 4)
-    if len(reason.rejections) > _REJECTIONS:
-        yield f"    and {count_of(len(reason.rejections) - _REJECTIONS, 'more part')}"
+    if reason.rejecting > REJECTIONS:
+        yield f"    and {count_of(reason.rejecting - REJECTIONS, 'more part')}"
     if reason.hint:
         hint = folded([f"    {escape(reason.hint, limit=_LONGEST)}"], width)
         yield from (palette(line, "maybe") for line in hint)
 
 
 def _on_counterexample(
-    body: "messagebody.MessageBody | None", palette: Palette, width: int | None
+    result: "messagebody.Compatibility", palette: Palette, width: int | None
 ) -> Iterator[str]:
-    if body is not None:
-        yield "a message the producer may send and the consumer refuses:"
-        yield from _indented(listing(body, palette=palette, width=_less(width, 2)), 2)
+    yield from folded(on_counterexample(result), width)
+    if result.counterexample:
+        rows = listing(result.counterexample, palette=palette, width=_less(width, 2))
+        yield from _indented(rows, 2)
+
+
+def on_counterexample(result: "messagebody.Compatibility") -> list[str]:
+    """Return what there is to say of a counterexample, before its parts are listed."""
+    if result.counterexample_types is None:
+        return []
+    body, text = result.counterexample, "a message the producer may send and the consumer refuses"
+    if body is None:
+        longest = max(len(part.content_type) for part in result.counterexample_types)
+        wanted = f"the patterns ask for a content type of {longest:,} characters"
+        return [f"no message shows it: {wanted}, and at most {MAX_LENGTH:,} are allowed"]
+    if not body:
+        return ["the producer may send a message without parts, which the consumer refuses"]
+    longest, limit = max(map(len, body.names()), default=0), DEFAULT_LIMITS.name_length
+    if longest > limit:
+        text += f" (it has a name of {longest:,} characters; readers take {limit:,} by default)"
+    return [f"{text}:"]
 
 
 def _indented(lines: list[str], columns: int) -> list[str]:

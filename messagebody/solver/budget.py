@@ -10,6 +10,10 @@ DEFAULT_STEPS: Final = 1_000_000
 """Steps `check` may take by default: about a second of one core."""
 
 
+_MOST_HELD: Final = 96 * 2**20
+"""Bytes that the searches of a decision may hold at a time, as they count them."""
+
+
 class OutOfBudget(Exception):
     """End a search that has used up its steps; the answer is then "undecided"."""
 
@@ -19,7 +23,7 @@ class Budget:
 
     A step is one pattern that reads one character, or a dozen comparisons: half a microsecond or
     so, but counted, never timed. One decision has one budget; a search that may take a part of it
-    only takes a `share`.
+    only takes a `share`. What searches keep in memory is bounded too, and counted likewise.
 
     Arguments:
         steps: the steps that may be taken.
@@ -34,12 +38,13 @@ class Budget:
         messagebody.errors.InvalidArgument: expected steps, a whole number from 0 on, got a str
     """
 
-    __slots__ = ("_paid", "left")
+    __slots__ = ("_held", "_paid", "left")
 
     def __init__(self, steps: int = DEFAULT_STEPS) -> None:
         if not isinstance(steps, int) or isinstance(steps, bool) or steps < 0:
             raise InvalidArgument("steps, a whole number from 0 on", steps)
         self.left = steps
+        self._held = 0
         self._paid: set[Hashable] = set()
 
     def spend(self, steps: int) -> None:
@@ -62,6 +67,17 @@ class Budget:
         if what not in self._paid:
             self.spend(steps)
             self._paid.add(what)
+
+    def hold(self, size: int) -> None:
+        """Count bytes that a search keeps; fewer than 0 are no longer kept.
+
+        Raises:
+            OutOfBudget: all searches together would keep too many. Steps alone bound time only: one
+                may keep what takes a kilobyte of a long pattern.
+        """
+        self._held += size
+        if self._held > _MOST_HELD:
+            raise OutOfBudget
 
     @contextmanager
     def share(self, steps: int) -> Iterator[None]:

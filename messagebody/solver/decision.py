@@ -12,6 +12,7 @@ from functools import cached_property
 from typing import Final
 
 from messagebody.solver.budget import Budget, OutOfBudget
+from messagebody.solver.containment import is_held
 from messagebody.solver.glance import fits, is_any_apart, is_any_held, is_small
 from messagebody.solver.languages import PartSet, members
 from messagebody.solver.profile import PartType, Profile, Types
@@ -200,6 +201,8 @@ class Decision:
         pair, bit = self.pair, 1 << index
         is_unnamed = pair.unnamed & bit
         excluded = [name for name in taken if pair.matching_name(name) & bit]
+        if excluded and pair.are_all_names(index, excluded):
+            return None
         # Consumer parts that share no name with the part can't accept what it accepts.
         rivals = pair.second & pair.near_names(index)
         avoided: list[PartSet] = []
@@ -290,6 +293,10 @@ class Decision:
         pair = self.pair
         names = pair.matching_name(name)
         rivals = names & pair.second
+        pair.budget.spend(1)
+        # One that takes all types of the part leaves none to look for.
+        if any(is_held(pair.types[each], pair.types[index]) for each in members(rivals)):
+            return None
         words = pair.type_words(good=names & pair.first, bad=rivals, need=(1 << index,))
         for types, kind in words:
             body = None if types & rivals else self._problem.solve(PartType(name, kind))

@@ -17,6 +17,7 @@ _ALIKE: Final = 12
 COMPARED: Final = 4
 """Comparisons of a set of states with a group that cost as much as a step."""
 _ROWS_KEPT: Final = 4096
+_ROW_STATES: Final = 1 << 26  # of all sets in the rows of one language: at most 8 MiB
 # States that are looked at one by one: far ones would lie many layers apart.
 _FEW: Final = 64
 _LONG: Final = 1024
@@ -57,6 +58,10 @@ class Language:
         self.is_empty = automaton.is_empty
         self.size = automaton.size
         self._rows: dict[Key, Row] = {}
+        # A row of a long pattern takes kilobytes: a set for each character that makes a difference.
+        self._most_rows = min(
+            _ROWS_KEPT, _ROW_STATES // (self.size * (len(automaton.literals) + 2))
+        )
         # In order: which of two equally long words comes first must not be a matter of hashes.
         self._literals = sorted(automaton.literals, key=pleasant_order)
 
@@ -69,7 +74,7 @@ class Language:
             others = row[""]
             # Most characters lead where the others do; only the exceptions are kept.
             found = {c: row[c] for c in self._literals if row[c] != others}, others
-            if len(self._rows) >= _ROWS_KEPT:
+            if len(self._rows) >= self._most_rows:
                 self._rows.clear()
             self._rows[key] = found
         return found

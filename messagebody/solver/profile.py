@@ -7,9 +7,10 @@ from typing import NamedTuple, Protocol
 import attrs
 
 from messagebody.globs import ContentTypePattern, NamePattern
+from messagebody.limits import DEFAULT_LIMITS
 from messagebody.media_types import WELL_KNOWN
 from messagebody.names import is_name
-from messagebody.solver.containment import instance, is_word, known_types, language_of
+from messagebody.solver.containment import alternatives, instance, is_word, known_types, language_of
 from messagebody.solver.languages import TypeSet
 
 
@@ -121,7 +122,12 @@ def _sample(pattern: NamePattern | None, place: int) -> str | None:
     if pattern.literal is not None:
         return pattern.literal
     # Different letters: samples that clash would make the pre-filter give up.
-    name = instance(pattern, chr(ord("a") + place % 26))
+    letter = chr(ord("a") + place % 26)
+    name = instance(pattern, letter)
+    if len(name) > DEFAULT_LIMITS.name_length:
+        # Of several alternatives one that readers take by default is a better example.
+        texts = [text.replace("**", "*").replace("*", letter) for text in alternatives(pattern)]
+        name = min(filter(is_name, texts), key=len, default=name)
     if is_name(name):
         return name
     return language_of(pattern).first or ""

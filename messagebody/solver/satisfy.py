@@ -1,16 +1,17 @@
 """Satisfiability: whether one body can meet all requirements of two schemas at once."""
 
+import itertools
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import cached_property
-from itertools import islice
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
-from messagebody.globs import name_pattern
+from messagebody.globs import NamePattern, name_pattern
 from messagebody.media_types import WELL_KNOWN
-from messagebody.solver.budget import Budget
+from messagebody.solver.budget import Budget, OutOfBudget
 from messagebody.solver.containment import (
     EVERY_TYPE,
     Beginnings,
+    is_held,
     known_types,
     language_of,
     matches_type,
@@ -26,6 +27,10 @@ _P = TypeVar("_P")
 
 # With more parts needed nearly everything is reachable, and working it out saves nothing.
 _FEW_NEEDED: Final = 8
+_PER_STEP: Final = 4
+"""Patterns whose well-known types, or options at a name, are looked at in a step."""
+_NAMES_PER_STEP: Final = 16
+"""Names that are looked up in a step."""
 
 
 class Pair:
@@ -54,17 +59,31 @@ class Pair:
         self._of_type: dict[str, PartSet] = {}
         self._near_names: dict[int, PartSet] = {}
         self._near_types: dict[int, PartSet] = {}
+        self._words: dict[NamePattern | None, tuple[list[str], Iterator[str]]] = {}
+        self._options: dict[Any, list[tuple[PartSet, str]]] = {}
 
     def matching_name(self, name: str | None) -> PartSet:
         """Return the schema parts a name (None: no name) matches."""
         found = self._of_name.get(name)
         if found is None and name is not None:
             # Only patterns that begin as the name does are asked: most schemas have few of those.
-            near = members(self._name_beginnings.near_word(name))
+            near = self._name_beginnings.near_word(name)
             self.budget.spend(1)
-            found = sum(1 << i for i in near if self._matches_name(i, name))
+            found = 0
+            for index in members(near):
+                # Equal patterns are asked once.
+                if near >> index & 1:
+                    alike = self._of_equal_name[index]
+                    near &= ~alike
+                    found |= alike if self._matches_name(index, name) else 0
             self._of_name[name] = found
         return found or 0
+
+    @cached_property
+    def _of_equal_name(self) -> list[PartSet]:
+        """By schema part, those of the same name pattern."""
+        labels = _labels(self.first | self.second, self.names)
+        return [labels[pattern] for pattern in self.names]
 
     def matching_type(self, content_type: str) -> PartSet:
         """Return the schema parts a content type matches."""
@@ -114,6 +133,43 @@ class Pair:
         assert pattern is not None  # noqa: S101 - only named parts are asked for
         return priced_language(pattern, self.budget)
 
+    def names_of(self, index: int) -> Iterator[str]:
+        """Yield the names that the pattern of a named schema part matches, shortest first.
+
+        They are found once, because each requirement that might be missed asks for all of them.
+        """
+        pattern = self.names[index]
+        if pattern not in self._words:
+            self._words[pattern] = [], self.name_language(index).words(self.budget)
+        found, more = self._words[pattern]
+        for place in itertools.count():
+            if place == len(found):
+                try:
+                    found.append(next(more))
+                    self.budget.hold(len(found[-1]))
+                except StopIteration:
+                    return
+                except OutOfBudget:
+                    # A search that was stopped would look like one that is through.
+                    self._words.pop(pattern, None)
+                    raise
+            yield found[place]
+
+    def are_all_names(self, index: int, names: Collection[str]) -> bool:
+        """Tell whether a named schema part has no name but these, which it matches."""
+        if self.name_language(index).is_infinite:
+            return False
+        return len(list(itertools.islice(self.names_of(index), len(names) + 1))) <= len(names)
+
+    def types_at(
+        self, good: PartSet, bad: PartSet, need: Sequence[PartSet]
+    ) -> list[tuple[PartSet, str]]:
+        """Return what `type_words` yields, found once: names mostly ask for the same."""
+        key = good, bad, tuple(need)
+        if key not in self._options:
+            self._options[key] = list(self.type_words(good=good, bad=bad, need=need))
+        return self._options[key]
+
     def type_words(
         self, *, good: PartSet, bad: PartSet = 0, need: Sequence[PartSet]
     ) -> Iterator[tuple[PartSet, str]]:
@@ -133,6 +189,7 @@ class Pair:
             (label, priced_language(pattern, self.budget)) for pattern, label in labels.items()
         ]
         for signature, word in search(languages, self.budget, good=good, bad=bad, need=need):
+            self.budget.spend(len(labels) // _PER_STEP)
             known = EVERY_TYPE
             for pattern, label in labels.items():
                 matched = known_types(pattern)
@@ -186,6 +243,13 @@ def _reachable(parts: PartSet, need: Sequence[PartSet], near: Callable[[int], Pa
     return parts
 
 
+def _union(groups: Iterable[PartSet]) -> PartSet:
+    union = 0
+    for group in groups:
+        union |= group
+    return union
+
+
 def _bits(flags: Iterable[bool]) -> PartSet:
     bits = 0
     for index, flag in enumerate(flags):
@@ -211,6 +275,7 @@ class Problem:
         accepted: sets of schema parts; every part of the body satisfies one of each.
         avoided: schema parts no part of the body may satisfy.
         taken: names that no part of the body may have.
+        base: the same problem with nothing avoided, whose answers hold wherever nothing is avoided.
     """
 
     def __init__(
@@ -221,8 +286,10 @@ class Problem:
         accepted: Sequence[PartSet],
         avoided: PartSet = 0,
         taken: Collection[str] = (),
+        base: "Problem | None" = None,
     ) -> None:
         self._pair = pair
+        self._base = base
         self._required = required
         self._accepted = accepted
         self._avoided = avoided
@@ -233,7 +300,11 @@ class Problem:
     def avoiding(self, avoided: PartSet) -> "Problem":
         """Return the same problem with schema parts that no part of the body may satisfy."""
         return Problem(
-            self._pair, required=self._required, accepted=self._accepted, avoided=avoided
+            self._pair,
+            required=self._required,
+            accepted=self._accepted,
+            avoided=avoided,
+            base=self,
         )
 
     def allows(self, hits: PartSet) -> bool:
@@ -283,15 +354,41 @@ class Problem:
         # A part with more names than there are requirements always finds a free one: it constrains
         # nothing.
         most = self._required.bit_count()
-        small = {}
+        small = self._small_of_base()
         for index in members(self._required & ~self._pair.unnamed):
+            if index in small:
+                continue
             # Cheaper than listing names, and true of most patterns with a star.
             if not self._is_surely_large(index):
                 # One name more than `most` proves that the part is large.
-                names = list(islice(self._names(index), most + 1))
+                names = list(itertools.islice(self._names(index), most + 1))
                 if len(names) <= most:
                     small[index] = names
         return small
+
+    def _small_of_base(self) -> dict[int, list[str]]:
+        """Return what is left of the names of small parts when nothing was avoided."""
+        if self._base is None:
+            return {}
+        small, pair = self._base._small, self._pair
+        hit = {n for n in self._base.critical_names if pair.matching_name(n) & self._avoided}
+        pair.budget.spend(sum(map(len, small.values())) // _NAMES_PER_STEP)
+        return {
+            index: [name for name in names if name not in hit or self._is_left(index, name)]
+            for index, names in small.items()
+        }
+
+    def _is_left(self, index: int, name: str) -> bool:
+        """Tell whether a name that avoided parts match too can still satisfy a part."""
+        pair, names = self._pair, self._pair.matching_name(name)
+        pair.budget.spend(1)
+        kind = pair.types[index]
+        if any(is_held(pair.types[each], kind) for each in members(names & self._avoided)):
+            return False
+        bit = 1 << index
+        return any(
+            names & types & bit and self.allows(names & types) for types in self._types_of(index)
+        )
 
     def _is_surely_large(self, index: int) -> bool:
         """Tell whether endlessly many names satisfy a part, as far as can be seen at once."""
@@ -316,17 +413,20 @@ class Problem:
         """Schema parts that make a part of the body allowed, where that is in pair."""
         if len(self._accepted) < 2:
             return 0
-        welcome = 0
-        for group in self._accepted:
-            welcome |= group
-        return welcome
+        return _union(self._accepted)
 
     def _names(self, index: int) -> Iterator[str]:
         """Yield the names that can satisfy a named required part: all, if there is an end."""
         pair, types, bit = self._pair, self._types_of(index), 1 << index
 
+        # Only these parts have a say, so that most names are alike.
+        relevant, known = bit | self._avoided | _union(self._accepted), dict[int, bool]()
+
         def fits(names: int) -> bool:
-            return any(names & each & bit and self.allows(names & each) for each in types)
+            names &= relevant
+            if names not in known:
+                known[names] = any(names & t & bit and self.allows(names & t) for t in types)
+            return known[names]
 
         language = pair.name_language(index)
         found = []
@@ -335,7 +435,7 @@ class Problem:
         limit = 4 * self._required.bit_count() + 16 + len(self._taken)
         if language.is_infinite and self._welcome:
             limit = 0  # too many of its names are none of the other schema's
-        for tried, name in enumerate(language.words(pair.budget)):
+        for tried, name in enumerate(pair.names_of(index)):
             if tried == limit:
                 break
             pair.budget.spend(1)
@@ -380,6 +480,7 @@ class Problem:
         names = [name for name in self.critical_names if name not in taken] if needs else []
         options = [self._options_at(name) for name in names]
         # Options that meet no open need only make the search wider.
+        self._pair.budget.spend(sum(map(len, options)) // _PER_STEP)
         slots = [[hits & needs for hits, _ in each if hits & needs] for each in options]
         choice = cover(slots, needs, self._pair.budget)
         if choice is None:
@@ -399,19 +500,19 @@ class Problem:
     def _options_at(self, name: str) -> list[tuple[int, str]]:
         """Return what a part of this name can satisfy, with a content type for each."""
         if name not in self._options:
-            self._options[name] = list(self._allowed_types(self._pair.matching_name(name), 0))
+            names = self._pair.matching_name(name)
+            if self._base is not None and not names & self._avoided:
+                return self._base._options_at(name)
+            self._options[name] = list(self._allowed_types(names, 0))
         return self._options[name]
 
     def _allowed_types(self, names: int, need: int) -> Iterator[tuple[int, str]]:
         """Yield (hits, content type) of allowed parts whose name matches these schema parts."""
         accepted = [group & names for group in self._accepted]
-        good = self._required & names
-        for group in accepted:
-            good |= group
-        words = self._pair.type_words(
-            good=good,
-            bad=self._avoided & names,
-            need=[*accepted, need & names] if need else accepted,
+        words = self._pair.types_at(
+            self._required & names | _union(accepted),
+            self._avoided & names,
+            [*accepted, need & names] if need else accepted,
         )
         for signature, kind in words:
             if not signature & self._avoided:

@@ -38,6 +38,12 @@ _MOVED: Final = 8
 _FEW: Final = 16
 """States that one pattern moves on from in a step; each one more costs a step."""
 
+_SETS: Final = 5
+"""Sets of states that one word met takes: to go on from, to compare, and to find it again."""
+
+_ENTRIES: Final = 512
+"""Bytes that it takes besides, in lists and tables."""
+
 
 def search(
     labelled: Iterable[tuple[int, Language]],
@@ -65,7 +71,7 @@ def search(
     """
     joined = _Joined(labelled, budget)
     needed = [joined.of(group) for group in need]
-    kept = _Antichain(joined, good, bad)
+    kept = _Antichain(joined, good, bad, budget)
     # With one good language the question is about its states one at a time; see `_split`.
     alone = joined.alone(good) if list(need) == [good] else 0
     if not _meets(joined.start, needed):
@@ -73,23 +79,26 @@ def search(
     # Each node knows its predecessor: words are spelled only when they are yielded.
     nodes, beginnings = [joined.start], [(-1, "")]
     level_end = 0
-    for index, states in enumerate(nodes):
-        if index == level_end:
-            level_end = len(nodes)
-            kept.begin_level()
-        # Beaten while it waited, by another word of the same length.
-        if key_of(states) in kept.beaten:
-            continue
-        signature = joined.signature(states)
-        if all(signature & group for group in need):
-            yield signature, spelled(beginnings, index)
-        for character, after in joined.moves(states):
-            # A word that can't reach what is needed any more is dropped with all that would follow
-            # it.
-            if _meets(after, needed):
-                admitted = [each for each in _split(after, alone) if kept.admit(each, budget)]
-                nodes += admitted
-                beginnings += [(index, character)] * len(admitted)
+    try:
+        for index, states in enumerate(nodes):
+            if index == level_end:
+                level_end = len(nodes)
+                kept.begin_level()
+            # Beaten while it waited, by another word of the same length.
+            if key_of(states) in kept.beaten:
+                continue
+            signature = joined.signature(states)
+            if all(signature & group for group in need):
+                yield signature, spelled(beginnings, index)
+            for character, after in joined.moves(states):
+                # A word that can't reach what is needed any more is dropped with all that would
+                # follow it.
+                if _meets(after, needed):
+                    admitted = [each for each in _split(after, alone) if kept.admit(each)]
+                    nodes += admitted
+                    beginnings += [(index, character)] * len(admitted)
+    finally:
+        kept.let_go()
 
 
 def _meets(states: int, needed: Sequence[int]) -> bool:
@@ -198,9 +207,13 @@ class _Antichain:
     state too, since whatever beats them has that one as well.
     """
 
-    __slots__ = ("_bad", "_comparing", "_good", "_kept", "_met", "_waiting", "beaten")
+    __slots__ = (
+        "_bad", "_budget", "_comparing", "_good", "_held", "_kept", "_met", "_waiting", "beaten",
+    )  # fmt: skip
 
-    def __init__(self, joined: _Joined, good: int, bad: int) -> None:
+    def __init__(self, joined: _Joined, good: int, bad: int, budget: Budget) -> None:
+        self._budget = budget
+        self._held = 0
         self._good, self._bad = joined.of(good), joined.of(bad)
         self._comparing = joined.comparing
         self._met: set[Key] = set()
@@ -214,12 +227,21 @@ class _Antichain:
         # Shorter words have been followed already: only those still waiting can be dropped.
         self._waiting.clear()
 
-    def admit(self, states: int, budget: Budget) -> bool:
+    def let_go(self) -> None:
+        """Give back the memory that is held."""
+        self._budget.hold(-self._held)
+        self._held = 0
+
+    def admit(self, states: int) -> bool:
         """Tell whether nothing met so far is at least as good, and remember the states if so."""
         key = key_of(states)
         if key in self._met:
             return False
         self._met.add(key)
+        budget = self._budget
+        size = _SETS * (states.bit_length() >> 3) + _ENTRIES
+        self._held += size
+        budget.hold(size)
         better, worse = states & self._good, states & self._bad
         places = members(better) or [-1]
         # Whatever is at least as good holds each of these bits, so the shortest list of rivals is

@@ -17,6 +17,10 @@ CLASH = [{"name": "/a", "contentType": f"a/{x}", "required": True} for x in "bc"
 # Decided by a search alone, which a budget can end: all first letters together cover the star.
 HARD = [{"name": "/*"}]
 HARD_TAKER = [{"name": f"/{letter}*"} for letter in f"{string.ascii_letters}{string.digits}._-"]
+# No default reader takes such names, and there are no such types.
+LONG_NAME = [{"name": "/*" + "a" * 1030, "contentType": "x/q"}]
+LONGER_NAME = [{"name": "/*" + "a" * 1040, "contentType": "x/q"}]
+LONG_TYPE = [{"name": "/a", "contentType": "x/" + "q" * 1030}]
 BAD = {
     "nothing": b"",
     "no-json": b"{",
@@ -37,7 +41,10 @@ BAD = {
 @pytest.fixture
 def shell(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Shell:
     monkeypatch.chdir(tmp_path)
-    named = {"text": TEXT, "wider": WIDER, "clash": CLASH, "hard": HARD, "taker": HARD_TAKER}
+    named = {
+        "text": TEXT, "wider": WIDER, "clash": CLASH, "hard": HARD, "taker": HARD_TAKER,
+        "long": LONG_NAME, "longer": LONGER_NAME, "long-type": LONG_TYPE,
+    }  # fmt: skip
     for name, schema in named.items():
         (tmp_path / f"{name}.json").write_text(json.dumps(schema))
     for name, data in BAD.items():
@@ -96,6 +103,9 @@ class TestAnswers:
             ["evolve", "wider.json", "text.json"],
             ["evolve", "text.json", "wider.json", "--mode", "forward"],
             ["lint", "clash.json"],
+            ["check", "long.json", "longer.json"],
+            ["check", "long-type.json", "wider.json"],
+            ["evolve", "long.json", "longer.json"],
         ):
             done = shell(*arguments, "--format", form)
             assert done.code == 1
@@ -192,3 +202,13 @@ class TestCertificates:
     def test_what_is_not_a_certificate(self, shell: Shell) -> None:
         assert shell("verify-certificate", "text.json", "wider.json", "text.json").code == 1
         assert shell("verify-certificate", "text.json", "wider.json", "nowhere.json").code == 2
+
+
+def test_hundreds_of_reasons_are_told_briefly(shell: Shell, tmp_path: Path) -> None:
+    """All are there, the first twenty with why each part rejects."""
+    for side in "ab":
+        parts = [{"name": f"/{side}{i}/*", "required": True} for i in range(60)]
+        (tmp_path / f"{side}.json").write_text(json.dumps(parts))
+    found = json.loads(shell("check", "a.json", "b.json", "--json").out)["reasons"]
+    assert len(found) == 120
+    assert [" (name), " in each["text"] for each in found] == [True] * 20 + [False] * 100

@@ -1,10 +1,13 @@
 """Random pairs of schemas on which the oracle's pool is exact."""
 
+import contextlib
 import random
 import re
 import string
 from collections.abc import Callable
 
+from messagebody.errors import InvalidPattern
+from messagebody.globs import name_pattern as read_name_pattern
 from tests.compatibility.oracle import Schema, Triple, expand
 
 SEGMENTS = ["a", "b", "*", "a*", "*b", "{a,b}", "ab", "*a*", "{a,}b", "a{a,b*}", "**"]
@@ -120,6 +123,33 @@ def crowded(rng: random.Random) -> tuple[Schema, Schema]:
     a = [part() for _ in range(rng.randint(len(names), len(names) + 2))]
     b = [part() for _ in range(rng.randint(0, 2))]
     return a, b + [("/*", rng.choice(["*/*", "text/*"]), False)][: rng.randint(0, 4)]
+
+
+DOTS = [
+    "/", ".", "..", "{a/,b}", "{.,a}", "{..,a}", "{a/.,b}", "{.a,./}", "{a,}", "{.a,b}",
+    "*..", ".*", ".*.", "*.", "..*", "*", "a*", "{*.,a}", "{a,.}{b,.}", "**/", "a", "b", ".a", "a.",
+]  # fmt: skip
+
+
+def dotted(rng: random.Random) -> tuple[Schema, Schema]:
+    """Return schemas whose patterns end in "/", "." or ".." in many alternatives: illegal names."""
+
+    def name() -> str:
+        while True:
+            text = "/" + "".join(rng.choice(DOTS) for _ in range(rng.choice((1, 1, 2, 2, 3))))
+            if rng.random() < 0.3:
+                text = "/{" + text[1:] + "," + rng.choice(("a", "b", "a/b", "a/", ".", "*/")) + "}"
+            with contextlib.suppress(InvalidPattern):
+                return read_name_pattern(text).text
+
+    def schema() -> Schema:
+        parts: Schema = [
+            (name() if rng.random() < 0.9 else None, rng.choice(KINDS), False)
+            for _ in range(rng.randint(1, 3))
+        ]
+        return require(parts, rng, 2)
+
+    return related(schema(), schema(), rng)
 
 
 WORDS = ["report", "data_2", "a-b", "x.y", "Index", "README.md", "0", "page10"]

@@ -118,6 +118,11 @@ def pool() -> tuple[str, ...]:
     paths += itertools.product(short, repeat=2)
     paths += itertools.product(tiny, repeat=3)
     paths += itertools.product(("a", "b", "z"), repeat=4)
+    dots = [".a", ".b", "a.", "b.", ".z", "z.", "..z", "z..", ".z.", "....", "a..b", "..a."]
+    dots += ["".join(s) for s in itertools.product("ab.", repeat=3) if "." in s]
+    few = ["a", "b", "z", ".a", "a.", "b.", "..a", "..."]
+    paths += [(s,) for s in dots]
+    paths += [each for each in itertools.product(few, repeat=2) if "." in "".join(each)]
     return tuple("/" + "/".join(path) for path in paths)
 
 

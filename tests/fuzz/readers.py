@@ -106,6 +106,8 @@ def read_text_body(data: bytes, seed: int) -> None:
 # Schemas and patterns
 
 BODY = MessageBody.from_json(DOCUMENTS[1])
+STEPS = 50_000
+"""The work that an answer may take."""
 SCHEMAS = [
     b'[{"name":"/charts/*.png","contentType":"image/*","required":true},{"contentType":"text/*"}]',
     b'{"parts":[{"name":"/sources/**","contentType":"{text/html,text/plain}","required":false}]}',
@@ -118,11 +120,21 @@ def read_schema(data: bytes, seed: int) -> None:
     schema = MessageBodySchema.from_json(data, limits=limits)
     same(MessageBodySchema.from_json(schema.to_json()), schema, "a schema read again")
     same(schema.is_valid(BODY), not [*schema.iter_violations(BODY)], "is_valid and violations")
+    for taken in (schema, MessageBodySchema.from_json(SCHEMAS[seed % len(SCHEMAS)])):
+        compare(schema, taken)
+
+
+def compare(sent: MessageBodySchema, taken: MessageBodySchema) -> None:
+    """Ask whether a schema fits: the answer can be shown, and its proof convinces."""
+    answer = check_schemas(sent, taken, steps=STEPS)
+    str(answer)
+    if answer.certificate is not None:
+        same(verify(sent, taken, answer.certificate), True, "an answer and its proof")
 
 
 NAMES = ["/", "/a", "/a/b.png", "/sources/1", "/é/x", "/.a", "/x/y/z/a-b_c.txt", "/**", "/[a]"]
 TYPES = ["text/plain", "text/html", "image/png", "application/vnd.a+json", "a/b"]
-NAME_PATTERNS = ["/a/**/*.{png,jpg}", "/sources/*", "/{a,b*}/**"]
+NAME_PATTERNS = ["/a/**/*.{png,jpg}", "/sources/*", "/{a,b*}/**", "/{src/,a.md}", "/{.,a}", "/.*."]
 TYPE_PATTERNS = ["text/*", "{a,b}/x+*", "*/{json,*+json}"]
 
 
@@ -133,6 +145,9 @@ def read_name_pattern(text: str, seed: int) -> None:
     same([*pattern.select(chosen)], one_by_one, "names selected together and one by one")
     if pattern.is_empty:
         same(one_by_one, [], "names that match a pattern without any")
+    sent = MessageBodySchema([(text, "text/plain")])
+    for taken in (text, NAME_PATTERNS[seed % len(NAME_PATTERNS)]):
+        compare(sent, MessageBodySchema([(taken, "text/*")]))
 
 
 def read_type_pattern(text: str, seed: int) -> None:

@@ -6,6 +6,7 @@ import random
 import string
 import subprocess
 import sys
+import time
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -244,6 +245,65 @@ class TestHostile:
         consumer = schema(*[("/**", f"z/z{i}") for i in range(1_000)])
         result = check(producer, consumer, steps=STEPS)
         assert result.compatible is False
+
+
+HUNGRY = {
+    "globstars": (["*/**/" * 3200 + "b"], ["**/b*"]),
+    "alternatives": (["{a,**}/" * 2280 + "b"], ["**/b*"]),
+    "four patterns": ([f"{'{a,**}/' * 2280}b{i}" for i in range(4)], ["**/b*"]),
+    "stars": (["*/" * 5000 + "*a" * 2500], ["**/a"]),
+    "directories": (["{*,**}/" + "*/" * 8000 + "b"], ["{a,b}/" * 2600 + "*", "**/*a/**"]),
+}
+MEASURED = """
+import resource, sys
+from messagebody.compatibility import check
+from messagebody.schema import MessageBodySchema
+
+sides = [MessageBodySchema([("/" + name,) for name in side]) for side in {}]
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+for pair in (sides, sides[::-1]):
+    answer = check(*pair)
+    str(answer), answer.example, answer.certificate
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
+"""
+
+
+@pytest.mark.parametrize("name", HUNGRY)
+def test_memory_is_bounded(name: str) -> None:
+    """Patterns as long as they may be: what searches keep is counted, and not only their steps."""
+    done = subprocess.run(
+        [sys.executable, "-c", MEASURED.format(HUNGRY[name])],
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert int(done.stdout) < 220 * 1024
+
+
+class TestAsManyPartsAsNames:
+    """Each may have each name, and none may be missing: counting decides it."""
+
+    def crowd(self, count: int) -> tuple[MessageBodySchema, MessageBodySchema]:
+        named = "/{" + ",".join(f"s{i}.md" for i in range(count)) + "}"
+        producer = schema(*[(named, f"text/t{i}", True) for i in range(count)])
+        return producer, schema(*[(f"/s{i}.md", "*/*", True) for i in range(count)])
+
+    @pytest.mark.parametrize("count", [8, 32, 48])
+    def test_decided(self, count: int) -> None:
+        producer, consumer = self.crowd(count)
+        assert check(producer, consumer, steps=500_000).verdict is Verdict.ALWAYS
+        more = check(producer, schema(*consumer, ("/z", "*/*", True)), steps=500_000)
+        assert more.verdict is Verdict.NEVER
+        fewer = check(schema(*producer[1:]), consumer, steps=500_000)
+        assert fewer.compatible is False
+
+    @pytest.mark.parametrize("count", [160, 320])
+    def test_an_end(self, count: int) -> None:
+        """Within two seconds on a machine that has nothing else to do."""
+        start = time.process_time()
+        check(*self.crowd(count))
+        assert time.process_time() - start < 6
 
 
 SCRIPT = """

@@ -133,6 +133,7 @@ def _job(function: _F) -> _F:
             client=None if dask == _LOCAL else dask,
             workers=said.pop("workers"),
             fail_fast=said.pop("fail_fast"),
+            prune=said.pop("prune"),
             shard_bytes=said.pop("shard_size"),
             limits=terminal.limits,
         )
@@ -155,7 +156,7 @@ _SHARED: Final = (
     ),
     click.option(
         "--out", required=True, metavar="OUT", shell_complete=complete_store,
-        help="Directory or URL of the results.",
+        help="Directory or URL of the results: empty, or of the same job.",
     ),
     click.option("--field", "member", metavar="NAME",
                  help="Member that holds the body.  [default: body or parts]"),
@@ -165,6 +166,8 @@ _SHARED: Final = (
     click.option("--shard-size", callback=size, default="64 MiB", show_default=True,
                  metavar="SIZE", help="Cut larger plain files."),
     click.option("--fail-fast", is_flag=True, help="Stop at the first bad line."),
+    click.option("--prune", is_flag=True,
+                 help="Delete the results of sources that are not given any more."),
     click.option("--json", "as_json", is_flag=True,
                  help="Print progress and report as lines of JSON (stable format)."),
 )  # fmt: skip
