@@ -92,7 +92,7 @@ def to_body(chat: Any, *, rest: str = "beside") -> Converted[MessageBody]:
         >>> files = [{"url": "https://e.com/a.png", "mimeType": "image/png"}]
         >>> body = to_body({"agent": "demo", "message": "Look!", "attachments": files}).value
         >>> body.read_text(), body.names()
-        ('Look!', ['/attachments/1/file', '/meta/channel.json'])
+        ('Look!', ['/attachments/1/file'])
     """
     value = php.from_text(chat, "chat")
     if not isinstance(value, Mapping):
