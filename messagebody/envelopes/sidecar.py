@@ -9,10 +9,11 @@ from messagebody._text import quote
 from messagebody.body import MessageBody
 from messagebody.envelopes.attachments import is_absolute_url
 from messagebody.envelopes.embedding import shown_text
-from messagebody.envelopes.rests import Rests
+from messagebody.envelopes.rests import Rests, sendable
 from messagebody.errors import EnvelopeError, MessageBodyError
 from messagebody.findings import Finding, Severity
 from messagebody.formats import Converted, Loss, LossKind
+from messagebody.formats.places import is_withheld
 from messagebody.limits import DEFAULT_LIMITS
 from messagebody.media_types import TEXT_PLAIN, essence
 from messagebody.names import safe_name
@@ -338,10 +339,12 @@ class Carrier:
         self, body: MessageBody, message: dict[str, Any], findings: Iterable[Finding]
     ) -> Converted[Any]:
         """Return the message made of a body; the losses are hidden parts and missing members."""
-        return Converted(message, [*self.unseen(body, message), *missing(findings)])
+        _, losses = sendable(body)
+        return Converted(message, [*losses, *self.unseen(body, message), *missing(findings)])
 
     def carrying(self, message: dict[str, Any], body: MessageBody) -> dict[str, Any]:
         """Return a message with a body as its content, and its references listed."""
+        body, _ = sendable(body)
         content = self._plain_content(body)
         if content is None:
             content = _whole(body)
@@ -354,7 +357,7 @@ class Carrier:
             return
         for index, part in enumerate(body):
             why = _hidden(part)
-            if why:
+            if why and not is_withheld(part):
                 why = f"a reader that knows only the format does not see it; {why}"
                 yield Loss(LossKind.DOWNGRADED, f"part {index} {quote(part.name or '')}", why)
 

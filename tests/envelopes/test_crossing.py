@@ -10,8 +10,11 @@ from typing import Any
 import pytest
 
 from messagebody import MessageBody, Part
+from messagebody.envelopes import olympus as olympus_format
+from messagebody.envelopes import sentient as sentient_format
 from messagebody.formats import adapter, adapter_names
 from messagebody.formats.core import Format
+from messagebody.formats.places import is_withheld
 from messagebody.prompting import Reader, to_prompt
 
 VECTORS = Path(__file__).parents[1] / "vectors"
@@ -122,6 +125,25 @@ def test_no_member_of_an_envelope_reaches_a_model(name: str, message: Any) -> No
         for budget in (40, 8000):
             assert CANARY not in to_prompt(body, budget).body.to_json()
         assert CANARY not in told_by(Reader(body), body)
+
+
+@pytest.mark.parametrize(("name", "message"), CASES)
+def test_no_member_of_an_envelope_reaches_another_envelope(name: str, message: Any) -> None:
+    """Its receiver may be a model that knows nothing of the first envelope."""
+    order = {"source_agent": "a", "target_agent": "b", "message_type": "ASSIGN",
+             "correlation_id": "issue-1", "task_id": "t"}  # fmt: skip
+    build: Any = {
+        "agents-api": adapter("agents-api").from_body,
+        "channel": adapter("channel").from_body,
+        "olympus": lambda body, **_: olympus_format.build(body, **order),
+        "sentient": lambda body, **_: sentient_format.build(body, agent="a", reasoning="r"),
+    }
+    for body, rest in bodies(name, message):
+        for target in build.keys() - {name}:
+            made = build[target](body, rest=rest)
+            assert CANARY not in texts_of(made.value), target
+            withheld = [loss for loss in made.losses if loss.why.endswith("are not content")]
+            assert len(withheld) == len([each for each in body if is_withheld(each)])
 
 
 def told_by(reader: Reader, body: MessageBody) -> str:
