@@ -8,6 +8,7 @@ from messagebody._guards import require_parts, require_schema
 from messagebody._text import count_of, escape, quote
 from messagebody.body import MessageBody
 from messagebody.errors import DuplicateName
+from messagebody.formats.places import is_withheld
 from messagebody.media_types import JSON, essence
 from messagebody.part import Part
 from messagebody.schema import MessageBodySchema
@@ -28,7 +29,8 @@ class Draft(Toolbox):
     Arguments:
         schema: the schema of the body.
         attachments: parts that the model may add by name or number, because it can't write them
-            itself, such as pictures of a message that it received.
+            itself, such as pictures of a message that it received. Parts that keep members of a
+            message, such as `/meta/agents-api.json`, are left out.
 
     Raises:
         InvalidArgument: the schema is not a schema.
@@ -48,7 +50,8 @@ class Draft(Toolbox):
     def __init__(self, schema: MessageBodySchema, attachments: Iterable[Part] = ()) -> None:
         self._schema = require_schema(schema)
         # Kept as a body, so that the tools find them by name or number, like parts.
-        self._attachments = MessageBody(require_parts(attachments))
+        given = require_parts(attachments)
+        self._attachments = MessageBody(part for part in given if not is_withheld(part))
         self._stream = Stream(schema)
         self._body = MessageBody()
         self.is_finished = False

@@ -9,7 +9,8 @@ from messagebody._text import quote
 from messagebody.body import MessageBody
 from messagebody.envelopes.php import JSON_DEPTH
 from messagebody.errors import EnvelopeError
-from messagebody.formats import Converted, Loss
+from messagebody.formats import Converted, Loss, LossKind
+from messagebody.formats.places import is_withheld
 from messagebody.formats.values import one_of
 from messagebody.part import Part
 from messagebody.wire import strict_json
@@ -17,6 +18,27 @@ from messagebody.wire import strict_json
 _JSON = "application/json"
 # In a sidecar, the members of a message are one level deeper.
 _DEPTH = JSON_DEPTH + 1
+
+
+def sendable(body: MessageBody, own: str = "") -> tuple[MessageBody, tuple[Loss, ...]]:
+    """Return a body without the members of other messages that it keeps, and their losses.
+
+    The receiver of a message may be a model.
+
+    Arguments:
+        body: the body.
+        own: the sidecar of the format itself, which goes along even if it can't be read here.
+    """
+    why = "it keeps members of a message that are not content"
+    stays = [is_withheld(part) and part.name != own for part in body]
+    if not any(stays):
+        return body, ()
+    losses = tuple(
+        Loss(LossKind.OMITTED, f"part {index} {body[index].name}", why)
+        for index, each in enumerate(stays)
+        if each
+    )
+    return MessageBody(part for part, each in zip(body, stays, strict=True) if not each), losses
 
 
 @attrs.frozen

@@ -9,10 +9,11 @@ from messagebody._text import quote
 from messagebody.body import MessageBody
 from messagebody.envelopes.attachments import is_absolute_url
 from messagebody.envelopes.embedding import shown_text
-from messagebody.envelopes.rests import Rests
+from messagebody.envelopes.rests import Rests, sendable
 from messagebody.errors import EnvelopeError, MessageBodyError
 from messagebody.findings import Finding, Severity
 from messagebody.formats import Converted, Loss, LossKind
+from messagebody.formats.places import is_withheld
 from messagebody.limits import DEFAULT_LIMITS
 from messagebody.media_types import TEXT_PLAIN, essence
 from messagebody.names import safe_name
@@ -338,10 +339,12 @@ class Carrier:
         self, body: MessageBody, message: dict[str, Any], findings: Iterable[Finding]
     ) -> Converted[Any]:
         """Return the message made of a body; the losses are hidden parts and missing members."""
-        return Converted(message, [*self.unseen(body, message), *missing(findings)])
+        _, losses = sendable(body)
+        return Converted(message, [*losses, *self.unseen(body, message), *missing(findings)])
 
     def carrying(self, message: dict[str, Any], body: MessageBody) -> dict[str, Any]:
         """Return a message with a body as its content, and its references listed."""
+        body, _ = sendable(body)
         content = self._plain_content(body)
         if content is None:
             content = _whole(body)
@@ -353,11 +356,9 @@ class Carrier:
         if not isinstance(content, dict) or _CARRIED not in content:
             return
         for index, part in enumerate(body):
-            if not part.is_reference and shown_text(part) is None:
-                why = (
-                    "a reader that knows only the format does not see it; "
-                    "offload it, and the message lists it as a reference"
-                )
+            why = _hidden(part)
+            if why and not is_withheld(part):
+                why = f"a reader that knows only the format does not see it; {why}"
                 yield Loss(LossKind.DOWNGRADED, f"part {index} {quote(part.name or '')}", why)
 
     def _put_together(self, body: MessageBody) -> Converted[str | dict[str, Any]]:
@@ -458,6 +459,14 @@ def _whole(body: MessageBody) -> dict[str, Any]:
     texts = [text for part in body if (text := shown_text(part)) is not None]
     said = {_TEXT: "\n\n".join(texts)} if texts else {}
     return {**said, _CARRIED: body.to_dicts()}
+
+
+def _hidden(part: Part) -> str:
+    """Return why a message that carries a body neither says nor lists a part, or nothing."""
+    if part.is_reference:
+        return "" if is_absolute_url(part.url) else "its URL is not one that every resolver reads"
+    offload = "offload it, and the message lists it as a reference"
+    return offload if shown_text(part) is None else ""
 
 
 def _references(parts: Iterable[Part]) -> list[Part]:

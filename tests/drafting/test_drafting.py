@@ -201,3 +201,15 @@ class TestDraft:
             assert errors == []
             finished = draft.finish() == "finished"
             assert finished == schema.is_valid(draft.body) == draft.is_finished
+
+
+def test_members_of_a_message_are_not_offered() -> None:
+    """Under a name of the model's choice they would be content."""
+    received = MessageBody([Part("Look!"), Part("a", name="/a.txt")])
+    received.add('{"user_token": "s3cr3t"}', name="/meta/agents-api.json")
+    draft = Draft(MessageBodySchema([{"name": "/**", "contentType": "*/*"}]), received)
+    assert "/meta" not in draft.instructions()
+    for source in ("/meta/agents-api.json", "2"):
+        told = draft.call("attach_part", {"source": source, "name": "/x.json"})
+        assert told.startswith("Error")
+    assert draft.call("attach_part", {"source": "/a.txt", "name": "/x.txt"}).startswith("added")

@@ -42,6 +42,36 @@ def task(words: str = "Fix it") -> MessageBody:
     )
 
 
+UNREADABLE = [
+    "http://minio:9000/bucket/x.mp4",
+    "http://localhost:9000/x",
+    "https://files/x.mp4",
+    "s3://b/x",
+    "abfs://c@a.dfs.core.windows.net/x",
+    "data:video/mp4;base64,AAAA",
+]
+
+
+@pytest.mark.parametrize("url", UNREADABLE)
+@pytest.mark.parametrize("format_", [olympus, sentient])
+def test_a_reference_that_is_not_listed_is_one_loss(format_: Any, url: str) -> None:
+    """It comes back with the body, and a reader that knows only the format does not see it."""
+    body = MessageBody([Part("Look!"), VIDEO, Part(url=url, name="/y", content_type="video/mp4")])
+    if format_ is olympus:
+        made = ordered(body)
+    else:
+        made = sentient.build(body, agent="a", reasoning="rule")
+    listed = {
+        key: value for key, value in made.value.items() if key not in ("output", "protocol_message")
+    }
+    assert url not in json.dumps(listed)
+    assert "https://e.com/a.mp4" in json.dumps(listed)
+    (told,) = [loss for loss in made.losses if loss.where == "part 2 '/y'"]
+    assert told.kind == "downgraded"
+    assert "/y" in format_.to_body(json.loads(json.dumps(made.value))).value
+    assert not [loss for loss in made.losses if loss.where == "part 1 '/talk.mp4'"]
+
+
 class TestSentient:
     def build(self, body: MessageBody, **options: Any) -> Any:
         return sentient.build(body, **{"agent": "objective_agent", "reasoning": "rule", **options})

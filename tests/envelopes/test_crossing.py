@@ -10,8 +10,11 @@ from typing import Any
 import pytest
 
 from messagebody import MessageBody, Part
+from messagebody.envelopes import olympus as olympus_format
+from messagebody.envelopes import sentient as sentient_format
 from messagebody.formats import adapter, adapter_names
 from messagebody.formats.core import Format
+from messagebody.formats.places import is_withheld
 from messagebody.prompting import Reader, to_prompt
 
 VECTORS = Path(__file__).parents[1] / "vectors"
@@ -124,6 +127,25 @@ def test_no_member_of_an_envelope_reaches_a_model(name: str, message: Any) -> No
         assert CANARY not in told_by(Reader(body), body)
 
 
+@pytest.mark.parametrize(("name", "message"), CASES)
+def test_no_member_of_an_envelope_reaches_another_envelope(name: str, message: Any) -> None:
+    """Its receiver may be a model that knows nothing of the first envelope."""
+    order = {"source_agent": "a", "target_agent": "b", "message_type": "ASSIGN",
+             "correlation_id": "issue-1", "task_id": "t"}  # fmt: skip
+    build: Any = {
+        "agents-api": adapter("agents-api").from_body,
+        "channel": adapter("channel").from_body,
+        "olympus": lambda body, **_: olympus_format.build(body, **order),
+        "sentient": lambda body, **_: sentient_format.build(body, agent="a", reasoning="r"),
+    }
+    for body, rest in bodies(name, message):
+        for target in build.keys() - {name}:
+            made = build[target](body, rest=rest)
+            assert CANARY not in texts_of(made.value), target
+            withheld = [loss for loss in made.losses if loss.why.endswith("are not content")]
+            assert len(withheld) == len([each for each in body if is_withheld(each)])
+
+
 def told_by(reader: Reader, body: MessageBody) -> str:
     """Return everything that a model gets out of a reader."""
     told = [reader.call("list_parts", {}), reader.call("search_parts", {"text": CANARY})]
@@ -155,6 +177,29 @@ def test_what_stays_behind_is_a_loss(name: str, message: Any) -> None:
         made = format_.to_body(message)
         told = adapter("anthropic").from_body(made.value, rest=made.rest).losses  # type: ignore[call-arg]
         assert ("omitted", "metadata") in [(loss.kind, loss.where) for loss in told]
+
+
+@pytest.mark.parametrize("url", ["http://minio:9000/b/a.png", "s3://b/a.png", "/srv/a.png"])
+def test_an_attachment_without_an_absolute_url_is_one_loss(url: str) -> None:
+    """It stays in the message, and whoever does not get the message is told."""
+    format_: Any = adapter("agents-api")
+    kept, left = PICTURE, {"url": url, "mime_type": "image/png"}
+    messages: dict[str, Any] = {
+        "agents-api": format_.build_text("user", "Look!", {"attachments": [kept, left]}),
+        "channel": {"agent": "a", "message": "Look!", "attachments": [kept, left]},
+    }
+    for name, message in messages.items():
+        made = adapter(name).to_body(message)
+        assert made.value.names() == ["/attachments/1/file"]
+        assert adapter(name).from_body(made.value, rest=made.rest).value == message  # type: ignore[call-arg]
+        told = adapter("openai-chat").from_body(made.value, rest=made.rest).losses  # type: ignore[call-arg]
+        assert len([loss for loss in told if loss.where.endswith("attachments")]) == 1
+        message["metadata" if name == "agents-api" else "attachments"] = (
+            {"attachments": [kept]} if name == "agents-api" else [kept]
+        )
+        made = adapter(name).to_body(message)
+        told = adapter("openai-chat").from_body(made.value, rest=made.rest).losses  # type: ignore[call-arg]
+        assert not [loss for loss in told if loss.where.endswith("attachments")]
 
 
 @pytest.mark.parametrize("rest", ["beside", "part"])

@@ -18,7 +18,7 @@ from messagebody.envelopes.agents_api.normalize import (
 )
 from messagebody.envelopes.attachments import is_absolute_url, not_taken, put_parts, take_parts
 from messagebody.envelopes.embedding import embed, extract, inline_text, is_same
-from messagebody.envelopes.rests import Rests
+from messagebody.envelopes.rests import Rests, sendable
 from messagebody.errors import EnvelopeError, MessageBodyError
 from messagebody.formats import Converted
 from messagebody.media_types import OCTET_STREAM, TEXT_PLAIN
@@ -171,7 +171,7 @@ def from_body(
 
     A body that `to_body` made gives its original envelope, with later edits. Any other body travels
     whole: its text in `content`, other parts in `metadata.attachments`, its manifest as JSON text
-    in `metadata.messagebody`. Nothing is lost.
+    in `metadata.messagebody`. Nothing is lost but parts that keep members of another message.
 
     Arguments:
         body: the body.
@@ -195,7 +195,9 @@ def from_body(
     body = _RESTS.put_back(body, rest)
     sidecar = _sidecar(body)
     if sidecar is None:
-        return Converted(_embedding(body, {"role": role or _RESTS.role(rest) or "assistant"}))
+        body, losses = sendable(body, SIDECAR)
+        said = {"role": role or _RESTS.role(rest) or "assistant"}
+        return Converted(_embedding(body, said), losses)
     try:
         return Converted(_resumed(body, sidecar))
     except MessageBodyError:

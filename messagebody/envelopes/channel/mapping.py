@@ -16,7 +16,7 @@ from messagebody.body import MessageBody
 from messagebody.envelopes import php
 from messagebody.envelopes.attachments import not_taken, put_parts, take_parts
 from messagebody.envelopes.embedding import embed, extract, inline_text, is_same
-from messagebody.envelopes.rests import Rests
+from messagebody.envelopes.rests import Rests, sendable
 from messagebody.errors import EnvelopeError, MessageBodyError
 from messagebody.formats import Converted, Loss
 from messagebody.media_types import TEXT_PLAIN
@@ -92,7 +92,7 @@ def to_body(chat: Any, *, rest: str = "beside") -> Converted[MessageBody]:
         >>> files = [{"url": "https://e.com/a.png", "mimeType": "image/png"}]
         >>> body = to_body({"agent": "demo", "message": "Look!", "attachments": files}).value
         >>> body.read_text(), body.names()
-        ('Look!', ['/attachments/1/file', '/meta/channel.json'])
+        ('Look!', ['/attachments/1/file'])
     """
     value = php.from_text(chat, "chat")
     if not isinstance(value, Mapping):
@@ -119,7 +119,8 @@ def from_body(
 
     A body that `to_body` made gives its original chat, with later edits. Any other body travels
     whole: its text as message or reply, other parts as attachments, its manifest as JSON text in
-    `client_context.messagebody` or `metadata.messagebody`.
+    `client_context.messagebody` or `metadata.messagebody`. Parts that keep members of another
+    message are left out.
 
     Arguments:
         body: the body.
@@ -141,8 +142,9 @@ def from_body(
     body = _RESTS.put_back(body, rest)
     sidecar = _sidecar(body)
     if sidecar is None:
+        body, losses = sendable(body, SIDECAR)
         made = _embedding(body, kind or "input", {}, agent, session_id, placeholder)
-        return Converted(made, _complaints(made))
+        return Converted(made, [*losses, *_complaints(made)])
     try:
         made = _resumed(body, sidecar, placeholder)
     except MessageBodyError:
