@@ -234,6 +234,8 @@ def explain(
         is_open = verdict == "undecided" or not all(each.is_settled for each in answers.values())
     except OutOfBudget:
         is_open = True
+    # That nothing useful fits says more than why each part does not.
+    reasons.sort(key=lambda reason: reason.code != "only-empty-body-shared")
     if is_open and verdict != "always":
         reasons.append(Reason("undecided", sides=sides))
     return Explanation(shown, tuple(reasons))

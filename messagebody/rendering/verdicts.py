@@ -39,10 +39,10 @@ def explanation(
         >>> for line in explanation(check(sender, MessageBodySchema([("/b",)])), width=70):
         ...     print(line)
         sometimes
+          the empty body is all that is valid for both
           part '/a' image/png, allowed by producer part 0 '/a' image/*, is
             accepted by no consumer part:
             other name  '/b' */*  part 0
-          the empty body is all that is valid for both
         a message the producer may send and the consumer refuses:
           67 B  image/png  /a
     """

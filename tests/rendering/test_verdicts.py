@@ -51,9 +51,14 @@ class TestWords:
         assert other.endswith("is required, and another valid body may lack it")
         assert shown.endswith("is required, and a valid body may lack it")
 
+    def test_that_nothing_useful_fits_comes_first(self) -> None:
+        assert str(check(SENDER, TAKER)).splitlines()[1] == (
+            "  the empty body is all that is valid for both"
+        )
+
     def test_unnamed_parts_are_called_so(self) -> None:
         answer = check(MessageBodySchema([("/a",)]), MessageBodySchema([(None, "text/*")]))
         assert "other name  unnamed text/*  part 0" in str(answer)
         answer = check(MessageBodySchema([(None,)]), MessageBodySchema([("/a", "text/*")]))
-        assert "an unnamed " in answer.reasons[0].text
+        assert "  an unnamed " in str(answer)
         assert "part an unnamed" not in str(answer)
