@@ -12,6 +12,7 @@ from typing import Any, Final, Self, TypeVar, overload
 import messagebody  # noqa: TC001 - annotations are evaluated by those who ask
 from messagebody._guards import require_iterable
 from messagebody._index import PartList
+from messagebody._reading import Reading
 from messagebody._text import count_of, escape, quote
 from messagebody.errors import InvalidArgument, InvalidPart, PartNotFound
 from messagebody.names import is_name
@@ -37,22 +38,26 @@ class PartSequence(MutableSequence[Part]):
         DecodeError: a dict is not a part.
     """
 
-    __slots__ = ("__weakref__", "_parts", "_resolver")
+    __slots__ = ("__weakref__", "_parts", "_reading")
 
     __hash__ = None  # type: ignore[assignment]
 
     def __init__(self, parts: "Iterable[Part | dict[str, Any]]" = ()) -> None:
         self._parts = PartList([])
-        self._resolver: messagebody.Resolver | None = None
+        self._reading = Reading()
         self._parts.extend(_records(require_iterable(parts)))
 
     @classmethod
-    def _of(cls, parts: PartList, resolver: "messagebody.Resolver | None" = None) -> Self:
+    def _of(cls, parts: PartList, reading: Reading | None = None) -> Self:
         """Make a body with this list of parts, without copying it."""
         body = cls.__new__(cls)
         body._parts = parts
-        body._resolver = resolver
+        body._reading = reading or Reading()
         return body
+
+    @property
+    def _resolver(self) -> "messagebody.Resolver | None":
+        return self._reading.resolver
 
     # By position and by name
 
@@ -60,7 +65,7 @@ class PartSequence(MutableSequence[Part]):
         return len(self._parts)
 
     def __iter__(self) -> Iterator[Part]:
-        return (Part._of(record, self._resolver) for record in self._parts)
+        return (Part._of(record, self._reading) for record in self._parts)
 
     def __contains__(self, value: object) -> bool:
         if isinstance(value, str | PurePath):
@@ -78,7 +83,7 @@ class PartSequence(MutableSequence[Part]):
         if isinstance(key, str):
             return self._made(self._named(key))
         if isinstance(key, slice):
-            return Part._all_of(self._parts.records()[key], self._resolver)
+            return Part._all_of(self._parts.records()[key], self._reading)
         return self._made(self._parts.at(self._position(key)))
 
     def __setitem__(self, key: Any, value: Any) -> None:
@@ -146,7 +151,7 @@ class PartSequence(MutableSequence[Part]):
 
     def copy(self) -> Self:
         """Return a body of the same parts."""
-        return self._of(PartList(self._parts.records()), self._resolver)
+        return self._of(PartList(self._parts.records()), self._reading)
 
     __copy__ = copy
 
@@ -174,7 +179,7 @@ class PartSequence(MutableSequence[Part]):
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         from copy import deepcopy
 
-        return self._of(PartList(deepcopy([*self._parts], memo)), self._resolver)
+        return self._of(PartList(deepcopy([*self._parts], memo)), Reading(self._resolver))
 
     # Finding
 
@@ -225,7 +230,7 @@ class PartSequence(MutableSequence[Part]):
         return names, types
 
     def _made(self, record: PartRecord) -> Part:
-        return Part._of(record, self._resolver)
+        return Part._of(record, self._reading)
 
     def _bound(self, part: Part) -> Part:
         return part if self._resolver is None else part.with_resolver(self._resolver)

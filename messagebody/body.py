@@ -268,7 +268,7 @@ class MessageBody(PartSequence):
             named.require_matches()
             content_type_pattern(content_type).require_matches()
             self._explain_directory(pattern)
-        return Part._all_of([records[position] for position in found], self._resolver)
+        return Part._all_of([records[position] for position in found], self._reading)
 
     def _explain_directory(self, pattern: str) -> None:
         """Warn if a pattern names a directory, because the empty result could look right.
@@ -308,7 +308,7 @@ class MessageBody(PartSequence):
         records, names, types = self._parts.columns()
         found = [position for position, name in enumerate(names) if name is None]
         found = _of_type(found, types, content_type)
-        return Part._all_of([records[position] for position in found], self._resolver)
+        return Part._all_of([records[position] for position in found], self._reading)
 
     def read_text(self, *, separator: str = "\n\n") -> str:
         """Return the unnamed `text/*` parts, joined: the text of the message."""
@@ -376,12 +376,11 @@ class MessageBody(PartSequence):
     ) -> None:
         resolver = resolver or leaf("Resolver")()
         assert resolver is not None  # noqa: S101 - mypy can't see what a leaf returns
-        budget = resolver.budget()
         pinned = []
         for position, reference in loose:
             part = self[position]
             size, digest = leaf("measure_reference")(
-                reference, resolver=resolver, subject=part.label, budget=budget
+                reference, subject=part.label, **part._access(resolver)
             )
             pinned.append((position, part.evolve(size=size, digest=digest)))
         for position, part in pinned:
@@ -394,7 +393,8 @@ class MessageBody(PartSequence):
 
         Equality, digest, JSON, repr and pickle ignore the resolver.
         """
-        return self._of(PartList(self._parts.records()), require_resolver(resolver))
+        reading = self._reading.through(require_resolver(resolver))
+        return self._of(PartList(self._parts.records()), reading)
 
     @property
     def fs(self) -> "messagebody.filesystem.MessageBodyFileSystem":

@@ -11,8 +11,10 @@
     ├── InvalidSize (ValueError)            a size that is not a number of bytes
     ├── DuplicateName (FileExistsError, ValueError)   a name that is taken
     ├── PartNotFound (KeyError, FileNotFoundError, ValueError)
+    ├── AgentNotFound (KeyError)            a name that no agent of a registry has
     ├── InvalidPattern (ValueError)         a glob that breaks the rules
     ├── InvalidSchema (ValueError)          a schema that breaks the rules
+    │   └── InvalidCard                     an agent card that can't be read; names the place
     ├── InvalidBody (ValueError)            a body that breaks a schema; holds the violations
     ├── StoreError                          a store failed; names store and key
     │   ├── ObjectNotFound (FileNotFoundError)
@@ -233,6 +235,17 @@ class PartNotFound(MessageBodyError, KeyError, FileNotFoundError, ValueError):
         self.problem = f"no part {quote(name)}{hint}"
 
 
+class AgentNotFound(MessageBodyError, KeyError):
+    """Report a name that no agent of a registry has; also a `KeyError`."""
+
+    _fields = ("name", "hint")
+
+    def __init__(self, name: str, hint: str = "") -> None:
+        self.name = name
+        self.hint = hint
+        super().__init__(f"no agent {quote(name)}{hint}")
+
+
 class InvalidPattern(MessageBodyError, ValueError):
     """Report a glob that breaks the rules of `messagebody.globs`."""
 
@@ -255,6 +268,23 @@ class InvalidSchema(_PlacedError, ValueError):
     def place(self) -> str:
         """Where it happened, such as "schema part 2"."""
         return "" if self.index is None else f"schema part {self.index}"
+
+
+class InvalidCard(InvalidSchema):
+    """Report the card of an agent that can't be read; `where` is the place as a JSON Pointer."""
+
+    _fields = ("problem", "where", "agent")
+
+    def __init__(self, problem: str, where: str = "", agent: str = "") -> None:
+        super().__init__(problem)
+        self.where = where
+        self.agent = agent
+
+    @property
+    def statement(self) -> str:
+        """The agent, the place on its card, what was expected and what came."""
+        place = f"{escape(self.where, limit=200)}: " if self.where else ""
+        return f"agent {quote(self.agent)}: {place}{self.problem}"
 
 
 class InvalidBody(MessageBodyError, ValueError):

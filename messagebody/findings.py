@@ -4,10 +4,11 @@ All checks of the toolkit return them: `iter_findings` here for a body, `lint` f
 `iter_findings` of an envelope for a message.
 """
 
+import inspect
 import os
 from collections.abc import Callable, Iterable, Iterator
 from enum import StrEnum
-from typing import Final, ParamSpec
+from typing import Any, Final, ParamSpec
 
 import attrs
 
@@ -83,45 +84,58 @@ def pointer(*steps: str | int) -> str:
     return "".join(f"/{str(step).replace('~', '~0').replace('/', '~1')}" for step in steps)
 
 
+def is_error(finding: Finding) -> bool:
+    """Return whether a finding makes the checked value invalid; a warning does not."""
+    return finding.severity is Severity.ERROR
+
+
 P = ParamSpec("P")
 
 
 def verdict_of(iter_findings: Callable[P, Iterable[Finding]]) -> Callable[P, bool]:
-    """Return `is_valid` for a function that yields findings; it stops at the first finding.
+    """Return `is_valid` for a function that yields findings; it stops at the first error.
 
     Arguments:
         iter_findings: yields what is wrong with its arguments.
     """
 
     def is_valid(*args: P.args, **kwargs: P.kwargs) -> bool:
-        """Return whether nothing is wrong; see `iter_findings` for the arguments."""
-        return not any(True for _ in iter_findings(*args, **kwargs))
+        """Return whether there is no error; see `iter_findings` for the arguments."""
+        return not any(map(is_error, iter_findings(*args, **kwargs)))
 
-    # Help and pickling look up a function by its stated module and name.
-    is_valid.__module__ = iter_findings.__module__
+    _named_after(iter_findings, is_valid, bool)
     return is_valid
 
 
 def validator_of(iter_findings: Callable[P, Iterable[Finding]]) -> Callable[P, None]:
-    """Return `validate` for a function that yields findings; it raises once, with all of them.
+    """Return `validate` for a function that yields findings: it raises once if one is an error.
 
     Arguments:
         iter_findings: yields what is wrong with its arguments.
     """
 
     def validate(*args: P.args, **kwargs: P.kwargs) -> None:
-        """Raise once, with everything that is wrong; see `iter_findings` for the arguments.
+        """Raise once if there is an error; see `iter_findings` for the arguments.
 
         Raises:
-            EnvelopeError: something is wrong; `findings` holds all of it.
+            EnvelopeError: there is an error; `findings` holds all findings, warnings too.
         """
         found = tuple(iter_findings(*args, **kwargs))
-        if found:
+        if any(map(is_error, found)):
             told = ". ".join(map(str, found[:_SHOWN]))
             raise EnvelopeError(f"{count_of(len(found), 'finding')}. {told}", found)
 
-    validate.__module__ = iter_findings.__module__
+    _named_after(iter_findings, validate, None)
     return validate
+
+
+def _named_after(
+    iter_findings: Callable[..., Any], made: Callable[..., Any], returned: type | None
+) -> None:
+    """Give a function that is made of another its module and arguments, for help and pickling."""
+    made.__module__ = iter_findings.__module__
+    signature = inspect.signature(iter_findings).replace(return_annotation=returned)
+    made.__signature__ = signature  # type: ignore[attr-defined]
 
 
 def iter_findings(parts: Iterable[Part]) -> Iterator[Finding]:

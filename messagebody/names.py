@@ -34,7 +34,7 @@ _ODD = re.compile(r"[^A-Za-z0-9._-]+")
 _SAFE_LENGTH = 100
 _LONGEST_ORIGINAL = 4096
 """The most characters of a file name that are read; no file system has longer names."""
-_SEARCHED = 128
+_SEARCHED = 16
 """How many numbers are tried one by one to find a free name."""
 
 

@@ -10,6 +10,7 @@ import messagebody  # annotations name what is above; they are evaluated by thos
 from messagebody import sniffing
 from messagebody._guards import missing_attribute, require_resolver
 from messagebody._leaves import LazySerializer, PydanticHook, leaf
+from messagebody._reading import Reading
 from messagebody._text import escape, human_size, quote, redact_url
 from messagebody.content import (
     Content,
@@ -78,12 +79,12 @@ class Part:
 
     # Not an attrs class: libraries that serialise attrs classes by their fields would write `{}`.
     # `_digest` is set on first use, because most parts never need it.
-    __slots__ = ("_digest", "_record", "_resolver")
+    __slots__ = ("_digest", "_reading", "_record")
 
     if TYPE_CHECKING:
         _digest: str
+        _reading: Reading | None
         _record: PartRecord
-        _resolver: messagebody.Resolver | None
 
     def __init__(
         self,
@@ -102,29 +103,27 @@ class Part:
         if content_type is None:
             said["content_type"] = guess_type(held, said["name"])
         _set_record(self, record_of(held, said, check_extra(extra) if extra else None))
-        _set_resolver(self, None)
+        _set_reading(self, None)
         if not isinstance(held, Reference):
             keep_promise(held, size, digest)
 
     @classmethod
-    def _of(cls, record: PartRecord, resolver: "messagebody.Resolver | None" = None) -> Self:
+    def _of(cls, record: PartRecord, reading: "Reading | None" = None) -> Self:
         """Make a part of a checked record."""
         part = cls.__new__(cls)
         _set_record(part, record)
-        _set_resolver(part, resolver)
+        _set_reading(part, reading)
         return part
 
     @classmethod
-    def _all_of(
-        cls, records: Sequence[PartRecord], resolver: "messagebody.Resolver | None" = None
-    ) -> list[Self]:
+    def _all_of(cls, records: Sequence[PartRecord], reading: "Reading | None" = None) -> list[Self]:
         """Make parts of checked records, at two thirds of the cost of calling `_of` for each."""
         new = cls.__new__
         parts: list[Self] = []
         for record in records:
             part = new(cls)
             _set_record(part, record)
-            _set_resolver(part, resolver)
+            _set_reading(part, reading)
             parts.append(part)
         return parts
 
@@ -238,7 +237,7 @@ class Part:
         record = record_of(held, said, extra)
         if not isinstance(held, Reference):
             keep_promise(held, changes.get("size"), changes.get("digest"))
-        return self._of(record, self._resolver)
+        return self._of(record, self._reading)
 
     def _changed_content(self, changes: Mapping[str, Any]) -> Content:
         if changes.keys() & {"content", "url"}:
@@ -267,7 +266,19 @@ class Part:
 
     def with_resolver(self, resolver: "messagebody.Resolver | None") -> Self:
         """Return the same part, which reads its reference through `resolver` by default."""
-        return self._of(self._record, require_resolver(resolver))
+        reading = self._reading or Reading()
+        return self._of(self._record, reading.through(require_resolver(resolver)))
+
+    @property
+    def _resolver(self) -> "messagebody.Resolver | None":
+        return None if self._reading is None else self._reading.resolver
+
+    def _access(self, resolver: "messagebody.Resolver | None" = None) -> dict[str, Any]:
+        """Return who decides about the reference, and what reading it may still cost."""
+        chosen, reading = resolver or self._resolver, self._reading
+        if chosen is None or reading is None:
+            return {"resolver": chosen, "budget": None}
+        return {"resolver": chosen, "budget": reading.budget(chosen, str(self.url))}
 
     # Reading it
 
@@ -286,7 +297,7 @@ class Part:
         reference = self.reference
         if reference is not None:
             return leaf("read_reference")(  # type: ignore[no-any-return]
-                reference, resolver=resolver or self._resolver, subject=self.label
+                reference, subject=self.label, **self._access(resolver)
             )
         return self._inline_bytes()
 
@@ -334,7 +345,7 @@ class Part:
         reference = self.reference
         if reference is not None:
             return leaf("open_reference")(  # type: ignore[no-any-return]
-                reference, resolver=resolver or self._resolver, subject=self.label
+                reference, subject=self.label, **self._access(resolver)
             )
         if self.local_file is not None:
             return self.local_file.open()
@@ -414,7 +425,7 @@ class Part:
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         from copy import deepcopy
 
-        return self._of(deepcopy(self._record, memo), self._resolver)
+        return self._of(deepcopy(self._record, memo), Reading(self._resolver))
 
     def __repr__(self) -> str:
         return f"Part({', '.join(self._summary())})"
@@ -447,7 +458,7 @@ class Part:
 _known_digest: Callable[[Part], str] = vars(Part)["_digest"].__get__
 _set_digest = vars(Part)["_digest"].__set__
 _set_record = vars(Part)["_record"].__set__
-_set_resolver = vars(Part)["_resolver"].__set__
+_set_reading = vars(Part)["_reading"].__set__
 
 
 def _restore(cls: type[Part], record: PartRecord) -> Part:

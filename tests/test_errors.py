@@ -11,6 +11,7 @@ import pytest
 from messagebody import errors
 from messagebody.errors import (
     AccessDenied,
+    AgentNotFound,
     BadInput,
     DecodeError,
     DigestMismatch,
@@ -19,6 +20,7 @@ from messagebody.errors import (
     EnvelopeError,
     InvalidArgument,
     InvalidBody,
+    InvalidCard,
     InvalidContentType,
     InvalidName,
     InvalidPart,
@@ -61,8 +63,10 @@ EXAMPLES: list[tuple[MessageBodyError, tuple[type, ...], str]] = [
         "a part '/a\\x1b' exists already; names are unique in a body",
     ),
     (PartNotFound("/a\n", "; look"), (KeyError, FileNotFoundError), "no part '/a\\n'; look"),
+    (AgentNotFound("a\n", "; look"), (KeyError,), "no agent 'a\\n'; look"),
     (InvalidPattern("/[", "a class"), (ValueError,), "pattern '/[': a class"),
     (InvalidSchema("no array"), (ValueError,), "no array"),
+    (InvalidCard("a mode is text", "/a/0", "x"), (ValueError,), "agent 'x': /a/0: a mode is text"),
     (InvalidSchema("no pattern", 2, "x"), (ValueError,), "schema part 2: no pattern"),
     (
         InvalidArgument("a MessageBody", 3, "MessageBody([…]) takes parts"),

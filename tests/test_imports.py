@@ -24,7 +24,7 @@ FLOORS = [
     {"errors"},
     {"_leaves", "limits", "media_types", "names"},
     {"_guards", "globs", "sniffing", "wire"},
-    {"_index", "content", "solver"},
+    {"_index", "_reading", "content", "solver"},
     {"stores"},
     {"part", "references"},
     {"_sequence"},

@@ -3,8 +3,8 @@
 import io
 import os
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
@@ -18,7 +18,7 @@ from messagebody.errors import DecodeError, MessageBodyError, RefusedPaths
 from messagebody.findings import Finding
 from messagebody.formats.base import Converted, Loss, LossKind
 from messagebody.formats.capabilities import extension_of
-from messagebody.limits import Limits
+from messagebody.limits import DEFAULT_LIMITS, Limits
 from messagebody.names import is_name, safe_name
 from messagebody.part import Part
 from messagebody.references import Resolver
@@ -116,8 +116,10 @@ class Taken:
         refused += [f"{quote(path)}: two entries have this path" for path in twice]
         if refused:
             raise RefusedPaths(f"can't read {subject}", refused)
-        for entry in held:
-            self._add(entry)
+        with ExitStack() as undo:
+            for entry, name in zip(held, self._names(held), strict=True):
+                self._add(entry, name, undo)
+            undo.pop_all()
         return self.body
 
     def _within_limits(self, entries: Iterable[Entry]) -> Iterator[Entry]:
@@ -143,27 +145,40 @@ class Taken:
             return "an absolute path"
         if ".." in path.replace("\\", "/").split("/"):
             return "a path that leads out of the archive"
-        if not self.rename and not is_name(self._path(path)):
+        if not self.rename and not fits(self._path(path), self.limits):
             return "not a legal part name"
         return None
+
+    def _names(self, entries: Sequence[Entry]) -> Iterator[str]:
+        """Yield a name for each entry: its path, or a legal name that no entry has."""
+        paths = (self._path(entry.path) for entry in entries)
+        taken = {path for path in paths if fits(path, self.limits)}
+        for entry in entries:
+            name = self._path(entry.path)
+            if name not in taken:
+                name = safe_name(entry.path, directory="/", taken=taken)
+                taken.add(name)
+            yield name
 
     def _path(self, path: str) -> str:
         return "/" + path.removeprefix("./")
 
-    def _add(self, entry: Entry) -> None:
-        name, metadata = self._path(entry.path), None
-        if not is_name(name):
-            name = safe_name(entry.path, directory="/", taken=self.body)
-            metadata = {"filename": entry.path}
-        self.body.append(Part(self._content(entry), name=name, metadata=metadata))
-
-    def _content(self, entry: Entry) -> Any:
-        """Read an entry, and never more than its stated size."""
+    def _add(self, entry: Entry, name: str, undo: ExitStack) -> None:
+        metadata = None if name == self._path(entry.path) else {"filename": entry.path}
         with entry.open() as stream:
-            return kept(_measured(stream, entry), self.into, len(self.body))
+            # Never more than its stated size.
+            content: Any = kept(_measured(stream, entry), self.into, len(self.body), undo)
+        self.body.append(Part(content, name=name, metadata=metadata))
 
 
-def kept(chunks: Iterable[bytes], into: Path | None, number: int) -> bytes | LocalFile:
+def fits(name: str, limits: Limits) -> bool:
+    """Return whether a path can be the name of a part: it is legal, and readers take its length."""
+    return is_name(name) and len(name) <= min(limits.name_length, DEFAULT_LIMITS.name_length)
+
+
+def kept(
+    chunks: Iterable[bytes], into: Path | None, number: int, undo: ExitStack
+) -> bytes | LocalFile:
     """Return content in memory, or as a new file of a directory.
 
     Arguments:
@@ -171,6 +186,7 @@ def kept(chunks: Iterable[bytes], into: Path | None, number: int) -> bytes | Loc
         into: the directory; None for memory.
         number: the number of the part, because a sender's file name must never decide where bytes
             go.
+        undo: takes the removal of the file; closed if the archive is refused.
     """
     if into is None:
         memory = io.BytesIO()
@@ -179,11 +195,8 @@ def kept(chunks: Iterable[bytes], into: Path | None, number: int) -> bytes | Loc
     path = into / f"{number:08}"
     # Never over an existing file, and never through a link.
     with path.open("xb") as file:
-        try:
-            file.writelines(chunks)
-        except BaseException:
-            path.unlink(missing_ok=True)
-            raise
+        undo.callback(path.unlink, missing_ok=True)
+        file.writelines(chunks)
     return LocalFile.at(path)
 
 

@@ -19,6 +19,7 @@ from messagebody.archives.entries import (
     Source,
     damage_told,
     findings,
+    fits,
     kept,
     leaving,
     most_bytes,
@@ -27,13 +28,12 @@ from messagebody.archives.entries import (
 )
 from messagebody.archives.multipart import DAMAGES, Leaf, Reader
 from messagebody.body import MessageBody
-from messagebody.content import LocalFile
 from messagebody.errors import DecodeError, InvalidArgument, MessageBodyError
 from messagebody.findings import Finding
 from messagebody.formats.base import Converted, Loss, LossKind
 from messagebody.limits import DEFAULT_LIMITS, Limits
 from messagebody.media_types import OCTET_STREAM, check_content_type
-from messagebody.names import is_name, safe_name
+from messagebody.names import safe_name
 from messagebody.part import Part
 from messagebody.references import Resolver
 from messagebody.wire import base64
@@ -55,6 +55,8 @@ _NAMES: Final = re.compile(
 )
 _MULTIPART: Final = re.compile(rb"^content-type:\s*multipart/", re.IGNORECASE | re.MULTILINE)
 _KEPT: Final = frozenset({"contentID", "contentLocation", "filename", "formField"})
+# The library takes a tenth of a millisecond for the headers of a part.
+_PARTS: Final = 50_000
 _LINE: Final = 57  # bytes that make a line of 76 characters in base64
 
 
@@ -75,7 +77,8 @@ def to_body(
         source: bytes, the path of a file, or a binary file.
         into: a directory for the content, which is kept in memory if not given. It stays empty if
             the message is refused.
-        limits: the limits of the reader; `part_bytes` does not apply to content in a directory.
+        limits: the limits of the reader; `part_bytes` does not apply to content in a directory, and
+            there are never more than 50,000 parts.
         max_bytes: bytes of the message; `limits.json_bytes` in memory, 4 GiB in a directory.
 
     Raises:
@@ -91,24 +94,19 @@ def to_body(
     names: set[str] = set()
     losses: list[Loss] = []
     with opened(source) as file, ExitStack() as undo:
-        reader = Reader(file, max_bytes or most_bytes(directory, limits))
+        reader = Reader(file, max_bytes or most_bytes(directory, limits), min(limits.parts, _PARTS))
         for leaf in reader.leaves():
-            if leaf.number >= limits.parts:
-                raise DecodeError(f"the message has more than {limits.parts:,} parts")
-            about = _about(leaf, names, losses)
-            content = _content(leaf, directory, limits)
-            if isinstance(content, LocalFile):
-                undo.callback(content.path.unlink, missing_ok=True)
-            parts.append(Part(content, **about))
+            about = _about(leaf, names, losses, limits)
+            parts.append(Part(_content(leaf, directory, limits, undo), **about))
             names.add(about["name"])
         undo.pop_all()
     return Converted(MessageBody(parts), [*losses, *reader.losses])
 
 
-def _content(leaf: Leaf, directory: Path | None, limits: Limits) -> Any:
+def _content(leaf: Leaf, directory: Path | None, limits: Limits, undo: ExitStack) -> Any:
     most = limits.part_bytes if directory is None else None
     with damage_told(DAMAGES, f"part {leaf.number}"):
-        return kept(_bounded(leaf, most), directory, leaf.number)
+        return kept(_bounded(leaf, most), directory, leaf.number, undo)
 
 
 def _bounded(leaf: Leaf, most: int | None) -> Iterator[bytes]:
@@ -120,7 +118,7 @@ def _bounded(leaf: Leaf, most: int | None) -> Iterator[bytes]:
         yield chunk
 
 
-def _about(leaf: Leaf, taken: Container[str], losses: list[Loss]) -> dict[str, Any]:
+def _about(leaf: Leaf, taken: Container[str], losses: list[Loss], limits: Limits) -> dict[str, Any]:
     """Return the description of a part in its headers."""
     head: Any = leaf.head
     with damage_told(DAMAGES, f"part {leaf.number}"):
@@ -141,7 +139,7 @@ def _about(leaf: Leaf, taken: Container[str], losses: list[Loss]) -> dict[str, A
     name = None
     if filename:
         name = "/" + filename.removeprefix("/")
-        if not is_name(name) or name in taken:
+        if not fits(name, limits) or name in taken:
             name = safe_name(filename, directory="/", taken=taken)
             metadata["filename"] = filename
     return {"name": name, "content_type": kind, "metadata": metadata or None}
@@ -187,7 +185,8 @@ def from_body(
         resolver: reads references; without one they are left out, and reported as losses.
 
     Raises:
-        InvalidArgument: the subtype is not one of these, or a value would break out of its header.
+        InvalidArgument: the subtype is not one of these, a value would break out of its header, or
+            there are more than 50,000 parts.
     """
     return packed(partial(write, body, subtype=subtype, resolver=resolver))
 
@@ -201,6 +200,9 @@ def write(
     resolver: Resolver | None = None,
 ) -> list[Loss]:
     """Write the message of a body to a file, part by part, and return what was lost."""
+    if len(body) > _PARTS:
+        expected = f"a body of at most {_PARTS:,} parts, which is what readers take"
+        raise InvalidArgument(expected, f"{len(body):,} parts")
     if subtype not in SUBTYPES:
         raise InvalidArgument(f"subtype as one of {', '.join(SUBTYPES)}", subtype)
     losses: list[Loss] = []

@@ -22,12 +22,20 @@ from messagebody.formats.base import Loss, LossKind
 # Parts within parts are read by recursion, and the sender decides their depth.
 _DEPTH: Final = 20
 _HEADER_BYTES: Final = 1024 * 1024
+# The library takes some microseconds for a line of headers.
+_HEADER_LINES: Final = 500_000
 # The lines that the library takes as headers; any other line begins the content.
 _HEADER: Final = re.compile(rb"From |[!-9;-~]*:|[\t ]")
 _BASE64: Final = f"{string.ascii_letters}{string.digits}+/=".encode()
+# A line that begins like a delimiter, without the white space at its end, which is no part of it.
+_DELIMITER: Final = re.compile(rb"^--(?:[^ \t\r\n]++|[ \t\r]++(?!\n|\Z))*+", re.MULTILINE)
 _NOT_BASE64: Final = bytes(each for each in range(256) if each not in _BASE64)
 # At each ";", the library counts the quotes from the start again.
 _PARAMETERS: Final = 100
+# A line has up to 45 bytes, but only the sender makes sure that it has more than one.
+_UU_LINES: Final = 5_000_000
+# Lines with content: a loop would take too long for the empty ones of a hostile message.
+_UU_LINE: Final = re.compile(rb"^[^\S\r\n]*+[^\s][^\r\n]*+", re.MULTILINE)
 _FORWARDED: Final = ("message/rfc822", "message/global")
 _UUENCODED: Final = ("x-uuencode", "uuencode", "uue", "x-uue")
 DAMAGES: Final = (MessageError, ValueError, LookupError, TypeError, AttributeError)
@@ -55,19 +63,33 @@ class Reader:
     Arguments:
         file: the message.
         max_bytes: the largest number of bytes to read.
+        max_parts: the largest number of parts to read; empty ones count.
     """
 
-    def __init__(self, file: BinaryIO, max_bytes: int) -> None:
+    def __init__(self, file: BinaryIO, max_bytes: int, max_parts: int) -> None:
         self.losses: list[Loss] = []
         self._file = file
         self._max_bytes = max_bytes
+        self._max_parts = max_parts
         self._read = 0
+        self._begun = 0
         self._count = 0
+        self._header_lines = 0
         self._delimiters: list[bytes] = []
         self._delimiter = b""
         """The delimiter that was just read, if any."""
         self._held = b""
-        self._begins_line = True
+        # Lines are searched for delimiters a block at a time, because a hostile message has more
+        # lines than a loop over them could pass in time.
+        self._block = b""
+        self._start = 0
+        """The first byte of the block that begins a line."""
+        self._at = 0
+        """The first byte of the block that was not read yet."""
+        self._end = 0
+        """The place of the next delimiter in the block, or the end of the block."""
+        self._candidates: set[bytes] = set()
+        """What looks like a delimiter in the block."""
 
     def leaves(self) -> Iterator[Leaf]:
         """Yield the parts in order.
@@ -89,14 +111,19 @@ class Reader:
         is_digest = head.get_content_type() == "multipart/digest"
         delimiter = b"--" + boundary
         self._delimiters.append(delimiter)
+        self._find_delimiter()
         self._skip()  # text before the first part is for readers that don't know multipart
         while (is_last := self._take(delimiter)) is False:
+            self._begun += 1
+            if self._begun > self._max_parts:
+                raise DecodeError(f"the message has more than {self._max_parts:,} parts")
             inner = self._head()
             if inner is not None:  # between two delimiters there is not even an empty part
                 inner.set_default_type("message/rfc822" if is_digest else "text/plain")
                 yield from self._part(inner, depth)
             self._skip()
         self._delimiters.pop()
+        self._find_delimiter()
         if is_last is None:
             self._lose("the message", "its end is missing, and parts before it may be missing too")
 
@@ -118,6 +145,9 @@ class Reader:
         while (line := self._line()) and (_HEADER.match(line) or not is_whole):
             lines.append(line)
             size, is_whole = size + len(line), line.endswith(b"\n")
+            self._header_lines += 1
+            if self._header_lines > _HEADER_LINES:
+                raise DecodeError(f"the message has more than {_HEADER_LINES:,} lines of headers")
             if size > _HEADER_BYTES:
                 raise DecodeError(f"the headers of a part have more than {_HEADER_BYTES:,} bytes")
         if not line and not lines:
@@ -174,30 +204,33 @@ class Reader:
 
     def _from_uu(self) -> Iterator[bytes]:
         is_open = False
-        for line in (line for block in self._blocks() for line in block.splitlines()):
+        lines = (line for block in self._blocks() for line in _UU_LINE.findall(block))
+        for number, line in enumerate(lines):
+            if number == _UU_LINES:
+                raise DecodeError(f"it has more than {_UU_LINES:,} lines of uuencoded content")
             if line.strip() == b"end":
                 is_open = False
-            elif is_open and line.strip():
+            elif is_open:
                 # Some writers pad a line to more than its stated length.
                 yield binascii.a2b_uu(line[: ((line[0] - 32 & 63) * 4 + 5) // 3])
             is_open = is_open or line.startswith(b"begin ")
 
     def _blocks(self) -> Iterator[bytes]:
         """Yield the unchanged content of a part, in pieces of whole lines."""
-        block, size, held = [], 0, b""
-        while line := self._line():
-            block.append(held)
-            held, size = line, size + len(line)
-            if size >= CHUNK:
-                yield b"".join(block)
-                block, size = [], len(held)
+        held = b""
+        while lines := self._lines():
+            lines, held = held + lines, b""
+            if lines.endswith(b"\n"):  # else it is a piece of a long line
+                last = lines.rfind(b"\n", 0, -1) + 1
+                lines, held = lines[:last], lines[last:]
+            yield lines
         # The end of the last line belongs to the delimiter.
-        yield b"".join([*block, held.removesuffix(b"\n").removesuffix(b"\r")])
+        yield held.removesuffix(b"\n").removesuffix(b"\r")
 
     # Lines
 
     def _skip(self) -> None:
-        while self._line():
+        while self._lines():
             pass
 
     def _take(self, delimiter: bytes) -> bool | None:
@@ -209,26 +242,61 @@ class Reader:
 
     def _line(self) -> bytes:
         """Return the next line, or a piece of a long one; it is empty at a delimiter or the end."""
-        if self._delimiter:
-            return b""
-        if self._held:
-            line, self._held = self._held, b""
-            return line
-        line = self._file.readline(CHUNK)
-        if line.endswith(b"\r"):
-            line += self._file.readline(1)  # the line end must not be split
-        self._read += len(line)
-        if self._read > self._max_bytes:
-            raise DecodeError(f"the message has more than {self._max_bytes:,} bytes")
-        begins, self._begins_line = self._begins_line, line.endswith(b"\n")
-        if begins and line.startswith(b"--") and self._is_delimiter(line):
-            self._delimiter, self._begins_line = line, True
-            return b""
+        if self._held or not self._has_more():
+            return self._take_held()
+        end = self._block.find(b"\n", self._at, self._end) + 1 or self._end
+        line, self._at = self._block[self._at : end], end
         return line
 
-    def _is_delimiter(self, line: bytes) -> bool:
-        # Delimiters of an outer message count too, because the end of an inner one may be missing.
-        return any(_is_last(line, delimiter) is not None for delimiter in self._delimiters)
+    def _lines(self) -> bytes:
+        """Return some lines; there are none at a delimiter or the end."""
+        if self._held or not self._has_more():
+            return self._take_held()
+        lines, self._at = self._block[self._at : self._end], self._end
+        return lines
+
+    def _take_held(self) -> bytes:
+        held, self._held = self._held, b""
+        return held
+
+    def _has_more(self) -> bool:
+        """Tell whether a line follows that is not a delimiter; read a delimiter."""
+        if self._delimiter or (self._at == len(self._block) and not self._load()):
+            return False
+        if self._at < self._end:
+            return True
+        end = self._block.find(b"\n", self._at) + 1 or len(self._block)
+        self._delimiter, self._at = self._block[self._at : end], end
+        self._find_delimiter()
+        return False
+
+    def _load(self) -> bool:
+        """Read the next block, which ends with a line or is a piece of a long one."""
+        begins_line = not self._block or self._block.endswith(b"\n")
+        block = self._file.read(CHUNK)
+        if not block.endswith(b"\n"):
+            block += self._file.readline(CHUNK)
+        if block.endswith(b"\r"):
+            block += self._file.readline(1)  # the line end must not be split
+        self._read += len(block)
+        if self._read > self._max_bytes:
+            raise DecodeError(f"the message has more than {self._max_bytes:,} bytes")
+        self._start = 0 if begins_line else block.find(b"\n") + 1 or len(block)
+        self._block, self._at = block, 0
+        self._candidates = {*_DELIMITER.findall(block, self._start)}
+        self._find_delimiter()
+        return bool(block)
+
+    def _find_delimiter(self) -> None:
+        """Find the next delimiter in the rest of the block, of this or of an outer message.
+
+        Those of an outer message count too, because the end of an inner one may be missing.
+        """
+        known = {each + end for each in self._delimiters for end in (b"", b"--")}
+        self._end = len(self._block)
+        if not known.isdisjoint(self._candidates):
+            found = _DELIMITER.finditer(self._block, max(self._start, self._at))
+            self._end = next((each.start() for each in found if each[0] in known), self._end)
 
     def _lose(self, where: str, why: str) -> None:
         self.losses.append(Loss(LossKind.OMITTED, where, why))

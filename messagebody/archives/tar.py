@@ -23,7 +23,7 @@ from messagebody.archives.entries import (
 from messagebody.body import MessageBody
 from messagebody.errors import DecodeError
 from messagebody.findings import Finding
-from messagebody.formats.base import Converted, Loss
+from messagebody.formats.base import Converted, Loss, LossKind
 from messagebody.limits import DEFAULT_LIMITS, Limits
 from messagebody.references import Resolver
 
@@ -84,16 +84,25 @@ def to_body(
             damage_told(_DAMAGES),
             tarfile.open(fileobj=_Careful(file), mode="r:") as archive,
         ):
-            return take(
+            read = take(
                 "the archive", _entries(archive), into=into, rename=rename, limits=limits,
                 max_bytes=max_bytes,
             )  # fmt: skip
+            return Converted(read.value, [*read.losses, *_after(archive, file)])
 
 
 def _entries(archive: tarfile.TarFile) -> Iterator[Entry]:
     for info in archive:
         if not info.isdir():
             yield _entry(archive, info)
+
+
+def _after(archive: tarfile.TarFile, file: BinaryIO) -> Iterator[Loss]:
+    """Yield a loss if more than padding follows the end of the archive, such as another archive."""
+    file.seek(archive.offset)
+    if any(chunk.strip(b"\0") for chunk in iter(partial(file.read, CHUNK), b"")):
+        why = "what follows its end, such as another archive, is not read"
+        yield Loss(LossKind.OMITTED, "the archive", why)
 
 
 def _entry(archive: tarfile.TarFile, info: tarfile.TarInfo) -> Entry:
@@ -104,7 +113,7 @@ def _entry(archive: tarfile.TarFile, info: tarfile.TarInfo) -> Entry:
         return content  # type: ignore[return-value]
 
     # A sparse file may state any size without having the bytes.
-    is_file = info.isreg() and not info.issparse()
+    is_file = info.isreg() and not info.issparse() and info.size >= 0
     return Entry(info.name, info.size, None if is_file else "not a regular file", open_it)
 
 

@@ -21,8 +21,7 @@ from messagebody.bulk.messages import Message
 from messagebody.bulk.sources import open_place
 from messagebody.digests import sha256_of
 from messagebody.errors import InvalidArgument, LimitExceeded, MessageBodyError
-from messagebody.formats import adapter
-from messagebody.formats.base import read_within
+from messagebody.formats.base import Converted, left_behind, read_within, write
 from messagebody.limits import DEFAULT_LIMITS
 from messagebody.media_types import essence
 from messagebody.references import Resolver
@@ -283,17 +282,21 @@ class Convert(Job):
 
         return Work(do)
 
-    def _read(self, message: Message) -> tuple[MessageBody, tuple[Any, ...]]:
+    def _read(self, message: Message) -> tuple[Converted[MessageBody], tuple[Any, ...]]:
         if self.source == BODY:
-            return message.body, ()
+            return Converted(message.body), ()
         value = strict_json.loads(message.take(), depth=message.limits.depth)
         converted = read_within(message.limits, self.source, value)
-        return converted.or_raise() if self.strict else converted.value, converted.losses
+        if self.strict:
+            converted.or_raise()
+        return converted, converted.losses
 
-    def _write(self, body: MessageBody) -> tuple[bytes, tuple[Any, ...]]:
+    def _write(self, read: Converted[MessageBody]) -> tuple[bytes, tuple[Any, ...]]:
         if self.target == BODY:
-            return body.to_json_bytes(), ()
-        converted = adapter(self.target).from_body(body, **self.options)
+            why = "a body has no place for this member of the message"
+            converted = Converted(read.value.to_json(), left_behind(read.rest, why))
+        else:
+            converted = write(self.target, read, **self.options)
         value = converted.or_raise() if self.strict else converted.value
         if not isinstance(value, str):
             return strict_json.dumps(value).encode(), converted.losses

@@ -3,6 +3,7 @@
 import contextlib
 import json
 import os
+import re
 import signal
 import threading
 from collections import Counter, deque
@@ -13,6 +14,7 @@ from typing import Any, Final, Self
 
 import attrs
 
+from messagebody._files import TEMPORARY_PATTERN
 from messagebody._guards import require_iterable, require_limits
 from messagebody._text import count_of, quote, redact_url
 from messagebody.bulk.engines import Outcomes, Task, run_on_processes, run_serially
@@ -28,13 +30,15 @@ from messagebody.bulk.work import (
     errors_key,
     put,
     record_key,
+    recorded_name,
     result_key,
 )
 from messagebody.bulk.work import Task as ShardTask
-from messagebody.errors import InvalidArgument, MessageBodyError
+from messagebody.errors import InvalidArgument, MessageBodyError, StoreError
 from messagebody.limits import DEFAULT_LIMITS, Limits, parse_size
 from messagebody.references.spool import Spool, SpoolBlob
 from messagebody.stores import Store
+from messagebody.stores.base import digest_of
 
 # A shard that kills three workers would kill all of them, so it is left out and reported.
 _ATTEMPTS: Final = 3
@@ -68,6 +72,9 @@ class Report:
         counts: messages, bytes, bad lines, and what the job counts.
         findings: the first ones, with id, file, line and text.
         failed: shards that were left out; a second run tries them again.
+        others: shards whose results are there too, and which none of the sources has.
+        deleted: files of results that were deleted: of shards that the sources do not have any
+            more, and with `prune` those of other sources.
     """
 
     job: str
@@ -76,6 +83,8 @@ class Report:
     counts: dict[str, int]
     findings: tuple[dict[str, Any], ...]
     failed: tuple[Failure, ...]
+    others: int = 0
+    deleted: int = 0
 
     def __bool__(self) -> bool:
         return not self.failed and not any(self.counts.get(name) for name in _BAD)
@@ -83,13 +92,20 @@ class Report:
     def __str__(self) -> str:
         numbers = (f"{number:,} {name}" for name, number in self.counts.items() if number)
         lost = f"; {count_of(len(self.failed), 'shard')} failed" if self.failed else ""
-        return f"{self.job}: {', '.join(numbers)} in {count_of(self.shards, 'shard')}{lost}"
+        others = f"; results of {count_of(self.others, 'shard')} of other sources stay"
+        deleted = f"; {count_of(self.deleted, 'file')} of earlier results deleted"
+        return (
+            f"{self.job}: {', '.join(numbers)} in {count_of(self.shards, 'shard')}{lost}"
+            f"{others if self.others else ''}{deleted if self.deleted else ''}"
+        )
 
     def to_json(self) -> dict[str, Any]:
         """Return the report as a JSON value, the same for the same results."""
         members = attrs.asdict(self)
-        # The place is not part of the result: the same job elsewhere gives the same report.
-        del members["out"]
+        # Neither the place nor what was there before is part of the result: the same job
+        # elsewhere gives the same report.
+        for name in ("out", "others", "deleted"):
+            del members[name]
         return members
 
 
@@ -136,6 +152,7 @@ class Options:
         limits: what to take of a message.
         shard_bytes: where large plain files are cut, as a number or text such as "64 MiB".
         fail_fast: end at the first bad line.
+        prune: delete the results of sources that are not given any more.
         storage_options: of `stores.open_store`, for sources and results.
         progress: called with a `Progress` after each shard.
     """
@@ -146,6 +163,7 @@ class Options:
     limits: Limits = attrs.field(default=DEFAULT_LIMITS, converter=require_limits)
     shard_bytes: int = attrs.field(default=SHARD_BYTES, converter=parse_size)
     fail_fast: bool = False
+    prune: bool = False
     storage_options: dict[str, Any] | None = None
     progress: Callable[[Progress], None] = lambda _: None
 
@@ -186,7 +204,7 @@ def run(
 
     Raises:
         BadInput: the first bad line, if that ends the job.
-        InvalidArgument: the results of another job are there.
+        InvalidArgument: the place of the results has those of another job, or anything else.
         KeyboardInterrupt: Ctrl-C; the shards in work were finished, and a second run goes on.
         StoreError: a source or the results can't be reached.
     """
@@ -196,22 +214,40 @@ def run(
         require_iterable(listed, "URLs, paths or globs of messages", hint=""),
         shard_bytes=max(1, options.shard_bytes),
         storage_options=options.storage_options,
+        results=store,
     )
     _claim(store, job)
     return _Run(job, store, shards, options).all()
 
 
 def _claim(store: Store, job: Job) -> None:
-    """Leave the job's name with its results, unless those of another job are there."""
-    said = {"job": job.name, "digest": job.digest}
-    if store.stat(_JOB) is None:
-        put(store, _JOB, _json(said), "application/json")
-    # Shards of two jobs under one name could not be told apart any more.
-    elif json.loads(b"".join(store.stream(_JOB))) != said:
-        raise InvalidArgument(
-            "a place without results, or with those of the same job",
-            got=f"{redact_url(store.url)} with those of another job, or of other settings",
-        )
+    """Leave the job's name with its results, unless anything else is there.
+
+    Shards of two jobs under one name could not be told apart any more, and files of somebody else
+    could have the names of results.
+    """
+    said = _json({"job": job.name, "digest": job.digest})
+    there = None if store.stat(_JOB) is None else b"".join(store.stream(_JOB))
+    if there == said:
+        return
+    got = redact_url(store.url)
+    if there is not None and not said.startswith(there):  # else a writer was killed, or a disk full
+        got += " with those of another job, or of other settings"
+    elif there is None and (other := _foreign(store)) is not None:
+        got += f", which has no results of this package, but {quote(other)}"
+    else:
+        put(store, _JOB, said, "application/json")
+        return
+    raise InvalidArgument("an empty place, or one with results of the same job", got=got)
+
+
+def _foreign(store: Store) -> str | None:
+    """Return the key of a file that is not a writer's temporary one; None if there is none."""
+    return next((stat.key for stat in store.iter_objects() if not _is_temporary(stat.key)), None)
+
+
+def _is_temporary(key: str) -> bool:
+    return re.fullmatch(TEMPORARY_PATTERN, key.rpartition("/")[2]) is not None
 
 
 class _Run:
@@ -222,6 +258,7 @@ class _Run:
         self.shards = shards
         # One listing: asking for each of many thousand shards would take a request each.
         self.there = {stat.key: stat.size for stat in store.iter_objects()}
+        self.deleted = 0
         self.lines: dict[str, int] = {}  # in shards, by name
         self.failed: dict[str, str] = {}  # why, by shard
         self.stop: BaseException | None = None
@@ -240,18 +277,17 @@ class _Run:
         return self._report()
 
     def _is_done(self, shard: Shard) -> bool:
-        if record_key(shard) not in self.there:
+        if record_key(shard.name) not in self.there:
             return False
-        record = Record.read(self.store, shard)
+        record = Record.read(self.store, shard.name)
+        if record is None or not record.is_of(self.job, shard):
+            return False
         self.lines[shard.name] = record.lines
-        if not record.is_of(self.job, shard):
-            del self.lines[shard.name]
-            return False
-        return (
-            record.result is None
-            # The record comes last, but a result may have been deleted since.
-            or self.there.get(result_key(shard, self.job)) == record.result[0]
-        )  # fmt: skip
+        return record.result is None or self._has(result_key(shard.name, self.job), record.result)
+
+    def _has(self, key: str, stated: list[Any]) -> bool:
+        """Return whether a result is there as it was written, and not deleted or replaced since."""
+        return self.there.get(key) == stated[0] and [*digest_of(self.store, key)] == stated
 
     # Numbers of lines
 
@@ -343,45 +379,78 @@ class _Run:
 
     def _report(self) -> Report:
         """Put the records together, in the order of the shards."""
-        done = [shard for shard in self.shards if shard.name not in self.failed]
+        done = [shard.name for shard in self.shards if shard.name not in self.failed]
         counts: Counter[str] = Counter({"messages": 0, "bad lines": 0, "bytes": 0})
         findings: list[Any] = []
-        kept: set[str] = set()
         errors = Spool()
         with contextlib.closing(errors):
-            for shard in done:
-                record = Record.read(self.store, shard)
+            for name in done:
+                record = self._record(name)
                 counts.update(record.counts)
                 findings += record.findings[: FIRST - len(findings)]
-                kept |= {record_key(shard), result_key(shard, self.job)}
                 if record.counts["bad lines"]:
-                    kept.add(errors_key(shard))
-                    for chunk in self.store.stream(errors_key(shard)):
+                    for chunk in self.store.stream(errors_key(name)):
                         errors.write(chunk)
+                else:
+                    self._delete(errors_key(name))  # of an earlier version of the source
             blob = SpoolBlob(errors)
             self.store.put("errors.jsonl", blob, content_type="application/jsonl", if_absent=False)
-        summaries = (Record.read(self.store, shard).summary for shard in done)
+        summaries = (self._record(name).summary for name in done)
         for name, data in self.job.results(summaries):
             put(self.store, name, data, "application/json")
         # Last but one: what is deleted here is in no report.
-        self._remove_others(kept)
+        others = self._remove_others()
         report = Report(
             self.job.name, self.store.url, len(done), dict(counts), tuple(findings),
-            tuple(self._failures()),
+            tuple(self._failures()), others, self.deleted,
         )  # fmt: skip
         put(self.store, "report.json", _json(report.to_json()), "application/json")
         return report
+
+    def _record(self, name: str) -> Record:
+        record = Record.read(self.store, name)
+        if record is None:
+            raise StoreError("the record was damaged meanwhile", self.store.url, record_key(name))
+        return record
 
     def _failures(self) -> Iterator[Failure]:
         for shard in self.shards:
             if shard.name in self.failed:
                 yield Failure(shard.name, shard.inputs[0].url, self.failed[shard.name])
 
-    def _remove_others(self, kept: set[str]) -> None:
-        """Delete results of inputs that are not there any more, and what killed workers left."""
-        for key in self.there.keys() - kept:
-            if key.startswith((f"{RESULTS}/", f"{RECORDS}/")):
+    def _remove_others(self) -> int:
+        """Delete the results of shards that their sources do not have any more.
+
+        Only what a record of this job names is deleted, and what killed writers left; every other
+        file is somebody else's.
+
+        Returns:
+            how many shards of other sources have results here, which stay unless `prune` is given.
+        """
+        names = {shard.name for shard in self.shards}
+        urls = {each.url for shard in self.shards for each in shard.inputs}
+        others = 0
+        for key in self.there:
+            if key.startswith((f"{RESULTS}/", f"{RECORDS}/")) and _is_temporary(key):
                 self.store.delete(key)
+            name = recorded_name(key)
+            if name is None or name in names:
+                continue
+            record = Record.read(self.store, name)
+            if record is None or record.job != self.job.digest:
+                continue
+            if self.options.prune or not urls.isdisjoint(record.urls):
+                # The record comes last: what a killed run leaves is still named by it.
+                for each in (result_key(name, self.job), errors_key(name), key):
+                    self._delete(each)
+            else:
+                others += 1
+        return others
+
+    def _delete(self, key: str) -> None:
+        if key in self.there:
+            self.store.delete(key)
+            self.deleted += 1
 
 
 def _tried(outcome: Outcome) -> Outcome:

@@ -89,6 +89,7 @@ class Input:
         # A file that changed would give results of two versions.
         return (
             now is not None
+            and now.version == self.stat.version
             and now.size == self.stat.size
             and _is_one_time(now.modified, self.stat.modified)
         )
@@ -96,7 +97,7 @@ class Input:
     @property
     def identity(self) -> list[Any]:
         """What tells this version of the file from others."""
-        return [self.url, self.stat.size, self.stat.modified]
+        return [self.url, self.stat.size, self.stat.modified, self.stat.version]
 
 
 def _is_one_time(one: float | None, other: float | None) -> bool:
@@ -182,6 +183,7 @@ def find_shards(
     *,
     shard_bytes: int = SHARD_BYTES,
     storage_options: dict[str, Any] | None = None,
+    results: Store | None = None,
 ) -> list[Shard]:
     """Return the shards of all sources, in order.
 
@@ -189,6 +191,8 @@ def find_shards(
         sources: URLs, paths and globs of files, and directories.
         shard_bytes: where large plain files are cut.
         storage_options: of `open_store`, for URLs.
+        results: where the results go. What lies there is not a source, or each run would read the
+            results of the run before.
 
     Raises:
         ObjectNotFound: a source has no file of messages.
@@ -196,7 +200,7 @@ def find_shards(
             have one name.
         StoreError: a store can't be listed.
     """
-    groups = [_files(_spelled(source), storage_options or {}) for source in sources]
+    groups = [_files(_spelled(source), storage_options or {}, results) for source in sources]
     root = _shared([base for base, _ in groups])
     named: dict[str, Input] = {}
     shards: list[Shard] = []
@@ -234,20 +238,32 @@ def _spelled(source: str | os.PathLike[str]) -> str:
     return text if "://" in text else os.path.join(os.getcwd(), os.path.expanduser(text))  # noqa: PTH109, PTH111, PTH118 - of a glob
 
 
-def _files(source: str, options: dict[str, Any]) -> tuple[_Base, list[Input]]:
+def _files(
+    source: str, options: dict[str, Any], results: Store | None
+) -> tuple[_Base, list[Input]]:
     """Return where the names of a source's files begin, and the files in order."""
     magic = _MAGIC.search(source.partition("://")[2] or source)
     if magic is None:
-        return _named_file_or_directory(source, options)
+        return _named_file_or_directory(source, options, results)
     start = len(source) - len(magic.string) + magic.start()
     base, _, pattern = source[:start].rpartition("/")
     matches = wide_pattern(pattern + source[start:])
     store = open_place(base, options)
     found = [stat for stat in store.iter_objects() if matches(stat.key)]
-    return _all_of(store, found, source)
+    return _all_of(store, _without(store, found, results), source)
 
 
-def _named_file_or_directory(source: str, options: dict[str, Any]) -> tuple[_Base, list[Input]]:
+def _without(store: Store, found: list[Stat], results: Store | None) -> list[Stat]:
+    """Return the files that do not lie where the results go."""
+    if results is None:
+        return found
+    place = f"{results.url.rstrip('/')}/"
+    return [stat for stat in found if not store.url_of(stat.key).startswith(place)]
+
+
+def _named_file_or_directory(
+    source: str, options: dict[str, Any], results: Store | None
+) -> tuple[_Base, list[Input]]:
     if "://" not in source:
         source = os.path.realpath(source)
     above, _, name = source.rstrip("/").rpartition("/")
@@ -259,7 +275,7 @@ def _named_file_or_directory(source: str, options: dict[str, Any]) -> tuple[_Bas
             return _all_of(store, [stat], source)
     store = open_place(source, options)
     found = [stat for stat in store.iter_objects() if _is_listed(stat.key)]
-    return _all_of(store, found, source)
+    return _all_of(store, _without(store, found, results), source)
 
 
 def open_place(place: str | os.PathLike[str] | Store, options: Mapping[str, Any]) -> Store:

@@ -27,6 +27,7 @@ from messagebody.errors import (
 from messagebody.limits import Limits
 from messagebody.references.spool import Spool, SpoolBlob
 from messagebody.stores import Bytes, Store
+from messagebody.wire import strict_json
 
 RESULTS: Final = "shards"
 """The directory of results, a file for a shard."""
@@ -57,7 +58,7 @@ class Record:
     job: str
     input: list[Any]
     counts: dict[str, int]
-    findings: list[Any]
+    findings: list[dict[str, Any]]
     summary: Any
     lines: int
     result: list[Any] | None
@@ -67,13 +68,21 @@ class Record:
         return json.dumps(attrs.asdict(self), ensure_ascii=False).encode() + b"\n"
 
     @classmethod
-    def read(cls, store: Store, shard: Shard) -> Self:
-        """Read the record of a shard.
+    def read(cls, store: Store, name: str) -> Self | None:
+        """Return the record of the shard of a name; None if it is damaged, or not a record.
 
         Raises:
             ObjectNotFound: there is none.
         """
-        return cls(**json.loads(b"".join(store.stream(record_key(shard)))))
+        try:
+            return strict_json.typed(b"".join(store.stream(record_key(name))), cls)
+        except strict_json.InvalidJson:
+            return None
+
+    @property
+    def urls(self) -> list[str]:
+        """The files that it is about."""
+        return [each[0] for each in self.input[3:] if isinstance(each, list) and each]
 
     def is_of(self, job: Job, shard: Shard) -> bool:
         """Return whether it is about the same job on the same input."""
@@ -85,19 +94,25 @@ def _as_json(value: Any) -> Any:
     return json.loads(json.dumps(value))
 
 
-def record_key(shard: Shard) -> str:
-    """Return the key of a shard's record."""
-    return f"{RECORDS}/{shard.name}.json"
+def record_key(name: str) -> str:
+    """Return the key of the record of the shard of a name."""
+    return f"{RECORDS}/{name}.json"
 
 
-def errors_key(shard: Shard) -> str:
-    """Return the key of a shard's bad lines."""
-    return f"{RECORDS}/{shard.name}.errors.jsonl"
+def recorded_name(key: str) -> str | None:
+    """Return the name of the shard that a key is the record of; None if it is not such a key."""
+    name = key.removeprefix(f"{RECORDS}/").removesuffix(".json")
+    return name if key == record_key(name) else None
 
 
-def result_key(shard: Shard, job: Job) -> str:
-    """Return the key of a shard's result."""
-    return f"{RESULTS}/{shard.name}{job.suffix}"
+def errors_key(name: str) -> str:
+    """Return the key of the bad lines of the shard of a name."""
+    return f"{RECORDS}/{name}.errors.jsonl"
+
+
+def result_key(name: str, job: Job) -> str:
+    """Return the key of the result of the shard of a name."""
+    return f"{RESULTS}/{name}{job.suffix}"
 
 
 @attrs.frozen
@@ -247,15 +262,15 @@ class _Going:
             raise StoreError("the file changed while it was read", changed[0])
         result = [self.result.size, self.result.digest] if task.job.suffix else None
         if result is not None:
-            self._put(result_key(task.shard, task.job), self.result, _TYPES[task.job.suffix])
+            self._put(result_key(task.shard.name, task.job), self.result, _TYPES[task.job.suffix])
         if self.errors.size:
-            self._put(errors_key(task.shard), self.errors, _TYPES[".jsonl"])
+            self._put(errors_key(task.shard.name), self.errors, _TYPES[".jsonl"])
         record = Record(
             task.job.digest, task.shard.identity, dict(self.counts), self.findings, summary,
             self.lines, result,
         )  # fmt: skip
         data = record.to_bytes()
-        put(task.out, record_key(task.shard), data, "application/json")
+        put(task.out, record_key(task.shard.name), data, "application/json")
         return record
 
     def _put(self, key: str, spool: Spool, content_type: str) -> None:

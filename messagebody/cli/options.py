@@ -1,6 +1,7 @@
 """Arguments and options that several commands share: bodies, schemas, stores, output."""
 
 import contextlib
+import functools
 import os
 import re
 import stat
@@ -96,15 +97,34 @@ def existing_store_url(text: str) -> str:
     return url
 
 
+def resolver_options(function: _F) -> _F:
+    """Add the options `--allow URL` and `--public-https`; pass on the resolver they ask for."""
+    option = click.option(
+        "--public-https",
+        is_flag=True,
+        help="Read all references to https servers of the public internet.",
+    )
+    return option(allow_option(function))
+
+
 def allow_option(function: _F) -> _F:
-    """Add the option `--allow URL`."""
+    """Add the option `--allow URL`; pass on the resolver that it asks for."""
+
+    @functools.wraps(function)
+    def command(
+        *given: Any, allow: Sequence[str], public_https: bool = False, **options: Any
+    ) -> Any:
+        entries = [existing_store_url(each) for each in allow]
+        resolver = Resolver(allow=entries, public_https=public_https)
+        return function(*given, resolver=resolver, **options)
+
     return click.option(
         "--allow",
         multiple=True,
         metavar="URL",
-        help="Also read references below URL (s3://bucket/prefix) or a directory; repeatable. "
-        "Without it only public https and data URLs are read.",
-    )(function)
+        help="Read references below URL (s3://bucket/prefix, https://host/path) or a directory; "
+        "repeatable. Others are refused, but for data URLs.",
+    )(command)  # type: ignore[return-value]
 
 
 def to_store_option(function: _F) -> _F:
@@ -129,11 +149,6 @@ def threshold_option(help_text: str) -> Callable[[_F], _F]:
         metavar="SIZE",
         help=help_text,
     )
-
-
-def resolver_for(allow: Sequence[str]) -> Resolver:
-    """Return the resolver that the user asked for."""
-    return Resolver(allow=[existing_store_url(each) for each in allow])
 
 
 # Reading bodies and schemas

@@ -80,6 +80,7 @@ def _takes_colour(stream: Any) -> bool:
 
 # Advice of the library, and the same advice for a shell.
 _ADVICE = (
+    (re.compile(r"Resolver\(public_https=True\)"), "--public-https"),
     (re.compile(r"Resolver\(allow=\[[\"']([^\"']*)[\"']\]\)"), r"--allow \1"),
     (re.compile(r"read them once and fill them in: body\.pin\(resolver\)"), "inline --all first"),
     (re.compile(r"for the file itself: Path\(.+?\)"), "add without --text takes the file"),

@@ -4,7 +4,7 @@
 does not fit and a `Registry` of many agents build on it.
 """
 
-from messagebody.compatibility.agents import Agent, read_agents
+from messagebody.compatibility.agents import Agent, AgentFiles, read_agents
 from messagebody.compatibility.algebra import join, meet, simplify
 from messagebody.compatibility.inclusion import Compatibility, Verdict, check
 from messagebody.compatibility.lint import lint
@@ -32,6 +32,7 @@ __all__ = [
     "CONVERTERS",
     "DEFAULT_STEPS",
     "Agent",
+    "AgentFiles",
     "Compatibility",
     "Edit",
     "Evolution",

@@ -1,7 +1,7 @@
 """Agents: a name and the schemas of what each takes and sends, as files state them."""
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final, Self
 
@@ -9,9 +9,11 @@ import attrs
 
 from messagebody._files import read_regular
 from messagebody._text import quote
+from messagebody.compatibility.cards import is_card, read_card
 from messagebody.errors import InvalidPattern, InvalidSchema
+from messagebody.findings import Finding, pointer
 from messagebody.limits import DEFAULT_LIMITS, Limits
-from messagebody.schema import MessageBodySchema, SchemaPart
+from messagebody.schema import MessageBodySchema
 from messagebody.wire import strict_json
 
 _SCHEMAS: Final = ("input", "output", "notifications", "interrupts")
@@ -28,6 +30,7 @@ class Agent:
         output: what it sends as its answer.
         notifications: what it sends while it works; None if it states nothing.
         interrupts: what it sends when it waits for an answer; None if it states nothing.
+        findings: modes on its card that are no content types, by their place on the card.
     """
 
     name: str
@@ -35,6 +38,7 @@ class Agent:
     output: MessageBodySchema
     notifications: MessageBodySchema | None = None
     interrupts: MessageBodySchema | None = None
+    findings: tuple[Finding, ...] = attrs.field(default=(), kw_only=True, eq=False)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the agent as `from_dict` reads it."""
@@ -48,8 +52,7 @@ class Agent:
 
         The members are `name`, `input`, `output`, `notifications`, `interrupts` and
         `description`. One of `input` and `output` may be missing: such an agent takes, or sends,
-        nothing but empty bodies. The modes of a card, those of its skills included, and the
-        content types of a manifest are those of unnamed parts; none is required.
+        nothing but empty bodies. A card is read as `from_card` does.
 
         Arguments:
             data: the object.
@@ -58,24 +61,12 @@ class Agent:
 
         Raises:
             InvalidSchema: it is neither, or a schema in it breaks the rules.
-
-        Examples:
-            >>> card = {"name": "painter", "defaultInputModes": ["text/plain"],
-            ...         "defaultOutputModes": ["image/png"], "skills": []}
-            >>> Agent.from_dict(card).output
-            MessageBodySchema(1 part: image/png)
+            InvalidCard: a place of a card can't be read.
         """
-        if not isinstance(data, Mapping):
-            raise InvalidSchema(f"an agent is an object, got {quote(data)}")
-        stated = data.get("name", name)
-        if not isinstance(stated, str) or not stated:
-            raise InvalidSchema(f"an agent's name is text, got {quote(stated)}")
+        stated = _name_of(data, name)
+        if is_card(data):
+            return cls.from_card(data, name=name)
         try:
-            if "defaultInputModes" in data or "defaultOutputModes" in data:
-                return cls(stated, *(_of_modes(data, way) for way in ("Input", "Output")))
-            if "input_content_types" in data or "output_content_types" in data:
-                types = (_modes(data, f"{way}_content_types") for way in ("input", "output"))
-                return cls(stated, *map(_of_types, types))
             if unknown := sorted(data.keys() - _MEMBERS, key=str):
                 known = ", ".join(sorted(_MEMBERS))
                 shown = ", ".join(map(quote, unknown))
@@ -95,6 +86,45 @@ class Agent:
         except (InvalidSchema, InvalidPattern) as error:
             raise InvalidSchema(f"agent {quote(stated)}: {error}") from error
 
+    @classmethod
+    def from_card(cls, card: Any, *, skill: str | None = None, name: str = "") -> Self:
+        """Read an agent from an A2A agent card or an ACP manifest, as parsed JSON.
+
+        Each of its modes is read as an unnamed part and as a named one; none is required. Some
+        words that are no content types have a meaning, such as `text`. Of any other nothing is
+        known: then an agent may send anything, and takes nothing more. `findings` names them all.
+
+        Arguments:
+            card: the object.
+            skill: the id of the one skill that is used. Else the schemas are those of the card and
+                of all skills together.
+            name: the name of an agent that states none.
+
+        Raises:
+            InvalidCard: a place of it can't be read, or there is no such skill.
+
+        Examples:
+            >>> card = {"name": "painter", "defaultInputModes": ["text"],
+            ...         "defaultOutputModes": ["image/png"], "skills": []}
+            >>> painter = Agent.from_card(card)
+            >>> painter.output
+            MessageBodySchema(2 parts: image/png, '/**' image/png)
+            >>> print(painter.findings[0])  # doctest: +ELLIPSIS
+            /defaultInputModes/0: the mode 'text' is no content type; it is read as text/plain (...)
+        """
+        stated = _name_of(card, name)
+        said = read_card(card, agent=stated, skill=skill)
+        return cls(stated, said.input, said.output, findings=said.findings)
+
+
+def _name_of(data: Any, name: str) -> str:
+    if not isinstance(data, Mapping):
+        raise InvalidSchema(f"an agent is an object, got {quote(data)}")
+    stated = data.get("name", name)
+    if not isinstance(stated, str) or not stated:
+        raise InvalidSchema(f"an agent's name is text, got {quote(stated)}")
+    return stated
+
 
 def _meant(data: Mapping[str, Any]) -> str:
     """Return what an object is instead of an agent, if it is a part of something else."""
@@ -110,52 +140,78 @@ def _stated(agent: Mapping[str, Any], member: str, limits: Limits) -> MessageBod
     return None if schema is None else MessageBodySchema.from_dicts(schema, limits=limits)
 
 
-def _of_modes(card: Mapping[str, Any], way: str) -> MessageBodySchema:
-    """Return what an agent card takes or sends: unnamed parts of its modes."""
-    # A skill's own modes stand in for the card's where it is used, so the agent may meet either.
-    modes = list(_modes(card, f"default{way}Modes"))
-    skills = card.get("skills") or []
-    for skill in skills if isinstance(skills, list) else []:
-        if isinstance(skill, Mapping):
-            modes += _modes(skill, f"{way.lower()}Modes")
-    return _of_types(modes)
+class AgentFiles(list[Agent]):
+    """The agents of some files.
 
+    Attributes:
+        findings: what is wrong in the files. Where it is an error, an agent was left out.
+    """
 
-def _of_types(content_types: Iterable[str]) -> MessageBodySchema:
-    """Return the schema of unnamed parts of these content types, each once."""
-    return MessageBodySchema(SchemaPart(None, each) for each in dict.fromkeys(content_types))
-
-
-def _modes(holder: Mapping[str, Any], member: str) -> Iterator[str]:
-    modes = holder.get(member) or []
-    if not isinstance(modes, list):
-        raise InvalidSchema(f"{member} is a list of content types, got {quote(modes)}")
-    for mode in modes:
-        if not isinstance(mode, str):
-            raise InvalidSchema(f"{member} holds content types, got {quote(mode)}")
-        # Patterns have no parameters, and cards state modes such as `text/plain; charset=utf-8`.
-        yield mode.partition(";")[0].strip()
+    def __init__(self) -> None:
+        super().__init__()
+        self.findings: list[Finding] = []
 
 
 def read_agents(
     directory: str | os.PathLike[str], *, limits: Limits = DEFAULT_LIMITS
-) -> Iterator[Agent]:
-    """Yield the agents of all `.json` files of a directory, in the order of the file names.
+) -> AgentFiles:
+    """Read the agents of all `.json` files of a directory, in the order of the file names.
 
-    A file holds one agent or a list of them; one without a name has the name of its file.
+    A file holds one agent or a list of them; one without a name has the name of its file. One that
+    can't be read, or has the name of another, is left out: `findings` of the answer says which and
+    why. So does it of odd modes on cards.
 
     Raises:
-        InvalidSchema: a file holds no agent, is too large or not a regular file; names the file.
         OSError: a file can't be read.
+
+    Examples:
+        >>> from pathlib import Path
+        >>> directory = Path("agents")
+        >>> directory.mkdir()
+        >>> _ = (directory / "one.json").write_text('{"input": [{"contentType": "text/*"}]}')
+        >>> _ = (directory / "two.json").write_text('{"inputs": []}')
+        >>> found = read_agents(directory)
+        >>> [agent.name for agent in found]
+        ['one']
+        >>> [finding.place for finding in found.findings]
+        ['two.json']
     """
+    found = AgentFiles()
+    names: set[str] = set()
     for path in sorted(Path(directory).glob("*.json")):
         try:
             data = strict_json.loads(read_regular(path, limits.json_bytes), depth=limits.depth)
-            for each in data if isinstance(data, list) else [data]:
-                yield Agent.from_dict(each, name=path.stem, limits=limits)
         except ValueError as error:
             problem = error.strerror if isinstance(error, OSError) else error
-            raise InvalidSchema(f"{path.name}: {problem}") from error
+            found.findings.append(_left_out(path, "", str(problem)))
+            continue
+        for where, each in _listed(data):
+            try:
+                agent = Agent.from_dict(each, name=path.stem, limits=limits)
+                if agent.name in names:
+                    raise InvalidSchema(f"another agent is called {quote(agent.name)}")
+            except InvalidSchema as error:
+                at = where + getattr(error, "where", "")
+                found.findings.append(_left_out(path, at, str(error)))
+                continue
+            names.add(agent.name)
+            found.append(agent)
+            found.findings += [_placed(each, path, where) for each in agent.findings]
+    return found
 
 
-# A registry decides many pairs: one hard pair must not hold up all others.
+def _listed(data: Any) -> Iterator[tuple[str, Any]]:
+    """Yield the agents of a file, each with its place."""
+    if not isinstance(data, list):
+        yield "", data
+        return
+    yield from ((pointer(at), each) for at, each in enumerate(data))
+
+
+def _left_out(path: Path, where: str, problem: str) -> Finding:
+    return Finding("agent", where, problem, place=path.name + where)
+
+
+def _placed(finding: Finding, path: Path, where: str) -> Finding:
+    at = where + finding.where
+    return attrs.evolve(finding, where=at, place=path.name + at)

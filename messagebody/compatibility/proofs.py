@@ -1,7 +1,6 @@
 """Proofs of a registry: made in blocks by whatever runs functions, and kept in its file."""
 
 import json
-import sqlite3
 from collections.abc import Iterable, Iterator
 from concurrent.futures import Executor
 from typing import Any, Final
@@ -11,6 +10,7 @@ import attrs
 from messagebody.certificates import schema_digest
 from messagebody.compatibility.blocks import Settings, results
 from messagebody.compatibility.inclusion import check
+from messagebody.compatibility.registry_file import RegistryFile
 from messagebody.schema import MessageBodySchema
 
 Proof = dict[str, Any]
@@ -20,12 +20,12 @@ PROVED: Final = 256
 """Pairs whose proofs are written at once: a process that ends loses those it has not written."""
 
 TABLE: Final = """
-CREATE TABLE IF NOT EXISTS certificates (
+CREATE TABLE certificates (
     producer TEXT NOT NULL, consumer TEXT NOT NULL, output INTEGER NOT NULL,
     input INTEGER NOT NULL, data TEXT NOT NULL, PRIMARY KEY (producer, consumer)
 ) WITHOUT ROWID;
-CREATE INDEX IF NOT EXISTS certified_outputs ON certificates (output);
-CREATE INDEX IF NOT EXISTS certified_inputs ON certificates (input);
+CREATE INDEX certified_outputs ON certificates (output);
+CREATE INDEX certified_inputs ON certificates (input);
 """
 
 
@@ -95,20 +95,25 @@ class KeptProofs:
         file: the file.
     """
 
-    def __init__(self, file: sqlite3.Connection) -> None:
+    def __init__(self, file: RegistryFile) -> None:
         self._file = file
 
     def get(self, output: MessageBodySchema, taken: MessageBodySchema) -> Proof | None:
         """Return the proof of a claim, if it is kept."""
         query = "SELECT data FROM certificates WHERE producer = ? AND consumer = ?"
         asked = schema_digest(output), schema_digest(taken)
-        found = self._file.execute(query, asked).fetchone()
-        return None if found is None else json.loads(found[0])
+        for (text,) in self._file.rows(query, asked, kinds=(str,)):
+            proof = self._file.parsed(text)
+            if isinstance(proof, dict):
+                return proof
+            self._file.refuse("a proof is no object")
+        return None
 
     def takers_of(self, output: MessageBodySchema) -> set[str]:
         """Return the digests of the inputs with which an output has a proof."""
         query = "SELECT consumer FROM certificates WHERE producer = ?"
-        return {digest for (digest,) in self._file.execute(query, [schema_digest(output)])}
+        found = self._file.rows(query, [schema_digest(output)], kinds=(str,))
+        return {digest for (digest,) in found}
 
     def put(
         self, output: tuple[int, MessageBodySchema], taken: tuple[int, MessageBodySchema],

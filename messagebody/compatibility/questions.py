@@ -1,14 +1,16 @@
 """Questions about many agents: which pairs fit, routes, and what a change does to the others."""
 
 import abc
+import difflib
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Self
 
 import attrs
 
+from messagebody._text import quote
 from messagebody.compatibility.agents import Agent
 from messagebody.compatibility.inclusion import Compatibility, check
-from messagebody.errors import MissingDependency
+from messagebody.errors import AgentNotFound, MissingDependency
 from messagebody.schema import MessageBodySchema
 
 if TYPE_CHECKING:
@@ -76,7 +78,7 @@ class Questions(Mapping[str, Agent]):
         """Return the full answer for a pair of agents, with bodies and reasons.
 
         Raises:
-            KeyError: there is no such agent.
+            AgentNotFound: there is no such agent.
         """
         return self._check(self[sender].output, self[taker].input)
 
@@ -86,7 +88,7 @@ class Questions(Mapping[str, Agent]):
         None for a pair that does not surely fit, and where the budget ends first.
 
         Raises:
-            KeyError: there is no such agent.
+            AgentNotFound: there is no such agent.
         """
         return self.check(sender, taker).certificate
 
@@ -109,7 +111,7 @@ class Questions(Mapping[str, Agent]):
         """Return the agents that accept every body an agent sends, or every body of a schema.
 
         Raises:
-            KeyError: there is no such agent.
+            AgentNotFound: there is no such agent.
         """
         return self._takers(self[of].output if isinstance(of, str) else of)
 
@@ -117,7 +119,7 @@ class Questions(Mapping[str, Agent]):
         """Return the agents whose every body an agent, or a schema, accepts.
 
         Raises:
-            KeyError: there is no such agent.
+            AgentNotFound: there is no such agent.
         """
         return self._feeders(self[of].input if isinstance(of, str) else of)
 
@@ -142,7 +144,7 @@ class Questions(Mapping[str, Agent]):
             The names from sender to taker, both included; None if no route leads there.
 
         Raises:
-            KeyError: there is no such agent.
+            AgentNotFound: there is no such agent.
         """
         return self._shortest([sender], {self[taker].name})
 
@@ -263,6 +265,12 @@ class _Around:
 
     fitting: set[tuple[str, str]] = attrs.field(factory=set)
     undecided: set[tuple[str, str]] = attrs.field(factory=set)
+
+
+def not_found(name: str, names: Iterable[str]) -> AgentNotFound:
+    """Return the error for a name that no agent has, with the nearest that one has."""
+    near = difflib.get_close_matches(name, names, n=1) if isinstance(name, str) else []
+    return AgentNotFound(name, f" (did you mean {quote(near[0])}?)" if near else "")
 
 
 def _path(before: Mapping[str, str | None], last: str) -> list[str]:

@@ -9,9 +9,10 @@ from messagebody._guards import require_iterable
 from messagebody._text import count_of, quote
 from messagebody.compatibility.agents import Agent, read_agents
 from messagebody.compatibility.matrix import Row, SchemaMatrix
-from messagebody.compatibility.questions import Neighbours, Questions
+from messagebody.compatibility.questions import Neighbours, Questions, not_found
 from messagebody.compatibility.stored import STEPS_A_PAIR, StoredRegistry
 from messagebody.errors import InvalidArgument, InvalidSchema
+from messagebody.findings import Finding
 from messagebody.limits import DEFAULT_LIMITS, Limits
 from messagebody.schema import MessageBodySchema
 from messagebody.solver.languages import members
@@ -38,6 +39,9 @@ class Registry(Questions):
         >>> list(registry.pairs())
         [('painter', 'poet'), ('poet', 'painter')]
     """
+
+    findings: tuple[Finding, ...] = ()
+    """What is wrong in the files that it was read from."""
 
     def __init__(
         self, agents: Iterable[Agent], *, lenient: bool = False, steps: int = STEPS_A_PAIR
@@ -78,13 +82,19 @@ class Registry(Questions):
     ) -> Self:
         """Read agents from the JSON files of a directory, A2A cards and ACP manifests among them.
 
+        What can't be read is left out, and `findings` says so; see `read_agents`.
+
         Raises:
-            InvalidSchema: a file holds no agent, or two have one name.
             OSError: a file can't be read.
         """
-        return cls(read_agents(directory, limits=limits), lenient=lenient, steps=steps)
+        agents = read_agents(directory, limits=limits)
+        registry = cls(agents, lenient=lenient, steps=steps)
+        registry.findings = tuple(agents.findings)
+        return registry
 
     def __getitem__(self, name: str) -> Agent:
+        if name not in self._agents:
+            raise not_found(name, self._agents)
         return self._agents[name]
 
     def __iter__(self) -> Iterator[str]:

@@ -8,14 +8,13 @@ writes one row and one column, whatever the number of agents.
 import contextlib
 import json
 import os
-import sqlite3
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Executor
 from datetime import UTC, datetime
 from itertools import tee
 from types import TracebackType
-from typing import Any, Final, Self
+from typing import Final, Self
 
 import attrs
 
@@ -36,33 +35,35 @@ from messagebody.compatibility.proofs import (
     prove,
     prove_all,
 )
-from messagebody.compatibility.questions import Neighbours, Questions
-from messagebody.errors import InvalidArgument, StoreError
-from messagebody.schema import MessageBodySchema
+from messagebody.compatibility.questions import Neighbours, Questions, not_found
+from messagebody.compatibility.registry_file import RegistryFile
+from messagebody.errors import InvalidArgument, InvalidSchema
+from messagebody.schema import MessageBodySchema, SchemaPart
 from messagebody.solver.languages import members, set_of
 
 STEPS_A_PAIR: Final = 50_000
 """The work that a pair may take."""
 
 _TABLES: Final = """
-CREATE TABLE IF NOT EXISTS settings (name TEXT PRIMARY KEY, value TEXT NOT NULL);
-CREATE TABLE IF NOT EXISTS agents (
+CREATE TABLE settings (name TEXT PRIMARY KEY, value TEXT NOT NULL);
+CREATE TABLE agents (
     name TEXT PRIMARY KEY, place INTEGER NOT NULL, added REAL NOT NULL, data TEXT NOT NULL,
     output INTEGER NOT NULL, input INTEGER NOT NULL
 );
-CREATE TABLE IF NOT EXISTS outputs (
+CREATE TABLE outputs (
     id INTEGER PRIMARY KEY, schema TEXT UNIQUE NOT NULL, fitting BLOB NOT NULL,
     undecided BLOB NOT NULL
 );
-CREATE TABLE IF NOT EXISTS inputs (
+CREATE TABLE inputs (
     id INTEGER PRIMARY KEY, schema TEXT UNIQUE NOT NULL, fitting BLOB NOT NULL,
     undecided BLOB NOT NULL
 );
 """
 # Kept in the file: another version would read verdicts that mean something else.
 _FORMAT: Final = "1"
-_PATIENCE: Final = 30.0
-"""Seconds to wait while another process writes."""
+_MOST: Final = 1 << 20
+"""The most classes of a side: sets of them have a bit for each."""
+_LAST_PLACE: Final = 1 << 62
 
 
 class _Side:
@@ -131,7 +132,6 @@ class StoredRegistry(Questions):
     def __init__(
         self, path: str | os.PathLike[str], *, lenient: bool = False, steps: int = STEPS_A_PAIR
     ) -> None:
-        self._path = os.fspath(require_path(path))
         self._lenient, self._steps = lenient, steps
         self._settings = Settings(lenient, steps)
         self._version = -1
@@ -140,14 +140,13 @@ class StoredRegistry(Questions):
         self._left: set[tuple[str, int]] = set()
         self._outputs, self._inputs = _Side("output"), _Side("input")
         self._agents: dict[str, _Kept] = {}
-        with self._translated():
-            self._file = sqlite3.connect(self._path, timeout=_PATIENCE, isolation_level=None)
+        stated = {"format": _FORMAT, "lenient": str(lenient), "steps": str(steps)}
+        self._file = RegistryFile(os.fspath(require_path(path)), _TABLES + TABLE, stated)
         self._proofs = KeptProofs(self._file)
         try:
-            with self._translated():
-                self._file.executescript(_TABLES + TABLE)
-                self._check_settings()
+            with self._file.reading():
                 self._load()
+                self._check_settings(stated)
         except BaseException:
             self._file.close()
             raise
@@ -169,15 +168,23 @@ class StoredRegistry(Questions):
 
     def __getitem__(self, name: str) -> Agent:
         self._refresh()
-        with self._translated():
-            found = self._file.execute("SELECT data FROM agents WHERE name = ?", [name]).fetchone()
-        if found is None:
-            raise KeyError(name)
-        return Agent.from_dict(json.loads(found[0]))
+        query = "SELECT data FROM agents WHERE name = ?"
+        for (text,) in self._file.rows(query, [name], kinds=(str,)):
+            try:
+                agent = Agent.from_dict(self._file.parsed(text))
+            except InvalidSchema as error:
+                self._file.refuse(str(error), error)
+            if agent.name != name:
+                self._file.refuse(f"the agent {quote(name)} has another name in its data")
+            return agent
+        raise not_found(name, self._agents)
 
     def __iter__(self) -> Iterator[str]:
         self._refresh()
-        return iter(sorted(self._agents, key=lambda name: self._agents[name].place))
+        return iter(self._in_order())
+
+    def _in_order(self) -> list[str]:
+        return sorted(self._agents, key=lambda name: self._agents[name].place)
 
     def __len__(self) -> int:
         self._refresh()
@@ -228,10 +235,11 @@ class StoredRegistry(Questions):
         """Take an agent out.
 
         Raises:
-            KeyError: there is no such agent.
+            AgentNotFound: there is no such agent.
         """
         with self._changing():
-            self._unset(name, self._agents.pop(name))
+            self._unset(name, self._kept_of(name))
+            del self._agents[name]
             self._file.execute("DELETE FROM agents WHERE name = ?", [name])
             self._forget_unused()
 
@@ -239,14 +247,20 @@ class StoredRegistry(Questions):
         """Return when an agent came, or was replaced last.
 
         Raises:
-            KeyError: there is no such agent.
+            AgentNotFound: there is no such agent.
         """
-        with self._translated():
-            query = "SELECT added FROM agents WHERE name = ?"
-            found = self._file.execute(query, [name]).fetchone()
-        if found is None:
-            raise KeyError(name)
-        return datetime.fromtimestamp(found[0], UTC)
+        query = "SELECT added FROM agents WHERE name = ?"
+        for (seconds,) in self._file.rows(query, [name], kinds=(float,)):
+            try:
+                return datetime.fromtimestamp(seconds, UTC)
+            except (OSError, OverflowError, ValueError) as error:
+                self._file.refuse(f"no time: {error}", error)
+        raise not_found(name, self)
+
+    def _kept_of(self, name: str) -> _Kept:
+        if name not in self._agents:
+            raise not_found(name, self._agents)
+        return self._agents[name]
 
     # Certificates
 
@@ -256,11 +270,11 @@ class StoredRegistry(Questions):
         Agents of equal schemas share it.
 
         Raises:
-            KeyError: there is no such agent.
+            AgentNotFound: there is no such agent.
             StoreError: the file can't be written.
         """
         sent, taken = self[sender].output, self[taker].input
-        kept = self._kept(sent, taken)
+        kept = self._proofs.get(sent, taken)
         if kept is None:
             claims = Claims(sent, (taken,), self._settings)
             [kept] = made = prove(claims)
@@ -299,24 +313,23 @@ class StoredRegistry(Questions):
 
     def _unkept(self, found: Unproved) -> Iterator[Unkept]:
         """Yield the pairs that fit and have no kept proof, and count the others."""
-        inputs = {name: self[name].input for name in self}
+        # Agents that another process adds or removes meanwhile are left for the next time.
+        inputs = {name: agent.input for name in self if (agent := self.get(name)) is not None}
         digests = {name: certificates.schema_digest(schema) for name, schema in inputs.items()}
         for sender in inputs:
-            # Agents that another process adds or removes meanwhile are left for the next time.
-            if sender not in self:
+            agent = self.get(sender)
+            if agent is None:
                 continue
-            output = self[sender].output
-            with self._translated():
-                kept = self._proofs.takers_of(output)
+            kept = self._proofs.takers_of(agent.output)
             wanted: dict[str, list[str]] = {}
-            for taker in filter(digests.__contains__, self.takers(sender)):
+            for taker in filter(digests.__contains__, self.takers(agent.output)):
                 if digests[taker] in kept:
                     found.proved += 1
                 else:
                     wanted.setdefault(digests[taker], []).append(taker)
             for takers in chunks(wanted.values(), PROVED):
                 taken = tuple(inputs[names[0]] for names in takers)
-                yield Unkept(sender, takers, Claims(output, taken, self._settings))
+                yield Unkept(sender, takers, Claims(agent.output, taken, self._settings))
 
     def unproved(self) -> Iterator[tuple[str, str]]:
         """Yield the pairs that fit by the table and have no kept proof that is one.
@@ -325,16 +338,15 @@ class StoredRegistry(Questions):
         who computed the file need not be trusted.
         """
         for sender, taker in self.pairs():
-            sent, taken = self[sender].output, self[taker].input
-            proof = self._kept(sent, taken)
+            before, after = self.get(sender), self.get(taker)
+            if before is None or after is None:
+                continue  # another process has removed it meanwhile
+            sent, taken = before.output, after.input
+            proof = self._proofs.get(sent, taken)
             # A strict proof holds for a lenient taker too, and not the other way round.
             is_meant = proof is not None and (self._lenient or proof.get("lenient") is False)
             if not (is_meant and certificates.verify(sent, taken, proof)):
                 yield sender, taker
-
-    def _kept(self, sent: MessageBodySchema, taken: MessageBodySchema) -> Proof | None:
-        with self._translated():
-            return self._proofs.get(sent, taken)
 
     def _keep(self, claims: Claims, proofs: Iterable[Proof | None]) -> None:
         """Write the proofs of claims."""
@@ -352,26 +364,24 @@ class StoredRegistry(Questions):
         """Return the agents that accept every body an agent sends, or every body of a schema.
 
         Raises:
-            KeyError: there is no such agent.
+            AgentNotFound: there is no such agent.
         """
         self._refresh()
         if not isinstance(of, str):
             return self._takers(of)
-        number = self._agents[of].output
+        number = self._kept_of(of).output
         return self._neighbours(self._inputs, self._whole(self._outputs, self._inputs, number))
 
     def pairs(self) -> Iterator[tuple[str, str]]:
         """Yield all pairs (sender, taker) that surely fit, an agent with itself included."""
-        for sender, found in self._all():
-            yield from ((sender, taker) for taker in self._named(self._inputs, found.fitting))
+        return self._pairs(lambda row: row.fitting)
 
     def undecided(self) -> Iterator[tuple[str, str]]:
         """Yield all pairs (sender, taker) for which the budget of `steps` a pair ended."""
-        for sender, found in self._all():
-            yield from ((sender, taker) for taker in self._named(self._inputs, found.undecided))
+        return self._pairs(lambda row: row.undecided)
 
-    def _all(self) -> Iterator[tuple[str, Row]]:
-        """Yield each agent with the classes of inputs that its output fits."""
+    def _pairs(self, kind: Callable[[Row], int]) -> Iterator[tuple[str, str]]:
+        """Yield pairs as they are now: the registry may change while they are read."""
         self._refresh()
         rows = dict(self._outputs.rows)
         for number, later in self._inputs.rows.items():
@@ -379,8 +389,13 @@ class StoredRegistry(Questions):
                 fits, bit = later.fitting >> at & 1, 1 << number
                 fitting, undecided = rows[at].fitting, rows[at].undecided
                 rows[at] = Row(fitting | bit * fits, undecided | bit * (not fits))
-        for sender in self:
-            yield sender, rows[self._agents[sender].output]
+        places = {name: kept.place for name, kept in self._agents.items()}
+        taking = {number: [*names] for number, names in self._inputs.names.items()}
+        senders = [(name, rows[self._agents[name].output]) for name in self._in_order()]
+        for sender, row in senders:
+            found = (name for number in members(kind(row)) for name in taking[number])
+            for taker in sorted(found, key=places.__getitem__):
+                yield sender, taker
 
     def _takers(self, output: MessageBodySchema) -> Neighbours:
         self._refresh()
@@ -420,9 +435,9 @@ class StoredRegistry(Questions):
         if self._compared is None:
             made = self._settings.matrix()
             for text, number in self._inputs.numbers.items():
-                made.put_consumer(number, _schema_of(text))
+                made.put_consumer(number, self._schema_of(text))
             for text, number in self._outputs.numbers.items():
-                made.put_producer(number, _schema_of(text))
+                made.put_producer(number, self._schema_of(text))
             self._compared = made
         return self._compared
 
@@ -433,7 +448,7 @@ class StoredRegistry(Questions):
     ) -> list[int]:
         """Return the numbers of schemas' classes; new ones are compared with the other side."""
         texts = [_text_of(schema) for schema in schemas]
-        new = {text: _schema_of(text) for text in texts if text not in side.numbers}
+        new = {text: self._schema_of(text) for text in texts if text not in side.numbers}
         for (text, plain), row in zip(new.items(), self._rows(side, new, executor), strict=True):
             self._add(side, text, plain, row)
         return [side.numbers[text] for text in texts]
@@ -445,7 +460,7 @@ class StoredRegistry(Questions):
             return (self._compare(side, plain) for plain in new.values())
         sends = side is self._outputs
         others = self._inputs if sends else self._outputs
-        known = {number: _schema_of(text) for text, number in others.numbers.items()}
+        known = {number: self._schema_of(text) for text, number in others.numbers.items()}
         return decide_all(
             [*new.values()], known, sends=sends, settings=self._settings, executor=executor
         )
@@ -515,7 +530,7 @@ class StoredRegistry(Questions):
             if (row.fitting | row.undecided) >> number & 1
         }
         other.rows |= changed
-        self._file.executemany(
+        self._file.execute_many(
             f"UPDATE {other.table} SET fitting = ?, undecided = ? WHERE id = ?",  # noqa: S608
             [(_blob(row.fitting), _blob(row.undecided), at) for at, row in changed.items()],
         )
@@ -525,66 +540,81 @@ class StoredRegistry(Questions):
     @contextlib.contextmanager
     def _changing(self) -> Iterator[None]:
         """Write all changes of a block, or none of them."""
-        with self._translated():
-            # Locked before reading: two writers could give one number to two classes.
-            self._file.execute("BEGIN IMMEDIATE")
         try:
-            self._refresh()
-            with self._translated():
+            with self._file.changing():
+                self._refresh()
                 yield
-                self._file.execute("COMMIT")
         except BaseException:
-            with self._translated():
-                # Where the disk is full, SQLite has done it already.
-                if self._file.in_transaction:
-                    self._file.execute("ROLLBACK")
-                self._load()  # what is in memory may be half of the change
+            self._load()  # what is in memory may be half of the change
             raise
 
     def _refresh(self) -> None:
         """Read everything again if another process has written."""
-        with self._translated():
-            # Changed only by other connections, so that what this one writes is not read again.
-            if self._file.execute("PRAGMA data_version").fetchone()[0] != self._version:
-                self._load()
+        # Changed only by other connections, so that what this one writes is not read again.
+        if self._file.version() != self._version:
+            self._load()
 
     def _load(self) -> None:
-        # Before the tables: what is written in between is then read again, and not missed.
-        self._version = self._file.execute("PRAGMA data_version").fetchone()[0]
+        # At one moment: else an agent may name a class that was not there yet.
+        with self._file.reading():
+            version = self._file.version()
+            self._file.check()
+            self._outputs, self._inputs = _Side("output"), _Side("input")
+            for side in (self._outputs, self._inputs):
+                self._load_side(side)
+            for side, other in (self._outputs, self._inputs), (self._inputs, self._outputs):
+                self._check_sets(side, other)
+            self._load_agents()
         self._compared = None
         self._left = set()
-        self._outputs, self._inputs = _Side("output"), _Side("input")
-        for side in (self._outputs, self._inputs):
-            query = f"SELECT id, schema, fitting, undecided FROM {side.table}"  # noqa: S608
-            for number, text, fitting, undecided in self._file.execute(query):
-                side.numbers[text], side.names[number] = number, {}
-                side.rows[number] = Row(_set_in(fitting), _set_in(undecided))
+        self._version = version
+
+    def _load_side(self, side: _Side) -> None:
+        query = f"SELECT id, schema, fitting, undecided FROM {side.table}"  # noqa: S608
+        for number, text, *blobs in self._file.rows(query, kinds=(int, str, bytes, bytes)):
+            if not 0 <= number < _MOST or number in side.rows or text in side.numbers:
+                self._file.refuse(f"the class {number} of {side.table} is none")
+            if max(map(len, blobs)) > _MOST // 8:
+                self._file.refuse(f"the class {number} of {side.table} has sets that are too long")
+            side.numbers[text], side.names[number] = number, {}
+            side.rows[number] = Row(*map(_set_in, blobs))
+
+    def _check_sets(self, side: _Side, other: _Side) -> None:
+        """Require that the classes of a side fit with classes that there are."""
+        others = ~set_of(other.rows)
+        for number, row in side.rows.items():
+            if row.fitting & row.undecided or (row.fitting | row.undecided) & others:
+                self._file.refuse(f"the class {number} of {side.table} fits with none that is")
+
+    def _load_agents(self) -> None:
         self._agents = {}
         query = "SELECT name, place, output, input FROM agents ORDER BY place"
-        for name, *kept in self._file.execute(query):
-            self._agents[name] = _Kept(*kept)
-            self._outputs.names[kept[1]][name] = None
-            self._inputs.names[kept[2]][name] = None
+        for name, *kept in self._file.rows(query, kinds=(str, int, int, int)):
+            place, output, taken = kept
+            known = output in self._outputs.rows and taken in self._inputs.rows
+            if not known or not 0 <= place < _LAST_PLACE or name in self._agents:
+                self._file.refuse(f"the agent {quote(name)} has no class or no place")
+            self._agents[name] = _Kept(place, output, taken)
+            self._outputs.names[output][name] = None
+            self._inputs.names[taken][name] = None
         self._next_place = max((kept.place for kept in self._agents.values()), default=-1) + 1
 
-    def _check_settings(self) -> None:
-        wanted = {"format": _FORMAT, "lenient": str(self._lenient), "steps": str(self._steps)}
-        for name, value in wanted.items():
-            # Of two processes that make the file at once, the first decides and the other is told.
-            self._file.execute("INSERT OR IGNORE INTO settings VALUES (?, ?)", [name, value])
-        stated = dict(self._file.execute("SELECT name, value FROM settings"))
-        for name, value in wanted.items():
-            if stated[name] != value:
-                got = f"{name}={value} for a file that was made with {name}={stated[name]}"
-                raise InvalidArgument("the settings that the file was made with", got=got)
-
-    @contextlib.contextmanager
-    def _translated(self) -> Iterator[None]:
+    def _schema_of(self, text: str) -> MessageBodySchema:
+        """Return the schema of a class."""
+        parts = self._file.parsed(text)
         try:
-            yield
-        except sqlite3.Error as error:
-            problem = f"the file of a registry can't be used: {error}"
-            raise StoreError(problem, quote(self._path).strip("'")) from error
+            return MessageBodySchema([SchemaPart(*part) for part in parts])
+        except (TypeError, ValueError) as error:
+            self._file.refuse(f"a class has no schema: {error}", error)
+
+    def _check_settings(self, wanted: dict[str, str]) -> None:
+        query = "SELECT name, value FROM settings"
+        stated = dict(self._file.rows(query, kinds=(str, str)))
+        for name, value in wanted.items():
+            if stated.get(name) != value:
+                was = quote(stated.get(name), limit=60).strip("'")
+                got = f"{name}={value} for a file that was made with {name}={was}"
+                raise InvalidArgument("the settings that the file was made with", got=got)
 
 
 def _require_executor(executor: Executor | None) -> None:
@@ -599,13 +629,9 @@ def _text_of(schema: MessageBodySchema) -> str:
     return json.dumps(sorted(parts, key=lambda part: (part[0] or "", *part[1:])))
 
 
-def _schema_of(text: str) -> MessageBodySchema:
-    return MessageBodySchema([tuple(part) for part in json.loads(text)])
-
-
 def _blob(found: int) -> bytes:
     return found.to_bytes((found.bit_length() + 7) // 8, "little")
 
 
-def _set_in(blob: Any) -> int:
+def _set_in(blob: bytes) -> int:
     return int.from_bytes(blob, "little")

@@ -1,5 +1,6 @@
 """Rests: the members of an envelope beside its content, in a part of the body or beside it."""
 
+from collections.abc import Callable
 from typing import Any
 
 import attrs
@@ -25,26 +26,32 @@ class Rests:
     Arguments:
         format: the name of the format.
         sidecar: the name of the part with the members that are not content.
+        missed: returns the members that a reader of another format misses, given the sidecar or
+            the received message; ids and times are not among them.
         exact: the name of the part with the exact text of a message, if the format has one.
     """
 
     format: str
     sidecar: str
+    missed: Callable[[dict[str, Any]], list[str]]
     exact: str | None = None
 
     def converted(
-        self, body: MessageBody, rest: str, losses: tuple[Loss, ...] = ()
+        self, body: MessageBody, rest: str | None, losses: tuple[Loss, ...] = ()
     ) -> Converted[MessageBody]:
         """Return a converted body, with the rest in the place that the caller wants.
 
         Arguments:
             body: the body, with the rest as a part, if it needs one.
-            rest: "part", or "beside" the body.
+            rest: "part", or "beside" the body; if None, only the exact text of a message is a part.
             losses: what the conversion lost.
 
         Raises:
             EnvelopeError: `rest` is something else.
         """
+        if rest is None:
+            # The signature of a message covers its text, so the text stays in a stored body.
+            rest = "part" if self.exact is not None and self.exact in body else "beside"
         one_of("rest", rest, ("part", "beside"))
         if rest == "part":
             return Converted(body, losses)
@@ -55,12 +62,12 @@ class Rests:
         return Converted(body, losses)
 
     def _said(self, name: str, text: str) -> dict[str, Any]:
-        if name == self.exact:
-            return {"format": self.format, "text": text}
         value = strict_json.loads(text, depth=_DEPTH)
-        # All formats look for the role here, and another format takes nothing but the role.
+        # Another format takes nothing but these two: the role, and the losses.
         role = {"role": value["role"]} if isinstance(value.get("role"), str) else {}
-        return {"format": self.format, **role, "sidecar": value}
+        missed = {"missed": names} if (names := self.missed(value)) else {}
+        kept = {"text": text} if name == self.exact else {"sidecar": value}
+        return {"format": self.format, **role, **missed, **kept}
 
     def put_back(self, body: MessageBody, rest: Any) -> MessageBody:
         """Return a body with its rest as a part; the rest of another format is left out.

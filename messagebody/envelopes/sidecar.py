@@ -249,6 +249,7 @@ class Carrier:
         place: the object and member that hold the content.
         kinds: what a content of the format may be, besides null.
         links: returns the reference parts that a message points to.
+        formal: the members that no reader misses, such as ids and times, and that of the content.
         listed: returns a message that lists these reference parts in the format's own way.
         iter_findings: yields findings about a message that breaks the format's rules.
         slots: returns the names of parts for files that a message points to.
@@ -261,6 +262,7 @@ class Carrier:
     place: tuple[str, str]
     kinds: tuple[type, ...]
     links: Callable[[dict[str, Any]], Iterable[Part]]
+    formal: frozenset[str]
     listed: Listing
     iter_findings: Callable[[dict[str, Any]], Iterable[Finding]]
     slots: Callable[[dict[str, Any]], Iterable[Slot]] = lambda _: ()
@@ -268,19 +270,22 @@ class Carrier:
     @property
     def rests(self) -> Rests:
         """The converter that moves the message's own members out of a body and back."""
-        return Rests(self.format, self.meta, self.exact)
+        return Rests(self.format, self.meta, self._missed, self.exact)
+
+    def _missed(self, message: dict[str, Any]) -> list[str]:
+        return [name for name, value in message.items() if value and name not in self.formal]
 
     def to_body(
         self,
         message: Message,
-        rest: str,
+        rest: str | None,
         files: Callable[[dict[str, Any]], Iterable[Part]] = lambda _: (),
     ) -> Converted[MessageBody]:
         """Return the body of a message.
 
         Arguments:
             message: the message.
-            rest: "part" or "beside"; see `Rests`.
+            rest: "part", "beside" or None; see `Rests`.
             files: returns the parts for files that the message points to.
 
         Raises:

@@ -5,10 +5,11 @@ import difflib
 import errno
 import os
 import threading
+import weakref
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from fsspec import AbstractFileSystem
 from fsspec.callbacks import DEFAULT_CALLBACK
@@ -23,11 +24,12 @@ from messagebody.errors import InvalidName
 from messagebody.filesystem.documents import Document
 from messagebody.filesystem.files import (
     CompressingWriter,
+    DatabaseLog,
     OffloadingWriter,
     PartAppender,
     PartWriter,
+    Pending,
     TextPartWriter,
-    Writing,
     plain_mode,
 )
 from messagebody.filesystem.paths import live_options, live_token
@@ -39,9 +41,6 @@ from messagebody.part import Part
 from messagebody.references import Resolver
 from messagebody.stores import Store
 from messagebody.wire.members import PartRecord, check_part_name
-
-if TYPE_CHECKING:
-    import weakref
 
 _TEXT_OPTIONS = ("encoding", "errors", "newline")
 # What fsspec itself gives to any filesystem.
@@ -87,8 +86,8 @@ class MessageBodyFileSystem(BodyView):
         quoted_names: take paths with any character, such as `city=Oslo`; a byte that names don't
             take is `_` and two hex digits in the part's name.
         offload_to: a store, or its URL or directory. What is written and longer than `threshold`
-            goes there, and the part becomes a reference with size and digest. To read it back,
-            the resolver has to allow the store.
+            goes there, and the part becomes a reference with size and digest. This filesystem
+            reads back what it wrote itself; for all others a resolver has to allow the store.
         threshold: bytes, or a text such as "256 KiB".
         target_protocol, target_options: how to open `fo`, as for fsspec's archives.
 
@@ -135,7 +134,9 @@ class MessageBodyFileSystem(BodyView):
         if autosave and fo is None:
             raise ValueError("autosave is of a filesystem over fo=; a live body has no document")
         self._here = _OfThread()
-        self._writing: dict[str, weakref.ref[Writing]] = {}
+        self._databases: weakref.WeakValueDictionary[str, PartWriter] = (
+            weakref.WeakValueDictionary()
+        )
         self.document = None if fo is None else Document(fo, target_protocol, target_options)
         self.read_only = read_only
         self.autosave = autosave
@@ -144,6 +145,16 @@ class MessageBodyFileSystem(BodyView):
         assert live is not None  # noqa: S101 - there is one or the other
         resolver = resolver or (Resolver(allow=list(allow)) if allow else None)
         super().__init__(live, resolver, protocol=protocol, quoted_names=quoted_names, **options)
+
+    def _part(self, path: str) -> Part | None:
+        part = super()._part(path)
+        if part is None or self._offload is None or not self._offload.has_written(part.reference):
+            return part
+        given = part._resolver or Resolver()
+        # The caller's own entry goes first: it may have a cache.
+        if given.allows(str(part.url)):
+            return part
+        return part.with_resolver(self._offload.resolver(given.limits))
 
     @classmethod
     def _get_kwargs_from_urls(cls, path: str) -> dict[str, Any]:
@@ -244,20 +255,23 @@ class MessageBodyFileSystem(BodyView):
             return self._open(path, kind, **options)
         if kind == "rb":
             return super().open(path, mode, block_size, cache_options, compression, **options)
-        if "b" not in mode:
-            text = {key: options.pop(key) for key in _TEXT_OPTIONS if key in options}
-            return TextPartWriter(self.open(path, kind, compression=compression, **options), **text)
+        text = {key: options.pop(key) for key in _TEXT_OPTIONS if key in options}
         codec = None if compression is None else get_compression(path, compression)
         if codec is not None and "+" in kind:
             raise ValueError(f"mode {mode!r}: what is compressed is either read or written")
         writer = self._open(path, kind, **options)
-        return writer if codec is None else CompressingWriter(writer, compr[codec])
+        try:
+            stream = writer if codec is None else CompressingWriter(writer, compr[codec])
+            return stream if "b" in mode else TextPartWriter(stream, **text)
+        except BaseException:
+            writer.discard()
+            raise
 
     def _open(self, path: str, mode: str = "rb", *, whole: bool = False, **options: Any) -> Any:
         # fsspec's caches come here, past `open`, for writing too.
         path, kind = self._strip_protocol(path), plain_mode(mode)
         if kind == "rb":
-            return self._reader(path, whole=whole, budget=options.get("budget"))
+            return self._reader(path, whole=whole)
         return self._writer(path, kind, **options)
 
     def _writer(
@@ -270,50 +284,43 @@ class MessageBodyFileSystem(BodyView):
         self._check_writable(path, is_new=mode[0] == "x")
         if autocommit is None:
             autocommit = not self._intrans
+        options = content_type, autocommit
         writer: PartWriter | OffloadingWriter
-        if mode[0] == "a":
-            writer = PartAppender(self, path, mode, content_type, autocommit)
+        if autocommit and self._is_log(path):
+            writer = DatabaseLog(self, path, *options)
+        elif mode[0] == "a":
+            writer = PartAppender(self, path, mode, *options)
         elif self._offload is None or mode[0] == "r":
-            writer = PartWriter(self, path, mode, content_type, autocommit)
+            writer = PartWriter(self, path, mode, *options)
         else:
-            to = self._offload
-            writer = OffloadingWriter(self, path, mode, content_type, autocommit, to=to)
-        if not autocommit:
-            self.transaction.files.append(writer)
+            writer = OffloadingWriter(self, path, mode, *options, to=self._offload)
+        if self._intrans and not autocommit:
+            self.transaction.files.append(Pending(writer))
         return writer
 
-    # Files that are open for writing: there with the size they have now, as on a local disk
+    # Databases, which hold files open and ask for their size
 
     def info(self, path: str, **options: Any) -> dict[str, Any]:
-        """Describe a file or directory; a file that is open for writing has the size it has now.
+        """Describe a file or directory; the size of an open database is the one it has now.
 
-        Databases ask for it while they write. Content is what it was until the file is closed.
+        A file that is open for writing otherwise is what it was until it is closed: not there, if
+        it is new.
         """
         path = self._strip_protocol(path)
-        writer = self._writer_at(path)
-        if writer is None:
-            return super().info(path, **options)
-        try:
-            now = {"name": path, "size": writer.size, "type": "file"}
-        except ValueError:  # another thread has closed it since
-            return super().info(path, **options)
-        there = super().info(path, **options) if self._has(path) else {}
-        return there | now
+        database, now = self._database_at(path), {}
+        if database is not None:
+            with contextlib.suppress(ValueError):  # another thread has closed it since
+                now = {"size": database.size}
+        return super().info(path, **options) | now
 
-    def exists(self, path: str, **options: Any) -> bool:
-        """Tell whether there is a file or directory, or a file open for writing."""
-        return super().exists(path, **options) or self._is_being_written(path)
+    def _database_at(self, path: str) -> PartWriter | None:
+        file = self._databases.get(path)
+        return file if file is not None and file.is_kept_by_flush else None
 
-    def isfile(self, path: str) -> bool:
-        """Tell whether there is a file, or one open for writing."""
-        return super().isfile(path) or self._is_being_written(path)
-
-    def _is_being_written(self, path: str) -> bool:
-        return self._writer_at(self._strip_protocol(path)) is not None
-
-    def _writer_at(self, path: str) -> Writing | None:
-        entry = self._writing.get(path)
-        return None if entry is None else entry()
+    def _is_log(self, path: str) -> bool:
+        """Tell whether DuckDB keeps the changes of a database there that is open."""
+        database, suffix, _ = path.rpartition(".wal")
+        return bool(suffix) and self._database_at(database) is not None
 
     # Writing
 
@@ -500,13 +507,9 @@ class MessageBodyFileSystem(BodyView):
     def rm_file(self, path: str) -> None:
         """Remove a file; the object behind a reference stays.
 
-        What is being written to it is dropped.
+        A file that is open for writing then can't be closed without an error (`ESTALE`).
         """
         path = self._strip_protocol(path)
-        if (writer := self._writer_at(path)) is not None:
-            writer.discard()
-            if not self._has(path):
-                return
         self._change(path, partial(self._file, path), partial(self._rm_now, path))
 
     def _rm_now(self, path: str) -> None:

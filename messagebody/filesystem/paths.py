@@ -8,27 +8,47 @@ from typing import TYPE_CHECKING, Any, Final
 if TYPE_CHECKING:
     from messagebody.filesystem.view import BodyView
 
-# Of what names don't take, all but "/" and the characters of fsspec's patterns.
-_ODD: Final = re.compile(r"[^A-Za-z0-9._/*?\[\]-]+")
-_QUOTED: Final = re.compile(r"(?:_[0-9A-F]{2})+")
-_TAKEN: Final = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-/")
+# What names don't take, without "/" and the characters of fsspec's patterns. Half a character of
+# UTF-16 has no bytes: the path that holds one is refused as a name.
+_ODD_CHARACTER: Final = re.compile(r"[^A-Za-z0-9._/*?\[\]\ud800-\udfff-]")
+
+
+def _quoted_characters() -> str:
+    """Return a regular expression of one quoted character, without its first "_"."""
+    odd = "|".join(f"{code:02X}" for code in range(128) if _ODD_CHARACTER.match(chr(code)))
+    more = "_[89AB][0-9A-F]"
+    # The well-formed sequences of UTF-8: exactly one for each character.
+    return (
+        f"(?:{odd}|(?:C[2-9A-F]|D[0-9A-F]){more}|E0_[AB][0-9A-F]{more}"
+        f"|(?:E[1-9A-CEF]){more}{more}|ED_[89][0-9A-F]{more}"
+        f"|F0_[9AB][0-9A-F]{more}{more}|F[1-3]{more}{more}{more}|F4_8[0-9A-F]{more}{more})"
+    )
+
+
+_QUOTED_CHARACTER: Final = _quoted_characters()
+# A "_" that would be read as the beginning of a quoted character, or of a quoted "_", is quoted
+# itself: "_20" is written "_5F20", and "_5F20" is "_5F5F20".
+_QUOTED_UNDERSCORE: Final = f"5F(?=(?:5F)*{_QUOTED_CHARACTER})"
+_TO_QUOTE: Final = re.compile(f"{_ODD_CHARACTER.pattern}|_(?=(?:5F)*{_QUOTED_CHARACTER})")
+_QUOTED: Final = re.compile(f"_(?:{_QUOTED_UNDERSCORE}|{_QUOTED_CHARACTER})")
 
 
 def quote_name(path: str) -> str:
     """Return the part name of a path that may hold any character.
 
-    Each byte, in UTF-8, that a name does not take is written `_` and two upper-case hex digits.
-    Patterns stay patterns: `*`, `?`, `[` and `]` are left as they are.
+    Each byte, in UTF-8, that a name does not take is written `_` and two upper-case hex digits. A
+    `_` that stands before such digits already is written `_5F`, so that two paths never have one
+    name. Patterns stay patterns: `*`, `?`, `[` and `]` are left as they are.
 
     Examples:
-        >>> quote_name("/rides/city=Oslo/my file.csv")
-        '/rides/city_3DOslo/my_20file.csv'
+        >>> quote_name("/rides/city=Oslo/my file.csv"), quote_name("/sales_2024.csv")
+        ('/rides/city_3DOslo/my_20file.csv', '/sales_5F2024.csv')
     """
-    return _ODD.sub(lambda odd: "".join(f"_{byte:02X}" for byte in odd[0].encode()), path)
+    return _TO_QUOTE.sub(lambda each: "".join(f"_{byte:02X}" for byte in each[0].encode()), path)
 
 
 def unquote_name(name: str) -> str:
-    """Return the path that `quote_name` made a name of.
+    """Return the path that `quote_name` makes a name of: there is exactly one for every name.
 
     Only what a name does not take is decoded: `_41` stays, since `A` needs no quoting.
 
@@ -40,13 +60,7 @@ def unquote_name(name: str) -> str:
 
 
 def _unquoted(match: re.Match[str]) -> str:
-    data = bytes.fromhex(match[0].replace("_", ""))
-    if _TAKEN & {*data}:
-        return match[0]
-    try:
-        return data.decode()
-    except UnicodeDecodeError:
-        return match[0]
+    return bytes.fromhex(match[0].replace("_", "")).decode()
 
 
 # What URLs of live bodies begin with; no part name can hold the character.

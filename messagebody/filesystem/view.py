@@ -197,11 +197,14 @@ class BodyView(AbstractFileSystem):  # type: ignore[misc]
         url = str(part.url)
         if url not in self._sizes:
             with concerning(path):
-                self._sizes[url] = self._deciding().size(url, subject=part.label)
+                resolver, budget = self._access(part)
+                self._sizes[url] = resolver.size(url, subject=part.label, budget=budget)
         return self._sizes[url]
 
-    def _deciding(self) -> Resolver:
-        return self.resolver or self.body._resolver or Resolver()
+    def _access(self, part: Part) -> tuple[Resolver, Budget | None]:
+        """Return who decides about a part's reference, and what reading it may still cost."""
+        found = part._access()
+        return found["resolver"] or Resolver(), found["budget"]
 
     def exists(self, path: str, **_: Any) -> bool:
         """Tell whether there is a file or directory."""
@@ -366,7 +369,7 @@ class BodyView(AbstractFileSystem):  # type: ignore[misc]
         if part.url is None:
             raise NotImplementedError(f"{part.label} is in the message; nothing to sign")
         with concerning(path):
-            return self._deciding().sign(
+            return self._access(part)[0].sign(
                 part.url, expires=expiration, content_type=part.content_type, subject=part.label
             )
 
@@ -378,7 +381,7 @@ class BodyView(AbstractFileSystem):  # type: ignore[misc]
         content = None if record is None else record.content
         return content.encode() if isinstance(content, str) else content
 
-    def _reader(self, path: str, *, whole: bool = False, budget: Budget | None = None) -> Any:
+    def _reader(self, path: str, *, whole: bool = False) -> Any:
         """Open a file for reading; `whole` says that all of it is wanted, and so is verified."""
         path = self._strip_protocol(path)
         name = f"{self.protocol}://{path}"
@@ -388,7 +391,8 @@ class BodyView(AbstractFileSystem):  # type: ignore[misc]
         with concerning(path):
             if not (whole and part.is_reference):
                 return described_stream(part.open(), path, name, self._known_size(part))
-            spool = self._deciding().fetch(
+            resolver, budget = self._access(part)
+            spool = resolver.fetch(
                 str(part.url), size=part.size, digest=part.digest, subject=part.label, budget=budget
             )
         return described_stream(spool.stream(), path, name, spool.size)
@@ -415,10 +419,12 @@ class BodyView(AbstractFileSystem):  # type: ignore[misc]
         start, end = start or 0, end or 0
         # All of it can be verified, and so it is.
         is_whole = size is not None and (start, end) == (0, size)
-        if is_whole or self._deciding().require_digest:
+        resolver, budget = self._access(part)
+        if is_whole or resolver.require_digest:
             return part.read_bytes()[start:end]
         if part.is_reference:
-            return self._deciding().read_range(str(part.url), start, end, subject=part.label)
+            url = str(part.url)
+            return resolver.read_range(url, start, end, subject=part.label, budget=budget)
         with part.open() as stream:
             stream.seek(start)
             return stream.read(max(end - start, 0))
@@ -490,12 +496,11 @@ class BodyView(AbstractFileSystem):  # type: ignore[misc]
         plan = Pairs(self)
         AbstractFileSystem.get(plan, rpath, lpath, recursive=recursive, maxdepth=maxdepth)
         callback.set_size(len(plan.pairs))
-        budget = self._deciding().budget()
         targets = dict(plan.pairs)
 
         def fetch(source: str) -> None:
             with callback.branched(source, targets[source]) as child:
-                self.get_file(source, targets[source], callback=child, budget=budget, **options)
+                self.get_file(source, targets[source], callback=child, **options)
 
         for _ in self._each(fetch, [*targets]):
             callback.relative_update()

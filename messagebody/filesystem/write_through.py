@@ -11,6 +11,7 @@ import attrs
 from messagebody.content import LocalFile, Reference, guess_type, size_of
 from messagebody.digests import digest_of_stream
 from messagebody.limits import parse_size
+from messagebody.references import FetchLimits, Resolver
 from messagebody.sniffing import HEAD
 from messagebody.stores import Store, open_store
 
@@ -60,6 +61,21 @@ class WriteThrough:
     def __init__(self, place: str | os.PathLike[str] | Store, threshold: int | str) -> None:
         self.store = open_store(place)
         self.threshold = parse_size(threshold)
+        self._written: set[Reference] = set()
+        self._resolvers: dict[FetchLimits, Resolver] = {}
+
+    def has_written(self, reference: Reference | None) -> bool:
+        """Return whether a reference, with its digest, is one to content that was written here."""
+        return reference in self._written
+
+    def resolver(self, limits: FetchLimits) -> Resolver:
+        """Return a resolver that opens the store; only for what was written here."""
+        # One for all reads, so that they share the budget of the body.
+        return self._resolvers.setdefault(limits, Resolver(allow=self.store, limits=limits))
+
+    def _remembered(self, reference: Reference, content_type: str) -> Offloaded:
+        self._written.add(reference)
+        return Offloaded(reference, content_type)
 
     def of(
         self, name: str, content: bytes | LocalFile, content_type: str | None
@@ -71,7 +87,7 @@ class WriteThrough:
 
         kind = content_type or guess_type(content, name)
         source = content if isinstance(content, bytes) else content.path
-        return Offloaded(put_content(self.store, source, content_type=kind), kind)
+        return self._remembered(put_content(self.store, source, content_type=kind), kind)
 
     def of_stream(self, name: str, stream: BinaryIO, content_type: str | None) -> Offloaded:
         """Return the content of a private file object as a part is to hold it."""
@@ -85,11 +101,18 @@ class WriteThrough:
         blob = FileContent(stream, size, digest_of_stream(stream))
         verify: Verify | None = "digest" if self.store.reads_back else None
         key = ensure(self.store, blob.digest, blob, kind, verify)
-        return Offloaded(Reference(self.store.url_of(key), size, blob.digest), kind)
+        return self._remembered(Reference(self.store.url_of(key), size, blob.digest), kind)
 
 
 class Spilling(SpooledTemporaryFile[bytes]):
-    """A file object in memory that moves to a temporary file of the system when it grows large."""
+    """A file object in memory that moves to a temporary file of the system when it grows large.
+
+    Arguments:
+        max_size: bytes that memory is to hold.
+    """
+
+    def __init__(self, max_size: int) -> None:
+        super().__init__(max_size=max(max_size, 1))  # for Python's own, 0 is no limit
 
     @property
     def size(self) -> int:
@@ -98,11 +121,6 @@ class Spilling(SpooledTemporaryFile[bytes]):
         size = self.seek(0, io.SEEK_END)
         self.seek(position)
         return size
-
-    @property
-    def is_large(self) -> bool:
-        """Whether it holds more than memory is to hold."""
-        return self._rolled  # type: ignore[attr-defined,no-any-return]
 
     def truncate(self, size: int | None = None) -> int:
         """Cut the file, or let it grow by zeros."""

@@ -13,7 +13,7 @@ import attrs
 
 import messagebody  # noqa: TC001 - annotations are evaluated by those who ask
 from messagebody._text import escape, quote
-from messagebody.errors import InvalidArgument, LossyConversion, MessageBodyError
+from messagebody.errors import EnvelopeError, InvalidArgument, LossyConversion, MessageBodyError
 from messagebody.findings import Finding
 from messagebody.limits import Limits
 
@@ -210,16 +210,51 @@ def adapter(name: str) -> Adapter:
     return found
 
 
-def read_within(limits: Limits, name: str, message: Any) -> Converted["messagebody.MessageBody"]:
+def read_within(
+    limits: Limits, name: str, message: Any, **options: Any
+) -> Converted["messagebody.MessageBody"]:
     """Return the body of a message in a format, read within limits if its adapter takes any."""
     to_body: Callable[..., Converted[Any]] = adapter(name).to_body
-    return to_body(message, limits=limits) if _takes_limits(name) else to_body(message)
+    # Envelopes have their own bounds, and so may the adapters of other packages.
+    bounds = {"limits": limits} if "limits" in _parameters(name, "to_body") else {}
+    return to_body(message, **bounds, **options)
+
+
+def write(
+    name: str, converted: Converted["messagebody.MessageBody"], **options: Any
+) -> Converted[Any]:
+    """Return the message in a format for a converted body, and for its rest if the format has any.
+
+    Arguments:
+        name: the format.
+        converted: what `to_body` of any format returned.
+        **options: those of the format's `from_body`.
+    """
+    from_body: Callable[..., Converted[Any]] = adapter(name).from_body
+    if converted.rest is not None and "rest" in _parameters(name, "from_body"):
+        options["rest"] = converted.rest
+    return from_body(converted.value, **options)
 
 
 @cache
-def _takes_limits(name: str) -> bool:
-    # Envelopes have their own bounds, and so may the adapters of other packages.
-    return "limits" in inspect.signature(adapter(name).to_body).parameters
+def _parameters(name: str, function: str) -> frozenset[str]:
+    return frozenset(inspect.signature(getattr(adapter(name), function)).parameters)
+
+
+def left_behind(rest: Any, why: str) -> tuple[Loss, ...]:
+    """Return a loss for each member of a message that a reader misses if its rest is left behind.
+
+    Arguments:
+        rest: what `to_body` of any format returned as `rest`.
+        why: why it is left behind.
+
+    Raises:
+        EnvelopeError: `rest` is something else.
+    """
+    missed = rest.get("missed", []) if isinstance(rest, dict) else []
+    if not isinstance(missed, list):
+        raise EnvelopeError("rest is not what to_body returned: 'missed' is not a list")
+    return tuple(Loss(LossKind.OMITTED, escape(str(name), limit=100), why) for name in missed)
 
 
 def detect(value: Any) -> tuple[str, ...]:

@@ -55,6 +55,19 @@ class Collector:
         self._counts: dict[str, int] = {}
         self._result: dict[str, Any] | None = None
         self._sources: dict[str, str] = {}
+        self._blocks = 0
+
+    def count_blocks(self, count: int) -> None:
+        """Count blocks before their items are read.
+
+        A sender makes blocks cheaply, and parts, losses and rests of them are not cheap.
+
+        Raises:
+            DecodeError: there are too many.
+        """
+        self._blocks += count
+        if self._blocks > self._limits.blocks:
+            raise DecodeError(f"the message has more than {self._limits.blocks:,} blocks")
 
     def add(self, item: Item, where: str, directory: str = "/") -> bool:
         """Add the parts of an item, and note the first one's name in it.
@@ -68,8 +81,6 @@ class Collector:
             whether it made any part. An item that is not kept makes none, and neither does a source
             that a text has already named.
         """
-        # Checked before the part is made: a sender can make blocks cheaply, and parts are not
-        # cheap.
         if len(self.parts) >= self._limits.parts:
             raise DecodeError(f"the message has more than {self._limits.parts:,} parts")
         if type(item) is Text:

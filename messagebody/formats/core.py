@@ -10,14 +10,14 @@ import attrs
 
 from messagebody._text import quote
 from messagebody.body import MessageBody
-from messagebody.errors import EnvelopeError, MessageBodyError
+from messagebody.errors import DecodeError, EnvelopeError, MessageBodyError
 from messagebody.findings import Finding
 from messagebody.formats.base import Converted
 from messagebody.formats.capabilities import MIB
 from messagebody.formats.collecting import Collector
 from messagebody.formats.dialect import Dialect, Misplaced
 from messagebody.formats.items import KEEP, Call, Result
-from messagebody.formats.places import items_of, with_result
+from messagebody.formats.places import is_withheld, items_of, with_result
 from messagebody.formats.reading import Reader
 from messagebody.formats.values import json_value, one_of
 from messagebody.formats.writing import Options, Writer
@@ -85,7 +85,8 @@ class Format(Dialect):
         Arguments:
             body: the body.
             rest: what `to_body` returned as `rest`. If another format returned it, only the role is
-                used.
+                used. Parts such as `/meta/<format>.json` are never sent, because they keep members
+                of a message that are not content; they are losses.
             role: "user", "assistant", "system" or "tool"; follows from `rest` and content.
             carry: put name, type, size, digest and metadata of each part into the slot that the
                 format has for such things, if it has one.
@@ -114,6 +115,8 @@ class Format(Dialect):
         if rest is None and (part := body.get(name)) is not None and not part.is_reference:
             rest, body = part.read_json(), body.copy()
             del body[name]
+        elif rest is None:
+            rest = {"role": role} if (role := _stated_role(body)) else None
         if rest is not None and not isinstance(rest, dict):
             raise EnvelopeError(f"rest is an object that to_body returned, got {quote(rest)}")
         return body, rest or {}
@@ -201,10 +204,13 @@ class Format(Dialect):
         """Return the bodies to make messages of: one, and one for each item that needs its own."""
         if not self.alone:
             return [body]
-        pieces = []
+        pieces: list[list[Any]] = []
+        withheld: list[Any] = []
         is_open = False
         for item, parts in items_of(body):
-            if isinstance(item, self.alone):
+            if is_withheld(parts[0]):
+                withheld += parts  # they make no message
+            elif isinstance(item, self.alone):
                 pieces.append(parts)
                 is_open = False
             elif is_open:
@@ -212,7 +218,25 @@ class Format(Dialect):
             else:
                 pieces.append([*parts])
                 is_open = True
-        return [MessageBody(parts) for parts in pieces] or [body]
+        if not pieces:
+            return [body]
+        pieces[0] += withheld
+        return [MessageBody(parts) for parts in pieces]
+
+
+def _stated_role(body: MessageBody) -> str | None:
+    """Return the role in the stored rest of a message of another format, None if there is none."""
+    for part in body:
+        # Below another directory, it is the rest of a body inside this one.
+        if is_withheld(part) and part.text is not None and str(part.name).startswith("/meta/"):
+            try:
+                value = part.read_json()
+            except DecodeError:
+                continue  # somebody else's part, which is left out anyway
+            role = value.get("role") if isinstance(value, dict) else None
+            if isinstance(role, str):
+                return role
+    return None
 
 
 def _all(values: Iterable[Any], convert: Callable[[Any, int], Converted[Any]]) -> Converted[Any]:

@@ -16,6 +16,7 @@ from typing import Any, Final
 
 from messagebody.body import MessageBody
 from messagebody.errors import DecodeError
+from messagebody.formats.base import adapter_names
 from messagebody.formats.items import Call, Code, Item, Reasoning, Refusal, Result
 from messagebody.media_types import is_text
 from messagebody.part import Part
@@ -24,6 +25,26 @@ RESERVED: Final = re.compile(
     r"/(?:tool/(?:calls/\d+\.json|results/\d+/.+)|(?:reasoning|refusals|code)/\d+|meta/[^/]+\.json)"
 )
 """Places with a special meaning: a file with such a name would be read as a call or a thought."""
+
+_MEMBERS: Final = re.compile(
+    r"(?:/.+)?/(?:meta/(?P<format>[^/]+)\.json|olympus/envelope\.json|sentient/message\.json)"
+)
+
+
+def is_withheld(part: Part) -> bool:
+    """Return whether a part keeps members of a message that are not content; no model gets it.
+
+    Such parts are the rest of a message (`/meta/<format>.json`) and the exact text of a received
+    one. They hold ids, tokens and signatures of systems. A body may hold another one below a
+    directory, so only the end of the name counts.
+
+    Examples:
+        >>> names = ["/meta/agents-api.json", "/received/olympus/envelope.json", "/meta/page.json"]
+        >>> [is_withheld(Part("{}", name=name)) for name in names]
+        [True, True, False]
+    """
+    match = _MEMBERS.fullmatch(part.name) if part.name is not None else None
+    return match is not None and (match["format"] is None or match["format"] in adapter_names())
 
 
 def items_of(body: Iterable[Part]) -> Iterator[tuple[Item | None, list[Part]]]:

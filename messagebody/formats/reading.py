@@ -72,6 +72,7 @@ class Reader:
     def _entries(
         self, blocks: list[Any], path: str, where: str, directory: str = "/"
     ) -> list[dict[str, Any]]:
+        self.collector.count_blocks(len(blocks))
         return [
             self.entry(block, f"{path}/{index}", f"{where}[{index}]", directory)
             for index, block in enumerate(blocks)

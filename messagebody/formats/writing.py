@@ -11,7 +11,7 @@ from messagebody._text import human_size, redact_url
 from messagebody.body import MessageBody
 from messagebody.errors import DecodeError, EnvelopeError, LossyConversion
 from messagebody.formats import rest as differences
-from messagebody.formats.base import Converted, Loss, LossKind
+from messagebody.formats.base import Converted, Loss, LossKind, left_behind
 from messagebody.formats.capabilities import MIB, Kind
 from messagebody.formats.collecting import Collector, carried_member, type_of_url
 from messagebody.formats.dialect import COPY, ROLES, TYPES, Dialect
@@ -27,7 +27,7 @@ from messagebody.formats.items import (
     Text,
 )
 from messagebody.formats.losses import Losses, aligned
-from messagebody.formats.places import items_of
+from messagebody.formats.places import is_withheld, items_of
 from messagebody.formats.reading import (
     Reader,
     content_class,
@@ -87,7 +87,7 @@ class Writer:
     def write(self, role: str | None) -> Converted[Any]:
         """Return the message."""
         own = self._own()
-        items = [*items_of(self.losses.parts)]
+        items = self._items()
         stated = role or _member_of(self.rest, "role", str)
         word = self._word(stated or _inferred_role(items))
         if own and not stated:
@@ -108,8 +108,18 @@ class Writer:
             self.losses.found.append(Loss(LossKind.CONVERTED, self.dialect.place, why))
         return Converted(message, self.losses.found)
 
+    def _items(self) -> list[_Found]:
+        """Return the items to write, and note the members of another message that stay behind."""
+        for part in filter(is_withheld, self.losses.parts):
+            why = "it keeps members of a message that are not content"
+            self.losses.lose(LossKind.OMITTED, part, why)
+        if not self._own():
+            why = f"{self.dialect.name} has no place for this member of the message"
+            self.losses.found += left_behind(self.rest, why)
+        return [*items_of(part for part in self.losses.parts if not is_withheld(part))]
+
     def _own(self) -> dict[str, Any]:
-        """Return the rest of the message; the rest of another format has no meaning here."""
+        """Return the rest of the message; another format's has only a role and missed members."""
         return self.rest if self.rest.get("format") == self.dialect.name else {}
 
     def _word(self, role: str) -> str:

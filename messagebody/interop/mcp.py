@@ -16,11 +16,12 @@ from messagebody._text import count_of, escape
 from messagebody.body import MessageBody
 from messagebody.errors import InvalidArgument, MessageBodyError, MissingDependency
 from messagebody.formats import adapter
+from messagebody.formats.places import is_withheld
 from messagebody.media_types import JSON, essence
 from messagebody.part import Part
 from messagebody.prompting import Reader
 from messagebody.references import Resolver
-from messagebody.toolbox import description_of, find_part, parameters_of
+from messagebody.toolbox import description_of, parameters_of
 from messagebody.wire import base64
 
 try:
@@ -61,7 +62,8 @@ def tool_result(body: MessageBody, max_bytes: int = 50_000) -> CallToolResult:
     """Return a body as the result of a tool, within a number of bytes as JSON.
 
     Text, pictures and sounds are sent as such as long as they fit, and other parts as resources. A
-    part that does not fit becomes a link, and a link that does not fit is counted.
+    part that does not fit becomes a link, and a link that does not fit is counted. Parts that keep
+    members of a message, such as `/meta/agents-api.json`, are left out.
 
     Arguments:
         body: the body.
@@ -75,6 +77,8 @@ def tool_result(body: MessageBody, max_bytes: int = 50_000) -> CallToolResult:
     blocks: list[Any] = []
     left, missing = max_bytes - _NOTE, 0
     for index, part in enumerate(body):
+        if is_withheld(part):
+            continue
         found = _blocks_within(part, index, left)
         if found is None:
             missing += 1
@@ -144,8 +148,8 @@ def server(
 
     Arguments:
         source: a body, or a mapping from names to bodies or to functions that load one.
-        resolver: decides which references are read; the bodies' own, else one that allows nothing
-            of yours.
+        resolver: decides which references are read; the bodies' own if None. Without one none is
+            read.
         max_bytes: bytes of one answer of a tool.
 
     Raises:
@@ -207,6 +211,8 @@ class _Messages:
             if start == 0:
                 found.append(Resource(uri=_uri(""), name="manifest", mime_type=JSON))
             for index, part in enumerate(body[start : start + _PAGE], start):
+                if is_withheld(part):
+                    continue
                 link = {k: v for k, v in _link("", part, index).items() if k != "type"}
                 found.append(Resource.model_validate(link))
             total = len(body)
@@ -246,11 +252,12 @@ class _Messages:
         message = unquote(pieces.netloc)
         if pieces.scheme != _SCHEME or message not in self._messages:
             raise _unknown(uri)
-        body, _ = self._opened(message)
+        body, reader = self._opened(message)
         number = parse_qs(pieces.query).get("part")
         if pieces.path in {"", "/"} and not number:
-            return {"mimeType": JSON, "text": json.dumps(body.manifest(), ensure_ascii=False)}
-        part = body[find_part(body, number[0] if number else unquote(pieces.path))]
+            shown = MessageBody(part for part in body if not is_withheld(part)).manifest()
+            return {"mimeType": JSON, "text": json.dumps(shown, ensure_ascii=False)}
+        part = body[reader.find(number[0] if number else unquote(pieces.path))]
         if (part.size or 0) > _LARGEST:
             raise MCPError(INVALID_PARAMS, f"{part.label} is too large to send", data={"uri": uri})
         if part.is_text:
@@ -287,19 +294,19 @@ class _Messages:
             return _text("Error: no such message; list_messages lists them")
         try:
             body, reader = self._opened(message)
-            shown = self._shown(message, body, arguments) if name == "read_part" else None
+            shown = self._shown(message, body, reader, arguments) if name == "read_part" else None
         except MessageBodyError as error:
             return _text(f"Error: {error.statement}")
         return shown or _text(reader.call(name, arguments))
 
     def _shown(
-        self, message: str, body: MessageBody, arguments: Mapping[str, Any]
+        self, message: str, body: MessageBody, reader: Reader, arguments: Mapping[str, Any]
     ) -> CallToolResult | None:
         """Return a picture or sound as such, and another binary part as a link to it."""
         wanted = arguments.get("part")
         if not isinstance(wanted, str):
             return None  # the reader reports the error
-        index = find_part(body, wanted)
+        index = reader.find(wanted)
         part = body[index]
         if part.is_text:
             return None

@@ -143,7 +143,7 @@ def as_reference(part: Part, url: str, size: int, digest: str) -> Part:
     record: Any = RichRecord(extra=part.extra) if part.extra else PartRecord()
     record.name, record.content_type, record.metadata = kept.name, kept.content_type, kept.metadata
     record.url, record.size, record.digest = url, size, digest
-    return part._of(record, part._resolver)
+    return part._of(record, part._reading)
 
 
 def _json_length(part: Part) -> int:

@@ -2,14 +2,18 @@
 
 import re
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from itertools import takewhile
 from typing import Final, Literal
 
 import attrs
 
 from messagebody._guards import require_body, require_resolver
 from messagebody._text import count_of, human_size, xml_attribute
+from messagebody._threads import results_in_order
 from messagebody.body import MessageBody
 from messagebody.errors import InvalidArgument, MessageBodyError
+from messagebody.formats.places import is_withheld
 from messagebody.globs import content_type_pattern
 from messagebody.part import Part
 from messagebody.prompting.counting import estimate_tokens, picture_cost
@@ -17,12 +21,20 @@ from messagebody.references import Resolver
 
 # At most nine digits: Python refuses to read thousands of them, and our number is never longer.
 _TAG: Final = re.compile(r"part-([0-9]{1,9})")
+_FRAME_LIKE: Final = re.compile(
+    r"(?:[<\u02C2\u2039\u226A\u2329\u276E\u27E8\u3008\u300A\uFE64\uFF1C]|&(?:lt|#0*60|#x0*3c)\b;?)"
+    r"\s*(?:[^\s>]{0,40}\d|[/\\]?\s*part)",
+    re.IGNORECASE,
+)
+"""What a model could take for a frame: something like `<part-0`, in whatever characters."""
 _SHORTEST: Final = 80
 """The fewest characters of a text to show; a shorter piece is listed without content."""
 _PER_TOKEN: Final = 8
 """The most characters of a token, on average: longer texts are never given to the counter."""
 _LARGEST: Final = 16 * 1024 * 1024
 """The most bytes of a text that is read; a larger one is listed, and tools read it in pieces."""
+_AT_ONCE: Final = 8
+"""References that are read at a time."""
 
 
 @attrs.frozen
@@ -33,7 +45,7 @@ class Omission:
         index: the position of the part.
         name: its name.
         kind: "cut": head and tail are shown; "listed": only name, type and size are shown;
-            "unlisted": the part is only counted.
+            "unlisted": the part is only counted; "withheld": it is not for models.
         shown: characters of it that are in the prompt.
         total: characters of it, or bytes if it is not text; None if not known.
         why: the reason.
@@ -41,7 +53,7 @@ class Omission:
 
     index: int
     name: str | None
-    kind: Literal["cut", "listed", "unlisted"]
+    kind: Literal["cut", "listed", "unlisted", "withheld"]
     shown: int
     total: int | None
     why: str
@@ -77,19 +89,23 @@ def to_prompt(
     has priority over named text, and a long text is cut to its head and tail, with a note that
     tells how to read the rest. Parts without room are listed, and parts without room in the list
     are counted. Each named part is enclosed in a tag that occurs in no content, so that no content
-    can close its own tag.
+    can close its own tag. Unnamed text is enclosed too if any content looks like such a tag.
+
+    Parts that keep members of a message, such as `/meta/agents-api.json`, are left out and not
+    counted: they hold ids and tokens of systems.
 
     Arguments:
         body: the body.
         budget: tokens, counted by `count` and `cost`; the prompt never has more.
         count: the tokens of a text.
         cost: the tokens of a part that is sent as it is.
-        media: a glob over content types; such parts are sent as they are.
-        resolver: decides which references to texts are read; the body's own by default, or else one
-            that allows nothing of yours. A refused reference is listed.
+        media: a glob over content types; such parts are sent as they are, unless they are text.
+        resolver: decides which references to texts are read, several at a time, until the budget is
+            full; the body's own if None. Without one none is read. What is not read is listed.
 
     Raises:
-        InvalidArgument: the body is not a body, or a counter does not return a number.
+        InvalidArgument: the body is not a body, the budget is not a whole number, or a counter does
+            not return one.
 
     Examples:
         >>> body = MessageBody()
@@ -101,13 +117,23 @@ def to_prompt(
     """
     require_body(body)
     require_resolver(resolver)
+    if not isinstance(budget, int):
+        raise InvalidArgument("a whole number of tokens as budget", budget)
     is_media = content_type_pattern(media)
     parts = body.with_resolver(resolver) if resolver is not None else body
     entries = [
-        _Entry.of(index, part, is_media=is_media.matches(part.content_type))
+        _Entry.of(index, part, is_media=not part.is_text and is_media.matches(part.content_type))
         for index, part in enumerate(parts)
+        if not is_withheld(part)
     ]
-    return _Composer(entries, max(budget, 0), count, cost).compose()
+    _read_references(entries, max(budget, 0), count)
+    prompt = _Composer(entries, max(budget, 0), count, cost).compose()
+    withheld = [
+        Omission(index, part.name, "withheld", 0, part.size, "it keeps members of a message")
+        for index, part in enumerate(parts)
+        if is_withheld(part)
+    ]
+    return attrs.evolve(prompt, omitted=(*prompt.omitted, *withheld))
 
 
 @attrs.define
@@ -118,6 +144,7 @@ class _Entry:
     part: Part
     text: str | None = None
     is_media: bool = False
+    is_unread: bool = False
     why: str = ""
     total: int | None = None
 
@@ -129,13 +156,56 @@ class _Entry:
             return cls(index, part, why=f"{part.content_type} is not text", total=part.size)
         if part.text is None and (part.size or 0) > _LARGEST:
             return cls(index, part, why=f"{human_size(part.size)} are not read", total=part.size)
+        entry = cls(index, part, is_unread=True, total=part.size)
+        return entry if part.is_reference else entry.read()
+
+    def read(self) -> "_Entry":
+        """Read the text, or take down why it can't be read; return the entry."""
+        self.is_unread = False
         try:
-            text = part.read_text()
+            self.text = self.part.read_text()
         except MessageBodyError as error:
             # A model reads it, so it has no advice, which would tell the model which permission to
             # ask for.
-            return cls(index, part, why=error.statement, total=part.size)
-        return cls(index, part, text=text, total=len(text))
+            self.why = error.statement
+        else:
+            self.total = len(self.text)
+        return self
+
+
+def _read_references(entries: Sequence[_Entry], budget: int, count: Callable[[str], int]) -> None:
+    """Read the references to texts, several at a time, until the texts fill the budget."""
+    # Unnamed text is shown first, so its references are read even if named text fills the budget.
+    for some in ([each for each in entries if each.part.name is None], entries):
+        unread = [each for each in some if each.is_unread]
+        if not unread:
+            continue
+        room = _Room(budget, count)
+        for entry in some:
+            room.take(entry.text)
+        wanted = takewhile(lambda _: not room.is_full, unread)  # noqa: B023 - used up at once
+        with ThreadPoolExecutor(_AT_ONCE) as pool:
+            for entry in results_in_order(pool, _Entry.read, wanted, ahead=_AT_ONCE):
+                room.take(entry.text)
+
+
+@attrs.define
+class _Room:
+    """What is left of a budget of tokens while texts are read."""
+
+    budget: int
+    count: Callable[[str], int]
+    used: int = 0
+
+    @property
+    def is_full(self) -> bool:
+        return self.used >= self.budget
+
+    def take(self, text: str | None) -> None:
+        # The caller's counter may be slow, so it gets no text that can't fit.
+        if text and not self.is_full:
+            fits = len(text) <= _PER_TOKEN * self.budget
+            self.used += _number(self.count(text), "count") if fits else self.budget
 
 
 @attrs.frozen
@@ -169,6 +239,8 @@ class _Composer:
         self._named = [each.index for each in texts if each.part.name is not None]
         # Chosen once, because otherwise each plan that is tried would search all texts again.
         self._tag = _free_tag(entries)
+        # A frame that a text forges would stand beside the real ones.
+        self._is_raw = not any(each.text and _FRAME_LIKE.search(each.text) for each in entries)
 
     def compose(self) -> Prompt:
         everything = _Plan(frozenset(self._costs), self._lengths, len(self._entries))
@@ -273,7 +345,7 @@ class _Composer:
     def _framed(self, entry: _Entry, characters: int) -> str:
         text = entry.text or ""
         is_whole = characters >= len(text)
-        if is_whole and entry.part.name is None:
+        if is_whole and entry.part.name is None and self._is_raw:
             return text
         shown = text if is_whole else _cut(text, characters, entry.part.name or str(entry.index))
         return f"<{self._tag}{self._facts(entry)}>\n{shown}\n</{self._tag}>"

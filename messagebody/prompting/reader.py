@@ -1,12 +1,15 @@
 """A reader of a body for models: tools that list, read and search its parts."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import ClassVar, Final
 
 from messagebody._guards import require_body, require_resolver
 from messagebody._text import count_of, escape, human_size, redact_url
+from messagebody._threads import results_in_order
 from messagebody.body import MessageBody
 from messagebody.errors import InvalidArgument, InvalidPart, MessageBodyError
+from messagebody.formats.places import is_withheld
 from messagebody.part import Part
 from messagebody.references import Resolver
 from messagebody.toolbox import Toolbox, find_part, tool
@@ -16,17 +19,20 @@ _HITS: Final = 50
 _AROUND: Final = 80
 _LARGEST: Final = 64 * 1024 * 1024
 """The most bytes of a part that a tool reads."""
+_AT_ONCE: Final = 8
+"""References that are read at a time."""
 
 
 class Reader(Toolbox):
     r"""The tools with which a model reads the content that a prompt left out.
 
-    Every answer is text and has an upper bound; errors are answers too.
+    Every answer is text and has an upper bound; errors are answers too. Parts that keep members of
+    a message, such as `/meta/agents-api.json`, are not for models: no tool shows them.
 
     Arguments:
         body: the body.
-        resolver: decides which references are read; the body's own, else one that allows nothing
-            of yours.
+        resolver: decides which references are read; the body's own if None. Without one none is
+            read.
         limit: characters of one answer, without its notes.
 
     Raises:
@@ -65,8 +71,10 @@ class Reader(Toolbox):
             start: the number of the first part to list; 0 if null.
         """
         first = max(start or 0, 0)
-        lines = [_line(first + at, part) for at, part in enumerate(self._body[first:][:_LISTED])]
-        rest = len(self._body) - first - len(lines)
+        page = self._body[first:][:_LISTED]
+        # Numbers are positions in the whole body, so that they agree with those of a prompt.
+        lines = [_line(first + at, part) for at, part in enumerate(page) if not is_withheld(part)]
+        rest = len(self._body) - first - len(page)
         if rest > 0:
             lines.append(f"[{count_of(rest, 'more part')}; list_parts({first + _LISTED})]")
         return "\n".join(lines) or "[no parts]"
@@ -80,7 +88,7 @@ class Reader(Toolbox):
             offset: the first character to read; 0 if null.
             limit: the most characters to read; as many as fit in an answer if null.
         """
-        text = _text_of(self._body[find_part(self._body, part)])
+        text = _text_of(self._body[self.find(part)])
         start = min(max(offset or 0, 0), len(text))
         wanted = self._limit if limit is None else min(max(limit, 1), self._limit)
         end = min(start + wanted, len(text))
@@ -98,15 +106,17 @@ class Reader(Toolbox):
         """
         if not text:
             return "Error: search_parts: text is empty"
-        positions = range(len(self._body)) if part is None else [find_part(self._body, part)]
+        positions: Sequence[int] = [
+            position for position, each in enumerate(self._body) if not is_withheld(each)
+        ]
+        if part is not None:
+            positions = [self.find(part)]
         found: list[str] = []
         skipped: list[str] = []
-        for position in positions:
+        for position, searched in self._texts(positions):
             each = self._body[position]
-            try:
-                searched = _text_of(each)
             # An unreadable part must not hide hits in other parts; the answer names it.
-            except MessageBodyError:
+            if searched is None:
                 skipped.append(_called(position, each))
                 continue
             for line in _hits(searched, text):
@@ -117,6 +127,34 @@ class Reader(Toolbox):
             shown = ", ".join(skipped[:20]) + (", …" if len(skipped) > 20 else "")
             found.append(f"[not searched, because they are not readable text: {shown}]")
         return "\n".join(found) or "[nothing found]"
+
+    def find(self, part: str) -> int:
+        """Return the position of a part that a model may read, given its name or number.
+
+        Raises:
+            PartNotFound: there is no such part.
+            InvalidPart: the part is not for models.
+        """
+        position = find_part(self._body, part)
+        if is_withheld(self._body[position]):
+            raise InvalidPart(f"{_called(position, self._body[position])} is not for models")
+        return position
+
+    def _texts(self, positions: Sequence[int]) -> Iterator[tuple[int, str | None]]:
+        """Yield positions and texts, None for what can't be read; references several at a time."""
+
+        def read(position: int) -> tuple[int, str | None]:
+            try:
+                return position, _text_of(self._body[position])
+            except MessageBodyError:
+                return position, None
+
+        # Threads are for waiting, and only references wait.
+        if not any(self._body[position].is_reference for position in positions):
+            yield from map(read, positions)
+            return
+        with ThreadPoolExecutor(_AT_ONCE) as pool:
+            yield from results_in_order(pool, read, positions, ahead=_AT_ONCE)
 
 
 def _text_of(part: Part) -> str:

@@ -1,10 +1,11 @@
 """Limits on bytes, requests and time of reading references, and the watchdog that enforces them."""
 
+import contextlib
 import socket
 import threading
 import time
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from types import TracebackType
 from typing import Self
 
@@ -22,13 +23,13 @@ class FetchLimits:
 
     Arguments:
         part_bytes: bytes of one part.
-        body_bytes: bytes of all references of a body that are read by one call.
+        body_bytes: bytes of all references of a body.
         fetches: requests to web servers for one body, redirects included.
         hosts: web servers asked for one body.
         connections_per_host: connections open to one web server at a time.
         redirects: redirects followed for one part.
         part_seconds: wall-clock time for one part.
-        body_seconds: wall-clock time for one body.
+        body_seconds: wall-clock time for one body, while references of it are being read.
         connect_seconds: time for a look-up, and for one connection.
 
     Examples:
@@ -48,7 +49,7 @@ class FetchLimits:
 
 
 class Budget:
-    """The rest of the limits while one body is read; safe to share between threads.
+    """The rest of the limits of one body; safe to share between threads.
 
     Arguments:
         limits: the limits.
@@ -61,7 +62,9 @@ class Budget:
         self._lock = threading.Lock()
         self._bytes = 0
         self._fetches = 0
-        self._deadline = time.monotonic() + limits.body_seconds
+        self._readers = 0
+        self._since = 0.0  # when the first of the readers began
+        self._seconds = 0.0  # that were spent before
         self._slots: defaultdict[str, threading.BoundedSemaphore] = defaultdict(
             lambda: threading.BoundedSemaphore(limits.connections_per_host)
         )
@@ -83,18 +86,35 @@ class Budget:
     def take_fetch(self, host: str) -> threading.BoundedSemaphore:
         """Count a request, and return the slots of the host it goes to."""
         with self._lock:
+            if self._fetches == self.limits.fetches:
+                raise LimitExceeded(f"over {self.limits.fetches:,} requests (limit fetches)")
+            # Refused hosts are not remembered: a body may have any number of them.
+            if host not in self._slots and len(self._slots) == self.limits.hosts:
+                raise LimitExceeded(f"over {self.limits.hosts:,} servers (limit hosts)")
             self._fetches += 1
-            slots = self._slots[host]
-            fetches, hosts = self._fetches, len(self._slots)
-        if fetches > self.limits.fetches:
-            raise LimitExceeded(f"over {self.limits.fetches:,} requests (limit fetches)")
-        if hosts > self.limits.hosts:
-            raise LimitExceeded(f"over {self.limits.hosts:,} servers (limit hosts)")
-        return slots
+            return self._slots[host]
 
-    def part_deadline(self) -> float:
-        """Return when a part that begins now has to be there (monotonic time)."""
-        return min(time.monotonic() + self.limits.part_seconds, self._deadline)
+    @contextlib.contextmanager
+    def part(self) -> Iterator[float]:
+        """Read a part in the block; yield when it has to be there (monotonic time)."""
+        now = time.monotonic()
+        with self._lock:
+            # Time counts while somebody reads: a body may be kept for days.
+            if self._readers == 0:
+                self._since = now
+            self._readers += 1
+            deadline = min(now + self.limits.part_seconds, self._end())
+        try:
+            yield deadline
+        finally:
+            with self._lock:
+                self._readers -= 1
+                if self._readers == 0:
+                    self._seconds += time.monotonic() - self._since
+
+    def _end(self) -> float:
+        """Return when the body's time is over, if references are read from now on."""
+        return self._since + self.limits.body_seconds - self._seconds
 
     def check_time(self, deadline: float) -> None:
         """Raise if a part's time is over."""
@@ -103,7 +123,7 @@ class Budget:
 
     def out_of_time(self) -> LimitExceeded:
         """Return the error for a part that took too long."""
-        if time.monotonic() > self._deadline:
+        if time.monotonic() > self._end():
             return LimitExceeded(
                 f"the body took over {self.limits.body_seconds:g} s (limit body_seconds)"
             )

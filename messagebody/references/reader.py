@@ -20,7 +20,7 @@ _BUFFER: Final = 64 * 1024
 
 @functools.cache
 def _closed_default() -> Resolver:
-    """Return the resolver for calls without one: it allows nothing of the application's."""
+    """Return the resolver for calls without one: it opens `data:` URLs only."""
     return Resolver()
 
 
@@ -66,7 +66,13 @@ def measure_reference(
     )
 
 
-def open_reference(reference: Reference, *, resolver: Resolver | None, subject: str) -> BinaryIO:
+def open_reference(
+    reference: Reference,
+    *,
+    resolver: Resolver | None,
+    subject: str,
+    budget: Budget | None = None,
+) -> BinaryIO:
     """Return a reference's content as a seekable binary file object.
 
     Ranges are fetched as they are read. Bytes that are read in order from the first to the
@@ -81,16 +87,21 @@ def open_reference(reference: Reference, *, resolver: Resolver | None, subject: 
         reference: URL, size and digest.
         resolver: decides and reads; the closed default if None.
         subject: who has the reference, such as "part '/a'", for errors.
+        budget: shared between the reads of one body.
     """
     resolver = resolver or _closed_default()
     if resolver.require_digest or resolver.keeps(reference.digest, reference.size):
         spool = resolver.fetch(
-            reference.url, size=reference.size, digest=reference.digest, subject=subject
+            reference.url,
+            size=reference.size,
+            digest=reference.digest,
+            subject=subject,
+            budget=budget,
         )
         return cast("BinaryIO", Reader(cast("io.RawIOBase", spool.stream()), verified=True))
     # The verdict comes at once, and not with the first read.
     resolver.source(reference.url, subject=subject)
-    return cast("BinaryIO", Reader(_Window(_Ranges(resolver, reference, subject))))
+    return cast("BinaryIO", Reader(_Window(_Ranges(resolver, reference, subject, budget))))
 
 
 class Reader(io.BufferedReader):
@@ -130,8 +141,11 @@ class _Positioned(io.RawIOBase):
 class _Ranges(_Positioned):
     """A file object that reads a reference by ranges, and asks for no byte too many."""
 
-    def __init__(self, resolver: Resolver, reference: Reference, subject: str) -> None:
+    def __init__(
+        self, resolver: Resolver, reference: Reference, subject: str, budget: Budget | None
+    ) -> None:
         self.reference = reference
+        self.budget = budget
         self.subject = subject
         self.resolver = resolver
         self._size = reference.size
@@ -151,7 +165,9 @@ class _Ranges(_Positioned):
     def size(self) -> int:
         """Return the size of the content; the server is asked once if no size is stated."""
         if self._size is None:
-            self._size = self.resolver.size(self.reference.url, subject=self.subject)
+            self._size = self.resolver.size(
+                self.reference.url, subject=self.subject, budget=self.budget
+            )
         return self._size
 
     def fetch(self, start: int, end: int, *, past_end: int = 0) -> bytes:
@@ -171,7 +187,9 @@ class _Ranges(_Positioned):
             end = min(end, stated + past_end)
         # A byte more than the rest of the limit shows whether there is more.
         end = min(end, start + max(1, min(limit, limit - self._taken + 1)))
-        data = self.resolver.read_range(self.reference.url, start, end, subject=self.subject)
+        data = self.resolver.read_range(
+            self.reference.url, start, end, subject=self.subject, budget=self.budget
+        )
         self._take(len(data))
         if stated is None:
             return data
@@ -227,9 +245,13 @@ class _Window(_Positioned):
         return b"".join(pieces)
 
     def _whole(self) -> bytes:
-        found = self.ranges.reference
-        spool = self.ranges.resolver.fetch(
-            found.url, size=found.size, digest=found.digest, subject=self.ranges.subject
+        found, ranges = self.ranges.reference, self.ranges
+        spool = ranges.resolver.fetch(
+            found.url,
+            size=found.size,
+            digest=found.digest,
+            subject=ranges.subject,
+            budget=ranges.budget,
         )
         self.verified = spool.verified
         self._position = spool.size

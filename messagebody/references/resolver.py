@@ -24,7 +24,7 @@ from messagebody.references.cache import Cache
 from messagebody.references.limits import Budget, FetchLimits
 from messagebody.references.sources import DataSource, Source, StoreSource, WebSource
 from messagebody.references.spool import Spool
-from messagebody.references.url import Closed, Malformed, Url, check_host, parse
+from messagebody.references.url import Closed, Malformed, Url, check_host, is_metadata, parse
 from messagebody.stores import Store
 from messagebody.wire.data_urls import is_data_url
 
@@ -37,10 +37,12 @@ Allowed = str | os.PathLike[str] | Store
 class Resolver:
     """Decide which references are read, and read them.
 
+    A resolver opens `data:` URLs, and nothing else that is not asked for.
+
     Arguments:
         allow: what else is open: URL prefixes or stores, or one of them. An entry brings the
             store that serves it, with its credentials; the longest prefix wins.
-        public_https: whether https URLs of public addresses are open, on port 443.
+        public_https: whether everybody's https URLs of public addresses are open, on port 443.
         require_digest: whether a reference without a digest is refused.
         limits: what reading may cost.
         ssl_context: what certificates are checked against; the system's authorities if None.
@@ -67,7 +69,7 @@ class Resolver:
         self,
         allow: Allowed | Iterable[Allowed] = (),
         *,
-        public_https: bool = True,
+        public_https: bool = False,
         require_digest: bool = False,
         limits: FetchLimits | None = None,
         ssl_context: ssl.SSLContext | None = None,
@@ -97,6 +99,11 @@ class Resolver:
         from messagebody.references.http import Web
 
         return Web(self._ssl_context)
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether nothing is open but `data:` URLs."""
+        return not self.entries and not self.public_https
 
     def budget(self) -> Budget:
         """Return a fresh budget; share it between the reads that belong to one body."""
@@ -150,20 +157,19 @@ class Resolver:
             if entry.store is not None:
                 return StoreSource(entry.store, key)
             return self._web_source(url, subject, is_trusted=True)
-        if url.scheme == "https" and self.public_https and url.has_default_port:
-            return self._web_source(url, subject, is_trusted=False)
-        raise UnsafeReference(subject, f"points to {_refusal(url, text)}", _advice(url))
-
-    def _web_source(self, url: Url, subject: str, *, is_trusted: bool) -> WebSource:
-        # Literal addresses and closed names are refused here, so that `allows` says no without a
-        # look-up.
-        if not is_trusted:
+        if _may_be_public(url):
+            # Literal addresses and closed names are refused here, so that `allows` says no without
+            # a look-up, and so that nobody is advised to open them.
             try:
                 check_host(url)
             except Closed as error:
                 problem = f"points to {redact_url(_text(url))}, whose host has {error.problem}"
                 raise UnsafeReference(subject, problem) from error
+            if self.public_https:
+                return self._web_source(url, subject, is_trusted=False)
+        raise UnsafeReference(subject, f"points to {_refusal(url, text)}", _advice(url))
 
+    def _web_source(self, url: Url, subject: str, *, is_trusted: bool) -> WebSource:
         def follow(location: str) -> WebSource:
             # A redirect is a new URL from a stranger: the whole verdict again.
             source = self.source(location, subject=f"{subject}, redirected from {url.host},")
@@ -257,8 +263,7 @@ class Resolver:
     def _read(self, source: Source, promised: Reference, subject: str, budget: Budget) -> Spool:
         url, size, digest = promised.url, promised.size, promised.digest
         spool = Spool()
-        with spool.thrown_away_on_error(), self._errors(url, subject):
-            deadline = budget.part_deadline()
+        with spool.thrown_away_on_error(), self._errors(url, subject), budget.part() as deadline:
             for chunk in source.stream(budget, deadline):
                 budget.check_time(deadline)
                 budget.take_bytes(len(chunk))
@@ -295,8 +300,8 @@ class Resolver:
             return b""
         # Some stores make a buffer of the asked length at once.
         _check_limit(end - start, self.limits)
-        with self._errors(url, subject):
-            return source.read_range(budget, budget.part_deadline(), start, end)
+        with self._errors(url, subject), budget.part() as deadline:
+            return source.read_range(budget, deadline, start, end)
 
     def size(self, url: str, *, subject: str = "a reference", budget: Budget | None = None) -> int:
         """Ask the size of a reference, once."""
@@ -377,7 +382,16 @@ def _refusal(url: Url, text: str) -> str:
 
 
 def _advice(url: Url) -> str:
+    # Machines get their credentials there: nobody is to open it because an error said so.
+    if url.is_http and is_metadata(url.host):
+        return ""
+    if _may_be_public(url):
+        return f"{_allow(url)}, or Resolver(public_https=True) for all public https"
     return _allow(url) if url.is_http else f"If the store is yours: {_allow(url)}"
+
+
+def _may_be_public(url: Url) -> bool:
+    return url.scheme == "https" and url.has_default_port
 
 
 def _allow(url: Url) -> str:

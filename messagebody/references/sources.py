@@ -98,7 +98,7 @@ class WebSource:
 
     def size(self, budget: Budget) -> int:
         """Ask the server (HEAD)."""
-        with self._request(budget, budget.part_deadline(), "HEAD", {}) as answer:
+        with budget.part() as deadline, self._request(budget, deadline, "HEAD", {}) as answer:
             answer.raise_for_status()
             if answer.length is None:
                 raise StoreError("the server does not say how large the file is")

@@ -68,6 +68,42 @@ def _is_public_v4(address: ipaddress.IPv4Address) -> bool:
     return not any(address in network for network in _CLOSED_V4)
 
 
+# Where machines in a cloud ask for their credentials.
+_METADATA = tuple(
+    map(
+        ipaddress.ip_network,
+        (
+            "169.254.0.0/16",  # link-local: most clouds, and containers
+            "100.100.100.200/32",  # Alibaba
+            "168.63.129.16/32",  # Azure's host agent
+            "192.0.0.192/32",  # Oracle
+            "fd00:ec2::/32",  # Amazon
+            "fd20:ce::/32",  # Google
+            "fe80::/10",  # link-local
+        ),
+    )
+)
+_METADATA_NAMES = frozenset({"metadata", "instance-data"})
+
+
+def is_metadata(host: str) -> bool:
+    """Return whether a host of a URL is, by its address or name, a metadata service of a cloud.
+
+    Examples:
+        >>> is_metadata("169.254.169.254"), is_metadata("metadata.google.internal")
+        (True, True)
+        >>> is_metadata("10.0.0.1"), is_metadata("metadata.example.com")
+        (False, False)
+    """
+    try:
+        found = ipaddress.ip_address(host.strip("[]"))
+    except ValueError:
+        return is_closed_name(host) and host.partition(".")[0] in _METADATA_NAMES
+    embedded = any(found in network for network in _EMBEDDING)
+    address = ipaddress.IPv4Address(int(found) & 0xFFFF_FFFF) if embedded else found
+    return any(address in network for network in _METADATA)
+
+
 # RFC 6761, 6762, 7686, 8375 and 9476, and the zones of Kubernetes and of cloud networks.
 _CLOSED_NAMES = frozenset(
     {"localhost", "local", "localdomain", "internal", "svc", "home.arpa", "arpa", "onion",

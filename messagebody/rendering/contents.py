@@ -172,7 +172,8 @@ class Contents:
         if part.size is not None or self._resolver is None or part.url is None:
             # A `data:` URL is in the message, and the message's reader has limited its size.
             return part.size or 0
-        return self._resolver.size(part.url, subject=part.label)
+        budget = part._access(self._resolver)["budget"]
+        return self._resolver.size(part.url, subject=part.label, budget=budget)
 
     # Text
 

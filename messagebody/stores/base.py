@@ -71,12 +71,16 @@ class Stat:
         modified: when it was written last, in seconds since the epoch; None if not known.
         checksum: the one that the store itself keeps, such as "sha256:…" or "crc32:…"; None if it
             keeps none, or none of the whole object.
+        version: what changes with every write and which no program can set, such as the time of the
+            last change of a file's record; None if not known. S3 servers state ETags, but not all
+            of them state the same one in a listing.
     """
 
     key: str
     size: int
     modified: float | None
     checksum: str | None = None
+    version: str | None = None
 
 
 @attrs.frozen

@@ -49,7 +49,7 @@ class FileStore(Store):
                 return None
         if not modes.S_ISREG(status.st_mode):
             return None
-        return Stat(key, status.st_size, status.st_mtime)
+        return Stat(key, status.st_size, status.st_mtime, version=str(status.st_ctime_ns))
 
     def put(self, key: str, blob: Blob, *, content_type: str, if_absent: bool = True) -> bool:  # noqa: ARG002
         """Write through a temporary and a link, so that nothing is ever half there."""

@@ -200,10 +200,10 @@ class _SoFar(MessageBody):
 
     def __getattr__(self, name: str) -> Any:
         # Python only calls this for a slot that is still empty.
-        if name not in {"_parts", "_resolver"}:
+        if name not in {"_parts", "_reading"}:
             raise AttributeError(name)
         made = self._make()
-        self._parts, self._resolver = made._parts, made._resolver
+        self._parts, self._reading = made._parts, made._reading
         return getattr(self, name)
 
     def __reduce__(self) -> Any:

@@ -9,7 +9,7 @@ import json
 import math
 import re
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Any, TypeVar
 
 import attrs
 import msgspec
@@ -25,6 +25,8 @@ from messagebody.wire.walk import (
 )
 
 Path = tuple[int | str, ...]
+
+_T = TypeVar("_T")
 
 _SURROGATE_ESCAPE = re.compile(r"\\u[dD][89a-fA-F]")
 # Exact types, because a subclass of `str` or `int` may behave differently.
@@ -143,6 +145,18 @@ def loads(
             return value
     check_value(value, depth=depth)
     return value
+
+
+def typed(data: bytes, kind: type[_T]) -> _T:
+    """Return a JSON document that this package wrote as a value of an attrs class.
+
+    Raises:
+        InvalidJson: it is damaged, or another program wrote it.
+    """
+    try:
+        return msgspec.json.decode(data, type=kind)
+    except (msgspec.MsgspecError, RecursionError, UnicodeError) as error:
+        raise InvalidJson(f"not what was written: {error}") from error
 
 
 def _may_hold_surrogates(text: str) -> bool:

@@ -8,6 +8,7 @@ import stat
 import struct
 import tarfile
 import zipfile
+import zlib
 from collections.abc import Callable
 from email.message import EmailMessage
 from pathlib import Path
@@ -194,6 +195,80 @@ def test_names_that_are_not_legal_may_be_changed() -> None:
     body = zipped.to_body(_zip(("Q3 report.pdf", b"x", 0)), rename=True).value
     assert body[0].name == "/Q3_report.pdf"
     assert body[0].metadata == {"filename": "Q3 report.pdf"}
+
+
+def _tar_of(*paths: str) -> bytes:
+    file = io.BytesIO()
+    with tarfile.open(fileobj=file, mode="w") as archive:
+        for path in paths:
+            archive.addfile(tarfile.TarInfo(path))
+    return file.getvalue()
+
+
+LONG = "/".join(["directory" * 20] * 8) + "/a.txt"
+
+
+@archives
+@pytest.mark.parametrize(
+    ("paths", "names"),
+    [
+        (["a b", "a_b"], ["/a_b-2", "/a_b"]),
+        (["a_b", "a b", "a+b"], ["/a_b", "/a_b-2", "/a_b-3"]),
+        (["a b", "a_b-2", "a_b"], ["/a_b-3", "/a_b-2", "/a_b"]),
+        ([LONG, "a.txt"], ["/a-2.txt", "/a.txt"]),
+    ],
+)
+def test_a_new_name_is_never_that_of_another_entry(
+    name: str, paths: list[str], names: list[str]
+) -> None:
+    data = _tar_of(*paths) if name == "tar" else _zip(*((path, b"", 0) for path in paths))
+    body = ADAPTERS[name].to_body(data, rename=True).value
+    assert [part.name for part in body] == names
+    originals = [(part.metadata or {}).get("filename", part.name[1:]) for part in body]
+    assert originals == paths
+
+
+@archives
+def test_a_path_that_is_too_long_for_readers_is_refused(name: str) -> None:
+    data = _tar_of(LONG) if name == "tar" else _zip((LONG, b"", 0))
+    with pytest.raises(RefusedPaths, match="not a legal part name"):
+        ADAPTERS[name].to_body(data)
+
+
+@archives
+def test_an_archive_that_is_damaged_further_on_leaves_no_files(name: str, tmp_path: Path) -> None:
+    if name == "zip":
+        data = _zip(("a", b"first", 0), ("b", b"second " * 9, 0))
+        packed = zlib.compress(b"second " * 9, wbits=-15)
+        damaged = data.replace(packed[:-3], packed[:-4] + b"\0")
+    else:
+        damaged = _tar_of("a")[:512] + _tar("b")[:124] + b"00000001750\0" + _tar("b")[136:512]
+        damaged = damaged[:512] + _with_checksum(damaged[512:])
+    with pytest.raises(DecodeError):
+        ADAPTERS[name].to_body(damaged, into=tmp_path)
+    assert [*tmp_path.iterdir()] == []
+
+
+def _with_checksum(header: bytes) -> bytes:
+    blank = header[:148] + b" " * 8 + header[156:]
+    return blank[:148] + b"%06o\0 " % sum(blank) + blank[156:]
+
+
+def test_what_follows_the_end_of_a_tar_archive_is_a_loss() -> None:
+    read = tar.to_body(_tar("a") + _tar("b"))
+    assert read.value.names() == ["/a"]
+    assert [str(loss) for loss in read.losses] == [
+        "omitted the archive: what follows its end, such as another archive, is not read"
+    ]
+    assert tar.to_body(_tar("a") + bytes(100_000)).losses == ()
+
+
+def test_a_tar_entry_of_a_negative_size_is_refused() -> None:
+    header = tarfile.TarInfo("x")
+    header.pax_headers = {"size": "-1"}
+    with pytest.raises((RefusedPaths, DecodeError)) as caught:
+        tar.to_body(header.tobuf(tarfile.PAX_FORMAT) + bytes(1024))
+    assert "-1 bytes" not in str(caught.value)
 
 
 def test_large_headers_of_tar_are_refused() -> None:

@@ -4,6 +4,7 @@ import binascii
 import contextlib
 import email
 import email.policy
+import io
 import random
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,7 +16,7 @@ from hypothesis import strategies as st
 
 from messagebody import MessageBody, Part
 from messagebody.archives import mime
-from messagebody.errors import DecodeError
+from messagebody.errors import DecodeError, InvalidArgument
 from messagebody.limits import Limits
 
 # Lines that could be taken for headers, delimiters, the ends of content or pieces of it.
@@ -88,6 +89,27 @@ def test_parts_are_those_that_the_library_finds(lines: list[str], end: str) -> N
     assert mine == [*by_the_library(data)]
 
 
+class Trickle(io.BytesIO):
+    """A file that gives a few bytes at a time, as a pipe may."""
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        return super().read(3)
+
+
+@given(MESSAGES, st.sampled_from(["\n", "\r\n"]))
+def test_a_message_is_the_same_in_any_pieces(lines: list[str], end: str) -> None:
+    data = end.join([*lines, ""]).encode("latin-1")
+
+    def outcome(source: Any) -> Any:
+        try:
+            read = mime.to_body(source)
+        except DecodeError as error:
+            return str(error)
+        return read.value, read.losses
+
+    assert outcome(Trickle(data)) == outcome(data)
+
+
 HEAD = b"Content-Type: multipart/mixed; boundary=b\r\n\r\n--b\r\n"
 
 
@@ -158,6 +180,37 @@ def test_limits_hold_for_a_part_and_the_whole(tmp_path: Path) -> None:
         read(b"\r\n" + b"x" * 10, max_bytes=60)
     with pytest.raises(DecodeError, match="more than 2 parts"):
         read(b"\r\n\r\nx\r\n--b\r\n" * 3, limits=Limits(parts=2))
+
+
+@pytest.mark.parametrize(
+    ("part", "why"),
+    [
+        (b"--b\n" * 50_001, "more than 50,000 parts"),
+        (b"--b\n\nx\n" * 50_001, "more than 50,000 parts"),
+        ((b"a:\n" * 200_000 + b"\nx\n--b\n") * 3, "more than 500,000 lines of headers"),
+        (
+            b"Content-Transfer-Encoding: uuencode\n\nbegin 6 x\n" + b"!0\n" * 5_000_001,
+            "more than 5,000,000 lines",
+        ),
+    ],
+    ids=["delimiters", "parts", "headers", "lines"],
+)
+def test_what_would_take_minutes_is_refused(part: bytes, why: str) -> None:
+    with pytest.raises(DecodeError, match=why):
+        read(part)
+
+
+def test_a_body_of_more_parts_than_readers_take_is_not_written() -> None:
+    with pytest.raises(InvalidArgument, match="at most 50,000 parts"):
+        mime.from_body(MessageBody([Part("x")] * 50_001))
+
+
+def test_a_file_name_that_is_too_long_stays_as_metadata() -> None:
+    stated = "x" * 5_000 + ".txt"
+    told = f'Content-Disposition: attachment; filename="{stated}"'.encode()
+    part = read(told + b"\n\nHello!").value[0]
+    assert part.name == "/" + "x" * 96 + ".txt"
+    assert part.metadata == {"filename": stated}
 
 
 @pytest.mark.parametrize("end", [b"\n", b""])

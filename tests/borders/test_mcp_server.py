@@ -34,6 +34,30 @@ def text_of(result: Any) -> str:
     return str(result.content[0].text)
 
 
+def test_members_of_a_message_are_not_for_models() -> None:
+    """Neither the resources nor the tools of a server show the rest of a message."""
+    body = MessageBody([Part("Why?")])
+    body.add('{"user_token": "s3cr3t"}', name="/meta/agents-api.json")
+    body.add('{"user_token": "s3cr3t"}', name="/olympus/envelope.json", content_type="image/png")
+    assert "s3cr3t" not in tool_result(body).model_dump_json()
+    assert "/meta" not in tool_result(body, 500).model_dump_json()
+
+    async def ask() -> None:
+        async with Client(server(body)) as client:
+            found = [each.uri for each in (await client.list_resources()).resources]
+            assert found == ["messagebody:///", "messagebody:///?part=0"]
+            [manifest] = (await client.read_resource("messagebody:///")).contents
+            assert len(json.loads(manifest.text)) == 1
+            for part in ("/meta/agents-api.json", "1", "/olympus/envelope.json", "2"):
+                with pytest.raises(MCPError, match="not for models"):
+                    await client.read_resource(f"messagebody:///?part={part}")
+                assert "not for models" in text_of(
+                    await client.call_tool("read_part", {"part": part})
+                )
+
+    anyio.run(ask)
+
+
 async def walk(client: Any) -> None:
     """What every client does, whatever the transport."""
     assert client.server_info.version == __version__

@@ -14,8 +14,9 @@ import pytest
 
 from messagebody import MessageBody, Part, Resolver, bulk
 from messagebody.bulk import Options, Progress, jobs
-from messagebody.errors import BadInput, InvalidArgument, StoreError
-from messagebody.stores import Bytes
+from messagebody.envelopes import agents_api
+from messagebody.errors import BadInput, InvalidArgument, ObjectNotFound, StoreError
+from messagebody.stores import Bytes, open_store
 from messagebody.stores.directory import FileStore
 from messagebody.stores.s3 import S3Store
 from tests.bulk import functions
@@ -127,6 +128,19 @@ class TestJobs:
         assert {row["error"] for row in found} <= {"UnsafeReference", "PartsFailed"}
         # The text says how to go on.
         assert "Resolver(allow=" in found[0]["problem"]
+
+    def test_members_of_an_envelope_stay_behind(self, tmp_path: Path) -> None:
+        answer = agents_api.build_text("assistant", "4.", {"user_token": "s3cr3t"})
+        (tmp_path / "a.jsonl").write_text(json.dumps(answer) + "\n", encoding="utf-8")
+        how: Any = {"source": "agents-api", "engine": "serial"}
+        for target in ("anthropic", "body"):
+            out = tmp_path / target
+            report = bulk.convert(tmp_path / "a.jsonl", target=target, out=out, **how)
+            made = results(out)
+            assert "4." in json.dumps(made)
+            assert "s3cr3t" not in json.dumps(made)
+            assert ["omitted metadata" in each["text"] for each in report.findings] == [True]
+        assert results(tmp_path / "anthropic")[0]["role"] == "assistant"
 
     def test_convert_there_and_back(self, tmp_path: Path) -> None:
         found = [MessageBody([Part(f"Message {n}")]) for n in range(5)]
@@ -320,9 +334,79 @@ class TestOnce:
         assert again.counts["bad lines"] == 1
         (log / "a.jsonl").write_text(text[: len(text) // 2].rpartition("\n")[0] + "\n", "utf-8")
         (log / "b.jsonl").unlink()
-        job_on("validate", log, tmp_path / "out")
+        again = job_on("validate", log, tmp_path / "out", prune=True)
+        assert again.deleted > 0
         job_on("validate", log, tmp_path / "anew")
         assert tree(tmp_path / "out") == tree(tmp_path / "anew")
+
+    def test_a_file_with_its_old_size_and_time_is_done_again(
+        self, log: Path, tmp_path: Path
+    ) -> None:
+        job_on("validate", log, tmp_path / "out")
+        (log / "a.jsonl").rename(log / "kept")
+        data, status = (log / "kept").read_bytes(), (log / "kept").stat()
+        (log / "a.jsonl").write_bytes(b"{" * len(data))
+        os.utime(log / "a.jsonl", ns=(status.st_atime_ns, status.st_mtime_ns))
+        assert job_on("validate", log, tmp_path / "out").counts["bad lines"] > 0
+
+    def test_shards_that_a_source_lost_are_deleted_and_counted(self, tmp_path: Path) -> None:
+        log = write_log(tmp_path / "a.jsonl", bodies(100))
+        first = bulk.digest(log, out=tmp_path / "out", engine="serial", shard_bytes=10_000)
+        write_log(log, bodies(10))
+        again = bulk.digest(log, out=tmp_path / "out", engine="serial", shard_bytes=10_000)
+        assert first.shards > again.shards == 1
+        assert again.deleted == 2 * (first.shards - 1)
+        assert f"{again.deleted} files of earlier results deleted" in str(again)
+        bulk.digest(log, out=tmp_path / "anew", engine="serial", shard_bytes=10_000)
+        assert tree(tmp_path / "out") == tree(tmp_path / "anew")
+
+    def test_results_of_other_sources_stay(self, tmp_path: Path) -> None:
+        november = write_log(tmp_path / "november.jsonl", bodies(20))
+        december = write_log(tmp_path / "december.jsonl", bodies(30))
+        out = tmp_path / "out"
+        bulk.digest(november, out=out, engine="serial")
+        before = {name: data for name, data in tree(out).items() if "november" in name}
+        report = bulk.digest(december, out=out, engine="serial")
+        assert (report.shards, report.others, report.deleted) == (1, 1, 0)
+        assert "results of 1 shard of other sources stay" in str(report)
+        assert {n: data for n, data in tree(out).items() if "november" in n} == before != {}
+        pruned = bulk.digest(december, out=out, engine="serial", prune=True)
+        assert (pruned.others, pruned.deleted) == (0, 2)
+        bulk.digest(december, out=tmp_path / "anew", engine="serial")
+        assert tree(out) == tree(tmp_path / "anew")
+
+    def test_results_are_not_sources(self, log: Path, tmp_path: Path) -> None:
+        first = bulk.digest(f"{tmp_path}/**/*.jsonl", out=tmp_path / "out", engine="serial")
+        again = bulk.digest(f"{tmp_path}/**/*.jsonl", out=tmp_path / "out", engine="serial")
+        assert again == first
+        within = bulk.digest(tmp_path, out=tmp_path / "within", engine="serial")
+        assert within.counts["messages"] > first.counts["messages"]  # with those of another job
+        with pytest.raises(ObjectNotFound, match="no file of messages"):
+            bulk.digest(tmp_path / "out", out=tmp_path / "out", engine="serial")
+
+    @pytest.mark.parametrize("damage", [b"", b"{", b"[]", b"{}", b"null", b"\xff", b"[" * 10**5])
+    @pytest.mark.parametrize("file", ["records/a.jsonl.00001.json", "job.json"])
+    def test_damaged_records_are_made_again(
+        self, file: str, damage: bytes, log: Path, tmp_path: Path
+    ) -> None:
+        first = job_on("validate", log, tmp_path / "out")
+        before = tree(tmp_path / "out")
+        is_cut = before[file].startswith(damage)
+        (tmp_path / "out" / file).write_bytes(damage)
+        if file == "job.json" and not is_cut:
+            with pytest.raises(InvalidArgument, match="those of another job"):
+                job_on("validate", log, tmp_path / "out")
+            return
+        assert job_on("validate", log, tmp_path / "out") == first
+        assert tree(tmp_path / "out") == before
+
+    def test_a_result_of_the_same_size_is_made_again(self, log: Path, tmp_path: Path) -> None:
+        job_on("validate", log, tmp_path / "out")
+        before = tree(tmp_path / "out")
+        result = tmp_path / "out" / "shards/a.jsonl.00001.jsonl"
+        result.write_bytes(b"x" * result.stat().st_size)
+        job_on("validate", log, tmp_path / "out")
+        assert tree(tmp_path / "out") == before
 
     def test_results_of_another_job_are_left_alone(self, log: Path, tmp_path: Path) -> None:
         job_on("validate", log, tmp_path / "out")
@@ -502,6 +586,38 @@ def test_on_s3(
         if key.startswith("shards/"):
             written = b"".join(store.stream(f"out/{key}"))
             assert written.replace(f"{store.url}/logs".encode(), log.as_uri().encode()) == data
+
+
+@pytest.mark.parametrize("place", ["directory", "s3"])
+@pytest.mark.parametrize("foreign", ["records/2024.csv", "shards/family.jpg", "report.json"])
+def test_a_place_with_files_of_somebody_else_is_refused(
+    foreign: str, place: str, log: Path, tmp_path: Path, request: pytest.FixtureRequest,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    store: Any = FileStore(tmp_path / "out")
+    options = {}
+    if place == "s3":
+        shared: S3Store = request.getfixturevalue("moto_store")
+        for name, value in request.getfixturevalue("moto_server").environment().items():
+            monkeypatch.setenv(name, value)
+        options = {"endpoint_url": shared.filesystem.clients.settings.endpoint_url}
+        store = open_store(f"{shared.url}/place-{len(foreign)}", **options)
+    store.put(foreign, Bytes(b"precious"), content_type="text/plain")
+    with pytest.raises(InvalidArgument, match=f"no results of this package, but '{foreign}'"):
+        bulk.stats(log, out=store.url, engine="serial", storage_options=options)
+    assert [each.key for each in store.iter_objects()] == [foreign]
+    assert b"".join(store.stream(foreign)) == b"precious"
+
+
+def test_files_that_came_into_the_place_later_stay(log: Path, tmp_path: Path) -> None:
+    job_on("validate", log, tmp_path / "out")
+    foreign = {"records/2024.csv": b"1", "records/x.json": b"{}", "shards/family.jpg": b"2"}
+    for name, data in foreign.items():
+        (tmp_path / "out" / name).write_bytes(data)
+    (log / "b.jsonl").unlink()
+    assert job_on("validate", log, tmp_path / "out", prune=True).deleted > 0
+    there = tree(tmp_path / "out")
+    assert {name: there[name] for name in foreign} == foreign
 
 
 def test_a_store_that_others_can_not_open_is_refused(log: Path, moto_store: S3Store) -> None:

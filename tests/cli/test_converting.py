@@ -43,6 +43,40 @@ def test_the_role_comes_along(shell: Shell) -> None:
     assert json.loads(done.out)["role"] == "assistant"
 
 
+ANSWER = {
+    "schema": "agents-api.message", "version": 1, "type": "text", "role": "assistant",
+    "content": "4.", "payload": {}, "metadata": {"user_token": "s3cr3t"}, "id": "m1",
+}  # fmt: skip
+
+
+def test_members_of_an_envelope_stay_behind(shell: Shell) -> None:
+    message = json.dumps(ANSWER).encode()
+    for target in ("anthropic", "openai-chat", "gemini", "langchain"):
+        done = shell("convert", "--from", "agents-api", "--to", target, stdin=message)
+        assert done.code == 0
+        assert "s3cr3t" not in done.out + done.err
+        assert "m1" not in done.out
+        assert f"omitted metadata: {target} has no place for this member" in done.err
+    lines = shell("convert", "--from", "agents-api", "--to", "anthropic", "--lines", stdin=message)
+    assert json.loads(lines.out)["role"] == "assistant"
+    assert "s3cr3t" not in lines.out
+
+
+def test_a_body_keeps_the_rest_only_if_it_is_asked_to(shell: Shell) -> None:
+    message = json.dumps(ANSWER).encode()
+    plain = shell("convert", "--from", "agents-api", stdin=message)
+    assert len(MessageBody.from_json(plain.out)) == 1
+    assert "omitted metadata: " in plain.err
+    assert "--rest part" in plain.err
+    stored = shell("convert", "--from", "agents-api", "--rest", "part", stdin=message)
+    assert stored.err == ""
+    back = shell("convert", "--to", "agents-api", stdin=stored.data)
+    assert json.loads(back.out) == ANSWER
+    packed = zipped.from_body(MessageBody([Part("a", name="/a.txt")])).value
+    refused = shell("convert", "--from", "zip", "--rest", "part", stdin=packed)
+    assert (refused.code, "--rest cannot be used with --from zip" in refused.err) == (2, True)
+
+
 def test_losses_go_where_they_are_wanted(shell: Shell, tmp_path: Path) -> None:
     message = json.dumps(A2A).encode()
     listed = shell("convert", "--to", "anthropic", stdin=message)

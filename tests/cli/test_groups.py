@@ -53,6 +53,24 @@ class TestRegistry:
         assert (refused.code, "made with" in refused.err) == (2, True)
         assert shell("registry", "pairs", "text.json").code == 4  # no file of a registry
 
+    def test_what_is_left_out(self, shell: Shell, agents: str, tmp_path: Path) -> None:
+        """It is named, the others are answered, and the exit code is no yes about all."""
+        card = {"name": "reader", "defaultInputModes": ["audio"], "defaultOutputModes": ["text"]}
+        (tmp_path / agents / "reader.json").write_text(json.dumps(card))
+        odd = shell("registry", "who", agents, "--takes", "teller")
+        assert (odd.code, odd.out) == (0, "reader\n")
+        assert "reader.json/defaultInputModes/0: the mode 'audio' is no content type" in odd.err
+        (tmp_path / agents / "bad.json").write_text(json.dumps({**card, "defaultInputModes": [1]}))
+        for arguments in (["pairs", agents], ["add", "agents.db", agents]):
+            done = shell("registry", *arguments)
+            assert (done.code, "bad.json/defaultInputModes/0" in done.err) == (2, True)
+        assert shell("registry", "pairs", "agents.db").code == 0
+        none = shell("registry", "route", agents, "reader", "teller")
+        assert (none.code, "bad.json" in none.err) == (1, True)
+        alone = shell("registry", "add", "agents.db", f"{agents}/reader.json")
+        assert (alone.code, "reader.json/defaultInputModes/0" in alone.err) == (0, True)
+        assert shell("registry", "add", "agents.db", f"{agents}/bad.json").code == 2
+
     def test_proofs(self, shell: Shell, agents: str, tmp_path: Path) -> None:
         shell("registry", "add", "agents.db", agents)
         unproved = shell("registry", "verify", "agents.db")

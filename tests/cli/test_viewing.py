@@ -73,7 +73,11 @@ def test_view_reads_references_only_when_it_is_told(tmp_path: Path, body: Messag
     (tmp_path / "store" / "far").write_text("far away")
     body.add(url=(tmp_path / "store" / "far").as_uri(), content_type="text/plain", name="/far")
     body.save("message.json")
-    for arguments, is_read in (([], False), (["--fetch"], False), (["--allow", "store"], True)):
+    for arguments, is_read in (
+        ([], False),
+        (["--public-https"], False),
+        (["--allow", "store"], True),
+    ):
         assert run(["view", "message.json", "-o", "a.html", *arguments]) == 0
         assert ("far away" in Path("a.html").read_text("utf-8")) is is_read
 

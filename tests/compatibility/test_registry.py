@@ -17,7 +17,7 @@ from messagebody.solver.decision import Decision
 from tests.compatibility import generators
 from tests.compatibility.test_inclusion import schema
 
-UNKNOWN = "bad.json: agent 'bad': unknown members"
+UNKNOWN = "agent 'bad': unknown members"
 KNOWN = "an agent has description, input, interrupts, name, notifications, output"
 TEXT = schema((None, "text/plain", True))
 ANY_TEXT = schema((None, "text/*", True))
@@ -223,7 +223,7 @@ class TestFiles:
         return directory
 
     def test_agents_and_cards(self, tmp_path: Path) -> None:
-        """Own files, lists of agents, and A2A cards, whose modes are unnamed parts."""
+        """Own files, lists of agents, and A2A cards."""
         card = {
             "name": "painter",
             "description": "paints",
@@ -240,51 +240,46 @@ class TestFiles:
         )
         registry = Registry.from_directory(tmp_path)
         assert list(registry) == ["painter", "x", "y", "viewer"]
-        assert registry["painter"].input == schema((None, "text/plain"))
-        assert registry["painter"].output == schema((None, "image/png"), (None, "image/svg+xml"))
-        assert "viewer" in registry.takers("painter")
+        assert registry["painter"].input == schema((None, "text/plain"), ("/**", "text/plain"))
+        assert registry["painter"].output == schema(
+            (None, "image/png"), ("/**", "image/png"),
+            (None, "image/svg+xml"), ("/**", "image/svg+xml"),
+        )  # fmt: skip
+        assert registry.takers("x") == ["painter", "x", "y", "viewer"]
+        assert registry.findings == registry["painter"].findings == ()
 
     @pytest.mark.parametrize(
         ("data", "problem"),
         [
-            ([1], "bad.json: an agent is an object, got 1 (int)"),
+            ([1], "bad.json/0: an agent is an object, got 1 (int)"),
             ({"name": 3}, "bad.json: an agent's name is text, got 3 (int)"),
             ({"name": "/a"}, "bad.json: agent '/a': an agent has an input, an output or both"),
             ({"inputs": []}, "bad.json: agent 'bad': unknown members"),
-            ([{"contentType": "text/*"}], f"{UNKNOWN} 'contentType'; {KNOWN}; this is a part of a"),
-            ([{"content": "x"}], f"{UNKNOWN} 'content'; {KNOWN}; this is a part of a body"),
+            (
+                [{"contentType": "text/*"}],
+                f"bad.json/0: {UNKNOWN} 'contentType'; {KNOWN}; this is a part of a",
+            ),
+            (
+                [{"content": "x"}],
+                f"bad.json/0: {UNKNOWN} 'content'; {KNOWN}; this is a part of a body",
+            ),
             ({"input": [{"name": "x"}]}, "bad.json: agent 'bad': schema part 0: "),
             (
                 {"defaultInputModes": "text/plain"},
-                "bad.json: agent 'bad': defaultInputModes is a list of content types",
+                "bad.json/defaultInputModes: agent 'bad': /defaultInputModes: expected a list",
             ),
-            ({"defaultInputModes": [1]}, "bad.json: agent 'bad': defaultInputModes holds content"),
-            ({"defaultInputModes": ["text"]}, "bad.json: agent 'bad': pattern 'text': "),
+            (
+                {"defaultInputModes": [1]},
+                "bad.json/defaultInputModes/0: agent 'bad': /defaultInputModes/0: a mode is text",
+            ),
         ],
     )
     def test_what_is_no_agent(self, tmp_path: Path, data: object, problem: str) -> None:
-        """The error names the file, the agent and what is wrong."""
-        self.write(tmp_path, bad=data)
-        with pytest.raises(InvalidSchema) as caught:
-            list(read_agents(tmp_path))
-        assert str(caught.value).startswith(problem)
-
-    def test_acp_manifests(self, tmp_path: Path) -> None:
-        """Content types of a manifest are unnamed parts; what else it says is left aside."""
-        manifest = {
-            "name": "translator",
-            "description": "translates",
-            "input_content_types": ["text/plain", "application/json"],
-            "output_content_types": ["text/plain; charset=utf-8", "*/*"],
-            "metadata": {"framework": "own", "capabilities": []},
-        }
-        self.write(tmp_path, manifest=manifest)
-        (agent,) = read_agents(tmp_path)
-        assert agent.name == "translator"
-        assert agent.input == schema((None, "text/plain"), (None, "application/json"))
-        assert agent.output == schema((None, "text/plain"), (None, "*/*"))
-        with pytest.raises(InvalidSchema, match="input_content_types is a list of content types"):
-            Agent.from_dict({**manifest, "input_content_types": "text/plain"})
+        """The finding names the file, the agent and what is wrong."""
+        self.write(tmp_path, bad=data, good={"input": []})
+        found = read_agents(tmp_path)
+        assert [agent.name for agent in found] == ["good"]
+        assert [str(finding).startswith(problem) for finding in found.findings] == [True]
 
     def test_notifications_and_interrupts(self) -> None:
         """What an agent sends before it answers has schemas of its own."""
@@ -300,8 +295,9 @@ class TestFiles:
     def test_no_json(self, tmp_path: Path) -> None:
         """A broken file is named."""
         (tmp_path / "bad.json").write_text("{")
-        with pytest.raises(InvalidSchema, match=r"^bad\.json: "):
-            list(read_agents(tmp_path))
+        registry = Registry.from_directory(tmp_path)
+        assert (len(registry), len(registry.findings)) == (0, 1)
+        assert registry.findings[0].place == "bad.json"
 
 
 POOL = [

@@ -51,7 +51,7 @@ class TestSentient:
         message = self.build(text("Look!")).or_raise()
         assert message["output"]["content"] == "Look!"
         assert sentient.is_valid(message)
-        assert sentient.to_body(message).or_raise()[0] == Part("Look!")
+        assert sentient.to_body(message, rest="part").or_raise()[0] == Part("Look!")
 
     @pytest.mark.parametrize("value", [["a", "b"], {"a": {"b": None}}, [], {}])
     def test_a_json_value_is_the_output(self, value: Any) -> None:
@@ -65,7 +65,7 @@ class TestSentient:
         body = MessageBody([Part(data, content_type="application/json")])
         message = self.build(body).value
         assert "messagebody" in message["output"]["content"]
-        assert sentient.to_body(message).or_raise()[0] == body[0]
+        assert sentient.to_body(message, rest="part").or_raise()[0] == body[0]
 
     def test_references_become_resources(self) -> None:
         again = VIDEO.evolve(name="/again.mp4")
@@ -102,12 +102,14 @@ class TestSentient:
         body = MessageBody([Part("See"), VIDEO])
         message = self.build(body).or_raise()
         for given_ in (message, json.dumps(message)):
-            back = sentient.to_body(given_).or_raise()
+            back = sentient.to_body(given_, rest="part").or_raise()
             assert [part for part in back if "entient" not in (part.name or "")] == [*body]
             assert json.loads(_text(sentient.from_body(back).or_raise())) == message
 
     def test_a_reference_added_later_is_listed_later(self) -> None:
-        back = sentient.to_body(self.build(MessageBody([Part("a"), VIDEO])).value).value
+        back = sentient.to_body(
+            self.build(MessageBody([Part("a"), VIDEO])).value, rest="part"
+        ).value
         back.add(url="https://e.com/b.mp4", name="/b.mp4")
         again = sentient.from_body(back).or_raise()
         assert isinstance(again, dict)
@@ -169,7 +171,7 @@ class TestSentient:
         message, losses = self.build(body)
         assert all("does not see it" in loss.why for loss in losses)
         assert not any(f.severity is Severity.ERROR for f in sentient.iter_findings(message))
-        back = [*sentient.to_body(message).value]
+        back = [*sentient.to_body(message, rest="part").value]
         assert all(part in back for part in body)
 
 
@@ -179,12 +181,12 @@ class TestOlympus:
         assert envelope["protocol_message"]["payload"] == {"task": "Fix it"}
         assert olympus.is_valid(envelope, strict=True)
         assert [*olympus.iter_boundary_findings(envelope)] == []
-        assert olympus.to_body(envelope).or_raise()[0] == task()[0]
+        assert olympus.to_body(envelope, rest="part").or_raise()[0] == task()[0]
 
     def test_a_text_is_read_without_the_toolkit(self) -> None:
         envelope = ordered(text("Fix it")).or_raise()
         assert envelope["protocol_message"]["payload"]["text"] == "Fix it"
-        assert olympus.to_body(envelope).or_raise()[0] == Part("Fix it")
+        assert olympus.to_body(envelope, rest="part").or_raise()[0] == Part("Fix it")
 
     def test_references_become_attachments(self) -> None:
         envelope, losses = ordered(MessageBody([Part("See"), VIDEO]))
@@ -192,7 +194,7 @@ class TestOlympus:
         assert envelope["context_attachments"] == [attachment]
         assert olympus.is_valid(envelope)
         assert [loss.where for loss in losses] == ["/context_attachments/0/path"]
-        back = olympus.to_body(envelope).or_raise()
+        back = olympus.to_body(envelope, rest="part").or_raise()
         assert [part.name for part in back] == [None, "/talk.mp4", "/meta/olympus.json"]
         assert olympus.from_body(back).or_raise() == envelope
         result, _ = ordered(MessageBody([VIDEO]), message_type="RESULT")
@@ -248,7 +250,7 @@ class TestOlympus:
     def test_any_body_is_valid_and_comes_back(self, body: MessageBody) -> None:
         envelope, _ = ordered(body)
         assert olympus.is_valid(envelope)
-        back = [*olympus.to_body(envelope).value]
+        back = [*olympus.to_body(envelope, rest="part").value]
         assert all(part in back for part in body)
 
 

@@ -183,7 +183,7 @@ AGENTS_API: dict[str, Reader] = {
     "validate": agents_api.validate,
     "detect": agents_api.detect,
     "to_wire": agents_api.to_wire,
-    "to_body": lambda value: told(agents_api.to_body(value)),
+    "to_body": lambda value: told(agents_api.to_body(value, rest="part")),
 }
 RESULTS: dict[str, Reader] = {
     "result": agents_api.normalize_conversation_result,
@@ -193,7 +193,7 @@ CHATS: dict[str, Reader] = {
     "findings": listed(channel.iter_findings),
     "validate": channel.validate,
     "detect": channel.detect,
-    "to_body": lambda value: told(channel.to_body(value)),
+    "to_body": lambda value: told(channel.to_body(value, rest="part")),
     "replies": channel.extract_replies,
     "lenient replies": lambda value: channel.extract_replies(value, lenient=True),
     "task": channel.jsonrpc_task,
@@ -218,7 +218,7 @@ ENVELOPES: dict[str, Reader] = {
     "sign": lambda value: [olympus.sign(value, SECRET, profile=p) for p in olympus.Profile],
     "verify": signatures,
     "detect": olympus.detect,
-    "to_body": lambda value: told(olympus.to_body(value)),
+    "to_body": lambda value: told(olympus.to_body(value, rest="part")),
 }
 STEPS: dict[str, Reader] = {
     "findings": lambda value: listed(sentient.iter_findings)([SENTIENT, value, SENTIENT]),
@@ -229,7 +229,7 @@ STEPS: dict[str, Reader] = {
     "entry": lambda value: sentient.audit_entry(value, error_line=True, plain_lists=True),
     "graph": lambda value: sentient.chain_graph([SENTIENT, value]).to_dot(),
     "detect": sentient.detect,
-    "to_body": lambda value: told(sentient.to_body(value)),
+    "to_body": lambda value: told(sentient.to_body(value, rest="part")),
 }
 GROUPS: list[tuple[str, dict[str, Any], dict[str, Reader]]] = [
     ("envelope", ENVELOPE, AGENTS_API),
@@ -305,7 +305,7 @@ TEXTS = {
 @pytest.mark.parametrize("name", ["agents-api", "channel", "olympus", "sentient"])
 def test_text_that_is_no_strict_json_makes_no_body(name: str, text: Any) -> None:
     with pytest.raises(EnvelopeError):
-        adapter(name).to_body(text)
+        adapter(name).to_body(text, rest="part")
 
 
 @pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS)
@@ -336,7 +336,7 @@ class TestSidecars:
     def test_anything_anywhere(self, name: str, sidecar: str, hostile: str) -> None:
         message = MESSAGES[name]
         received = json.dumps(message) if "/meta/" not in sidecar else message
-        body = adapter(name).to_body(received).value
+        body = adapter(name).to_body(received, rest="part").value
         value = body[sidecar].read_json()
         for path in places(value):
             try:
@@ -394,7 +394,7 @@ def test_a_hundred_levels_pass_and_no_more(levels: int) -> None:
         lambda m: olympus.sign(m, SECRET),
         lambda m: olympus.sign(json.dumps(m), SECRET),
         olympus.to_body,
-        lambda m: olympus.to_body(json.dumps(m)),
+        lambda m: olympus.to_body(json.dumps(m), rest="part"),
         lambda m: sentient.forward({**SENTIENT, **m}),
     ]
     for read in readers:

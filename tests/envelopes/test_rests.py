@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 
-from messagebody import MessageBody, Part
+from messagebody import MessageBody, MessageBodySchema, Part
 from messagebody.envelopes import agents_api
 from messagebody.errors import EnvelopeError
 from messagebody.formats import adapter
@@ -44,12 +44,23 @@ def test_a_message_comes_back(name: str, message: Any) -> None:
 
 
 @every
-def test_it_is_the_part_of_the_default(name: str, message: Any) -> None:
+def test_it_is_the_part_of_a_stored_body(name: str, message: Any) -> None:
     format_, body, rest = beside(name, message)
-    default = format_.to_body(message)
-    (part,) = [each for each in default.value if each.name == f"/meta/{name}.json"]
-    assert (default.rest, rest["sidecar"]) == (None, part.read_json())
-    assert [*body] == [each for each in default.value if each != part]
+    stored = format_.to_body(message, rest="part")
+    (part,) = [each for each in stored.value if each.name == f"/meta/{name}.json"]
+    assert (stored.rest, rest["sidecar"]) == (None, part.read_json())
+    assert [*body] == [each for each in stored.value if each != part]
+
+
+@every
+def test_it_is_beside_the_body_by_default(name: str, message: Any) -> None:
+    """So a converted message keeps a plain schema."""
+    format_, body, rest = beside(name, message)
+    made = format_.to_body(message)
+    assert (made.value, made.rest) == (body, rest)
+    named = "/{attachments,sources,storage,derived}/**"
+    plain = [{"contentType": "*/*"}, {"name": named, "contentType": "*/*"}]
+    MessageBodySchema(plain).validate(made.value)
 
 
 @every
@@ -57,7 +68,7 @@ def test_an_edited_part_is_not_hidden(name: str, message: Any) -> None:
     format_, body, rest = beside(name, message)
     edited = body[0].read_text().replace("Hello", "Good day").replace("task", "order")
     body[0] = body[0].evolve(content=edited)
-    whole = format_.to_body(message).value
+    whole = format_.to_body(message, rest="part").value
     whole[0] = body[0]
     assert outcome(format_, body, rest=rest) == outcome(format_, whole) != message
 

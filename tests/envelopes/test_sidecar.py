@@ -106,7 +106,7 @@ class TestRoundTrips:
         self, format_: Any, example: Any, place: Any, data: st.DataObject
     ) -> None:
         value = data.draw(mutated(example))
-        body = MessageBody.from_json(format_.to_body(value).or_raise().to_json())
+        body = MessageBody.from_json(format_.to_body(value, rest="part").or_raise().to_json())
         assert same(format_.from_body(body).or_raise(), value)
 
     @settings(max_examples=examples(150))
@@ -121,7 +121,7 @@ class TestRoundTrips:
             ensure_ascii=data.draw(st.booleans()),
         )
         for given_ in (text, text.encode()):
-            body = MessageBody.from_json(format_.to_body(given_).or_raise().to_json())
+            body = MessageBody.from_json(format_.to_body(given_, rest="part").or_raise().to_json())
             assert format_.from_body(body).or_raise() == text
 
     @settings(max_examples=examples(100))
@@ -131,7 +131,7 @@ class TestRoundTrips:
     ) -> None:
         value = format_.from_body(body, header=example).value
         for message in (value, json.dumps(value)):
-            back = format_.to_body(message).or_raise()
+            back = format_.to_body(message, rest="part").or_raise()
             sidecars = {"/meta", "/olympus", "/sentient", "/sources", "/storage", "/derived"}
             own = [p for p in back if not (p.name and "/" + p.name.split("/")[1] in sidecars)]
             if {"/" + n.split("/")[1] for n in body.names()}.isdisjoint(sidecars):
@@ -145,7 +145,9 @@ class TestRoundTrips:
         absent = copy.deepcopy(example)
         del absent[place[0]][place[1]]
         for value in (absent, with_content(example, place, content)):
-            assert same(format_.from_body(format_.to_body(value).value).or_raise(), value)
+            assert same(
+                format_.from_body(format_.to_body(value, rest="part").value).or_raise(), value
+            )
 
 
 def dumped(value: Any) -> str:
@@ -155,7 +157,7 @@ def dumped(value: Any) -> str:
 @by_format
 class TestViews:
     def received(self, format_: Any, example: Any) -> MessageBody:
-        return format_.to_body(json.dumps(example)).or_raise()  # type: ignore[no-any-return]
+        return format_.to_body(json.dumps(example), rest="part").or_raise()  # type: ignore[no-any-return]
 
     def test_edited_content_is_a_conflict(self, format_: Any, example: Any, place: Any) -> None:
         body = self.received(format_, example)
@@ -203,7 +205,7 @@ class TestViews:
         assert format_.from_body(bound).or_raise() == json.dumps(example)
 
     def test_parsed_messages_can_be_edited(self, format_: Any, example: Any, place: Any) -> None:
-        body = format_.to_body(example).or_raise()
+        body = format_.to_body(example, rest="part").or_raise()
         body[0] = Part('{"new": 1}', content_type="application/json")
         body.add("left over")
         value, losses = format_.from_body(body)
@@ -211,14 +213,14 @@ class TestViews:
         assert [loss.kind for loss in losses] == ["omitted"]
 
     def test_content_that_is_gone_is_absent(self, format_: Any, example: Any, place: Any) -> None:
-        body = format_.to_body(example).or_raise()
+        body = format_.to_body(example, rest="part").or_raise()
         del body[0]
         assert place[1] not in format_.from_body(body).or_raise()[place[0]]
 
     def test_edited_carried_parts_go_along(self, format_: Any, example: Any, place: Any) -> None:
         carried = MessageBody([Part("Hello"), Part("x", name="/a.txt")])
         value = format_.from_body(carried, header=example).value
-        body = format_.to_body(value).or_raise()
+        body = format_.to_body(value, rest="part").or_raise()
         body["/a.txt"] = "y"
         body.add("More")
         again = format_.from_body(body).or_raise()[place[0]][place[1]]["messagebody"]
@@ -252,7 +254,7 @@ class TestViews:
         self, format_: Any, example: Any, place: Any, parts_: Any
     ) -> None:
         value = with_content(example, place, {"messagebody": parts_})
-        body = format_.to_body(value).or_raise()
+        body = format_.to_body(value, rest="part").or_raise()
         if parts_[0] in (7, "n") or "name" not in parts_[0] or "meta" not in parts_[0]["name"]:
             assert body[0].read_json() == {"messagebody": parts_}
         assert same(format_.from_body(body).or_raise(), value)
@@ -266,11 +268,15 @@ class TestViews:
             header=example,
         ).value
         linked = with_content(listed, place, {"any": "thing"})
-        (name,) = [p.name for p in format_.to_body(linked).value if p.url == "s3://plans/42.md"]
+        (name,) = [
+            p.name
+            for p in format_.to_body(linked, rest="part").value
+            if p.url == "s3://plans/42.md"
+        ]
         clashing = MessageBody([Part("mine", name=name), Part("y", name="/y")])
         carried = format_.from_body(clashing, header=example).value
         message = with_content(linked, place, carried[place[0]][place[1]])
-        body = format_.to_body(message).or_raise()
+        body = format_.to_body(message, rest="part").or_raise()
         assert body[name].url == "s3://plans/42.md"
         assert body[0].read_json() == message[place[0]][place[1]]
         assert same(format_.from_body(body).or_raise(), message)
@@ -282,7 +288,7 @@ class TestViews:
         self, format_: Any, example: Any, place: Any, bad: Any
     ) -> None:
         with pytest.raises(EnvelopeError):
-            format_.to_body(bad)
+            format_.to_body(bad, rest="part")
 
     def test_registry_knows_it(self, format_: Any, example: Any, place: Any) -> None:
         adapter = base.adapter(format_.__name__.rpartition(".")[2])
@@ -299,11 +305,11 @@ class TestOlympus:
         return {**ENVELOPE, "context_attachments": [{**base, **attachment}]}
 
     def test_paths_stay_data(self) -> None:
-        body = olympus.to_body(json.dumps(self.envelope())).or_raise()
+        body = olympus.to_body(json.dumps(self.envelope()), rest="part").or_raise()
         assert body.names() == ["/olympus/envelope.json"]
 
     def test_urls_become_references_with_their_digest(self) -> None:
-        body = olympus.to_body(self.envelope(path="s3://plans/42.md")).or_raise()
+        body = olympus.to_body(self.envelope(path="s3://plans/42.md"), rest="part").or_raise()
         part = body["/attachments/1/42.md"]
         assert part.url == "s3://plans/42.md"
         assert part.digest == self.envelope()["context_attachments"][0]["hash"]
@@ -312,7 +318,7 @@ class TestOlympus:
     def test_edited_reference_is_a_conflict(self) -> None:
         for message in (self.envelope(path="s3://plans/42.md"),
                         json.dumps(self.envelope(path="s3://plans/42.md"))):  # fmt: skip
-            body = olympus.to_body(message).or_raise()
+            body = olympus.to_body(message, rest="part").or_raise()
             name = "/attachments/1/42.md"
             metadata = body[name].metadata
             position = [part.name for part in body].index(name)
@@ -322,17 +328,19 @@ class TestOlympus:
 
     def test_files_lie_under_positional_names(self) -> None:
         files = {".artifacts/plans/42 (new).md": PLAN}
-        body = olympus.to_body(self.envelope(), files=files).or_raise()
+        body = olympus.to_body(self.envelope(), files=files, rest="part").or_raise()
         assert body["/attachments/1/42_new.md"].read_bytes() == PLAN
         assert same(olympus.from_body(body).or_raise(), self.envelope())
 
     def test_a_file_with_another_hash_is_refused(self) -> None:
         with pytest.raises(DigestMismatch, match="plans/42"):
-            olympus.to_body(self.envelope(), files={".artifacts/plans/42 (new).md": b"other"})
+            olympus.to_body(
+                self.envelope(), files={".artifacts/plans/42 (new).md": b"other"}, rest="part"
+            )
 
     def test_edited_file_is_a_conflict(self) -> None:
         files = {".artifacts/plans/42 (new).md": PLAN}
-        body = olympus.to_body(json.dumps(self.envelope()), files=files).or_raise()
+        body = olympus.to_body(json.dumps(self.envelope()), files=files, rest="part").or_raise()
         body["/attachments/1/42_new.md"] = "another plan"
         with pytest.raises(EnvelopeError, match=r"/attachments/1/42_new\.md"):
             olympus.from_body(body)
@@ -340,7 +348,9 @@ class TestOlympus:
     @pytest.mark.parametrize("declared", [None, "sha256:XYZ"])
     def test_file_nobody_vouches_for_is_a_loss(self, declared: str | None) -> None:
         value = self.envelope(hash=declared)
-        body = olympus.to_body(value, files={".artifacts/plans/42 (new).md": PLAN}).or_raise()
+        body = olympus.to_body(
+            value, files={".artifacts/plans/42 (new).md": PLAN}, rest="part"
+        ).or_raise()
         (loss,) = olympus.from_body(body).losses
         assert (loss.kind, loss.where) == ("downgraded", "/attachments/1/42_new.md")
 
@@ -348,10 +358,12 @@ class TestOlympus:
         odd: Any
         for odd in (7, [7], [{"path": 7}], [{"path": None, "hash": 7}], {}):
             value = {**ENVELOPE, "context_attachments": odd}
-            assert same(olympus.from_body(olympus.to_body(value).value).or_raise(), value)
+            assert same(
+                olympus.from_body(olympus.to_body(value, rest="part").value).or_raise(), value
+            )
 
     def test_payload_replaced_by_text_is_refused(self) -> None:
-        body = olympus.to_body(ENVELOPE).or_raise()
+        body = olympus.to_body(ENVELOPE, rest="part").or_raise()
         body[0] = Part("Do it")
         with pytest.raises(DecodeError):
             olympus.from_body(body)
@@ -359,7 +371,9 @@ class TestOlympus:
     def test_received_offloaded_queried_and_back_with_its_signature(self, tmp_path: Path) -> None:
         """The whole way of an envelope: signature, attachments to a store, and home again."""
         text = json.dumps(olympus.signed(self.envelope(), SECRET), indent=2)
-        body = olympus.to_body(text, files={".artifacts/plans/42 (new).md": PLAN}).or_raise()
+        body = olympus.to_body(
+            text, files={".artifacts/plans/42 (new).md": PLAN}, rest="part"
+        ).or_raise()
         store = f"file://{tmp_path}"
         away = offload(body, store, names="/attachments/**", unnamed=False, threshold=1)
         sent = MessageBody.from_json(away.to_json())
@@ -389,7 +403,7 @@ class TestSentient:
         message["resources"]["source_refs"][0]["url"] = "https://example.com/talk.mp4"
         text = json.dumps(message, indent=1)
         store = f"file://{tmp_path}"
-        away = offload(sentient.to_body(text).or_raise(), store, threshold=1)
+        away = offload(sentient.to_body(text, rest="part").or_raise(), store, threshold=1)
         sent = MessageBody.from_json(away.to_json())
         assert all(part.is_reference for part in sent)
         (talk,) = sent.list("/sources/*/*", content_type="video/*")
@@ -408,7 +422,7 @@ class TestSentient:
         assert sentient.forward(str(home)).received == text.encode()
 
     def test_resources_become_positional_references(self) -> None:
-        body = sentient.to_body(MESSAGE).or_raise()
+        body = sentient.to_body(MESSAGE, rest="part").or_raise()
         urls = {part.name: part.url for part in body if part.is_reference}
         assert urls == {
             "/sources/1/watch": "https://www.youtube.com/watch?v=abc123",
@@ -418,7 +432,7 @@ class TestSentient:
         assert (body["/storage/1/store_1.mp4"].metadata or {})["ref_id"] == "store_1"
 
     def test_pending_resources_make_no_part(self) -> None:
-        body = sentient.to_body(MESSAGES["ex1"][0]).or_raise()
+        body = sentient.to_body(MESSAGES["ex1"][0], rest="part").or_raise()
         assert body.list("/storage/**") == []
 
     @pytest.mark.parametrize(
@@ -433,20 +447,20 @@ class TestSentient:
     def test_kinds_are_no_content_types(self, stated: Any, content_type: str) -> None:
         message = copy.deepcopy(MESSAGE)
         message["resources"]["storage_refs"][0]["media_type"] = stated
-        part = sentient.to_body(message).or_raise()["/storage/1/store_1.mp4"]
+        part = sentient.to_body(message, rest="part").or_raise()["/storage/1/store_1.mp4"]
         assert part.content_type == content_type
 
     @pytest.mark.parametrize("url", ["C:/v, 1.mp4", "/srv/v.mp4", "v.mp4", "", None, 7])
     def test_paths_never_become_urls(self, url: Any) -> None:
         message = copy.deepcopy(MESSAGE)
         message["resources"]["source_refs"][0]["url"] = url
-        body = sentient.to_body(message).or_raise()
+        body = sentient.to_body(message, rest="part").or_raise()
         assert body.list("/sources/**") == []
         assert same(sentient.from_body(body).or_raise(), message)
 
     def test_text_is_text(self) -> None:
         message = with_content(MESSAGE, ("output", "content"), "Done.")
-        body = sentient.to_body(message).or_raise()
+        body = sentient.to_body(message, rest="part").or_raise()
         assert (body[0].content_type, body.read_text()) == ("text/plain", "Done.")
         body[0] = Part("**Done.**", content_type="text/markdown")
         content = sentient.from_body(body).or_raise()["output"]["content"]  # type: ignore[index]

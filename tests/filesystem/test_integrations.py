@@ -2,6 +2,9 @@
 
 import io
 import json
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +24,7 @@ from fsspec.implementations.asyn_wrapper import AsyncFileSystemWrapper
 from PIL import Image
 from pyarrow import dataset, parquet
 
-from messagebody import MessageBody, Resolver
+from messagebody import MessageBody, Part, Resolver
 from messagebody.samples import sample
 
 # 91 days of rides and rain: the rows of a real file, not three made up for the test.
@@ -84,6 +87,14 @@ class TestPandas:
         assert len(body.list("/p/kind_3Dtrue/*")) == 1
         again = pd.read_parquet("messagebody:///p", storage_options=options)
         assert (again["rides"].sum(), again["kind"].nunique()) == (TOTAL, 2)
+
+    def test_columns_that_look_like_quoted_names(self) -> None:
+        options = {"body": MessageBody(), "quoted_names": True}
+        frame = pd.DataFrame({"year_2024": ["a_20", "a "], "rides": [1, 2]})
+        frame.to_parquet("messagebody:///p", partition_cols=["year_2024"], storage_options=options)
+        again = pd.read_parquet("messagebody:///p", storage_options=options)
+        found = again.astype({"year_2024": str}).sort_values("rides").reset_index(drop=True)
+        assert found[["year_2024", "rides"]].to_dict() == frame.to_dict()
 
     def test_written_through_to_a_store(self, body: MessageBody, tmp_path: Path) -> None:
         fs = body.filesystem(
@@ -191,6 +202,71 @@ class TestDuckDB:
         assert body.names() == ["/data/rides.csv", "/charts/rides.png", "/rides.db"]
 
 
+@pytest.fixture
+def database(tmp_path: Path) -> bytes:
+    """A database of DuckDB with one empty table."""
+    with duckdb.connect(tmp_path / "made.db") as connection:
+        connection.sql("CREATE TABLE rides (n INT)")
+    return (tmp_path / "made.db").read_bytes()
+
+
+class TestDuckDBsLog:
+    """What was committed is in the message, though the database is open still."""
+
+    def rides(self, body: MessageBody, tmp_path: Path) -> int:
+        """Count by DuckDB's own files, as a reader of the message would."""
+        copy = tmp_path / "copy"
+        body.fs.get("/", str(copy), recursive=True)
+        with duckdb.connect(copy / "rides.db") as connection:
+            (found,) = connection.sql("SELECT count(*) FROM rides").fetchall()
+        shutil.rmtree(copy)
+        return int(found[0])
+
+    def test_it_is_kept(self, database: bytes, tmp_path: Path) -> None:
+        body = MessageBody([Part(database, name="/rides.db")])
+        with duckdb.connect() as connection:
+            connection.register_filesystem(body.fs)
+            connection.sql("ATTACH 'messagebody:///rides.db' AS d")
+            for expected in (1000, 2000):
+                connection.sql("INSERT INTO d.rides SELECT range FROM range(1000)")
+                assert body.fs.isfile("/rides.db.wal")
+                assert self.rides(body, tmp_path) == expected
+            connection.sql("DETACH d")
+        assert body.names() == ["/rides.db"]
+        assert self.rides(body, tmp_path) == 2000
+
+    def test_it_goes_on_where_another_one_ended(self, database: bytes, tmp_path: Path) -> None:
+        body = MessageBody([Part(database, name="/rides.db")])
+        connections = []
+        for expected in (1000, 2000, 3000):
+            body = MessageBody.from_json(body.to_json())  # in the middle of the work
+            connections.append(duckdb.connect())
+            # DuckDB knows open databases by their URLs.
+            connections[-1].register_filesystem(body.filesystem(protocol=f"b{expected}"))
+            connections[-1].sql(f"ATTACH 'b{expected}:///rides.db' AS d")
+            connections[-1].sql("INSERT INTO d.rides SELECT range FROM range(1000)")
+            assert self.rides(body, tmp_path) == expected
+        for connection in connections:
+            connection.close()
+
+    def test_a_program_may_die(self, database: bytes, document: Path, tmp_path: Path) -> None:
+        document.write_bytes(MessageBody([Part(database, name="/rides.db")]).to_json_bytes())
+        program = """
+import duckdb, os, sys
+from messagebody.filesystem import MessageBodyFileSystem
+connection = duckdb.connect()
+connection.register_filesystem(MessageBodyFileSystem(fo=sys.argv[1], autosave=True))
+connection.sql("ATTACH 'messagebody:///rides.db' AS d")
+connection.sql("INSERT INTO d.rides SELECT range FROM range(1000)")
+os._exit(0)
+"""
+        subprocess.run([sys.executable, "-c", program, document], check=True, timeout=60)
+        assert self.rides(MessageBody.from_json(document.read_bytes()), tmp_path) == 1000
+        ending = program.replace("os._exit(0)", "")
+        subprocess.run([sys.executable, "-c", ending, document], check=True, timeout=60)
+        assert self.rides(MessageBody.from_json(document.read_bytes()), tmp_path) == 2000
+
+
 def test_polars_both_ways(body: MessageBody) -> None:
     with body.fs.open("/data/rides.csv") as file:
         frame = pl.read_csv(file)
@@ -201,12 +277,18 @@ def test_polars_both_ways(body: MessageBody) -> None:
         assert pl.read_parquet(file).equals(frame)
 
 
-def zarr_store(body: MessageBody, path: str) -> Any:
-    filesystem = AsyncFileSystemWrapper(body.fs, asynchronous=True)
+def zarr_store(body: MessageBody, path: str, **options: Any) -> Any:
+    filesystem = AsyncFileSystemWrapper(body.filesystem(**options), asynchronous=True)
     return zarr.storage.FsspecStore(filesystem, path=path)
 
 
 class TestZarr:
+    def test_arrays_whose_names_look_quoted(self) -> None:
+        root = zarr.create_group(zarr_store(MessageBody(), "/g", quoted_names=True))
+        for name in ("t_2030", "t 30"):
+            root.create_array(name, shape=(2,), dtype="u1")
+        assert sorted(root.array_keys()) == ["t 30", "t_2030"]
+
     def test_an_array_in_chunks(self, body: MessageBody) -> None:
         values = np.asarray(Image.open(io.BytesIO(sample("chart.png"))).convert("L"))
         store = zarr_store(body, "/chart")

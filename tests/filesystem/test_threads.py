@@ -218,10 +218,10 @@ def test_a_file_is_described_while_another_thread_closes_it(
         return found
 
     fs = MessageBody([Part(b"x", name="/log")]).fs
-    real = fs._writer_at
-    file = fs.open("/log", "ab")
-    file.write(b"y")
-    monkeypatch.setattr(fs, "_writer_at", find_and_close)
+    real = fs._database_at
+    file = fs.open("/log", "r+b")
+    file.write(b"xy")
+    monkeypatch.setattr(fs, "_database_at", find_and_close)
     assert fs.info("/log")["size"] == 2
     assert file.closed
 

@@ -133,6 +133,26 @@ def test_a_file_that_is_cut_or_grown(fs: Any, size: int, is_reference: bool) -> 
     assert fs.body["/a.bin"].is_reference == is_reference
 
 
+def test_a_file_that_was_large_and_is_cut(fs: Any, store: Path) -> None:
+    with fs.open("/a.bin", "wb") as file:
+        file.write(LARGE)
+        file.truncate(3)
+    assert fs.body["/a.bin"].read_bytes() == LARGE[:3]
+    assert objects(store) == []
+
+
+@pytest.mark.parametrize("write", WRITES.values(), ids=WRITES)
+def test_everything_goes_to_the_store(tmp_path: Path, write: Any) -> None:
+    """But what is empty: it is not longer than a threshold of 0."""
+    fs = MessageBody().filesystem(
+        offload_to=tmp_path / "store", threshold=0, resolver=Resolver(allow=[tmp_path])
+    )
+    write(fs, "/new.csv", b"abcd", tmp_path)
+    assert (fs.body["/new.csv"].is_reference, fs.cat_file("/new.csv")) == (True, b"abcd")
+    write(fs, "/empty.csv", b"", tmp_path)
+    assert not fs.body["/empty.csv"].is_reference
+
+
 def test_a_file_that_is_written_out_of_order(fs: Any) -> None:
     with fs.open("/a.zip", "w+b") as file:
         with zipfile.ZipFile(file, "w") as archive:

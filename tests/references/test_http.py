@@ -37,12 +37,12 @@ HELLO = "sha256:" + hashlib.sha256(b"hello").hexdigest()
 
 @pytest.fixture
 def resolver(authority: Authority, network: Network) -> Resolver:
-    return Resolver(limits=PATIENT, ssl_context=authority.client_context())
+    return Resolver(public_https=True, limits=PATIENT, ssl_context=authority.client_context())
 
 
 @pytest.fixture
 def hasty(authority: Authority, network: Network) -> Resolver:
-    return Resolver(limits=HASTY, ssl_context=authority.client_context())
+    return Resolver(public_https=True, limits=HASTY, ssl_context=authority.client_context())
 
 
 def raw(data: bytes, *, stays: bool = False) -> Callable[[Any, Any], None]:
@@ -179,7 +179,9 @@ class TestGoodServers:
         network.names["files.internal"] = ["127.0.0.1"]
         web.context = authority.server_context("files.internal")
         allowing = Resolver(
-            allow="https://files.internal:8443/public/", ssl_context=authority.client_context()
+            public_https=True,
+            allow="https://files.internal:8443/public/",
+            ssl_context=authority.client_context(),
         )
         assert allowing.fetch("https://FILES.internal:8443/public/a").read() == b"hello"
         assert web.requests[0].headers["host"] == "files.internal:8443"
@@ -352,7 +354,7 @@ class TestTruncation:
 class TestTinyChunks:
     def test_take_no_more_memory_than_their_bytes(self, resolver: Resolver, web: WebServer) -> None:
         web.handler = raw(CHUNKED + b"10\r\n0123456789abcdef\r\n" * 20_000 + b"0\r\n\r\n")
-        patient = Resolver(ssl_context=resolver._ssl_context)
+        patient = Resolver(public_https=True, ssl_context=resolver._ssl_context)
         tracemalloc.start()
         spool = patient.fetch(URL)
         _, peak = tracemalloc.get_traced_memory()
@@ -362,7 +364,7 @@ class TestTinyChunks:
 
     def test_of_next_to_nothing_are_refused(self, resolver: Resolver, web: WebServer) -> None:
         web.handler = raw(CHUNKED + b"2\r\nab\r\n" * 30_000 + b"0\r\n\r\n")
-        patient = Resolver(ssl_context=resolver._ssl_context)
+        patient = Resolver(public_https=True, ssl_context=resolver._ssl_context)
         with pytest.raises(StoreError, match="chunks of under 16 bytes"):
             patient.fetch(URL)
 
@@ -426,7 +428,7 @@ class TestCertificates:
         self, network: Network, web: WebServer
     ) -> None:
         with pytest.raises(StoreError, match="certificate is not valid"):
-            Resolver().fetch(URL)
+            Resolver(public_https=True).fetch(URL)
 
     def test_a_server_without_tls_is_no_https_server(
         self, hasty: Resolver, network: Network
@@ -466,7 +468,7 @@ class TestNames:
             return [PUBLIC]
 
         network.names["example.com"] = stall
-        resolver = Resolver(limits=attrs.evolve(PATIENT, connect_seconds=0.2))
+        resolver = Resolver(public_https=True, limits=attrs.evolve(PATIENT, connect_seconds=0.2))
         with pytest.raises(LimitExceeded, match="looking the host up"):
             resolver.fetch(URL).close()
         left.set()
@@ -492,13 +494,17 @@ class TestNames:
 class TestLimits:
     def test_bytes_of_a_part(self, authority: Authority, network: Network) -> None:
         limits = attrs.evolve(PATIENT, part_bytes=4)
-        resolver = Resolver(limits=limits, ssl_context=authority.client_context())
+        resolver = Resolver(
+            public_https=True, limits=limits, ssl_context=authority.client_context()
+        )
         with pytest.raises(LimitExceeded, match="part_bytes"):
             resolver.fetch(URL).close()
 
     def test_bytes_of_a_body(self, authority: Authority, network: Network) -> None:
         limits = attrs.evolve(PATIENT, body_bytes=12)
-        resolver = Resolver(limits=limits, ssl_context=authority.client_context())
+        resolver = Resolver(
+            public_https=True, limits=limits, ssl_context=authority.client_context()
+        )
         budget = resolver.budget()
         resolver.fetch(URL, budget=budget).close()
         resolver.fetch(URL, budget=budget).close()
@@ -507,13 +513,17 @@ class TestLimits:
 
     def test_fetches_and_hosts_of_a_body(self, authority: Authority, network: Network) -> None:
         context = authority.client_context()
-        resolver = Resolver(limits=attrs.evolve(PATIENT, fetches=2), ssl_context=context)
+        resolver = Resolver(
+            public_https=True, limits=attrs.evolve(PATIENT, fetches=2), ssl_context=context
+        )
         budget = resolver.budget()
         resolver.fetch(URL, budget=budget).close()
         resolver.fetch(URL, budget=budget).close()
         with pytest.raises(LimitExceeded, match="fetches"):
             resolver.fetch(URL, budget=budget).close()
-        resolver = Resolver(limits=attrs.evolve(PATIENT, hosts=1), ssl_context=context)
+        resolver = Resolver(
+            public_https=True, limits=attrs.evolve(PATIENT, hosts=1), ssl_context=context
+        )
         budget = resolver.budget()
         resolver.fetch(URL, budget=budget).close()
         with pytest.raises(LimitExceeded, match="hosts"):
@@ -521,7 +531,9 @@ class TestLimits:
 
     def test_time_of_a_body(self, authority: Authority, network: Network, web: WebServer) -> None:
         limits = attrs.evolve(PATIENT, body_seconds=0.2)
-        resolver = Resolver(limits=limits, ssl_context=authority.client_context())
+        resolver = Resolver(
+            public_https=True, limits=limits, ssl_context=authority.client_context()
+        )
         web.handler = raw(OK, stays=True)
         with pytest.raises(LimitExceeded, match="body_seconds"):
             resolver.fetch(URL).close()
@@ -535,7 +547,9 @@ class TestLimits:
         self, authority: Authority, network: Network, web: WebServer
     ) -> None:
         limits = attrs.evolve(PATIENT, connections_per_host=1)
-        resolver = Resolver(limits=limits, ssl_context=authority.client_context())
+        resolver = Resolver(
+            public_https=True, limits=limits, ssl_context=authority.client_context()
+        )
         budget = resolver.budget()
         at_once, alone = threading.Semaphore(1), list[bool]()
 

@@ -25,7 +25,8 @@ def allowing() -> Resolver:
             "https://cdn.example.com/files/",
             "file:///srv/objects/",
             "memory://shared/a/",
-        ]
+        ],
+        public_https=True,
     )
 
 
@@ -35,7 +36,7 @@ def test_the_battery_is_large_and_has_no_repetitions() -> None:
 
 
 @pytest.mark.parametrize("case", HOSTILE, ids=lambda case: f"{case['kind']}: {case['url']!a:.60}")
-@pytest.mark.parametrize("which", ["closed", "allowing"])
+@pytest.mark.parametrize("which", ["closed", "open", "allowing"])
 def test_is_refused_and_nobody_is_asked(
     case: dict[str, Any], which: str, allowing: Resolver, network: Network, web: WebServer
 ) -> None:
@@ -43,7 +44,7 @@ def test_is_refused_and_nobody_is_asked(
         return  # without the entry it is one more public URL
     host = case["url"].split("/")[2] if "dns" in case else ""
     network.names = {host: case["dns"]} if host else {}
-    resolver = allowing if which == "allowing" else Resolver()
+    resolver = allowing if which == "allowing" else Resolver(public_https=which == "open")
     for use in (resolver.fetch, resolver.size, resolver.sign):
         with pytest.raises(UnsafeReference) as caught:
             use(case["url"], subject="part '/video/talk.mp4'")
@@ -109,7 +110,26 @@ def test_says_why_and_how_to_allow(url: str, problem: str, network: Network) -> 
     assert "secret" not in str(caught.value)
 
 
-def test_https_can_be_closed_too(network: Network) -> None:
-    with pytest.raises(UnsafeReference):
-        Resolver(public_https=False).fetch("https://example.com/")
+@pytest.mark.parametrize(
+    "url",
+    ["http://169.254.169.254/x", "https://169.254.169.254/x", "http://[fd00:ec2::254]/x",
+     "http://100.100.100.200/x", "http://168.63.129.16/x", "http://metadata.google.internal/x",
+     "http://[::ffff:169.254.169.254]/", "http://169.254.170.2:80/", "http://192.0.0.192/"],
+)  # fmt: skip
+def test_never_advises_to_open_a_metadata_service(url: str) -> None:
+    with pytest.raises(UnsafeReference) as caught:
+        Resolver().fetch(url)
+    assert caught.value.advice == ""
+    assert "Resolver" not in str(caught.value)
+
+
+def test_public_https_is_closed_unless_it_is_opened(network: Network) -> None:
+    with pytest.raises(UnsafeReference) as caught:
+        Resolver().fetch("https://example.com/a/b")
+    assert str(caught.value) == (
+        "a reference points to https://example.com/a/b, which no resolver allows. "
+        'Resolver(allow=["https://example.com/a/"]), '
+        "or Resolver(public_https=True) for all public https"
+    )
     assert network.lookups == []
+    assert Resolver(public_https=True).allows("https://example.com/a/b")

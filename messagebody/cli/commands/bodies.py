@@ -11,14 +11,13 @@ from messagebody.body import MessageBody
 from messagebody.cli.application import ExitCode
 from messagebody.cli.options import (
     JSON_HELP,
-    allow_option,
     body_argument,
     complete_file,
     complete_name,
     output_options,
     part_at,
     read_body,
-    resolver_for,
+    resolver_options,
     slashed,
     source_name,
     write_body,
@@ -132,9 +131,9 @@ def tree_command(terminal: Terminal, body: str, *, as_json: bool) -> None:
 @click.argument("names", nargs=-1, metavar="[NAME]...", shell_complete=complete_name)
 @click.option("--index", "indexes", type=int, multiple=True, help="A part by position, from 0.")
 @click.option("--force", is_flag=True, help="Write binary to a terminal too.")
-@allow_option
+@resolver_options
 def cat_command(
-    body: str, names: tuple[str, ...], indexes: tuple[int, ...], allow: tuple[str, ...], *,
+    body: str, names: tuple[str, ...], indexes: tuple[int, ...], resolver: Resolver, *,
     force: bool,
 ) -> None:  # fmt: skip
     """Content is printed byte for byte. Without NAME, the unnamed text parts are printed.
@@ -147,7 +146,6 @@ def cat_command(
     message = read_body(body)
     parts = [message[slashed(name)] for name in names]
     parts += [part_at(message, index) for index in indexes]
-    resolver = resolver_for(allow)
     if not parts:
         _print_text(message, resolver)
     for part in parts:
@@ -315,9 +313,9 @@ def mv_command(body: str, old: str, new: str, output: str | None, *, in_place: b
 @click.command("mount")
 @body_argument
 @click.argument("directory", metavar="DIRECTORY", type=click.Path(exists=True, file_okay=False))
-@allow_option
+@resolver_options
 @pass_terminal
-def mount_command(terminal: Terminal, body: str, directory: str, allow: tuple[str, ...]) -> None:
+def mount_command(terminal: Terminal, body: str, directory: str, resolver: Resolver) -> None:
     """The named parts are files in DIRECTORY, which must be empty, until you press Ctrl-C.
 
     Any program can read the files, and nothing can write to them. umount DIRECTORY (fusermount -u
@@ -332,7 +330,7 @@ def mount_command(terminal: Terminal, body: str, directory: str, allow: tuple[st
     from messagebody.filesystem.mount import mount
 
     message = read_body(body)
-    filesystem = message.filesystem(resolver=resolver_for(allow))
+    filesystem = message.filesystem(resolver=resolver)
     shown = count_of(len(message.names()), "named part")
     terminal.remark(f"{shown} in {quote(directory)}; Ctrl-C unmounts")
     mount(filesystem, directory)

@@ -13,7 +13,6 @@ from messagebody._text import count_of, escape, quote
 from messagebody.body import MessageBody
 from messagebody.cli.options import (
     STORE_HELP,
-    allow_option,
     body_argument,
     complete_file,
     complete_store,
@@ -22,7 +21,7 @@ from messagebody.cli.options import (
     progress,
     read_body,
     read_bytes,
-    resolver_for,
+    resolver_options,
     slashed,
     source_name,
     store_url,
@@ -36,6 +35,7 @@ from messagebody.interop.directory import pack, unpack
 from messagebody.media_types import is_text
 from messagebody.names import safe_name
 from messagebody.offloading import inline, offload
+from messagebody.references import Resolver
 
 _to = click.option(
     "--to", "store", metavar="STORE", shell_complete=complete_store,
@@ -228,10 +228,10 @@ def pack_command(
 @click.option("--overwrite", is_flag=True, help="With --into, replace files that exist.")
 @click.option("--hidden", is_flag=True, help="With --into, also write names that start with '.'.")
 @click.option("--portable", is_flag=True, help="Refuse names that any common system refuses.")
-@allow_option
+@resolver_options
 @pass_terminal
 def unpack_command(
-    terminal: Terminal, body: str, directory: str, allow: tuple[str, ...], *,
+    terminal: Terminal, body: str, directory: str, resolver: Resolver, *,
     into: bool, overwrite: bool, hidden: bool, portable: bool,
 ) -> None:  # fmt: skip
     """Files are written below DIRECTORY and never outside of it. Their paths are printed.
@@ -244,7 +244,7 @@ def unpack_command(
     """
     paths = unpack(
         read_body(body), directory, into=into, overwrite=overwrite, hidden=hidden,
-        portable=portable, resolver=resolver_for(allow),
+        portable=portable, resolver=resolver,
     )  # fmt: skip
     terminal.say(escape(str(path)) for path in paths)
     terminal.remark(f"{count_of(len(paths), 'file')} written")

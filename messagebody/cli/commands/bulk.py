@@ -16,11 +16,10 @@ from messagebody.bulk import Options, Progress, Report, jobs
 from messagebody.cli.application import ExitCode
 from messagebody.cli.options import (
     BODY,
-    allow_option,
     complete_file,
     complete_store,
     read_schema,
-    resolver_for,
+    resolver_options,
     size,
     store_url,
     threshold_option,
@@ -28,6 +27,7 @@ from messagebody.cli.options import (
 )
 from messagebody.cli.terminal import Terminal, is_terminal, pass_terminal
 from messagebody.formats import adapter_names
+from messagebody.references import Resolver
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
@@ -133,6 +133,7 @@ def _job(function: _F) -> _F:
             client=None if dask == _LOCAL else dask,
             workers=said.pop("workers"),
             fail_fast=said.pop("fail_fast"),
+            prune=said.pop("prune"),
             shard_bytes=said.pop("shard_size"),
             limits=terminal.limits,
         )
@@ -155,7 +156,7 @@ _SHARED: Final = (
     ),
     click.option(
         "--out", required=True, metavar="OUT", shell_complete=complete_store,
-        help="Directory or URL of the results.",
+        help="Directory or URL of the results: empty, or of the same job.",
     ),
     click.option("--field", "member", metavar="NAME",
                  help="Member that holds the body.  [default: body or parts]"),
@@ -165,6 +166,8 @@ _SHARED: Final = (
     click.option("--shard-size", callback=size, default="64 MiB", show_default=True,
                  metavar="SIZE", help="Cut larger plain files."),
     click.option("--fail-fast", is_flag=True, help="Stop at the first bad line."),
+    click.option("--prune", is_flag=True,
+                 help="Delete the results of sources that are not given any more."),
     click.option("--json", "as_json", is_flag=True,
                  help="Print progress and report as lines of JSON (stable format)."),
 )  # fmt: skip
@@ -206,21 +209,21 @@ def offload(how: _How, store: str, threshold: int) -> ExitCode:
 @bulk_command.command("inline")
 @_job
 @click.option("--all", "everything", is_flag=True, help="Also references without a digest.")
-@allow_option
-def inline(how: _How, allow: tuple[str, ...], *, everything: bool) -> ExitCode:
+@resolver_options
+def inline(how: _How, resolver: Resolver, *, everything: bool) -> ExitCode:
     """Write each message with the content of its references."""
     options = {"all": everything}
-    return how.run(jobs.Inline(resolver_for(allow), options, member=how.member))
+    return how.run(jobs.Inline(resolver, options, member=how.member))
 
 
 @bulk_command.command("verify")
 @_job
 @click.option("--size-only", is_flag=True, help="Compare sizes; read no content.")
-@allow_option
-def verify(how: _How, allow: tuple[str, ...], *, size_only: bool) -> ExitCode:
+@resolver_options
+def verify(how: _How, resolver: Resolver, *, size_only: bool) -> ExitCode:
     """Write a row for each reference that is missing or wrong."""
     options = {"digest": not size_only}
-    return how.run(jobs.Verify(resolver_for(allow), options, member=how.member))
+    return how.run(jobs.Verify(resolver, options, member=how.member))
 
 
 _FORMATS: Final = click.Choice([BODY, *adapter_names()])

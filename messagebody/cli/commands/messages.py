@@ -30,9 +30,9 @@ from messagebody.cli.options import (
 )
 from messagebody.cli.terminal import Terminal, pass_terminal
 from messagebody.envelopes import olympus, sentient
-from messagebody.findings import Finding, iter_findings
+from messagebody.findings import Finding, is_error, iter_findings
 from messagebody.formats import Converted, Loss, adapter, adapter_names, detect
-from messagebody.formats.base import read_within
+from messagebody.formats.base import left_behind, read_within, write
 from messagebody.formats.core import Format
 
 _format = click.Choice([BODY, *adapter_names()])
@@ -107,6 +107,12 @@ def _capabilities(row: dict[str, Any]) -> Iterable[str]:
 @click.option("--strict", is_flag=True, help="The same as --losses fail.")
 @click.option("--lines", is_flag=True, help="Read and write a conversation, one message per line.")
 @click.option(
+    "--rest", type=click.Choice(["beside", "part"]),
+    help="Where ids, metadata and such go: into a part of the body, or beside it, where only a "
+    "message to write has a place for them. By default beside, except for received JSON text of "
+    "Olympus and Sentient.",
+)  # fmt: skip
+@click.option(
     "--header",
     metavar="FILE",
     help="With --to olympus or sentient: the message without its content.",
@@ -129,6 +135,7 @@ def convert_command(
     *,
     strict: bool,
     lines: bool,
+    rest: str | None,
     in_place: bool,
     **said: str | None,
 ) -> ExitCode:
@@ -144,10 +151,9 @@ def convert_command(
     found: list[Loss] = []
     data = read_bytes(message)
     if lines:
-        written: Any = _converted_lines(data, source, target, options, found)
+        written: Any = _converted_lines(data, source, target, rest, options, found)
     else:
-        converted = _body(data, message, source, found)
-        written = converted.value if target == BODY else _written(converted, target, options, found)
+        written = _written(_body(data, message, source, rest, found), target, options, found)
     fails = strict or losses == "fail"
     _report(found, losses)
     if found and fails:
@@ -162,28 +168,29 @@ def convert_command(
 def _written(
     converted: Converted[MessageBody], target: str, options: dict[str, Any], losses: list[Loss]
 ) -> Any:
-    """Return the message of a body, with the rest of its original message."""
-    write: Callable[..., Converted[Any]] = adapter(target).from_body
-    takes_rest = "rest" in inspect.signature(write).parameters
-    rest = {"rest": converted.rest} if takes_rest and converted.rest is not None else {}
-    value, lost = write(converted.value, **rest, **options)
+    """Return the message of a body, with the rest of its original message, or the body itself."""
+    if target == BODY:
+        why = "a body has no place for this member of the message; --rest part keeps it"
+        losses += left_behind(converted.rest, why)
+        return converted.value
+    value, lost = write(target, converted, **options)
     losses += lost
     return value
 
 
 def _converted_lines(
-    data: bytes, source: str | None, target: str, options: dict[str, Any], losses: list[Loss]
-) -> bytes:
+    data: bytes, source: str | None, target: str, rest: str | None, options: dict[str, Any],
+    losses: list[Loss],
+) -> bytes:  # fmt: skip
     """Return the messages of a conversation, one line for each."""
     made = []
     for number, line in enumerate(data.splitlines()):
         lost: list[Loss] = []
-        converted = _body(line, f"message {number}", source, lost)
-        value = (
-            converted.value.to_dicts() if target == BODY
-            else _written(converted, target, options, lost)
-        )  # fmt: skip
+        value = _written(
+            _body(line, f"message {number}", source, rest, lost), target, options, lost
+        )
         losses += (Loss(loss.kind, f"message {number}: {loss.where}", loss.why) for loss in lost)
+        value = value.to_dicts() if isinstance(value, MessageBody) else value
         made.append(value if isinstance(value, str) else json.dumps(value))
     return "".join(f"{line}\n" for line in made).encode()
 
@@ -207,14 +214,16 @@ def _header(path: str) -> dict[str, Any]:
 
 
 def _body(
-    data: bytes, message: str, source: str | None, losses: list[Loss]
+    data: bytes, message: str, source: str | None, rest: str | None, losses: list[Loss]
 ) -> Converted[MessageBody]:
     """Return the body of a message, with the rest of the message."""
     found = formats_of(data) if source != BODY else []
     chosen = source or _chosen(found, message)
     if chosen == BODY:
         return Converted(decode_body(data, message))
-    converted = read_within(limits(), chosen, data)
+    if rest is not None and "rest" not in inspect.signature(adapter(chosen).to_body).parameters:
+        raise click.UsageError(f"--rest cannot be used with --from {chosen}")
+    converted = read_within(limits(), chosen, data, **({} if rest is None else {"rest": rest}))
     # Most formats can be read from any object, so a wrong --from gives a poor body but no error.
     if found and chosen not in found:
         click.echo(f"messagebody: this looks like {' or '.join(found)}, not {chosen}", err=True)
@@ -321,18 +330,18 @@ def envelope_command() -> None:
 def check(terminal: Terminal, message: str, name: str | None, *, strict: bool) -> ExitCode:
     """List violations of a format's rules.
 
-    A Sentient MESSAGE may be an array: a chain. Exit code 1: there are violations.
+    A Sentient MESSAGE may be an array: a chain. Exit code 1: there are violations that are not
+    just warnings.
     """
     data = read_bytes(message)
     chosen = name or _detected(data)
-    found = [str(finding) for finding in _findings(data, chosen, strict=strict)]
-    paint = terminal.palette
-    if found:
-        terminal.say(f"{paint('invalid', 'no')} {chosen}: {count_of(len(found), 'finding')}")
-        terminal.say_wrapped(f"  {finding}" for finding in found)
-    else:
-        terminal.say(f"{paint('valid', 'yes')} {chosen}")
-    return ExitCode.NO if found else ExitCode.YES
+    found = [*_findings(data, chosen, strict=strict)]
+    is_invalid = any(map(is_error, found))
+    verdict = terminal.palette(*(("invalid", "no") if is_invalid else ("valid", "yes")))
+    told = f": {count_of(len(found), 'finding')}" if found else ""
+    terminal.say(f"{verdict} {chosen}{told}")
+    terminal.say_wrapped(f"  {finding}" for finding in found)
+    return ExitCode.NO if is_invalid else ExitCode.YES
 
 
 def _detected(data: bytes) -> str:

@@ -10,14 +10,14 @@ from messagebody._files import read_at_most
 from messagebody._text import quote
 from messagebody.body import MessageBody
 from messagebody.cli.options import (
-    allow_option,
     decode_body,
     limits,
-    resolver_for,
+    resolver_options,
     store_url,
     within_limit,
 )
 from messagebody.limits import Limits
+from messagebody.references import Resolver
 
 _SUFFIX = ".json"
 _LOOPBACK = "127.0.0.1"
@@ -25,7 +25,7 @@ _LOOPBACK = "127.0.0.1"
 
 @click.command("mcp")
 @click.argument("source", metavar="BODY|DIR|URL")
-@allow_option
+@resolver_options
 @click.option(
     "--http",
     "port",
@@ -48,7 +48,7 @@ _LOOPBACK = "127.0.0.1"
     help="Bytes of one answer of a tool.",
 )
 def mcp_command(
-    source: str, allow: tuple[str, ...], port: int | None, host: str, max_bytes: int
+    source: str, resolver: Resolver, port: int | None, host: str, max_bytes: int
 ) -> None:  # fmt: skip
     """A model lists, reads and searches the parts. Nothing is written.
 
@@ -61,7 +61,6 @@ def mcp_command(
     """
     from messagebody.interop.mcp import server
 
-    resolver = resolver_for(allow)
     made = server(_messages(source), resolver=resolver, max_bytes=max_bytes)
     if port is None:
         _serve_stdio(made)

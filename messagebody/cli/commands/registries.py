@@ -1,13 +1,13 @@
 """Commands for registries: the pairs of many agents that fit, and their certificates."""
 
-import difflib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Executor, ProcessPoolExecutor
 from contextlib import contextmanager
 from itertools import chain
 from multiprocessing import get_context
 from pathlib import Path
 
+import attrs
 import click
 
 from messagebody._text import count_of, escape, quote
@@ -29,9 +29,11 @@ from messagebody.compatibility import (
     read_agents,
 )
 from messagebody.errors import InvalidSchema
+from messagebody.findings import Finding, Severity
 from messagebody.rendering import graphs
 from messagebody.rendering.graph_page import graph_page
 
+_LEFT_OUT = f"{__name__}.left_out"
 _directory = click.argument("directory", type=click.Path(exists=True), metavar="REGISTRY")
 _file = click.argument("file", type=click.Path(dir_okay=False), metavar="FILE")
 _kept = click.argument("file", type=click.Path(exists=True, dir_okay=False), metavar="FILE")
@@ -40,7 +42,9 @@ _kept = click.argument("file", type=click.Path(exists=True, dir_okay=False), met
 def _registry(place: str, *, lenient: bool) -> Questions:
     """Return the registry of a directory of JSON files, or the one that a file keeps."""
     if Path(place).is_dir():
-        return Registry.from_directory(place, lenient=lenient, limits=limits())
+        registry = Registry.from_directory(place, lenient=lenient, limits=limits())
+        _tell(registry.findings)
+        return registry
     # Open until the command ends.
     return click.get_current_context().with_resource(Registry.open(place, lenient=lenient))
 
@@ -52,12 +56,30 @@ def registry_command() -> None:
     REGISTRY is a directory with a JSON file for each agent, {"name", "input", "output"} or an A2A
     agent card, or a file that `add` has made, which keeps the verdict of each pair.
 
+    An agent that can't be read is reported and left out. The exit code is then 2 instead of 0.
+
     \b
       messagebody registry pairs agents/
       messagebody registry chain agents/ have.schema.json want.schema.json
       messagebody registry add agents.db agents/
       messagebody registry certify agents.db
     """
+
+
+@registry_command.result_callback()
+@click.pass_context
+def _code(context: click.Context, code: ExitCode | None) -> ExitCode:
+    """Return the exit code of a command; a yes about some of the agents is no yes about all."""
+    left_out = context.meta.get(_LEFT_OUT, False)
+    return code or (ExitCode.USAGE if left_out else ExitCode.YES)
+
+
+def _tell(findings: Iterable[Finding]) -> None:
+    """Print what is wrong in files of agents, and note whether agents are left out."""
+    for finding in findings:
+        click.echo(f"messagebody: {finding}", err=True)
+        if finding.severity is Severity.ERROR:
+            click.get_current_context().meta[_LEFT_OUT] = True
 
 
 _workers = click.option(
@@ -83,7 +105,7 @@ def add_agents(
 ) -> None:  # fmt: skip
     """Add or replace agents in a file.
 
-    The file is created if it does not exist. Either all agents are added, or none.
+    The file is created if it does not exist. Either all agents that can be read are added, or none.
 
     \b
       messagebody registry add agents.db agents/
@@ -120,7 +142,9 @@ def _executor(workers: int | None, dask: str | None) -> Iterator[Executor | None
 
 def _agents(place: str) -> Iterator[Agent]:
     if Path(place).is_dir():
-        yield from read_agents(place, limits=limits())
+        found = read_agents(place, limits=limits())
+        _tell(found.findings)
+        yield from found
     else:
         yield _agent(place)
 
@@ -132,7 +156,6 @@ def _agents(place: str) -> Iterator[Agent]:
 def remove_agent(file: str, name: str, *, lenient: bool) -> None:
     """Remove an agent from a file."""
     with Registry.open(file, lenient=lenient) as registry:
-        _known(registry, name)
         registry.remove(name)
 
 
@@ -192,7 +215,7 @@ def certificate(
     Exit code 1: it is not certain that the pair fits.
     """
     registry = _registry(directory, lenient=lenient)
-    found = registry.certificate(_known(registry, sender), _known(registry, taker))
+    found = registry.certificate(sender, taker)
     if found is None:
         return ExitCode.NO
     terminal.say_json(found)
@@ -216,7 +239,7 @@ def route(
     Exit code 1: there is no route.
     """
     registry = _registry(directory, lenient=lenient)
-    found = registry.route(_known(registry, sender), _known(registry, taker))
+    found = registry.route(sender, taker)
     _say_names(terminal, found, as_json=as_json)
     return ExitCode.NO if found is None else ExitCode.YES
 
@@ -234,15 +257,6 @@ def unfed(terminal: Terminal, directory: str, *, lenient: bool, as_json: bool) -
     found = _registry(directory, lenient=lenient).unfed()
     _say_names(terminal, found, as_json=as_json)
     return ExitCode.NO if found else ExitCode.YES
-
-
-def _known(registry: Questions, name: str) -> str:
-    """Return the name of an existing agent."""
-    if name not in registry:
-        near = difflib.get_close_matches(name, [*registry], n=1)
-        meant = f" (did you mean {quote(near[0])}?)" if near else ""
-        raise click.UsageError(f"no agent {quote(name)}{meant}")
-    return name
 
 
 @registry_command.command("pairs")
@@ -320,7 +334,7 @@ def who(
     if (feeds is None) == (takes is None):
         raise click.UsageError("give either --feeds AGENT or --takes AGENT")
     registry = _registry(directory, lenient=lenient)
-    name = _known(registry, str(feeds if takes is None else takes))
+    name = str(feeds if takes is None else takes)
     found = registry.feeders(name) if takes is None else registry.takers(name)
     _say_names(terminal, found, as_json=as_json)
     pairs = [(name, other) if feeds is None else (other, name) for other in found.undecided]
@@ -397,6 +411,8 @@ def _of_impact(impact: Impact) -> ExitCode:
 
 def _agent(path: str) -> Agent:
     try:
-        return Agent.from_dict(read_json(path), name=Path(path).stem, limits=limits())
+        agent = Agent.from_dict(read_json(path), name=Path(path).stem, limits=limits())
     except InvalidSchema as error:
         raise click.UsageError(f"{quote(path)} is not a valid agent: {error}") from error
+    _tell(attrs.evolve(each, place=Path(path).name + each.where) for each in agent.findings)
+    return agent

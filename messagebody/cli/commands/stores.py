@@ -25,7 +25,7 @@ from messagebody.cli.options import (
     progress,
     read_body,
     read_file_of_directory,
-    resolver_for,
+    resolver_options,
     seconds,
     size,
     slashed,
@@ -48,6 +48,7 @@ from messagebody.offloading import (
     verify,
 )
 from messagebody.part import Part
+from messagebody.references import Resolver
 
 
 @click.command("offload")
@@ -102,11 +103,11 @@ def offload_command(
 @body_argument
 @click.option("--names", default="/**", show_default=True, help="Only matching names.")
 @click.option("--all", "everything", is_flag=True, help="Also references without a digest.")
-@allow_option
+@resolver_options
 @output_options
 @pass_terminal
 def inline_command(
-    terminal: Terminal, body: str, names: str, allow: tuple[str, ...], output: str | None, *,
+    terminal: Terminal, body: str, names: str, resolver: Resolver, output: str | None, *,
     everything: bool, in_place: bool,
 ) -> None:  # fmt: skip
     """The content of each reference is verified.
@@ -122,7 +123,7 @@ def inline_command(
     message = read_body(body)
     with progress(terminal, "reading") as callback:
         result = inline(
-            message, resolver=resolver_for(allow), names=slashed(names), all=everything,
+            message, resolver=resolver, names=slashed(names), all=everything,
             callback=callback,
         )  # fmt: skip
     write_body(result, body, output, in_place=in_place)
@@ -135,11 +136,11 @@ def inline_command(
 @click.option(
     "-o", "--output", metavar="FILE", help="The file; the last segment of NAME if not given."
 )
-@allow_option
+@resolver_options
 @pass_terminal
 def fetch_command(
     terminal: Terminal, body: str, name: str | None, index: int | None, output: str | None,
-    allow: tuple[str, ...],
+    resolver: Resolver,
 ) -> None:  # fmt: skip
     """The content is verified, and the file is either complete or not written.
 
@@ -152,11 +153,11 @@ def fetch_command(
     part = _part(read_body(body), name, index)
     # Standard output can't take back wrong content, so it is verified first.
     if output == "-":
-        write_out(part.read_bytes(resolver_for(allow)))
+        write_out(part.read_bytes(resolver))
         return
     path = Path(output) if output is not None else _unused(part)
     with progress(terminal, "reading") as callback:
-        fetch(part, path, resolver=resolver_for(allow), callback=callback)
+        fetch(part, path, resolver=resolver, callback=callback)
     terminal.remark(f"{path}: {human_size(path.stat().st_size)}")
 
 
@@ -183,10 +184,10 @@ def _unused(part: Part) -> Path:
 @body_argument
 @click.option("--size-only", is_flag=True, help="Compare sizes; read no content.")
 @click.option("--json", "as_json", is_flag=True, help=JSON_HELP)
-@allow_option
+@resolver_options
 @pass_terminal
 def verify_command(
-    terminal: Terminal, body: str, allow: tuple[str, ...], *, size_only: bool, as_json: bool
+    terminal: Terminal, body: str, resolver: Resolver, *, size_only: bool, as_json: bool
 ) -> int:
     """Every reference is read and compared with the size and digest that it states.
 
@@ -196,7 +197,7 @@ def verify_command(
       messagebody verify small.json --allow s3://bucket/prefix
       messagebody verify small.json --allow ./store --size-only --json
     """
-    result = verify(read_body(body), resolver=resolver_for(allow), digest=not size_only)
+    result = verify(read_body(body), resolver=resolver, digest=not size_only)
     if as_json:
         findings = [_described(finding) for finding in result.findings]
         terminal.say_json({"checked": result.checked, "findings": findings})
@@ -362,7 +363,7 @@ def migrate_command(
 @output_option
 @pass_terminal
 def present_command(
-    terminal: Terminal, body: str, expires: float, allow: tuple[str, ...], output: str | None
+    terminal: Terminal, body: str, expires: float, resolver: Resolver, output: str | None
 ) -> None:
     """The references to your stores become signed https links.
 
@@ -374,7 +375,7 @@ def present_command(
       messagebody present small.json --allow s3://bucket/prefix --expires 15m
     """
     message = read_body(body)
-    result = present(message, expires=round(expires), resolver=resolver_for(allow))
+    result = present(message, expires=round(expires), resolver=resolver)
     write_body(result, body, output)
     signed = sum(new.url != old.url for new, old in zip(result, message, strict=True))
     terminal.remark(f"{count_of(signed, 'link')} signed")

@@ -9,16 +9,16 @@ from pathlib import Path
 import click
 
 from messagebody.cli.options import (
-    allow_option,
     body_argument,
     complete_file,
     output_option,
     read_body,
     read_schema,
-    resolver_for,
+    resolver_options,
     write_document,
 )
 from messagebody.cli.terminal import Terminal, is_terminal, pass_terminal
+from messagebody.references import Resolver
 from messagebody.rendering import page
 
 
@@ -36,19 +36,16 @@ from messagebody.rendering import page
     shell_complete=complete_file,
     help="Show new and changed parts since this body.",
 )
-@click.option(
-    "--fetch", is_flag=True, help="Read references: public https, and what --allow names."
-)
-@allow_option
+@resolver_options
 @output_option
 @click.option("--open", "in_browser", is_flag=True, help="Show the page in a browser.")
 @pass_terminal
 def view_command(
     terminal: Terminal, body: str, schema: str | None, against: str | None,
-    allow: tuple[str, ...], output: str | None, *, fetch: bool, in_browser: bool,
+    resolver: Resolver, output: str | None, *, in_browser: bool,
 ) -> None:  # fmt: skip
     """The page is one HTML file without a script, which loads nothing. References are links,
-    unless --fetch or --allow is given. Needs pip install 'messagebody[view]'.
+    unless --allow or --public-https is given. Needs pip install 'messagebody[view]'.
 
     \b
       messagebody view message.json --open
@@ -63,7 +60,7 @@ def view_command(
         read_body(body),
         schema=None if schema is None else read_schema(schema),
         against=None if against is None else read_body(against),
-        resolver=resolver_for(allow) if fetch or allow else None,
+        resolver=None if resolver.is_closed else resolver,
         title="Message" if body == "-" else Path(body).name,
     ).encode()
     if in_browser and output in {None, "-"}:

@@ -49,10 +49,10 @@ def iter_findings(row: Any) -> Iterator[Finding]:
 
 
 is_valid = verdict_of(iter_findings)
-"""Return whether a row is a message and normalising drops nothing."""
+"""Return whether a row is a message, even if normalising drops some of it."""
 
 validate = validator_of(iter_findings)
-"""Raise `EnvelopeError` with all findings, if a row is refused or normalising drops something."""
+"""Raise `EnvelopeError` if a row is refused."""
 
 
 def iter_drops(message: dict[str, Any]) -> Iterator[Loss]:

@@ -97,9 +97,18 @@ def _rebuilt_block(part: Part, note: Any, read_json: Callable[[Part], Any]) -> A
     return {**note, "image_url": part.url if image is None else {**image, "url": part.url}}
 
 
+def _missed(sidecar: dict[str, Any]) -> list[str]:
+    metadata = sidecar["metadata"]
+    if not isinstance(metadata, dict):
+        return ["metadata"] if metadata else []
+    left = not_taken(metadata.get("attachments") or [], sidecar.get("attachments") or {})
+    found = ["metadata"] if metadata.keys() - {"attachments"} else []
+    return [*found, *(["metadata.attachments"] if left else [])]
+
+
 # The members of an envelope that parts can't hold, so that it comes back exactly.
 SIDECAR = "/meta/agents-api.json"
-_RESTS = Rests("agents-api", SIDECAR)
+_RESTS = Rests("agents-api", SIDECAR, _missed)
 
 _JSON = "application/json"
 _EMBEDDED = "messagebody"
@@ -126,15 +135,15 @@ def detect(value: Any) -> bool:
     )
 
 
-def to_body(message: Any, *, rest: str = "part") -> Converted[MessageBody]:
+def to_body(message: Any, *, rest: str = "beside") -> Converted[MessageBody]:
     """Return the body of a message: an envelope, a plain message, or JSON text of one.
 
     The losses are the members that normalising drops; an envelope loses nothing.
 
     Arguments:
         message: parsed JSON, or JSON as text or bytes.
-        rest: where to put the members that are not content: into a "part" of the body, or "beside"
-            it, as the `rest` of the result, which `from_body` takes back.
+        rest: where to put the members that are not content: "beside" the body, as the `rest` of the
+            result, which `from_body` takes back; or in a "part", for those who store bodies.
 
     Raises:
         EnvelopeError: it is not a message; repeated members, NaN and nesting past 512 levels

@@ -6,7 +6,7 @@ from typing import Any
 from messagebody.envelopes import php
 from messagebody.envelopes.json_schema import iter_violations
 from messagebody.errors import EnvelopeError
-from messagebody.findings import Finding, pointer, validator_of, verdict_of
+from messagebody.findings import Finding, Severity, pointer, validator_of, verdict_of
 
 SOURCES = frozenset({"channel", "bridge", "rest", "block", "peer-agent", "jsonrpc"})
 _ROOM_KINDS = frozenset({"dm", "group", "channel"})
@@ -111,7 +111,8 @@ def _output_findings(chat: dict[str, Any]) -> Iterator[Finding]:
     if "reply" in chat:
         return
     if "response" in chat:
-        yield Finding("alias", "/response", "the reference does not read it; write reply")
+        problem = "some runtimes write it, and the reference does not read it; write reply"
+        yield Finding("alias", "/response", problem, Severity.WARNING)
     elif not _has_assistant(chat.get("messages")):
         yield Finding("required", "/reply", "no member 'reply', and no message of the assistant")
 

@@ -27,9 +27,21 @@ Chat = dict[str, Any]
 Kind = Literal["input", "output"]
 
 SIDECAR = "/meta/channel.json"
-_RESTS = Rests("channel", SIDECAR)
+# Ids, and the members that parts hold.
+_FORMAL = {"agent", "agent_id", "session_id", "run_id", "message", "reply", "response", "completed"}
+
+
+def _missed(sidecar: dict[str, Any]) -> list[str]:
+    chat = {name: value for name, value in sidecar["chat"].items() if name not in _FORMAL}
+    if not not_taken(chat.get("attachments") or [], sidecar.get("attachments") or {}):
+        chat.pop("attachments", None)
+    return [name for name, value in chat.items() if value]
+
+
+_RESTS = Rests("channel", SIDECAR, _missed)
 
 _EMBEDDED = "messagebody"
+_ROLES: dict[Kind, str] = {"input": "user", "output": "assistant"}
 
 
 @attrs.frozen
@@ -64,13 +76,13 @@ def detect(value: Any) -> bool:
     return "session_id" in value and not {"reply", "messages", "response"}.isdisjoint(value)
 
 
-def to_body(chat: Any, *, rest: str = "part") -> Converted[MessageBody]:
+def to_body(chat: Any, *, rest: str = "beside") -> Converted[MessageBody]:
     """Return the body of chat input or chat output; nothing is lost.
 
     Arguments:
         chat: parsed JSON, or JSON as text or bytes.
-        rest: where to put the members that are not content: into a "part" of the body, or "beside"
-            it, as the `rest` of the result, which `from_body` takes back.
+        rest: where to put the members that are not content: "beside" the body, as the `rest` of the
+            result, which `from_body` takes back; or in a "part", for those who store bodies.
 
     Raises:
         EnvelopeError: it is neither input, which has a `message`, nor output, which has a
@@ -172,18 +184,20 @@ def _kind(value: Chat) -> Kind:
 # A chat in parts
 
 
-def _decomposed(chat: Chat, kind: str) -> MessageBody:
+def _decomposed(chat: Chat, kind: Kind) -> MessageBody:
     rest = dict(chat)
     parts, said = _said_parts(rest, kind)
     taken, left = take_parts(_attached(rest, kind))
     if taken:
         _attach(rest, kind, left)
     aliases = {each.part.name: each.alias for each in taken}
-    sidecar = {"kind": kind, "chat": rest, "said": said, "attachments": aliases}
-    return MessageBody([*parts, *(each.part for each in taken), _json_part(sidecar)])
+    sidecar = _sidecar_part(kind, {"chat": rest, "said": said, "attachments": aliases})
+    return MessageBody([*parts, *(each.part for each in taken), sidecar])
 
 
-def _json_part(value: Any) -> Part:
+def _sidecar_part(kind: Kind, members: Chat) -> Part:
+    # Chats have no roles, but other formats do: who asks is the user.
+    value = {"kind": kind, "role": _ROLES[kind], **members}
     return Part(strict_json.dumps(value), name=SIDECAR, content_type="application/json")
 
 
@@ -365,8 +379,8 @@ def _verified(body: MessageBody, own: int, chat: Chat, kind: Kind) -> MessageBod
         _attach(said, kind, attached[: len(attached) - own])
     place = _SHAPES[kind].noted_in
     said[place] = {key: value for key, value in said[place].items() if key != _EMBEDDED}
-    sidecar = {"kind": kind, "embedded": True, "chat": said}
+    sidecar: Chat = {"embedded": True, "chat": said}
     if kind == "input" and not any(part.name is None for part in body):
         sidecar["placeholder"] = chat["message"]
-    body.append(_json_part(sidecar))
+    body.append(_sidecar_part(kind, sidecar))
     return body if strict_json.same(from_body(body, kind=kind).value, chat) else None

@@ -90,7 +90,7 @@ def detect(value: Any, /) -> bool:
 
 
 def to_body(
-    message: Message, /, *, files: Files | None = None, rest: str = "part"
+    message: Message, /, *, files: Files | None = None, rest: str | None = None
 ) -> Converted[MessageBody]:
     """Return the body of an envelope.
 
@@ -102,7 +102,8 @@ def to_body(
         message: JSON text, kept byte for byte; or parsed JSON, taken apart.
         files: contents of attachments by path.
         rest: where to put the members that are not content: into a "part" of the body, or "beside"
-            it, as the `rest` of the result, which `from_body` takes back.
+            it, as the `rest` of the result, which `from_body` takes back. By default, JSON text
+            is a part and anything else is beside the body. No format sends that part to a model.
 
     Raises:
         EnvelopeError: the envelope is not a strict JSON object.
@@ -342,6 +343,7 @@ _CARRIER = Carrier(
     kinds=(dict,),
     links=_links,
     listed=_listed,
+    formal=frozenset({"envelope", "authentication", "protocol_message"}),
     iter_findings=_iter_findings,
     slots=_slots,
 )

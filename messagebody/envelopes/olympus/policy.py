@@ -5,6 +5,8 @@ from typing import Any, Self
 
 import attrs
 
+from messagebody._text import count_of
+
 
 @attrs.frozen
 class Scope:
@@ -57,8 +59,13 @@ class Policy:
         True
     """
 
-    transitions: Mapping[str, Mapping[str, frozenset[str]]]
-    boundaries: Mapping[str, Boundary]
+    # Signatures in `help` show the published policy as a default.
+    transitions: Mapping[str, Mapping[str, frozenset[str]]] = attrs.field(
+        repr=lambda senders: f"<{count_of(len(senders), 'sender')}>"
+    )
+    boundaries: Mapping[str, Boundary] = attrs.field(
+        repr=lambda receivers: f"<{count_of(len(receivers), 'receiver')}>"
+    )
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:

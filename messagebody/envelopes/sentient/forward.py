@@ -107,8 +107,9 @@ class Forwarded:
 def forward(message: Message, parent: Message | None = None) -> Forwarded:
     """Return a copy of a message with the request and session of its parent.
 
-    Models copy ids wrongly, so ids are overwritten and never trusted. No message is dropped: if a
-    message can't be read, its parent's ids are forwarded and the evidence is kept.
+    Models copy ids wrongly, so ids are overwritten and never trusted. A message that names another
+    parent keeps its own ids, and has the finding M004: it may belong to another session. No message
+    is dropped: if a message can't be read, its parent's ids are forwarded and the evidence is kept.
 
     Arguments:
         message: parsed JSON, or the JSON text received.
@@ -131,7 +132,7 @@ def forward(message: Message, parent: Message | None = None) -> Forwarded:
         finding for finding in iter_findings([*(before or [{}]), message]) if finding.index == 1
     )
     copied, _ = read_leniently(message)
-    if before:
+    if before and _may_answer(copied, before[0]):
         copied = _overwritten(copied, before[0])
     return Forwarded(copied, found, evidence(message))
 
@@ -165,6 +166,12 @@ def forward_chain(messages: Iterable[Message]) -> list[Forwarded]:
         if name := text_of(done.message, "message_id"):
             earlier.setdefault(name, done.message)
     return forwarded
+
+
+def _may_answer(message: dict[str, Any], parent: dict[str, Any]) -> bool:
+    """Return whether a message names a parent, or none at all."""
+    named = text_of(message, "metadata", "parent_message_id")
+    return not named or named == parent.get("message_id")
 
 
 def _overwritten(message: dict[str, Any], parent: dict[str, Any]) -> dict[str, Any]:

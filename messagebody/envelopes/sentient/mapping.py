@@ -56,7 +56,7 @@ def _is_message(value: Any) -> bool:
     )
 
 
-def to_body(message: Message, /, *, rest: str = "part") -> Converted[MessageBody]:
+def to_body(message: Message, /, *, rest: str | None = None) -> Converted[MessageBody]:
     """Return the body of a message.
 
     The output becomes the unnamed part: text as `text/plain`, anything else as JSON, null as no
@@ -67,7 +67,8 @@ def to_body(message: Message, /, *, rest: str = "part") -> Converted[MessageBody
     Arguments:
         message: JSON text, kept byte for byte; or parsed JSON, taken apart.
         rest: where to put the members that are not content: into a "part" of the body, or "beside"
-            it, as the `rest` of the result, which `from_body` takes back.
+            it, as the `rest` of the result, which `from_body` takes back. By default, JSON text
+            is a part and anything else is beside the body. No format sends that part to a model.
 
     Raises:
         EnvelopeError: the message is not a strict JSON object.
@@ -332,5 +333,6 @@ _CARRIER = Carrier(
     kinds=(str, list, dict),
     links=_links,
     listed=_listed,
+    formal=frozenset({"message_id", "timestamp", "agent", "output", "next_agent", "metadata"}),
     iter_findings=_iter_findings,
 )

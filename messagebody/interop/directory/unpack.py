@@ -8,7 +8,7 @@ import stat
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, BinaryIO, Self
+from typing import BinaryIO, Self
 
 import messagebody  # noqa: TC001 - annotations are evaluated by those who ask
 from messagebody._files import CREATE, DIRECTORY, NO_LINKS, open_parent, temporary_name
@@ -19,9 +19,6 @@ from messagebody.errors import RefusedPaths, UnsafeReference
 from messagebody.interop.directory.pack import Refusal
 from messagebody.names import ancestors
 from messagebody.part import Part
-
-if TYPE_CHECKING:
-    from messagebody.references import Budget
 
 
 class Destination:
@@ -307,26 +304,21 @@ def _write(
     *,
     overwrite: bool,
 ) -> None:
-    budget: Budget | None = None
-    if any(part.is_reference for part in parts):
-        resolver = _resolver(resolver)
-        budget = resolver.budget()
     for part in parts:
         with (
-            _content(part, resolver, budget) as source,
+            _content(part, resolver) as source,
             destination.create(str(part.name), replace=overwrite) as file,
         ):
             shutil.copyfileobj(source, file, _COPY_BYTES)
     destination.publish()
 
 
-def _content(
-    part: Part, resolver: "messagebody.Resolver | None", budget: "Budget | None"
-) -> BinaryIO:
+def _content(part: Part, resolver: "messagebody.Resolver | None") -> BinaryIO:
     """Return a part's content, verified if it is a reference."""
     if part.reference is None:
         return part.open()
     url, size, digest = part.reference.url, part.reference.size, part.reference.digest
+    budget = part._access(resolver)["budget"]
     spool = _resolver(resolver).fetch(
         url, size=size, digest=digest, subject=part.label, budget=budget
     )

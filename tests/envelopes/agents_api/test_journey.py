@@ -32,7 +32,7 @@ def test_envelope_with_attachments(tmp_path: Path) -> None:
             ]
         },
     }
-    body = agents_api.to_body(json.dumps(received)).or_raise()
+    body = agents_api.to_body(json.dumps(received), rest="part").or_raise()
     stored = offload(body, tmp_path, threshold=1, unnamed=False, names="/attachments/**")
     assert SCHEMA.is_valid(stored)
     image, other = stored.list("/attachments/**")
@@ -43,7 +43,7 @@ def test_envelope_with_attachments(tmp_path: Path) -> None:
     assert sent["role"] == "user"
     urls = [attachment["url"] for attachment in sent["metadata"]["attachments"]]
     assert urls == [image.url, other.url]
-    again = agents_api.to_body(sent).or_raise()
+    again = agents_api.to_body(sent, rest="part").or_raise()
     whole = inline(again, resolver=Resolver(allow=[tmp_path]), names="/attachments/1/*")
     assert whole["/attachments/1/dot.png"] == body["/attachments/1/dot.png"]
     assert agents_api.from_body(again).or_raise() == sent
@@ -54,11 +54,11 @@ def test_chat_with_attachments(tmp_path: Path) -> None:
     message = channel.ExternalMessage(
         "Look!", "wacli", "whatsapp", attachments=[{"data": PICTURE, "mimeType": "image/png"}]
     )
-    body = channel.to_body(channel.chat_payload(message, agent="demo")).or_raise()
+    body = channel.to_body(channel.chat_payload(message, agent="demo"), rest="part").or_raise()
     stored = offload(body, tmp_path, threshold=1, names="/attachments/**", unnamed=False)
     chat = channel.from_body(stored).or_raise()
     assert (chat["agent"], chat["message"]) == ("demo", "Look!")
     assert [attachment["url"] for attachment in chat["attachments"]] == [stored[1].url]
-    again = channel.to_body(json.loads(json.dumps(chat))).or_raise()
+    again = channel.to_body(json.loads(json.dumps(chat)), rest="part").or_raise()
     whole = inline(again, resolver=Resolver(allow=[tmp_path]))
     assert whole["/attachments/1/file"] == body["/attachments/1/file"]

@@ -40,7 +40,7 @@ class TestEnvelopeToBodyAndBack:
         """Absent, null and empty stay three things; PHP's form and ours both come back."""
         for php_compatible in (False, True):
             canonical = agents_api.normalize(message, php_compatible=php_compatible)
-            body = agents_api.to_body(canonical).or_raise()
+            body = agents_api.to_body(canonical, rest="part").or_raise()
             back = agents_api.from_body(body).or_raise()
             assert back == canonical
             assert json.dumps(back, sort_keys=True) == json.dumps(canonical, sort_keys=True)
@@ -50,7 +50,7 @@ class TestEnvelopeToBodyAndBack:
     def test_survives_json(self, message: dict[str, Any]) -> None:
         """The body may be written and read in between."""
         canonical = agents_api.normalize(message)
-        body = MessageBody.from_json(agents_api.to_body(canonical).value.to_json())
+        body = MessageBody.from_json(agents_api.to_body(canonical, rest="part").value.to_json())
         assert agents_api.from_body(body).value == canonical
 
     @pytest.mark.parametrize(
@@ -67,7 +67,7 @@ class TestEnvelopeToBodyAndBack:
     )
     def test_payload_is_a_named_json_part(self, type_: str, name: str) -> None:
         """The payload of every type has its place."""
-        body = agents_api.to_body(envelope(type=type_, payload={"a": [1]})).value
+        body = agents_api.to_body(envelope(type=type_, payload={"a": [1]}), rest="part").value
         assert body[name].content_type == "application/json"
         assert body[name].read_json() == {"a": [1]}
 
@@ -80,7 +80,7 @@ class TestEnvelopeToBodyAndBack:
             {"type": "file_path", "file_path": "/etc/passwd"},
             {"type": "image_url", "image_url": "/srv/a.png"},
         ]
-        parts = agents_api.to_body(envelope(content=blocks)).value.unnamed()
+        parts = agents_api.to_body(envelope(content=blocks), rest="part").value.unnamed()
         assert [part.content_type for part in parts] == [
             "text/plain",
             "application/octet-stream",
@@ -100,7 +100,9 @@ class TestEnvelopeToBodyAndBack:
             {"url": "https://user:pw@example.com/"},
             {"url": IMAGE, "mime_type": "video"},
         ]
-        body = agents_api.to_body(envelope(metadata={"attachments": attachments})).value
+        body = agents_api.to_body(
+            envelope(metadata={"attachments": attachments}), rest="part"
+        ).value
         first, second = body.list("/attachments/**")
         assert (first.name, first.content_type) == ("/attachments/2/Q3_report.png", "image/png")
         assert (first.url, first.size) == (IMAGE, 5)
@@ -112,7 +114,7 @@ class TestEnvelopeToBodyAndBack:
     def test_plain_message_says_what_is_dropped(self) -> None:
         """What normalising drops is a loss of the conversion."""
         row = {"type": "tool_call", "content": "x", "tool_calls": [], "metadata": 5}
-        body, losses = agents_api.to_body(row)
+        body, losses = agents_api.to_body(row, rest="part")
         assert body.read_text() == "x"
         assert [(loss.kind, loss.where) for loss in losses] == [
             ("omitted", "type"),
@@ -120,12 +122,12 @@ class TestEnvelopeToBodyAndBack:
             ("omitted", "metadata"),
         ]
         with pytest.raises(LossyConversion, match="tool_calls"):
-            agents_api.to_body(row).or_raise()
+            agents_api.to_body(row, rest="part").or_raise()
 
     def test_text_and_bytes_of_json_are_taken(self) -> None:
         """A message may be given as it came."""
         for text in ('{"content":"Hello!"}', b'{"content":"Hello!"}'):
-            assert agents_api.to_body(text).value.read_text() == "Hello!"
+            assert agents_api.to_body(text, rest="part").value.read_text() == "Hello!"
 
 
 class TestEditedBody:
@@ -134,7 +136,7 @@ class TestEditedBody:
     def test_edited_text_and_payload(self) -> None:
         """An edit in place keeps the shape of the envelope."""
         message = envelope(type="tool_call", payload={"tool_name": "t"}, id="m1")
-        body = agents_api.to_body(message).value
+        body = agents_api.to_body(message, rest="part").value
         body[0] = body[0].evolve(content="Bye!")
         body["/tool/call.json"] = {"tool_name": "u"}
         edited = agents_api.from_body(body).or_raise()
@@ -143,13 +145,13 @@ class TestEditedBody:
     def test_more_parts_travel_whole(self) -> None:
         """A body that no longer fits its sidecar loses nothing, and says what it said."""
         body = agents_api.to_body(
-            envelope(id="m1", metadata={"k": 1, "attachments": [{"url": IMAGE}, 5]})
+            envelope(id="m1", metadata={"k": 1, "attachments": [{"url": IMAGE}, 5]}), rest="part"
         ).value
         body.add(b"GIF89a", name="/cats.gif", metadata={"a": 1})
         body.add("Look!", content_type="text/markdown")
         carried = agents_api.from_body(body).or_raise()
         assert (carried["id"], carried["role"], carried["metadata"]["k"]) == ("m1", "user", 1)
-        again = agents_api.to_body(carried).or_raise()
+        again = agents_api.to_body(carried, rest="part").or_raise()
         assert again.names() == [*(name for name in body.names() if "meta" not in name),
                                  "/meta/agents-api.json"]  # fmt: skip
         assert [part for part in again if part.name != "/meta/agents-api.json"] == [
@@ -161,7 +163,7 @@ class TestEditedBody:
     def test_edits_an_envelope_has_no_word_for(self, edit: str) -> None:
         """They make the body travel whole, too."""
         message = envelope(payload={"a": 1}, content=[{"type": "text", "text": "a"}, "b"])
-        body = agents_api.to_body(message).value
+        body = agents_api.to_body(message, rest="part").value
         if edit == "named part":
             body.add(b"GIF89a", name="/cats.gif")
         elif edit == "order":
@@ -171,7 +173,7 @@ class TestEditedBody:
         else:
             body[0] = body[0].evolve(content_type="text/markdown")
         sent = agents_api.from_body(body).or_raise()
-        again = agents_api.to_body(sent).or_raise()
+        again = agents_api.to_body(sent, rest="part").or_raise()
         sidecar = "/meta/agents-api.json"
         assert [part for part in again if part.name != sidecar] == [
             part for part in body if part.name != sidecar
@@ -187,7 +189,7 @@ class TestEditedBody:
             payload={"a": 1},
             metadata={"attachments": [{"data": "aGk="}]},
         )
-        body = agents_api.to_body(message).value
+        body = agents_api.to_body(message, rest="part").value
         for index in range(len(body) - 1):
             changed = body.copy()
             changed[index] = body[index].evolve(url="https://example.com/hi")
@@ -198,15 +200,17 @@ class TestEditedBody:
 
     def test_offloaded_text_comes_back(self) -> None:
         """A part that became a reference travels as an attachment with its digest."""
-        body = agents_api.to_body(envelope()).value
+        body = agents_api.to_body(envelope(), rest="part").value
         body[0] = body[0].evolve(url="s3://bucket/key", size=6, digest=body[0].digest)
-        again = agents_api.to_body(agents_api.from_body(body).or_raise()).or_raise()
+        again = agents_api.to_body(agents_api.from_body(body).or_raise(), rest="part").or_raise()
         assert again[0] == body[0]
 
     @pytest.mark.parametrize("name", ["/tool/call.json", 0])
     def test_removed_parts_are_no_error(self, name: str | int) -> None:
         """A body without its text or payload still makes an envelope."""
-        body = agents_api.to_body(envelope(type="tool_call", payload={"tool_name": "t"})).value
+        body = agents_api.to_body(
+            envelope(type="tool_call", payload={"tool_name": "t"}), rest="part"
+        ).value
         del body[name]
         assert agents_api.from_body(body).or_raise()["type"] == "tool_call"
 
@@ -219,7 +223,10 @@ class TestEditedBody:
         ):
             message = agents_api.from_body(MessageBody([part])).or_raise()
             assert message["metadata"]["attachments"][0]["filename"] == "agents-api.json"
-            assert agents_api.from_body(agents_api.to_body(message).value).value == message
+            assert (
+                agents_api.from_body(agents_api.to_body(message, rest="part").value).value
+                == message
+            )
 
 
 class TestAnyBodyInAnEnvelope:
@@ -232,7 +239,7 @@ class TestAnyBodyInAnEnvelope:
         message = agents_api.from_body(body).or_raise()
         assert agents_api.is_valid(message)
         wire = json.loads(json.dumps(message))
-        assert agents_api.to_body(wire).or_raise() == body
+        assert agents_api.to_body(wire, rest="part").or_raise() == body
 
     @settings(max_examples=examples(150), deadline=None)
     @given(BODIES)
@@ -240,10 +247,10 @@ class TestAnyBodyInAnEnvelope:
         """Also through PHP, which mangles nested objects, with other things said besides."""
         message = agents_api.from_body(body).or_raise()
         mangled = agents_api.normalize(message, php_compatible=True)
-        assert agents_api.to_body(mangled).or_raise() == body
+        assert agents_api.to_body(mangled, rest="part").or_raise() == body
         message = agents_api.from_body(body, role="user").or_raise()
         mangled = agents_api.normalize({**message, "id": "m1"}, php_compatible=True)
-        again = agents_api.to_body(mangled).or_raise()
+        again = agents_api.to_body(mangled, rest="part").or_raise()
         assert again[: len(body)] == list(body)
         assert again.names()[len(body.names()) :] == ["/meta/agents-api.json"]
         assert agents_api.from_body(again).or_raise() == mangled
@@ -255,7 +262,7 @@ class TestAnyBodyInAnEnvelope:
         content = bare.read_bytes()
         digest = "sha256:" + hashlib.sha256(content).hexdigest()
         body = MessageBody([Part("0"), bare, bare.evolve(size=len(content), digest=digest)])
-        again = agents_api.to_body(agents_api.from_body(body).or_raise()).or_raise()
+        again = agents_api.to_body(agents_api.from_body(body).or_raise(), rest="part").or_raise()
         assert again == body
 
     def test_manifest_is_json_text(self) -> None:
@@ -278,7 +285,7 @@ class TestAnyBodyInAnEnvelope:
     def test_wrong_manifest_is_data(self, manifest: str) -> None:
         """A manifest that does not fit is kept like any other member."""
         message = envelope(metadata={"messagebody": manifest})
-        body = agents_api.to_body(message).or_raise()
+        body = agents_api.to_body(message, rest="part").or_raise()
         assert body.read_text() == "Hello!"
         assert agents_api.from_body(body).or_raise() == message
 
@@ -287,20 +294,23 @@ class TestAnyBodyInAnEnvelope:
         """Content that no body was carried in is kept as it is."""
         carried = agents_api.from_body(MessageBody([Part("a")])).value
         message = agents_api.normalize({**carried, "content": content})
-        assert agents_api.from_body(agents_api.to_body(message).or_raise()).value == message
+        assert (
+            agents_api.from_body(agents_api.to_body(message, rest="part").or_raise()).value
+            == message
+        )
 
     def test_numbers_of_another_kind_are_kept(self) -> None:
         """True is not 1, wherever it stands."""
         carried = agents_api.from_body(MessageBody([Part(b"\0", name="/a")])).value
         carried["metadata"]["attachments"][0]["size"] = True
-        back = agents_api.from_body(agents_api.to_body(carried).or_raise()).value
+        back = agents_api.from_body(agents_api.to_body(carried, rest="part").or_raise()).value
         assert back["metadata"]["attachments"][0]["size"] is True
 
     def test_edited_carrier_is_read_as_it_is(self) -> None:
         """Text that an intermediary changed is not what the manifest describes."""
         message = agents_api.from_body(MessageBody([Part("Hello!")])).value
         changed = {**message, "content": "Hello?"}
-        body = agents_api.to_body(changed).or_raise()
+        body = agents_api.to_body(changed, rest="part").or_raise()
         assert body.read_text() == "Hello?"
         assert agents_api.from_body(body).or_raise() == changed
 
@@ -358,7 +368,7 @@ class TestHostileInput:
             with pytest.raises(EnvelopeError, match="JSON serializable"):
                 agents_api.normalize({"metadata": {"k": value}}, php_compatible=php_compatible)
         with pytest.raises(EnvelopeError, match="nested more than 512 levels"):
-            agents_api.to_body('{"content":' + "[" * levels + "]" * levels + "}")
+            agents_api.to_body('{"content":' + "[" * levels + "]" * levels + "}", rest="part")
 
     def test_deepest_legal_nesting_survives(self) -> None:
         """512 levels are legal and come back."""
@@ -366,12 +376,12 @@ class TestHostileInput:
         for _ in range(509):
             value = {"k": value}
         message = envelope(metadata={"k": value})
-        assert agents_api.from_body(agents_api.to_body(message).value).value == message
+        assert agents_api.from_body(agents_api.to_body(message, rest="part").value).value == message
 
     def test_huge_integers(self) -> None:
         """Integers past 64 bits survive; PHP makes floats of them; past 4,300 digits is refused."""
         message = envelope(payload={"n": 10**4000})
-        assert agents_api.from_body(agents_api.to_body(message).value).value == message
+        assert agents_api.from_body(agents_api.to_body(message, rest="part").value).value == message
         php = agents_api.normalize({"metadata": {"n": -(2**63) - 1}}, php_compatible=True)
         assert php["metadata"] == {"n": -9.223372036854775808e18}
         for most in (2**63 - 1, -(2**63)):
@@ -383,7 +393,7 @@ class TestHostileInput:
         with pytest.raises(EnvelopeError, match="4,300 digits"):
             agents_api.normalize({"metadata": {"n": 10**5000}})
         with pytest.raises(EnvelopeError, match="too long"):
-            agents_api.to_body('{"content":"","metadata":{"n":' + "9" * 5000 + "}}")
+            agents_api.to_body('{"content":"","metadata":{"n":' + "9" * 5000 + "}}", rest="part")
 
     @pytest.mark.parametrize("where", ["content", "metadata", "key", "role"])
     def test_lone_surrogates(self, where: str) -> None:
@@ -403,7 +413,7 @@ class TestHostileInput:
     def test_numbers_that_are_none(self, number: str) -> None:
         """As values and as text."""
         with pytest.raises(EnvelopeError):
-            agents_api.to_body('{"content":"","metadata":{"n":' + number + "}}")
+            agents_api.to_body('{"content":"","metadata":{"n":' + number + "}}", rest="part")
         for php_compatible in (False, True):
             row = {"metadata": {"n": float(number)}}
             with pytest.raises(EnvelopeError, match="JSON serializable"):
@@ -413,7 +423,7 @@ class TestHostileInput:
     def test_text_that_is_no_strict_json(self, text: str) -> None:
         """Repeated members are refused, not resolved."""
         with pytest.raises(EnvelopeError, match="agents-api message: "):
-            agents_api.to_body(text)
+            agents_api.to_body(text, rest="part")
 
     @pytest.mark.parametrize("value", [object(), {1, 2}, b"x", {1: 2}])
     def test_foreign_values(self, value: Any) -> None:
@@ -426,6 +436,6 @@ class TestHostileInput:
         value: Any = 1
         for _ in range(200):
             value = [value]
-        body = agents_api.to_body(envelope(payload={"k": value})).value
+        body = agents_api.to_body(envelope(payload={"k": value}), rest="part").value
         with pytest.raises(DecodeError, match="100 levels"):
             body["/payload/text.json"].read_json()

@@ -227,8 +227,8 @@ class TestFindings:
         """Kind and place, in the order of the row."""
         found = [f"{each.check} {each.where[1:]}".strip() for each in agents_api.iter_findings(row)]
         assert sorted(found) == sorted(said)
-        assert agents_api.is_valid(row) == (not said)
-        if not said:
+        assert agents_api.is_valid(row) == (said != ["refused"])
+        if agents_api.is_valid(row):
             agents_api.validate(row)
             return
         with pytest.raises(EnvelopeError) as caught:

@@ -338,6 +338,24 @@ class TestForward:
         assert forwarded.findings
         assert forwarded.received
 
+    @pytest.mark.parametrize("form", [lambda value: value, json.dumps])
+    def test_a_parent_that_the_message_does_not_name_gives_nothing(self, form: Any) -> None:
+        """Otherwise a message of another session would move into this one."""
+        parent, message = chain(
+            "ex12", ("1/metadata/parent_message_id", "other"), ("1/metadata/session_id", "theirs")
+        )
+        forwarded = sentient.forward(form(message), form(parent))
+        assert forwarded.message == message
+        assert [finding.check for finding in forwarded.findings] == ["M004"]
+
+    @pytest.mark.parametrize("named", [None, 7, ""])
+    def test_a_message_that_names_no_parent_gets_the_ids(self, named: Any) -> None:
+        parent, message = chain(
+            "ex12", ("1/metadata/parent_message_id", named), ("1/metadata/session_id", "made up")
+        )
+        forwarded = sentient.forward(message, parent)
+        assert forwarded.message["metadata"]["session_id"] == parent["metadata"]["session_id"]
+
     def test_a_chain_passes_no_wrong_id_on(self) -> None:
         messages = chain(
             "full4", ("1/metadata/request_id", "made up"), ("2/metadata/request_id", "made up")
