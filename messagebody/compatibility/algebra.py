@@ -31,12 +31,20 @@ _PER_PART = 4
 """Steps for each part of a schema that is decided anew."""
 
 
-def meet(one: MessageBodySchema, other: MessageBodySchema) -> MessageBodySchema | None:
+def meet(
+    one: MessageBodySchema, other: MessageBodySchema, *, steps: int = DEFAULT_STEPS
+) -> MessageBodySchema | None:
     """Return a schema that accepts exactly what both accept.
+
+    Arguments:
+        one: a schema.
+        other: another one.
+        steps: the work that may be done. Hundreds of parts that all overlap need more.
 
     Returns:
         The schema. None if a requirement of the one may be met in several ways under the other
-        that no single schema part says, or if a pattern is too rich to be intersected.
+        that no single schema part says, if a pattern is too rich to be intersected, or if the
+        budget ended first.
 
     Examples:
         >>> from messagebody.schema import MessageBodySchema
@@ -47,14 +55,23 @@ def meet(one: MessageBodySchema, other: MessageBodySchema) -> MessageBodySchema 
     """
     require_schema(one)
     require_schema(other)
+    try:
+        return _meet(one, other, Budget(steps))
+    except OutOfBudget:
+        return None
+
+
+def _meet(
+    one: MessageBodySchema, other: MessageBodySchema, budget: Budget
+) -> MessageBodySchema | None:
     found: dict[SchemaPart, None] = {}
     for a, b in product(one, other):
-        both = _intersection(a, b)
+        both = _intersection(a, b, budget)
         if both is None:
             return None
         # Different pairs often meet in the same part; a dict keeps each once and in order.
         found.update(dict.fromkeys(both))
-    required = _required_in_meet(one, other), _required_in_meet(other, one)
+    required = _required_in_meet(one, other, budget), _required_in_meet(other, one, budget)
     if required[0] is None or required[1] is None:
         return None
     needed = dict.fromkeys(required[0] + required[1])
@@ -63,12 +80,14 @@ def meet(one: MessageBodySchema, other: MessageBodySchema) -> MessageBodySchema 
     return MessageBodySchema([*needed, *optional])
 
 
-def _required_in_meet(one: MessageBodySchema, other: MessageBodySchema) -> list[SchemaPart] | None:
+def _required_in_meet(
+    one: MessageBodySchema, other: MessageBodySchema, budget: Budget
+) -> list[SchemaPart] | None:
     """Return what a requirement comes to when only what the other accepts may meet it."""
     needed = []
     for part in one:
         if part.required:
-            ways = [_intersection(part, each) for each in other]
+            ways = [_intersection(part, each, budget) for each in other]
             pieces = _merged(dict.fromkeys(piece for way in ways for piece in way or ()))
             # "One of these must be there" can't be said by a schema: each required part stands
             # alone.
@@ -96,15 +115,16 @@ def _merged(parts: Iterable[SchemaPart]) -> list[SchemaPart]:
     return merged
 
 
-def _intersection(a: SchemaPart, b: SchemaPart) -> list[SchemaPart] | None:
+def _intersection(a: SchemaPart, b: SchemaPart, budget: Budget) -> list[SchemaPart] | None:
     """Return what two schema parts both accept: at most one part; None if it can't be written."""
-    kinds = intersection(a.content_type_pattern, b.content_type_pattern)
+    budget.spend(_PER_PART)
+    kinds = intersection(a.content_type_pattern, b.content_type_pattern, budget)
     # A named part and an unnamed one have nothing in common.
     if kinds == [] or (a.name_pattern is None) != (b.name_pattern is None):
         return []
     if a.name_pattern is None or b.name_pattern is None:
         return None if kinds is None else [SchemaPart(None, _union(kinds, content_type_pattern))]
-    names = intersection(a.name_pattern, b.name_pattern)
+    names = intersection(a.name_pattern, b.name_pattern, budget)
     if names == []:
         return []
     return (

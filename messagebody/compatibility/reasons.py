@@ -50,7 +50,7 @@ class Rejection:
     differs: Differs
 
     def __str__(self) -> str:
-        return f"{self.schema_index} {self.label} ({self.differs})"
+        return f"{self.label} (other {self.differs}; part {self.schema_index})"
 
 
 @attrs.frozen
@@ -83,6 +83,7 @@ class Reason:
         consumer_index: the consumer's schema part concerned.
         sides: the schemas.
         rejected: a message part that the consumer rejects, whether or not it is shown.
+        is_elsewhere: whether it takes another body than the counterexample to show it.
     """
 
     code: Code
@@ -91,6 +92,7 @@ class Reason:
     consumer_index: int | None = None
     sides: Sides = attrs.field(kw_only=True, repr=False)
     rejected: PartType | None = attrs.field(default=None, kw_only=True, repr=False)
+    is_elsewhere: bool = attrs.field(default=False, kw_only=True)
 
     @cached_property
     def summary(self) -> str:
@@ -157,17 +159,25 @@ class Reason:
         return f"producer part {index} {self.sides.producer[index].label}"
 
     def _on_rejected_part(self) -> str:
-        if self.part is not None:
-            part = describe_part(self.part)
-            text = f"part {part}, allowed by {self._sender}, is accepted by no consumer part"
+        if self.rejected is None:
+            part = "a part"
+        elif self.rejected.name is None:
+            part = f"{describe_part(self.rejected)} part"
         else:
-            text = f"in other messages, {self._sender} allows a part that no consumer part accepts"
+            part = f"part {describe_part(self.rejected)}"
+        if self.part is not None:
+            text = f"{part}, allowed by {self._sender}, is accepted by no consumer part"
+        else:
+            text = (
+                f"in other messages, {self._sender} allows {part}, which no consumer part accepts"
+            )
         return text if self.sides.consumer else f"{text}: it accepts only the empty body"
 
     def _on_missing_part(self) -> str:
         wanted = self.consumer_index or 0
         label = self.sides.consumer[wanted].label
-        text = f"consumer part {wanted} {label} is required, and a valid body may lack it"
+        lacking = "another valid body" if self.is_elsewhere else "a valid body"
+        text = f"consumer part {wanted} {label} is required, and {lacking} may lack it"
         return text if self.producer_index is None else f"{text}: {self._sender} is optional"
 
 
@@ -224,6 +234,8 @@ def explain(
         is_open = verdict == "undecided" or not all(each.is_settled for each in answers.values())
     except OutOfBudget:
         is_open = True
+    # That nothing useful fits says more than why each part does not.
+    reasons.sort(key=lambda reason: reason.code != "only-empty-body-shared")
     if is_open and verdict != "always":
         reasons.append(Reason("undecided", sides=sides))
     return Explanation(shown, tuple(reasons))
@@ -341,6 +353,7 @@ def _on_missing(
                 producer_index=nearest,
                 consumer_index=wanted,
                 sides=sides,
+                is_elsewhere=shown is not None and wanted not in lacking,
             )
 
 
@@ -371,7 +384,8 @@ def _rejection(index: int, schema_part: SchemaPart, part: PartType) -> Rejection
     by_name = schema_part.accepts_name(part.name)
     by_type = schema_part.content_type_pattern.matches_essence(part.content_type)
     differs: Differs = "type" if by_name else "name" if by_type else "name and type"
-    return Rejection(index, schema_part.label, differs)
+    label = schema_part.label
+    return Rejection(index, f"unnamed {label}" if schema_part.name is None else label, differs)
 
 
 def _closeness(schema_part: SchemaPart, part: PartType) -> tuple[bool, bool, int, int]:

@@ -174,13 +174,15 @@ class _Trial:
     def is_remedy(self, parts: Sequence[SchemaPart | None]) -> bool:
         """Tell whether a changed producer fits, and can still send all that it could.
 
-        A change that makes requirements clash fits as well, since nothing is valid then. That
-        helps nobody.
+        A change that makes requirements clash fits as well, since nothing is valid then, and so
+        does one that drops every part. That helps nobody.
 
         Arguments:
             parts: what became of each part; None where it was dropped.
         """
         kept = [part for part in parts if part is not None]
+        if not kept:
+            return False
         decision = Decision(Profile(kept), self._consumer, self._budget)
         try:
             # A hard trial leaves something to those that follow it.

@@ -133,12 +133,12 @@ def _on_reason(reason: "messagebody.compatibility.Reason") -> Iterator[Html]:
     yield element("p", escape(reason.summary, limit=_LONGEST))
     if reason.rejecting:
         rows = [
-            (str(each.schema_index), each.label, f"other {each.differs}")
+            (f"other {each.differs}", each.label, f"part {each.schema_index}")
             for each in reason.nearest(REJECTIONS)
         ]
         if reason.rejecting > REJECTIONS:
             rows.append(("", f"… {reason.rejecting - REJECTIONS:,} more", ""))
-        yield _table(("", "Accepted", "Why not"), rows)
+        yield _table(("Why not", "Accepted", "By"), rows)
     if reason.hint:
         yield element("p", escape(reason.hint, limit=_LONGEST), class_="note")
 

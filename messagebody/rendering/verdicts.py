@@ -39,10 +39,10 @@ def explanation(
         >>> for line in explanation(check(sender, MessageBodySchema([("/b",)])), width=70):
         ...     print(line)
         sometimes
+          the empty body is all that is valid for both
           part '/a' image/png, allowed by producer part 0 '/a' image/*, is
             accepted by no consumer part:
-            0  '/b' */*  other name
-          the empty body is all that is valid for both
+            other name  '/b' */*  part 0
         a message the producer may send and the consumer refuses:
           67 B  image/png  /a
     """
@@ -70,9 +70,9 @@ def _on_reason(
     yield from folded([f"  {escape(reason.summary, limit=_LONGEST)}{end}"], width)
     rows = [
         [
-            Cell(f"{each.schema_index}", "dim", right=True),
-            Cell(each.label),
             Cell(f"other {each.differs}", "no"),
+            Cell(each.label),
+            Cell(f"part {each.schema_index}", "dim"),
         ]
         for each in reason.nearest(REJECTIONS)
     ]

@@ -13,11 +13,15 @@ from itertools import product
 from typing import Final
 
 from messagebody.globs import NamePattern, content_type_pattern, name_pattern
+from messagebody.globs.patterns import branches
+from messagebody.solver.budget import Budget
 from messagebody.solver.containment import Pattern, alternatives, are_disjoint, contains
 
 _MOST: Final = 64
 """Patterns of one intersection; a richer one is not written."""
 _CACHED: Final = 4096
+_WRITTEN: Final = 64
+"""Steps that a pattern costs to write and to read, besides those for its characters."""
 
 Glob = tuple[str, ...]
 """The characters of a segment, or the segments of a path."""
@@ -27,28 +31,37 @@ class TooRich(Exception):
     """End an intersection that would take too many patterns to write."""
 
 
-def intersection(one: Pattern, other: Pattern) -> list[str] | None:
+def intersection(one: Pattern, other: Pattern, budget: Budget) -> list[str] | None:
     """Return patterns whose union is what two patterns of one kind both match.
+
+    Arguments:
+        one: a pattern.
+        other: another one.
+        budget: what it may cost.
 
     Returns:
         The patterns; none if the two have nothing in common; None if it takes too many.
 
+    Raises:
+        OutOfBudget: the budget ended first.
+
     Examples:
-        >>> intersection(name_pattern("/src/**"), name_pattern("/**/*.py"))
+        >>> intersection(name_pattern("/src/**"), name_pattern("/**/*.py"), Budget())
         ['/src/**/*.py']
-        >>> intersection(content_type_pattern("te*/*"), content_type_pattern("*xt/plain"))
+        >>> intersection(content_type_pattern("te*/*"), content_type_pattern("*xt/plain"), Budget())
         ['te*xt/plain']
     """
     # One inside the other: the answer people expect, in the words they wrote.
-    if contains(one, other):
+    if contains(one, other, budget):
         return [other.text]
-    if contains(other, one):
+    if contains(other, one, budget):
         return [one.text]
-    if are_disjoint(one, other):
+    if are_disjoint(one, other, budget):
         return []
-    mine, theirs = alternatives(one), alternatives(other)
+    mine, theirs = _expanded(one), _expanded(other)
     if not 0 < len(mine) * len(theirs) <= _MOST:
         return None
+    budget.spend(sum(_WRITTEN + len(a) * len(b) for a, b in product(mine, theirs)))
     split = _path if isinstance(one, NamePattern) else _type
     found: dict[str, None] = {}
     try:
@@ -58,6 +71,11 @@ def intersection(one: Pattern, other: Pattern) -> list[str] | None:
         return None
     first = "/" if isinstance(one, NamePattern) else ""
     return _without_contained([first + text for text in found], one)
+
+
+def _expanded(pattern: Pattern) -> Sequence[str]:
+    """Return the patterns without braces whose union a pattern is; none if they are too many."""
+    return alternatives(pattern) or branches(pattern.syntax)
 
 
 def _path(text: str) -> Glob:

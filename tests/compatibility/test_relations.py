@@ -1,6 +1,10 @@
 """Equivalence, overlap, evolution, dead parts, lint, and schemas made of schemas."""
 
+import contextlib
+import functools
+import operator
 import random
+import time
 
 import pytest
 
@@ -19,6 +23,7 @@ from messagebody.compatibility import (
     simplify,
     upgrade,
 )
+from messagebody.errors import InvalidSchema
 from messagebody.schema import MessageBodySchema, SchemaPart
 from tests.compatibility import generators, oracle
 from tests.compatibility.test_inclusion import schema, types
@@ -207,6 +212,36 @@ class TestAlgebra:
         assert both == schema(("/{b,c}", "text/{plain,html}"))
         assert meet(schema(("/a*",)), schema(("/*b",))) == schema(("/a*b",))
 
+    def test_meet_of_several_braces(self) -> None:
+        """A pattern may have two of them, and so may the answer's requirements."""
+        several = schema(("/{report,data}.{md,json}", "text/*"))
+        assert meet(several, schema(("/report.{md,txt}", "text/plain"))) == schema(
+            ("/report.md", "text/plain")
+        )
+        rng = random.Random(3)
+        pieces = ["{a,b}", "a", "{a,b*}", "*", "{ab,b}/", "b"]
+        for _ in range(60):
+            one, other = ("/" + "".join(rng.choices(pieces, k=3)).strip("/") for _ in range(2))
+            with contextlib.suppress(InvalidSchema):
+                both = meet(schema((one,)), schema((other,)))
+                if both is not None:
+                    found = [oracle.name_bits(part.name or "") for part in both]
+                    expected = oracle.name_bits(one) & oracle.name_bits(other)
+                    assert functools.reduce(operator.or_, found, 0) == expected, (one, other)
+
+    def test_meet_within_a_budget(self) -> None:
+        """A hundred parts that meet each of a hundred others."""
+        one = schema(*[(f"/d{i}/**",) for i in range(100)])
+        other = schema(*[(f"/**/*.e{i}",) for i in range(100)])
+        start = time.process_time()
+        assert meet(one, other) is None
+        assert time.process_time() - start < 6
+        few = schema(*one[:20]), schema(*other[:20])
+        both = meet(*few)
+        assert both is not None
+        assert len(both) == 400
+        assert meet(*few, steps=1000) is None
+
     def test_meet_of_globs(self) -> None:
         """The intersection of two is a union of some, in a segment and in a path."""
         for one, other, both in (
@@ -385,8 +420,9 @@ class TestReasons:
         assert reason.part == ("/charts/b", "image/png")
         assert str(reason) == (
             "part '/charts/b' image/png, allowed by producer part 1 '/charts/*' image/*, is "
-            "accepted by no consumer part: 3 '/charts/*' image/svg+xml (type), "
-            "0 '/**' text/* (type), 1 image/* (name), 2 text/* (name and type)"
+            "accepted by no consumer part: '/charts/*' image/svg+xml (other type; part 3), "
+            "'/**' text/* (other type; part 0), unnamed image/* (other name; part 1), "
+            "unnamed text/* (other name and type; part 2)"
         )
         assert [each.schema_index for each in reason.rejections] == [3, 0, 1, 2]
 
@@ -415,7 +451,7 @@ class TestReasons:
             "required-may-be-missing", "required-may-be-missing", "consumer-unsatisfiable",
         ]  # fmt: skip
         assert self.codes(schema(("/a",)), schema(("/b",))) == [
-            "part-not-accepted", "only-empty-body-shared",
+            "only-empty-body-shared", "part-not-accepted",
         ]  # fmt: skip
         dead = schema(("/a", "text/plain", True), ("/a", "text/html"))
         assert self.codes(dead, schema(("/a", "text/plain"))) == ["dead-part"]
@@ -424,15 +460,15 @@ class TestReasons:
     def test_many_consumer_parts_are_cut_in_the_text_only(self) -> None:
         """The data holds them all."""
         consumer = schema(*[(f"/n{i}", "text/plain") for i in range(50)])
-        [reason, *_] = check(schema(("/x", "image/png")), consumer).reasons
+        [_, reason] = check(schema(("/x", "image/png")), consumer).reasons
         assert len(reason.rejections) == 50
         assert reason.text.endswith("and 30 more parts")
 
     def test_only_the_empty_body_is_accepted(self) -> None:
         """There is no consumer part to compare with."""
-        [reason, _] = check(schema((None, "text/plain")), schema()).reasons
+        [_, reason] = check(schema((None, "text/plain")), schema()).reasons
         assert str(reason) == (
-            "part an unnamed text/plain, allowed by producer part 0 text/plain, is accepted by no "
+            "an unnamed text/plain part, allowed by producer part 0 text/plain, is accepted by no "
             "consumer part: it accepts only the empty body"
         )
 

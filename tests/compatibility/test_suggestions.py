@@ -26,6 +26,10 @@ class TestKinds:
             str, suggest(schema(*TEXT, ("/debug/**",)), TEXT)
         )
 
+    def test_dropping_all_helps_nobody(self) -> None:
+        """An agent that sends nothing fits, and is none."""
+        assert suggest(schema(("/out/*", "text/*")), schema(("/in/*", "image/*"))) == []
+
     def test_convert(self) -> None:
         """By the table, or by one's own."""
         producer, consumer = (

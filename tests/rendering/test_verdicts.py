@@ -13,7 +13,7 @@ def test_the_text_of_an_answer_says_all_that_it_knows() -> None:
     refused = [reason for reason in answer.reasons if reason.rejections]
     for reason in answer.reasons:
         assert f"  {reason.summary}{':' if reason in refused else ''}" in lines
-    assert sum(line.endswith("other name and type") for line in lines) == 10 * len(refused)
+    assert sum("other name and type  '/taken/" in line for line in lines) == 10 * len(refused)
     assert lines.count("    and 2 more parts") == len(refused) == 3
     assert answer.counterexample is not None
     assert [line.split()[-1] for line in lines[-3:]] == answer.counterexample.names()
@@ -22,3 +22,43 @@ def test_the_text_of_an_answer_says_all_that_it_knows() -> None:
 
 def test_the_text_of_a_yes_is_one_word() -> None:
     assert str(check(SENDER, SENDER)) == "always"
+
+
+class TestWords:
+    """What a reader who does not know the tool could misread."""
+
+    def test_a_message_without_parts(self) -> None:
+        answer = check(MessageBodySchema([("/a",)]), MessageBodySchema([("/a", "*/*", True)]))
+        assert str(answer).splitlines()[-1] == (
+            "the producer may send a message without parts, which the consumer refuses"
+        )
+        assert "The producer may send a message without parts" in answer._repr_html_()
+
+    def test_a_part_of_other_messages_is_named(self) -> None:
+        sent = MessageBodySchema([("/a", "text/plain"), ("/a", "image/png")])
+        text = str(check(sent, MessageBodySchema([(None,)])))
+        said = "in other messages, producer part 1 '/a' image/png allows part '/a' image/png, which"
+        assert f"{said} no consumer part accepts" in text
+
+    def test_what_the_shown_message_has(self) -> None:
+        """It has `/c`, where other messages have `/d`; none has `/e`."""
+        sent = MessageBodySchema([("/{c,d}", "text/plain", True), ("/x", "a/b", True)])
+        taken = MessageBodySchema([("/*", "text/*"), ("/c", "*/*", True), ("/e", "*/*", True)])
+        answer = check(sent, taken)
+        assert answer.counterexample is not None
+        assert "/c" in answer.counterexample
+        other, shown = [each.text for each in answer.reasons if "missing" in each.code]
+        assert other.endswith("is required, and another valid body may lack it")
+        assert shown.endswith("is required, and a valid body may lack it")
+
+    def test_that_nothing_useful_fits_comes_first(self) -> None:
+        assert str(check(SENDER, TAKER)).splitlines()[1] == (
+            "  the empty body is all that is valid for both"
+        )
+
+    def test_unnamed_parts_are_called_so(self) -> None:
+        answer = check(MessageBodySchema([("/a",)]), MessageBodySchema([(None, "text/*")]))
+        assert "other name  unnamed text/*  part 0" in str(answer)
+        answer = check(MessageBodySchema([(None,)]), MessageBodySchema([("/a", "text/*")]))
+        assert "  an unnamed " in str(answer)
+        assert "part an unnamed" not in str(answer)
