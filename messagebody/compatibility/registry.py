@@ -1,11 +1,10 @@
 """Registry of agents in memory; `Registry.open` gives one that a file keeps."""
 
 import os
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from typing import Final, Self
-
-import attrs
 
 from messagebody._guards import require_iterable
 from messagebody._text import count_of, quote
@@ -126,13 +125,16 @@ class Registry(Questions):
         # Else what is shared would keep the schemas of all agents that were ever replaced.
         if len(self._verdicts) <= _UNUSED * len(changed):
             changed._verdicts = self._verdicts
+            numbers = dict(zip(self._agents, self._numbers, strict=True))
+            numbers[agent.name] = self._verdicts.add(agent.output, agent.input)
+            changed._numbers = [*numbers.values()]
         return changed
 
     def _takers(self, output: MessageBodySchema) -> Neighbours:
-        return self._named(self._classes.taking, self._classes.verdicts.row(output))
+        return self._named(self._taking, self._verdicts.row(output))
 
     def _feeders(self, taken: MessageBodySchema) -> Neighbours:
-        return self._named(self._classes.sending, self._classes.verdicts.column(taken))
+        return self._named(self._sending, self._verdicts.column(taken))
 
     def _named(self, classes: Mapping[int, list[int]], row: Row) -> Neighbours:
         def named(numbers: int) -> list[str]:
@@ -146,30 +148,22 @@ class Registry(Questions):
         return list(self)
 
     @cached_property
-    def _classes(self) -> "_Classes":
-        return _Classes.of(self.values(), self._verdicts)
+    def _numbers(self) -> list[tuple[int, int]]:
+        """The numbers of the output and the input of each agent, in order."""
+        return [self._verdicts.add(agent.output, agent.input) for agent in self.values()]
+
+    @cached_property
+    def _sending(self) -> dict[int, list[int]]:
+        return _places(output for output, _ in self._numbers)
+
+    @cached_property
+    def _taking(self) -> dict[int, list[int]]:
+        return _places(taken for _, taken in self._numbers)
 
 
-@attrs.frozen
-class _Classes:
-    """The agents of a registry by their schemas.
-
-    Arguments:
-        verdicts: which schemas fit.
-        sending: the places of the agents of each output.
-        taking: those of each input.
-    """
-
-    verdicts: Verdicts
-    sending: dict[int, list[int]]
-    taking: dict[int, list[int]]
-
-    @classmethod
-    def of(cls, agents: Iterable[Agent], verdicts: Verdicts) -> Self:
-        """Return the classes of some agents, whose places are those in order."""
-        found = cls(verdicts, {}, {})
-        for place, agent in enumerate(agents):
-            output, taken = verdicts.add(agent.output, agent.input)
-            found.sending.setdefault(output, []).append(place)
-            found.taking.setdefault(taken, []).append(place)
-        return found
+def _places(numbers: Iterable[int]) -> dict[int, list[int]]:
+    """Return the places of each number."""
+    found: dict[int, list[int]] = defaultdict(list)
+    for place, number in enumerate(numbers):
+        found[number].append(place)
+    return found
