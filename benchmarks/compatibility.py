@@ -9,7 +9,6 @@ and pairs has been forgotten.
 import json
 import random
 import re
-import resource
 import signal
 import statistics
 import string
@@ -23,7 +22,7 @@ from typing import Any
 
 from benchmarks.harness import machine, print_table, show_ratio, show_time
 from messagebody.certificates import verify
-from messagebody.compatibility import Agent, Registry, certification, check
+from messagebody.compatibility import certification, check
 from messagebody.globs import patterns as glob_patterns
 from messagebody.schema import MessageBodySchema
 from messagebody.solver import containment
@@ -178,41 +177,6 @@ def _certificate_times(
         taken.append(row)
     checked, made, verified = (min(column) / 1e9 for column in zip(*taken, strict=True))
     return checked, made, verified, len(json.dumps(result.certificate))
-
-
-# All pairs of many agents
-
-
-def crowds() -> None:
-    """Measure all ordered pairs of agents."""
-    rows = []
-    for count in (500, 2_000, 10_000):
-        rng = random.Random(3)
-        outputs = [realistic_schema(rng) for _ in range(count)]
-        agents = [
-            Agent(
-                f"agent-{number}",
-                MessageBodySchema(widened(rng.choice(outputs), rng)),
-                MessageBodySchema(output),
-            )
-            for number, output in enumerate(outputs)
-        ]
-        forget()
-        start = time.process_time()
-        fitting = sum(1 for _ in Registry(agents).pairs())
-        seconds = time.process_time() - start
-        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-        rows.append(
-            [
-                f"{count:,}", f"{count**2:,}", show_time(seconds),
-                show_time(seconds / count**2), f"{fitting:,}", f"{peak:,.0f} MiB",
-            ]
-        )  # fmt: skip
-    print_table(
-        "All ordered pairs of a registry, on one core",
-        ["agents", "pairs", "time", "per pair", "pairs that fit", "peak memory"],
-        rows,
-    )
 
 
 # Peers
@@ -519,7 +483,6 @@ def main() -> None:
     print(machine("jsonsubschema", "greenery", "interegular", "automata-lib"))
     cold()
     certificates()
-    crowds()
     beside_jsonsubschema()
     beside_automata()
     hard()

@@ -5,26 +5,42 @@ many agents share rectangles, and parts to try them with. Each relation is found
 rectangle or part appears for the first time; sets of them are integers, a bit for each.
 """
 
+from bisect import bisect_left, insort
 from collections import defaultdict
-from collections.abc import Callable, Iterable
-from typing import Generic, TypeVar
+from collections.abc import Callable, Iterable, Iterator
+from typing import Final, Generic, TypeVar
 
-from messagebody.globs import ContentTypePattern, NamePattern
-from messagebody.solver.containment import contains
+from messagebody.globs import ContentTypePattern, NamePattern, PatternIndex
+from messagebody.names import is_name
+from messagebody.solver.containment import contains, is_type, matches_type
 from messagebody.solver.languages import members
 from messagebody.solver.profile import PartType
+
+_BEHIND_ALL: Final = chr(0x7F)
+"""Behind every character of a name or content type."""
 
 _Pattern = TypeVar("_Pattern", NamePattern, ContentTypePattern)
 
 
 class _Axis(Generic[_Pattern]):
-    """Patterns of one kind and words to try them with, by number."""
+    """Patterns of one kind and words to try them with, by number.
 
-    def __init__(self) -> None:
+    Arguments:
+        is_word: whether a text is a word of the kind; no pattern matches anything else.
+        select: returns the places of the words that a pattern matches, of some in order.
+    """
+
+    def __init__(
+        self, is_word: Callable[[str], bool], select: Callable[[_Pattern, list[str]], list[int]]
+    ) -> None:
+        self._is_word = is_word
+        self._select: Callable[[_Pattern, list[str]], list[int]] = select
         self.patterns: list[_Pattern | None] = []
         self._numbers: dict[str | None, int] = {}
+        self._index = PatternIndex([])
         self._words: dict[str | None, list[int]] = {}  # the patterns that match each
-        self._matched: list[list[str | None]] = []  # the words that each pattern matches
+        # Words that begin alike lie side by side, so a pattern is tried with few of them.
+        self._in_order: list[str] = []
         # Containment is a question to automata, and many rectangles share their sides.
         self._held: dict[tuple[int, int], bool] = {}
 
@@ -36,18 +52,36 @@ class _Axis(Generic[_Pattern]):
             return known, []
         number = self._numbers[text] = len(self.patterns)
         self.patterns.append(pattern)
-        matched = [word for word in self._words if _matches(pattern, word)]
+        matched = [*self._matched(pattern)]
         for word in matched:
             self._words[word].append(number)
+        if pattern is not None:
+            self._index.add(pattern, 1 << number)
         return number, matched
+
+    def _matched(self, pattern: _Pattern | None) -> Iterator[str | None]:
+        if pattern is None:
+            # No pattern stands for unnamed parts, and None for what they have as a name.
+            yield from {None} & self._words.keys()
+            return
+        first = bisect_left(self._in_order, pattern.prefix)
+        last = bisect_left(self._in_order, pattern.prefix + _BEHIND_ALL, first)
+        words = self._in_order[first:last]
+        yield from (words[place] for place in self._select(pattern, words))
 
     def matching(self, word: str | None) -> list[int]:
         """Return the patterns that match a word; those that come later are added to the list."""
         found = self._words.get(word)
         if found is None:
-            found = [n for n, pattern in enumerate(self.patterns) if _matches(pattern, word)]
-            self._words[word] = found
+            found = self._words[word] = [*self._found(word)]
+            if word is not None and self._is_word(word):
+                insort(self._in_order, word)
         return found
+
+    def _found(self, word: str | None) -> Iterable[int]:
+        if word is None:
+            return [self._numbers[None]] if None in self._numbers else []
+        return members(self._index.find(word)) if self._is_word(word) else ()
 
     def holds(self, outer: int, inner: int) -> bool:
         """Return whether one pattern surely matches all that another does."""
@@ -64,18 +98,16 @@ class _Axis(Generic[_Pattern]):
         return bool(contains(outer, inner))
 
 
-def _matches(pattern: NamePattern | ContentTypePattern | None, word: str | None) -> bool:
-    if pattern is None or word is None:
-        return pattern is None and word is None
-    return pattern.matches(word)
+def _select_types(pattern: ContentTypePattern, kinds: list[str]) -> list[int]:
+    return [place for place, kind in enumerate(kinds) if matches_type(pattern, kind)]
 
 
 class Geometry:
     """All rectangles and parts that were seen, by number."""
 
     def __init__(self) -> None:
-        self._names: _Axis[NamePattern] = _Axis()
-        self._types: _Axis[ContentTypePattern] = _Axis()
+        self._names: _Axis[NamePattern] = _Axis(is_name, NamePattern.select)
+        self._types: _Axis[ContentTypePattern] = _Axis(is_type, _select_types)
         self._rectangles: dict[tuple[int, int], int] = {}
         self._sides: list[tuple[int, int]] = []
         self._of_name: dict[int, list[int]] = defaultdict(list)
@@ -92,8 +124,8 @@ class Geometry:
         """For each part the rectangles that it lies in."""
         self.above: dict[int, list[int]] = {}
         """For each rectangle with a sample the rectangles that surely hold it."""
-        self.below: dict[int, int] = defaultdict(int)
-        """For each rectangle the set of those with a sample that it surely holds."""
+        self.below: dict[int, list[int]] = defaultdict(list)
+        """For each rectangle those with a sample that it surely holds."""
 
     def __len__(self) -> int:
         """Return the number of rectangles."""
@@ -180,4 +212,4 @@ class Geometry:
         (name, kind), (inner_name, inner_kind) = self._sides[outer], self._sides[inner]
         if self._types.holds(kind, inner_kind) and self._names.holds(name, inner_name):
             self.above[inner].append(outer)
-            self.below[outer] |= 1 << inner
+            self.below[outer].append(inner)

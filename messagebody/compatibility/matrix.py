@@ -354,7 +354,7 @@ class _Producers:
 
         What the consumer requires has a required part of the producer in it.
         """
-        below = {each: {*members(self._geometry.below.get(each, 0))} for each in consumer.having}
+        below = {each: {*self._geometry.below.get(each, ())} for each in consumer.having}
         held = set().union(*below.values())
         wanted = [below[each] for each in consumer.needing]
         return set_of(

@@ -1,21 +1,27 @@
 """Registry of agents in memory; `Registry.open` gives one that a file keeps."""
 
 import os
-from collections.abc import Iterable, Iterator
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
-from typing import Self
+from typing import Final, Self
 
 from messagebody._guards import require_iterable
 from messagebody._text import count_of, quote
 from messagebody.compatibility.agents import Agent, read_agents
-from messagebody.compatibility.matrix import Row, SchemaMatrix
+from messagebody.compatibility.blocks import Settings
+from messagebody.compatibility.matrix import Row
 from messagebody.compatibility.questions import Neighbours, Questions, not_found
 from messagebody.compatibility.stored import STEPS_A_PAIR, StoredRegistry
+from messagebody.compatibility.verdicts import Verdicts
 from messagebody.errors import InvalidArgument, InvalidSchema
 from messagebody.findings import Finding
 from messagebody.limits import DEFAULT_LIMITS, Limits
 from messagebody.schema import MessageBodySchema
 from messagebody.solver.languages import members
+
+_UNUSED: Final = 4
+"""How many schemas may be shared for each agent: it has two, and others may have gone."""
 
 
 class Registry(Questions):
@@ -55,6 +61,7 @@ class Registry(Questions):
             if agent.name in self._agents:
                 raise InvalidSchema(f"two agents are called {quote(agent.name)}")
             self._agents[agent.name] = agent
+        self._verdicts = Verdicts(Settings(lenient, steps))
 
     @staticmethod
     def open(
@@ -107,29 +114,56 @@ class Registry(Questions):
         return f"Registry({count_of(len(self), 'agent')})"
 
     def with_agent(self, agent: Agent) -> Self:
-        """Return a registry with an agent added, or in the place of one of its name."""
-        agents = {**self._agents, agent.name: agent}
-        return type(self)(agents.values(), lenient=self._lenient, steps=self._steps)
+        """Return a registry with an agent added, or in the place of one of its name.
+
+        What is known of pairs is known to both, so only the pairs of this agent are decided.
+        """
+        changed = type(self)(
+            {**self._agents, agent.name: agent}.values(), lenient=self._lenient, steps=self._steps
+        )
+        changed.findings = self.findings
+        # Else what is shared would keep the schemas of all agents that were ever replaced.
+        if len(self._verdicts) <= _UNUSED * len(changed):
+            changed._verdicts = self._verdicts
+            numbers = dict(zip(self._agents, self._numbers, strict=True))
+            numbers[agent.name] = self._verdicts.add(agent.output, agent.input)
+            changed._numbers = [*numbers.values()]
+        return changed
 
     def _takers(self, output: MessageBodySchema) -> Neighbours:
-        return self._named(self._matrix.row(output))
+        return self._named(self._taking, self._verdicts.row(output))
 
     def _feeders(self, taken: MessageBodySchema) -> Neighbours:
-        return self._named(self._matrix.column(taken))
+        return self._named(self._sending, self._verdicts.column(taken))
 
-    def _named(self, row: Row) -> Neighbours:
-        names = self._names
-        fitting, undecided = members(row.fitting), members(row.undecided)
-        return Neighbours([names[at] for at in fitting], [names[at] for at in undecided])
+    def _named(self, classes: Mapping[int, list[int]], row: Row) -> Neighbours:
+        def named(numbers: int) -> list[str]:
+            places = [at for number in members(numbers) for at in classes.get(number, ())]
+            return [self._names[at] for at in sorted(places)]
+
+        return Neighbours(named(row.fitting), named(row.undecided))
 
     @cached_property
     def _names(self) -> list[str]:
         return list(self)
 
     @cached_property
-    def _matrix(self) -> SchemaMatrix:
-        matrix = SchemaMatrix(lenient=self._lenient, steps=self._steps)
-        for number, agent in enumerate(self.values()):
-            matrix.put_consumer(number, agent.input)
-            matrix.put_producer(number, agent.output)
-        return matrix
+    def _numbers(self) -> list[tuple[int, int]]:
+        """The numbers of the output and the input of each agent, in order."""
+        return [self._verdicts.add(agent.output, agent.input) for agent in self.values()]
+
+    @cached_property
+    def _sending(self) -> dict[int, list[int]]:
+        return _places(output for output, _ in self._numbers)
+
+    @cached_property
+    def _taking(self) -> dict[int, list[int]]:
+        return _places(taken for _, taken in self._numbers)
+
+
+def _places(numbers: Iterable[int]) -> dict[int, list[int]]:
+    """Return the places of each number."""
+    found: dict[int, list[int]] = defaultdict(list)
+    for place, number in enumerate(numbers):
+        found[number].append(place)
+    return found

@@ -177,6 +177,13 @@ class PatternIndex:
             self._add(pattern, found)
         self._forget()
 
+    def add(self, pattern: NamePattern | ContentTypePattern, found: int) -> None:
+        """Add a pattern that stands for a set of them."""
+        known = len(self._automata)
+        self._add(pattern, found)
+        if len(self._automata) > known:
+            self._forget()
+
     def _add(self, pattern: NamePattern | ContentTypePattern, found: int) -> None:
         if pattern.is_universal:
             self._always |= found

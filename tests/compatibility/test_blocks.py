@@ -88,12 +88,12 @@ def test_blocks_say_what_a_loop_says(engine: Any, lenient: bool, tmp_path: Path)
 def test_threads_share_what_they_make_ready(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    def matches(*args: Any) -> bool:
+    def matches_type(*args: Any) -> bool:
         time.sleep(0)  # another thread goes on
         return real(*args)
 
-    real = geometry._matches
-    monkeypatch.setattr(geometry, "_matches", matches)
+    real = geometry.matches_type
+    monkeypatch.setattr(geometry, "matches_type", matches_type)
     monkeypatch.setattr("messagebody.compatibility.blocks._ASKED", 1)
     monkeypatch.setattr("messagebody.compatibility.blocks._OTHERS", 1000)
     files = [tmp_path / f"{kind}.db" for kind in ("loop", "blocks")]

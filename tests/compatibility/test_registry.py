@@ -3,6 +3,8 @@
 import json
 import random
 import sys
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -10,12 +12,14 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
+from benchmarks import crowds
 from messagebody.compatibility import Agent, Impact, Registry, check, read_agents
 from messagebody.errors import InvalidSchema, MissingDependency
 from messagebody.schema import MessageBodySchema
 from messagebody.solver.decision import Decision
 from tests.compatibility import generators
 from tests.compatibility.test_inclusion import schema
+from tests.effort import examples
 
 UNKNOWN = "agent 'bad': unknown members"
 KNOWN = "an agent has description, input, interrupts, name, notifications, output"
@@ -349,3 +353,72 @@ class RegistryAndCheck(RuleBasedStateMachine):
 
 RegistryAndCheck.TestCase.settings = settings(max_examples=6, stateful_step_count=6, deadline=None)
 TestRegistryAndCheck = RegistryAndCheck.TestCase
+
+
+class TestCrowds:
+    """What a registry rules out or proves for many at once, beside `check` for each pair."""
+
+    @pytest.mark.parametrize("lenient", [False, True])
+    @pytest.mark.parametrize("crowd", [crowds.alike, crowds.varied])
+    def test_every_pair_is_as_check_says(
+        self, crowd: Callable[[int], list[Agent]], lenient: bool
+    ) -> None:
+        agents = crowd(examples(300))
+        registry = Registry(agents, lenient=lenient)
+        found = set(registry.pairs())
+        assert not list(registry.undecided())
+        for sender in agents:
+            for taker in agents:
+                fits = bool(check(sender.output, taker.input, lenient=lenient))
+                assert ((sender.name, taker.name) in found) is fits, (sender, taker)
+        for agent in agents[:20]:
+            feeders = [sender for sender, taker in found if taker == agent.name]
+            assert sorted(registry.feeders(agent.name)) == sorted(feeders)
+
+
+class TestWithAgent:
+    def test_it_is_as_a_registry_of_the_same_agents(self) -> None:
+        """Whatever was asked before, and whoever came, changed or was asked in between."""
+        rng, pool = random.Random(5), crowds.varied(40)
+        registry = Registry(pool[:10])
+        family = [registry]
+        for number in range(examples(200)):
+            parent = rng.choice(family[-4:])
+            one, other = rng.choice(pool), rng.choice(pool)
+            agent = Agent(f"agent-{rng.randrange(15)}", one.input, other.output)
+            if rng.random() < 0.5:
+                parent.takers(rng.choice(list(parent)))
+            if rng.random() < 0.3:
+                parent.feeders(rng.choice(list(parent)))
+            family.append(parent.with_agent(agent))
+            if number % 5 == 0:
+                for each in rng.sample(family[-6:], min(3, len(family))):
+                    fresh = Registry(each.values())
+                    assert list(each) == list(fresh)
+                    assert list(each.pairs()) == list(fresh.pairs())
+                    assert [each.feeders(a) for a in each] == [fresh.feeders(a) for a in fresh]
+
+    def test_one_more_costs_little(self) -> None:
+        """The pairs of the others are not decided again."""
+        *agents, newcomer = crowds.varied(301)
+        registry = Registry(agents)
+        start = time.process_time()
+        before = set(registry.pairs())
+        whole = time.process_time() - start
+        start = time.process_time()
+        changed = registry.with_agent(newcomer)
+        changed.takers(newcomer.name)
+        changed.feeders(newcomer.name)
+        one_more = time.process_time() - start
+        assert one_more < whole / 10
+        assert {pair for pair in changed.pairs() if newcomer.name not in pair} == before
+        assert set(registry.pairs()) == before
+
+    def test_what_is_shared_is_bounded(self) -> None:
+        """An agent that changes for ever leaves no more schemas than there are agents."""
+        registry = Registry([Agent("a", TEXT, TEXT)])
+        for number in range(50):
+            kind = (f"/{number}", "text/plain", True)
+            registry = registry.with_agent(Agent("b", schema(kind), schema(kind)))
+            assert len(list(registry.pairs())) == 2
+        assert len(registry._verdicts) <= 20

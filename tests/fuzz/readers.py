@@ -19,7 +19,7 @@ from messagebody import Limits, MessageBody, MessageBodyError, MessageBodySchema
 from messagebody import check as check_schemas
 from messagebody.certificates import verify
 from messagebody.cli.application import ExitCode, run
-from messagebody.compatibility import Registry
+from messagebody.compatibility import Agent, Registry
 from messagebody.formats import adapter
 from messagebody.globs import content_type_pattern, name_pattern
 from messagebody.media_types import essence, is_plain, is_shown_inline, is_text, parse_content_type
@@ -301,15 +301,36 @@ AGENTS = [
     b'[{"name":"a","output":[]},{"name":"b","input":[{"name":"/**"}]}]',
     b'{"name":"card","defaultInputModes":["text/plain"],"defaultOutputModes":["image/png"],'
     b'"skills":[{"id":"s","inputModes":["text/html"]}]}',
+    b'{"name":"manifest","input_content_types":["text"],"output_content_types":["file"]}',
 ]
 
 
-def read_registry(data: bytes, seed: int) -> None:
+def read_registry(data: bytes, seed: int) -> bool:
     directory = scratch("registry")
     (directory / "agent.json").write_bytes(data)
     registry = Registry.from_directory(directory)
     for sender, taker in registry.pairs():
         same(bool(registry.check(sender, taker)), True, f"pairs and check of {sender}, {taker}")
+    return len(registry) > 0
+
+
+def kept_registry() -> bytes:
+    file = scratch("registry database") / "agents.db"
+    with Registry.open(file) as registry:
+        registry.put_all(Agent.from_dict(json.loads(data)) for data in (AGENTS[0], AGENTS[2]))
+        registry.certify()
+    return file.read_bytes()
+
+
+def read_kept_registry(data: bytes, seed: int) -> None:
+    file = scratch("registry database") / "agents.db"
+    file.write_bytes(data)
+    with Registry.open(file) as registry:
+        for sender, taker in registry.pairs():
+            registry.certificate(sender, taker)
+        list(registry.unproved())
+        for name in list(registry):
+            registry.remove(name)
 
 
 COMMANDS: list[Any] = [
@@ -412,6 +433,7 @@ READERS = {
             for name in ARCHIVES
         ),
         Reader("registry files", AGENTS, read_registry),
+        Reader("registry databases", [kept_registry()], read_kept_registry),
         Reader("command line", COMMANDS, read_command),
         Reader("cache files", [CACHED], read_cache_file),
         Reader("certificates", [proved()[3]], read_certificate),

@@ -1,0 +1,185 @@
+"""All pairs of many agents, and one more among them, in two crowds.
+
+The first has few patterns that most agents share, and about 2 % of its pairs fit. In the second,
+directories, extensions and file names are many, there are some 1,200 patterns, and every tenth
+pair fits. Each row is measured in a process of its own, whose memory is that of all it does.
+"""
+
+import random
+import resource
+import time
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Final
+
+from benchmarks.compatibility import Triple, realistic_schema, widened
+from benchmarks.harness import machine, print_table, show_time
+from messagebody.compatibility import Agent, Registry
+from messagebody.schema import MessageBodySchema
+
+_DIRECTORIES: Final = (
+    "files", "sources", "charts", "data", "images", "logs", "reports", "audio", "src", "out",
+    "docs", "notes", "tests", "models", "video", "papers", "tables", "figures", "slides", "mail",
+    "drafts", "specs", "plans", "issues", "cache",
+)  # fmt: skip
+_EXTENSIONS: Final = (
+    "png", "jpg", "csv", "json", "md", "txt", "pdf", "html", "xml", "yaml", "mp3", "mp4", "parquet",
+    "zip",
+)  # fmt: skip
+_FILES: Final = (
+    "summary.json", "result.json", "index.md", "main.csv", "report.md", "notes.md", "README.md",
+    "data.csv", "plan.md", "log.txt", "table.parquet", "cover.png", "paper.pdf", "config.yaml",
+    "page.html",
+)  # fmt: skip
+_KINDS: Final = (
+    "text/plain", "text/markdown", "text/*", "image/*", "image/png", "image/jpeg",
+    "application/json", "*/*", "text/{plain,markdown}", "application/{json,*+json}", "text/csv",
+    "image/{png,jpeg}", "application/pdf", "audio/*", "audio/mpeg", "video/*", "video/mp4",
+    "text/html", "application/xml", "application/*", "application/zip", "application/yaml",
+    "application/vnd.acme.report+json", "application/parquet", "text/{html,csv}",
+)  # fmt: skip
+
+
+def varied_name(rng: random.Random) -> str | None:
+    """Return one of very many name patterns, or None."""
+    directory, dice = rng.choice(_DIRECTORIES), rng.random()
+    choices: list[tuple[float, str | None]] = [
+        (0.25, None),
+        (0.40, f"/{directory}/**"),
+        (0.48, f"/{directory}/*"),
+        (0.66, f"/{directory}/*.{rng.choice(_EXTENSIONS)}"),
+        (0.84, f"/{directory}/{rng.choice(_FILES)}"),
+        (0.92, f"/{directory}/{rng.choice(_DIRECTORIES)}/**"),
+        (0.95, "/**"),
+        (1.00, f"/**/*.{rng.choice(_EXTENSIONS)}"),
+    ]
+    return next(name for below, name in choices if dice < below)
+
+
+def varied_schema(rng: random.Random) -> list[Triple]:
+    """Return 2 to 8 parts, every fourth of them required."""
+    return [
+        (varied_name(rng), rng.choice(_KINDS), rng.random() < 0.25)
+        for _ in range(rng.randint(2, 8))
+    ]
+
+
+def much_widened(parts: list[Triple], rng: random.Random) -> list[Triple]:
+    """Return a consumer that takes much more than a producer sends."""
+    wider: list[Triple] = []
+    for name, kind, required in parts:
+        if rng.random() < 0.5:
+            kind = rng.choice(("*/*", kind.partition("/")[0] + "/*"))  # noqa: PLW2901
+        if name is not None and rng.random() < 0.5:
+            below = "/".join(name.split("/")[:2]) + "/**"
+            name = rng.choice((below if "*" not in below[:-2] else "/**", "/**"))  # noqa: PLW2901
+        wider.append((name, kind, required and rng.random() < 0.4))
+    wider += [(name, kind, False) for name, kind, _ in varied_schema(rng)[: rng.randint(0, 2)]]
+    rng.shuffle(wider)
+    return wider
+
+
+def _crowd(
+    count: int, seed: int, make: Callable[[random.Random], list[Triple]],
+    widen: Callable[[list[Triple], random.Random], list[Triple]],
+) -> list[Agent]:  # fmt: skip
+    rng = random.Random(seed)
+    outputs = [make(rng) for _ in range(count)]
+    return [
+        Agent(
+            f"agent-{number}",
+            MessageBodySchema(widen(rng.choice(outputs), rng)),
+            MessageBodySchema(output),
+        )
+        for number, output in enumerate(outputs)
+    ]
+
+
+def alike(count: int) -> list[Agent]:
+    """Return agents that share few patterns."""
+    return _crowd(count, 3, realistic_schema, widened)
+
+
+def varied(count: int) -> list[Agent]:
+    """Return agents of very many patterns, of which many fit."""
+    return _crowd(count, 5, varied_schema, much_widened)
+
+
+CROWDS: Final = {"alike": alike, "varied": varied}
+
+
+def all_pairs(crowd: str, count: int) -> list[str]:
+    """Measure all ordered pairs, and then those of one more agent."""
+    agents = CROWDS[crowd](count + 1)
+    newcomer = agents.pop()
+    sides = [schema for agent in agents for schema in (agent.input, agent.output)]
+    patterns = {part.name for schema in sides for part in schema}
+    registry = Registry(agents)
+    start = time.process_time()
+    fitting = sum(1 for _ in registry.pairs())
+    seconds = time.process_time() - start
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    start = time.process_time()
+    changed = registry.with_agent(newcomer)
+    changed.takers(newcomer.name), changed.feeders(newcomer.name)
+    more = time.process_time() - start
+    return [
+        crowd, f"{count:,}", f"{len(patterns):,}", f"{fitting / count**2:.1%}", show_time(seconds),
+        show_time(seconds / count**2), f"{peak:,.0f} MiB", show_time(more),
+    ]  # fmt: skip
+
+
+def in_a_file(crowd: str, count: int) -> list[str]:
+    """Measure the same in a file: putting all agents, opening it, one more agent."""
+    agents = CROWDS[crowd](count + 1)
+    newcomer = agents.pop()
+    with TemporaryDirectory() as directory:
+        path = Path(directory) / "agents.db"
+        with Registry.open(path) as registry:
+            start = time.process_time()
+            registry.put_all(agents)
+            written = time.process_time() - start
+            start = time.process_time()
+            registry.put(newcomer)
+            more = time.process_time() - start
+        size = path.stat().st_size / 1e6
+        start = time.process_time()
+        with Registry.open(path) as registry:
+            opened = time.process_time() - start
+            start = time.process_time()
+            registry.takers(newcomer.name)
+            asked = time.process_time() - start
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    return [
+        crowd, f"{count:,}", show_time(written), f"{peak:,.0f} MiB", f"{size:,.0f} MB",
+        show_time(more), show_time(opened), show_time(asked),
+    ]  # fmt: skip
+
+
+def _alone(measure: Callable[[str, int], list[str]], crowd: str, count: int) -> list[str]:
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as process:
+        return process.submit(measure, crowd, count).result()
+
+
+def main() -> None:
+    """Print the tables."""
+    print(machine())
+    print_table(
+        "All ordered pairs of a registry, on one core",
+        ["crowd", "agents", "patterns", "pairs that fit", "time", "per pair", "peak memory",
+         "one more agent"],
+        [_alone(all_pairs, crowd, count) for count in (500, 2_000, 10_000) for crowd in CROWDS],
+    )  # fmt: skip
+    print_table(
+        "A registry in a file",
+        ["crowd", "agents", "put all", "peak memory", "file", "one more agent", "open",
+         "takers of an agent"],
+        [_alone(in_a_file, crowd, count) for count in (2_000, 10_000) for crowd in CROWDS],
+    )  # fmt: skip
+
+
+if __name__ == "__main__":
+    main()
