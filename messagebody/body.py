@@ -211,6 +211,8 @@ class MessageBody(PartSequence):
             path: the directory of the filesystem to take.
 
         Raises:
+            InvalidArgument: the files are parts of a body, which no URL leads to; `extend` adds
+                parts under new names.
             RefusedPaths: some files have names that no part can have; it holds all of them, and
                 nothing is added.
             DuplicateName: a name is taken; nothing is added.

@@ -70,6 +70,17 @@ def test_text_is_never_called_binary() -> None:
     assert MessageBody().add("words", name="/a.png").content_type == "text/plain"
 
 
+@pytest.mark.parametrize("extension", ["fits", "nii", "lance", "msgpack", "pt", "duckdb"])
+def test_data_of_science_has_types_of_its_own(extension: str) -> None:
+    found = sniffing.from_name(f"/a.{extension}")
+    assert found not in {None, "application/octet-stream"}
+    assert sniffing.content_type(b"\1\2\3" + bytes(300), f"/a.{extension}") == found
+
+
+def test_a_model_that_is_an_archive() -> None:
+    assert sniffing.content_type(ZIP, "/model.pt") == "application/x-pytorch"
+
+
 def test_a_name_without_a_known_extension() -> None:
     assert sniffing.from_name("/.env") is None
     assert sniffing.from_name("/.md") is None

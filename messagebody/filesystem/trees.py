@@ -9,7 +9,9 @@ from fsspec import AbstractFileSystem
 
 from messagebody._text import quote
 from messagebody.body import MessageBody
-from messagebody.errors import InvalidName, MessageBodyError, RefusedPaths
+from messagebody.errors import InvalidArgument, InvalidName, MessageBodyError, RefusedPaths
+from messagebody.filesystem.overlay import OverlayFileSystem
+from messagebody.filesystem.view import BodyView
 from messagebody.names import check_name
 from messagebody.part import Part
 
@@ -18,11 +20,15 @@ def attach_tree(
     body: MessageBody, prefix: str, place: str | os.PathLike[str] | AbstractFileSystem, path: str
 ) -> list[Part]:
     """Add a reference for every file of a tree; see `MessageBody.attach`."""
+    if isinstance(place, MessageBody):
+        raise _refused(place)
     if isinstance(place, AbstractFileSystem):
         filesystem, root = place, str(place._strip_protocol(path))
     else:
         filesystem, root = fsspec.core.url_to_fs(os.fspath(place))
         root = f"{root.rstrip('/')}/{path.strip('/')}" if path else root
+    if _shows_body(filesystem):
+        raise _refused(filesystem)
     root = root.rstrip("/")
     parts: list[Part] = []
     refusals: list[InvalidName | str] = []
@@ -38,6 +44,24 @@ def attach_tree(
         raise RefusedPaths("attach", refusals)
     body.extend(parts)
     return parts
+
+
+def _shows_body(filesystem: Any) -> bool:
+    """Tell whether files are parts of a body, also behind a filesystem that wraps another one."""
+    while filesystem is not None:
+        if isinstance(filesystem, BodyView | OverlayFileSystem):
+            return True
+        filesystem = getattr(filesystem, "fs", None)
+    return False
+
+
+def _refused(place: object) -> InvalidArgument:
+    # A URL of a part leads nowhere in another process, or in the JSON of this body.
+    return InvalidArgument(
+        "files outside of messages to attach", place,
+        "add the parts of a body under new names: outer.extend("
+        "part.evolve(name=f'/prefix{part.name}') for part in inner if part.name)",
+    )  # fmt: skip
 
 
 def _reference(name: str, filesystem: AbstractFileSystem, path: str, info: dict[str, Any]) -> Part:

@@ -1,12 +1,16 @@
 """Trees of files elsewhere, attached to a body as references."""
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
+from fsspec.implementations.dirfs import DirFileSystem
 from fsspec.implementations.memory import MemoryFileSystem
 
-from messagebody import MessageBody, Resolver
-from messagebody.errors import DuplicateName, RefusedPaths
+from messagebody import MessageBody, Part, Resolver
+from messagebody.errors import DuplicateName, InvalidArgument, RefusedPaths
+from messagebody.filesystem import OverlayFileSystem
 
 
 @pytest.fixture
@@ -53,3 +57,30 @@ def test_all_or_nothing(tree: Path) -> None:
         body.attach("/other", tree)
     assert len(caught.value.refusals) == 2
     assert body.names() == ["/data/a.csv"]
+
+
+INNER = MessageBody([Part("found", name="/sources/1"), Part("shown")])
+BODIES: dict[str, Callable[[Path], Any]] = {
+    "body": lambda _: INNER,
+    "filesystem": lambda _: INNER.fs,
+    "directory of it": lambda _: DirFileSystem("/sources", fs=INNER.fs),
+    "overlay": lambda directory: OverlayFileSystem(INNER, directory),
+    "url": lambda _: INNER.fs.url("/sources"),
+    "document": lambda directory: f"messagebody:///::file://{directory}/message.json",
+}
+
+
+@pytest.mark.parametrize("place", BODIES.values(), ids=BODIES)
+def test_a_body_is_refused(place: Callable[[Path], Any], tmp_path: Path) -> None:
+    """URLs of its parts would lead nowhere, for everybody who gets the JSON."""
+    (tmp_path / "message.json").write_bytes(INNER.to_json_bytes())
+    outer = MessageBody()
+    with pytest.raises(InvalidArgument, match=r"outer\.extend\("):
+        outer.attach("/research", place(tmp_path))
+    assert len(outer) == 0
+
+
+def test_what_is_to_be_called_instead() -> None:
+    outer, inner = MessageBody(), INNER
+    outer.extend(part.evolve(name=f"/research{part.name}") for part in inner if part.name)
+    assert [(part.name, part.text) for part in outer] == [("/research/sources/1", "found")]
