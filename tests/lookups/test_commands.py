@@ -1,6 +1,7 @@
 """No command of the shell asks the network about a body, unless an option opens its links."""
 
 import io
+import json
 import sys
 from pathlib import Path
 
@@ -8,12 +9,14 @@ import click
 import pytest
 
 from messagebody import MessageBody
+from messagebody.bulk.engines import run_serially
 from messagebody.cli.application import application, run
+from messagebody.envelopes import olympus, sentient
 from messagebody.formats import adapter_names
-from tests.lookups.conftest import Network
+from tests.lookups.network import Network
 
 BODY = "m.json"
-OUT = ["--out", "out", "--engine", "serial"]
+OUT = ["--out", "out"]
 NAME = "links/0.plain"
 # How each command is called; several ways where an option changes what is read.
 CALLS: dict[str, list[list[str]]] = {
@@ -38,11 +41,12 @@ CALLS: dict[str, list[list[str]]] = {
     "evolve": [["schema.json", "schema.json"]],
     "lint": [[BODY], ["schema.json"]],
     **{
-        f"registry {name}": [["agents", *given]]
+        f"registry {name}": [["agents.db", *given]]
         for name, given in {
             "add": ["agents"], "remove": ["m"], "certify": [], "verify": [],
             "certificate": ["m", "m"], "route": ["m", "m"], "unfed": [], "pairs": [],
-            "who": ["--feeds", "m"], "chain": ["m", "m"], "impact": ["m"],
+            "who": ["--feeds", "m"], "chain": ["schema.json", "schema.json"],
+            "impact": ["agents/m.json"],
         }.items()
     },
     "offload": [[BODY, "--to", "store", "--threshold", "0"]],
@@ -57,17 +61,17 @@ CALLS: dict[str, list[list[str]]] = {
     "bulk inline": [["lines.jsonl", "--all", *OUT]],
     "bulk verify": [["lines.jsonl", *OUT], ["lines.jsonl", "--size-only", *OUT]],
     "bulk convert": [["lines.jsonl", "--to", "openai-chat", *OUT]],
-    "bulk map": [["lines.jsonl", "builtins:list", *OUT]],
+    "bulk map": [["lines.jsonl", "--call", "messagebody:offload", *OUT]],
     **{f"bulk {name}": [["lines.jsonl", *OUT]] for name in ("digest", "infer", "stats", "table")},
     "detect": [[BODY]],
     "convert": [[BODY, "--to", name] for name in adapter_names()],
     "formats": [[]],
-    "envelope check": [[BODY]],
-    "envelope sign": [[BODY, "--secret-file", "secret"]],
-    "envelope verify": [[BODY, "--secret-file", "secret"]],
-    "envelope log": [[BODY, "logs"]],
+    "envelope check": [["envelope.json"]],
+    "envelope sign": [["envelope.json", "--secret-file", "secret"]],
+    "envelope verify": [["envelope.json", "--secret-file", "secret"]],
+    "envelope log": [["said.json", "--directory", "logs"]],
     "mcp": [[BODY]],
-    "demo": [["--no-pause"], []],
+    "demo": [[]],
     "help": [["cat"]],
     "completion": [["bash"]],
 }  # fmt: skip
@@ -89,10 +93,19 @@ def files(foreign: MessageBody, here: Path) -> Path:
     MessageBody(foreign[:9]).save("old.json")
     Path("lines.jsonl").write_bytes(foreign.to_json_bytes() + b"\n")
     Path("schema.json").write_text('[{"name": "/links/*"}]')
+    envelope = olympus.build(
+        foreign, source_agent="a", target_agent="b", message_type="report",
+        correlation_id="00000000-0000-4000-8000-000000000000", task_id="t",
+    ).value  # fmt: skip
+    Path("envelope.json").write_text(json.dumps(envelope))
+    said = sentient.build(foreign, agent="a", reasoning="so").value
+    Path("said.json").write_text(json.dumps(said))
     Path("secret").write_text("s" * 40)
     for name in ("store", "mounted", "directory", "logs", "agents"):
         Path(name).mkdir()
     Path("directory/a.txt").write_text("x")
+    Path("agents/m.json").write_text('{"name": "m", "input": [{"contentType": "*/*"}]}')
+    assert run(["registry", "add", "agents.db", "agents/m.json"]) == 0
     return here
 
 
@@ -115,10 +128,13 @@ def shown(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> str:
 def test_asks_the_network_nothing(
     command: str, files: Path, network: Network, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    # The network of other processes is not watched.
+    module = sys.modules["messagebody.bulk.run"]
+    monkeypatch.setattr(module, "run_on_processes", lambda queue, _: run_serially(queue))
     for given in CALLS[command]:
         said = shown(monkeypatch, *command.split(), *given)
         # A call that is wrong would prove nothing.
-        assert "Usage:" not in said or command == "help", said
+        assert f"see: messagebody {command} --help" not in said
         assert network.asked == []
 
 

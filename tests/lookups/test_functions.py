@@ -34,7 +34,7 @@ from messagebody.prompting import Reader, to_prompt
 from messagebody.rendering import listing, page, tree
 from messagebody.streaming import part_lines, sse
 from messagebody.toolbox import find_part
-from tests.lookups.conftest import Network
+from tests.lookups.network import Network
 
 STORE = "memory://lookups"
 # Classes whose objects are or hold a body or a part: each public member is a way to read it.
