@@ -4,14 +4,18 @@ All errors have the same form: what was expected, what came, and what the caller
 """
 
 import os
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any, TypeVar
 
 from messagebody._leaves import leaf
+from messagebody._text import quote, redact_url
 from messagebody.errors import InvalidArgument
 from messagebody.limits import Limits
 
 _T = TypeVar("_T")
+# Python would take it for a path: of a directory "s3:" that is not there, or that it makes.
+_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
 _JSON_TEXT = (str, bytes, bytearray, memoryview)
 
 
@@ -101,11 +105,22 @@ def require_path(value: _T) -> _T:
     """Return a path of a file.
 
     Raises:
-        InvalidArgument: it is something else.
+        InvalidArgument: it is something else, such as a URL.
     """
+    if isinstance(value, str) and is_url(value):
+        raise InvalidArgument(
+            "a path of a file",
+            got=quote(redact_url(value)),
+            hint="messagebody.filesystem.MessageBodyFileSystem(fo=…).body reads a body at a URL",
+        )
     if isinstance(value, str | os.PathLike):
         return value
     raise InvalidArgument("a path of a file", value)
+
+
+def is_url(text: str) -> bool:
+    """Return whether a text that stands where a path does is a URL."""
+    return _URL.match(text) is not None
 
 
 def require_schema(value: _T) -> _T:

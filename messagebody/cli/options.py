@@ -14,7 +14,8 @@ from urllib.parse import unquote, urlsplit
 import click
 
 from messagebody._files import read_at_most, replace_file
-from messagebody._text import count_of, human_size, quote
+from messagebody._guards import is_url
+from messagebody._text import count_of, human_size, quote, redact_url
 from messagebody.body import MessageBody
 from messagebody.cli.terminal import Terminal, is_terminal
 from messagebody.errors import DecodeError, InvalidSchema, StoreError
@@ -197,6 +198,7 @@ def limits() -> Limits:
 
 def read_bytes(path: str) -> bytes:
     """Return the bytes of a file, or of standard input for "-"."""
+    check_local(path)
     try:
         if path == "-":
             return within_limit(_all_of(_standard_input()), path)
@@ -206,6 +208,15 @@ def read_bytes(path: str) -> bytes:
         raise click.UsageError(f"can't read {source_name(path)}: {error.strerror}") from error
     except MemoryError as error:
         raise click.UsageError(f"{source_name(path)} does not fit into memory") from error
+
+
+def check_local(path: str) -> None:
+    """Refuse a URL where a file is read or written."""
+    if is_url(path):
+        raise click.UsageError(
+            f"{quote(redact_url(path))} is a URL, and this command takes files: copy the file "
+            "here, or use a pipe and '-'; mcp and bulk take URLs"
+        )
 
 
 def read_file_of_directory(path: str) -> bytes:
@@ -372,6 +383,7 @@ def write_document(data: bytes, output: str | None) -> None:
     if output is None or output == "-":
         write_out(data)
     else:
+        check_local(output)
         replace_file(output, data)
 
 

@@ -45,8 +45,7 @@ def inline(
 
     Arguments:
         body: the body, which is not changed.
-        resolver: decides which references are read; the body's own, else one that allows
-            nothing of yours.
+        resolver: decides which references are read; the body's own, else the closed default.
         names: a glob; the references whose names match are read, with a digest or without.
         content_types: a glob; the references whose types match are read.
         all: read references without a digest, too.
@@ -149,8 +148,7 @@ def fetch(
     Arguments:
         part: the part: a reference, a local file, or content that is here.
         path: the file; one that is there is replaced.
-        resolver: decides whether a reference is read; the part's own, else one that allows
-            nothing of yours.
+        resolver: decides whether a reference is read; the part's own, else the closed default.
         callback: an fsspec `Callback`, told the bytes that arrive.
 
     Raises:

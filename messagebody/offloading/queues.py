@@ -67,6 +67,6 @@ def from_message(message: str | bytes, *, resolver: Resolver | None = None) -> M
 
     Arguments:
         message: what `to_message` returned.
-        resolver: allows the store; without one nothing of yours is read.
+        resolver: allows the store; without one no reference is read.
     """
     return inline(MessageBody.from_json(message), resolver=resolver)

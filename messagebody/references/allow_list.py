@@ -59,8 +59,12 @@ def make_entries(allowed: "str | os.PathLike[str] | Store") -> list[Entry]:
     try:
         store = open_store(allowed)
     except StoreError as error:
-        shown = quote(redact_url(allowed)) if isinstance(allowed, str) else quote(allowed)
-        raise UnsafeReference(f"allow entry {shown}", str(error)) from error
+        place = redact_url(allowed) if isinstance(allowed, str) else allowed
+        # The error begins with the place; it is named once.
+        problem = str(error).removeprefix(str(place))
+        colon = ":" if problem.startswith(":") else ""
+        problem = problem.removeprefix(":").strip()
+        raise UnsafeReference(f"allow entry {quote(place)}{colon}", problem) from error
     # `memory://` and the like have no path: the slash makes it a URL of the grammar.
     place = store.url if store.url.rpartition("://")[2] else f"{store.url}/"
     urls = [place] if store.public_base is None else [place, store.public_base]

@@ -20,7 +20,9 @@ def test_references_carry_it_and_the_store_reads_them() -> None:
     resolver = Resolver(allow=store, public_https=False)
     assert inline(small, resolver=resolver) == body
     assert resolver.store_of(url)[0] is store
-    assert Resolver(public_https=True).allows(url)  # everybody's https is open; nothing of the store is needed
+    assert Resolver(public_https=True).allows(
+        url
+    )  # everybody's https is open; nothing of the store is needed
     assert not resolver.allows("https://cdn.example.com/other")
 
 

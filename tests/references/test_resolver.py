@@ -310,3 +310,9 @@ class TestGrammar:
                 assert parse(url).scheme
             except Malformed as error:
                 assert str(error)  # noqa: PT017 - either way is right
+
+
+def test_an_entry_that_is_no_url_is_named_once() -> None:
+    with pytest.raises(UnsafeReference) as caught:
+        Resolver(allow="not a url")
+    assert str(caught.value).startswith("allow entry 'not a url' is not a store; a directory is")
