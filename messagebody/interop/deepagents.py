@@ -85,7 +85,7 @@ class BodyBackend(BackendProtocol):  # type: ignore[misc]
     ) -> None:
         self._body = MessageBody() if body is None else require_body(body)
         self._resolver = require_resolver(resolver)
-        self._store = None if store is None else open_store(store)
+        self._store = None if store is None else open_store(store).below("agent-files")
         self._own = None if self._store is None else Resolver(allow=self._store)
         self._threshold = parse_size(threshold)
         self._read_only = read_only

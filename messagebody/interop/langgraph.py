@@ -14,6 +14,7 @@ import copy
 import logging
 import os
 import re
+from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextvars import ContextVar
 from typing import Any, Final, Literal
@@ -23,11 +24,18 @@ import attrs
 from messagebody._text import quote
 from messagebody.body import MessageBody
 from messagebody.digests import KEY_PREFIX, from_hex_digits, is_digest, key_of
-from messagebody.errors import DecodeError, InvalidArgument, MessageBodyError, MissingDependency
+from messagebody.errors import (
+    DecodeError,
+    DigestMismatch,
+    InvalidArgument,
+    MessageBodyError,
+    MissingDependency,
+    ObjectNotFound,
+)
 from messagebody.limits import parse_size
 from messagebody.part import Part
 from messagebody.payloads import texts
-from messagebody.payloads.objects import Batch, Cipher, Objects, Stored, checked_threshold
+from messagebody.payloads.objects import MOST, Batch, Cipher, Objects, Stored, checked_threshold
 from messagebody.references import Resolver
 from messagebody.stores import Store, open_store
 from messagebody.wire import base64
@@ -56,6 +64,9 @@ _OWN_TYPES: Final = [
     (Part.__module__, Part.__name__),
     (__name__, "stored_body"),
 ]
+_PLACEHOLDER: Final = "[messagebody: "
+_REMEMBERED: Final = 10_000
+"""Placeholders that a serializer remembers: a history rarely misses more than a few contents."""
 # Only elements of other types in a list have to be checked.
 _PLAIN: Final = {int, float, bool, type(None)}
 
@@ -77,10 +88,17 @@ class OffloadingSerializer(JsonPlusSerializer):  # type: ignore[misc]
         cache: bytes of fetched contents to hold in memory.
         cipher: encrypts contents in the store. An `EncryptedSerializer` around this one only
             encrypts the database, so pass its cipher here too. Bodies then come back whole.
-        missing: what to do with missing or damaged contents: "raise", or put a "placeholder" in
-            their place, so that the rest of a history can be read.
+        missing: what to do with contents that are gone or damaged: "raise", or put a "placeholder"
+            in their place, so that the rest of a history can be read. A state that is saved with
+            one refers to the content again. Errors of the store are always raised.
+        max_bytes: the most bytes of contents that come back for one value: a short checkpoint may
+            refer to one content often.
         storage_options: the options of `stores.open_store`, if `store` is not an open store.
-        **options: the options of `JsonPlusSerializer`.
+        **options: the options of `JsonPlusSerializer`. Unlike there, only the types that LangGraph
+            calls safe are built by default: a checkpoint that somebody else wrote must not call any
+            function. Allow yours with `allowed_msgpack_modules=[("my.module", "MyClass")]`.
+
+    Contents lie below `langgraph` in the store, see `contents`.
 
     Raises:
         InvalidSize: the threshold is under 1 KiB.
@@ -94,18 +112,40 @@ class OffloadingSerializer(JsonPlusSerializer):  # type: ignore[misc]
         cache: int | str = "64 MiB",
         cipher: Cipher | None = None,
         missing: Literal["raise", "placeholder"] = "raise",
+        max_bytes: int | str = MOST,
         storage_options: dict[str, Any] | None = None,
         **options: Any,
     ) -> None:
-        super().__init__(**options)
+        super().__init__(**{"allowed_msgpack_modules": None, **options})
         if missing not in {"raise", "placeholder"}:
             raise ValueError(f"missing is 'raise' or 'placeholder', got {quote(missing)}")
-        opened = open_store(store, **(storage_options or {}))
+        opened = open_store(store, **(storage_options or {})).below("langgraph")
         self._threshold = checked_threshold(threshold, _SMALLEST)
-        self._objects = Objects(opened, cache=parse_size(cache), cipher=cipher)
+        self._objects = Objects(
+            opened, cache=parse_size(cache), cipher=cipher, max_bytes=parse_size(max_bytes)
+        )
         self._missing = missing
+        self._placeholders = _Placeholders()
         # The beginning of URLs in the store, which bodies that came back with references have.
         self._place = opened.url_of(KEY_PREFIX).encode()
+
+    @classmethod
+    def encrypted(
+        cls, cipher: Cipher, store: str | os.PathLike[str] | Store, **options: Any
+    ) -> EncryptedSerializer:
+        """Return a serializer that encrypts the database and the contents in the store.
+
+        Arguments:
+            cipher: encrypts both.
+            store: a store, its URL, or a directory's path.
+            **options: the other arguments of this class.
+        """
+        return EncryptedSerializer(cipher, cls(store, cipher=cipher, **options))
+
+    @property
+    def contents(self) -> Store:
+        """The store of the contents, for `sweep`."""
+        return self._objects.store
 
     def dumps_typed(self, obj: Any) -> tuple[str, bytes]:
         """Encode a value; large contents go to the store.
@@ -114,11 +154,12 @@ class OffloadingSerializer(JsonPlusSerializer):  # type: ignore[misc]
             StoreError: the store failed.
         """
         kind, data = super().dumps_typed(obj)
-        if len(data) <= self._threshold and self._place not in data:
+        if len(data) <= self._threshold and not self._may_refer(data):
             return kind, data
         batch = self._objects.batch()
         if kind == "msgpack":
-            writer = _Writer(self._threshold, self._place, batch, self._objects)
+            writer = _Writer(self._threshold, self._may_refer, batch, self._objects)
+            writer.placeholders = self._placeholders
             data = writer.packed(data)
             if not writer.is_changed:
                 return kind, data
@@ -127,18 +168,23 @@ class OffloadingSerializer(JsonPlusSerializer):  # type: ignore[misc]
         batch.write()
         return f"{_TAG}-{kind}", data
 
+    def _may_refer(self, data: bytes) -> bool:
+        """Tell whether a value may hold references to the store, or placeholders of contents."""
+        return self._place in data or (_PLACEHOLDER.encode() in data and bool(self._placeholders))
+
     def loads_typed(self, data: tuple[str, bytes]) -> Any:
         """Decode a value; contents in the store are fetched and verified.
 
         Raises:
             ObjectNotFound, DigestMismatch: content is gone or damaged.
             StoreError: the store failed.
-            DecodeError: a reference to the store is malformed.
+            DecodeError: a reference to the store is malformed, or `max_bytes` is passed.
         """
         kind, packed = data
         if kind.startswith(f"{_TAG}-"):
             kind = kind.removeprefix(f"{_TAG}-")
-            restored = _Reader(self._objects, self._missing).value(packed)
+            notes = self._placeholders if self._missing == "placeholder" else None
+            restored = _Reader(self._objects, notes).value(packed)
             packed = _pack(restored) if kind == "msgpack" else restored
         # A body is allowed under any list of allowed types, because it is only data.
         allowing = self.with_msgpack_allowlist(_OWN_TYPES)
@@ -176,12 +222,48 @@ def stored_body(parts: list[dict[str, Any]]) -> MessageBody:
     return MessageBody.from_dicts(parts).with_resolver(Resolver(allow=objects.store))
 
 
+class _Placeholders:
+    """The texts that stand for contents that are gone, with the references that they stand for.
+
+    A state that was read with a placeholder may be saved again. What is saved then is the
+    reference: the content may be back tomorrow.
+    """
+
+    def __init__(self) -> None:
+        self._references: OrderedDict[str, _Extension] = OrderedDict()
+
+    def __bool__(self) -> bool:
+        return bool(self._references)
+
+    def note(self, form: str, head: str, stored: Stored, why: str) -> str:
+        """Return the placeholder of a content."""
+        shown = f"{form} {head}{stored.digest} of {stored.size:,} bytes"
+        text = f"{_PLACEHOLDER}{shown} is missing: {why}]"
+        self._references[text] = _reference(form, head, stored)
+        while len(self._references) > _REMEMBERED:
+            self._references.popitem(last=False)
+        return text
+
+    def reference(self, value: str | bytes) -> "_Extension | None":
+        """Return what a text stands for; None if it is not a placeholder that was made here."""
+        text = value if isinstance(value, str) else value.decode("utf-8", "replace")
+        return self._references.get(text) if text.startswith(_PLACEHOLDER) else None
+
+
 class _Writer:
     """A walk through encoded values that replaces large contents by references."""
 
-    def __init__(self, threshold: int, place: bytes, batch: Batch, objects: Objects) -> None:
+    placeholders: _Placeholders
+
+    def __init__(
+        self,
+        threshold: int,
+        may_refer: Callable[[bytes], bool],
+        batch: Batch,
+        objects: Objects,
+    ) -> None:
         self._threshold = threshold
-        self._place = place
+        self._may_refer = may_refer
         self._batch = batch
         # A resolver reads the store without a cipher.
         self._store = objects.store if objects.cipher is None else None
@@ -202,6 +284,10 @@ class _Writer:
     def _walk(self, value: Any) -> Any:
         """Return a value with references in it, or itself if nothing in it is large."""
         kind = type(value)
+        if kind in {str, bytes} and self.placeholders:
+            reference = self.placeholders.reference(value)
+            if reference is not None:
+                return reference
         if kind is str:
             return self._text(value) if len(value) > self._threshold else value
         if kind is bytes:
@@ -219,7 +305,7 @@ class _Writer:
         return value
 
     def _is_worth_it(self, data: bytes) -> bool:
-        return len(data) > self._threshold or self._place in data
+        return len(data) > self._threshold or self._may_refer(data)
 
     def _text(self, text: str) -> Any:
         pieces = texts.split(text)
@@ -259,9 +345,9 @@ class _Writer:
 class _Reader:
     """A walk through encoded values that replaces references by contents."""
 
-    def __init__(self, objects: Objects, missing: str) -> None:
+    def __init__(self, objects: Objects, placeholders: _Placeholders | None) -> None:
         self._objects = objects
-        self._missing = missing
+        self._placeholders = placeholders
         self._wanted: list[Stored] = []
         self._found: dict[Stored, bytes | MessageBodyError] = {}
         self._error: MessageBodyError | None = None
@@ -272,7 +358,9 @@ class _Reader:
             _unpack(data, self._noted)
             self._found = self._objects.fetch_all(self._wanted)
             return _unpack(data, self._restored)
-        except (ValueError, RecursionError) as error:
+        except DecodeError:
+            raise
+        except (ValueError, TypeError, RecursionError) as error:
             # If a hook fails, ormsgpack does not report its error.
             problem = "a checkpoint with contents in a store is not msgpack"
             raise self._error or DecodeError(problem) from error
@@ -297,9 +385,11 @@ class _Reader:
     def _content(self, form: str, head: str, stored: Stored) -> str | bytes:
         content = self._found[stored]
         if isinstance(content, MessageBodyError):
-            if self._missing == "raise":
+            # A store that fails may be back in a minute, and its contents with it.
+            is_gone = isinstance(content, ObjectNotFound | DigestMismatch)
+            if self._placeholders is None or not is_gone:
                 raise self._noticed(content)
-            text = f"[content of {stored.size:,} bytes is missing: {content.statement}]"
+            text = self._placeholders.note(form, head, stored, content.statement)
             return text.encode() if form == "bytes" else text
         try:
             return content if form == "bytes" else texts.join(form, head, content)

@@ -4,6 +4,7 @@ import asyncio
 import os
 from typing import Any
 
+from messagebody.body import MessageBody
 from messagebody.errors import MissingDependency
 from messagebody.payloads.values import Payloads
 from messagebody.stores import Store
@@ -40,7 +41,7 @@ class OffloadingSession(SessionABC):  # type: ignore[misc]
         self.session_id = session.session_id
         self.session_settings = session.session_settings
         self._session = session
-        self._payloads = Payloads(store, threshold=threshold)
+        self._payloads = Payloads(store, threshold=threshold, owner="sessions")
 
     async def get_items(self, limit: int | None = None) -> list[Any]:
         """Return the last items, or all, with their contents.
@@ -66,6 +67,14 @@ class OffloadingSession(SessionABC):  # type: ignore[misc]
         item = await self._session.pop_item()
         return None if item is None else await asyncio.to_thread(self._payloads.inline, item)
 
+    async def references(self) -> MessageBody:
+        """Return a body of references to the contents of all items, for `sweep` to keep.
+
+        Contents of this kind of session lie below `sessions` in the store. Give `sweep` those of
+        every session that has its contents there.
+        """
+        return self._payloads.references(await self._session.get_items())
+
     async def clear_session(self) -> None:
-        """Remove all items; their contents stay in the store."""
+        """Remove all items; their contents stay in the store until `sweep` removes them."""
         await self._session.clear_session()

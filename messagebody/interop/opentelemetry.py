@@ -60,7 +60,7 @@ class OffloadingCompletionHook(CompletionHook):  # type: ignore[misc]
     ) -> None:
         if type(waiting) is not int or waiting < 1:
             raise InvalidArgument("a positive number of waiting calls", waiting)
-        self._payloads = Payloads(store, threshold=threshold)
+        self._payloads = Payloads(store, threshold=threshold, owner="telemetry")
         self._pool = Pool(4, "messagebody-completions")
         self._places = threading.BoundedSemaphore(waiting)
         self._lock = threading.Lock()

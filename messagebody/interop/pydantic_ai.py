@@ -78,7 +78,7 @@ class OffloadingConversationStore(ConversationStore):  # type: ignore[misc]
         if not isinstance(conversations, ConversationStore):
             raise InvalidArgument("a ConversationStore", conversations)
         self._conversations = conversations
-        self._payloads = Payloads(store, threshold=threshold)
+        self._payloads = Payloads(store, threshold=threshold, owner="conversations")
 
     async def read_record(self, conversation_id: str) -> ConversationRecord | None:
         """Return the record of a conversation, None if there is none."""

@@ -9,6 +9,7 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
+from messagebody.body import MessageBody
 from messagebody.digests import is_digest
 from messagebody.errors import DecodeError, MessageBodyError, MissingDependency
 from messagebody.payloads.objects import Objects, Stored
@@ -33,7 +34,7 @@ class BodyStorageDriver(StorageDriver):  # type: ignore[misc]
 
     def __init__(self, store: str | os.PathLike[str] | Store, *, name: str = "messagebody") -> None:
         self._name = name
-        self._objects = Objects(open_store(store))
+        self._objects = Objects(open_store(store).below("temporal"))
 
     def name(self) -> str:
         """Return the name that claims carry."""
@@ -67,6 +68,16 @@ class BodyStorageDriver(StorageDriver):  # type: ignore[misc]
             DecodeError: a claim is not one of this driver's.
         """
         return await asyncio.to_thread(self._retrieve, claims)
+
+    def references(self, claims: Sequence[StorageDriverClaim]) -> MessageBody:
+        """Return a body of references to the payloads of claims, for `sweep` to keep.
+
+        Payloads lie below `temporal` in the store.
+
+        Raises:
+            DecodeError: a claim is not one of this driver's.
+        """
+        return self._objects.references(map(_stored, claims))
 
     def _retrieve(self, claims: Sequence[StorageDriverClaim]) -> list[Payload]:
         wanted = [_stored(claim) for claim in claims]

@@ -68,12 +68,14 @@ def sweep(
         delete: remove the objects and uploads found; a dry run otherwise.
         grace: seconds; younger objects stay, for their bodies may be on their way.
         unsafe: delete with a grace of under seven days. `offload` reuses an object it finds and
-            renews it only after half of that, so this is safe only while no process offloads.
+            renews it only after half of that, so this is safe only while no process offloads. And
+            delete although no given body refers to the store, so that nothing of it would stay.
         storage_options: of `stores.open_store`, if `store` is not an open store.
 
     Raises:
         ValueError: the grace is too short to delete anything while others offload.
-        StoreError: no body was given, or the store failed.
+        StoreError: no body was given, none of them refers to the store that is to lose objects, or
+            the store failed.
         DecodeError: a body does not decode.
     """
     if delete and grace < GRACE and not unsafe:
@@ -83,13 +85,19 @@ def sweep(
         )
     opened = open_store(store, **(storage_options or {}))
     # All bodies are read before anything is listed: a broken one must cost no object.
-    in_use = _keys_in_use(opened, bodies)
+    in_use, refers_here = _keys_in_use(opened, bodies)
     before = time.time() - grace
     objects = tuple(
         each for each in opened.iter_objects() if _is_ours(each.key) and _is_old(each, before)
         and each.key not in in_use
     )  # fmt: skip
     uploads = tuple(each for each in opened.iter_uploads() if each.started < before)
+    if delete and objects and not (refers_here or unsafe):
+        problem = (
+            f"no body that was given refers to this store, so all of its {len(objects):,} old "
+            "objects would be deleted; if this is the store that you mean, pass unsafe=True"
+        )
+        raise StoreError(problem, opened.url)
     if delete:
         objects = tuple(_delete(opened, objects, before))
         for upload in uploads:
@@ -97,18 +105,23 @@ def sweep(
     return Swept(objects, uploads, delete)
 
 
-def _keys_in_use(store: Store, bodies: Iterable[MessageBody | str | bytes]) -> set[str]:
+def _keys_in_use(
+    store: Store, bodies: Iterable[MessageBody | str | bytes]
+) -> tuple[set[str], bool]:
+    """Return the keys that bodies may mean, and whether any of them refers to this very store."""
     keys: set[str] = set()
-    count = 0
+    count, refers_here = 0, False
+    place = store.url_of(KEY_PREFIX)
     for body in require_iterable(bodies, "bodies in a list", hint="sweep(store, [body])"):
         count += 1
         decoded = body if isinstance(body, MessageBody) else MessageBody.from_json(body)
         for part in decoded:
             keys |= _keys_of(part.url, part.reference.digest if part.reference else None)
+            refers_here = refers_here or str(part.url).startswith(place)
     # An empty list is a mistake far more often than a wish to delete everything.
     if not count:
         raise StoreError("no body was given, so every object would be swept", store.url)
-    return keys
+    return keys, refers_here
 
 
 def _keys_of(url: str | None, digest: str | None) -> set[str]:

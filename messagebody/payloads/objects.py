@@ -11,12 +11,14 @@ import attrs
 
 from messagebody._text import quote
 from messagebody._threads import Stop
+from messagebody.body import MessageBody
 from messagebody.content import Reference
 from messagebody.digests import key_of, sha256_of
 from messagebody.errors import DecodeError, InvalidSize, MessageBodyError
 from messagebody.limits import parse_size
 from messagebody.media_types import OCTET_STREAM
 from messagebody.offloading._jobs import run_all
+from messagebody.part import Part
 from messagebody.stores import Store, fetch, keep
 
 _T = TypeVar("_T")
@@ -29,6 +31,10 @@ time.
 """
 # Each entry is a digest and a time: some tens of MB at most in a process that runs for months.
 _REMEMBERED: Final = 100_000
+
+
+MOST: Final = "512 MiB"
+"""The most bytes of contents that come back at once by default."""
 
 
 def checked_threshold(threshold: int | str, smallest: int) -> int:
@@ -77,10 +83,19 @@ class Objects:
         cache: bytes of fetched contents to hold in memory.
         cipher: encrypts the contents; the key of an object is then the digest of its encrypted
             bytes.
+        max_bytes: the most bytes that `fetch_all` returns for one value.
     """
 
-    def __init__(self, store: Store, *, cache: int = 0, cipher: Cipher | None = None) -> None:
+    def __init__(
+        self,
+        store: Store,
+        *,
+        cache: int = 0,
+        cipher: Cipher | None = None,
+        max_bytes: int = parse_size(MOST),
+    ) -> None:
         self.store = store
+        self._max_bytes = max_bytes
         self.cipher = cipher
         self._cache = _Cache(cache)
         self._known: OrderedDict[str, tuple[Stored, float]] = OrderedDict()
@@ -94,11 +109,27 @@ class Objects:
         """Return a reference to a content."""
         return Reference(self.store.url_of(key_of(stored.digest)), stored.size, stored.digest)
 
-    def fetch_all(self, wanted: Iterable[Stored]) -> dict[Stored, bytes | MessageBodyError]:
+    def references(self, wanted: Iterable[Stored]) -> MessageBody:
+        """Return a body of references to contents, each once."""
+        return MessageBody(
+            Part(url=each.url, size=each.size, digest=each.digest)
+            for each in map(self.reference, dict.fromkeys(wanted))
+        )
+
+    def fetch_all(self, wanted: Sequence[Stored]) -> dict[Stored, bytes | MessageBodyError]:
         """Return verified contents, or errors in their place; several are fetched at a time.
 
         Errors are values, so that a caller can show the rest of a history.
+
+        Raises:
+            DecodeError: all together, each as often as it is wanted, they are too large.
         """
+        # Counted before anything is fetched: a few kilobytes may want one content many times.
+        size = sum(each.size for each in wanted)
+        if size > self._max_bytes:
+            raise DecodeError(
+                f"its contents have {size:,} bytes together; max_bytes is {self._max_bytes:,}"
+            )
         # Not a set: fetching in the given order gives the same errors in every run.
         distinct = [*dict.fromkeys(wanted)]
         found: dict[Stored, Any] = {each: self._cache.get(each) for each in distinct}

@@ -9,11 +9,12 @@ import re
 from collections.abc import Callable
 from typing import Any, Final
 
+from messagebody.body import MessageBody
 from messagebody.digests import from_hex_digits, hex_digits
 from messagebody.errors import DecodeError, InvalidPart, MessageBodyError
 from messagebody.limits import DEFAULT_LIMITS, parse_size
 from messagebody.payloads import texts
-from messagebody.payloads.objects import Batch, Objects, Stored, checked_threshold
+from messagebody.payloads.objects import MOST, Batch, Objects, Stored, checked_threshold
 from messagebody.stores import Store, open_store
 from messagebody.wire import base64
 
@@ -38,6 +39,9 @@ class Payloads:
         store: a store, its URL, or a directory's path.
         threshold: strings of more bytes are stored.
         cache: bytes of fetched contents to hold in memory.
+        owner: the prefix of the contents in the store: what one framework needs, a sweep for
+            another one must not take.
+        max_bytes: the most bytes that `inline` makes of one value.
 
     Raises:
         InvalidSize: the threshold is under 256 bytes, where references would save nothing.
@@ -49,9 +53,13 @@ class Payloads:
         *,
         threshold: int | str = "16 KiB",
         cache: int | str = "16 MiB",
+        owner: str = "payloads",
+        max_bytes: int | str = MOST,
     ) -> None:
         self.threshold = checked_threshold(threshold, _SMALLEST)
-        self.objects = Objects(open_store(store), cache=parse_size(cache))
+        self.objects = Objects(
+            open_store(store).below(owner), cache=parse_size(cache), max_bytes=parse_size(max_bytes)
+        )
 
     def offload(self, value: Any) -> Any:
         """Return the value with a reference for each long string; see `payloads.offload`."""
@@ -95,16 +103,8 @@ class Payloads:
 
     def inline(self, value: Any) -> Any:
         """Return the value with every reference replaced by its string; see `payloads.inline`."""
-        wanted: list[Stored] = []
-
-        def noted(text: str) -> str:
-            if text.startswith(_PREFIX) and not text.startswith(_LITERAL):
-                wanted.append(_read(text)[1])
-            return text
-
         # All references are collected first, so that they are fetched together.
-        _mapped(value, noted)
-        found = self.objects.fetch_all(wanted)
+        found = self.objects.fetch_all(_stored_in(value))
 
         def replaced(text: str) -> str:
             if not text.startswith(_PREFIX):
@@ -119,6 +119,23 @@ class Payloads:
             return texts.join(form, head, data)
 
         return _mapped(value, replaced)
+
+    def references(self, value: Any) -> MessageBody:
+        """Return a body of references to the contents of a value; see `payloads.references`."""
+        return self.objects.references(_stored_in(value))
+
+
+def _stored_in(value: Any) -> list[Stored]:
+    """Return the contents that a value refers to, as often as it does."""
+    found: list[Stored] = []
+
+    def noted(text: str) -> str:
+        if text.startswith(_PREFIX) and not text.startswith(_LITERAL):
+            found.append(_read(text)[1])
+        return text
+
+    _mapped(value, noted)
+    return found
 
 
 def offload(
@@ -146,8 +163,29 @@ def offload(
     return Payloads(store, threshold=threshold).offload(value)
 
 
-def inline(value: Any, store: str | os.PathLike[str] | Store) -> Any:
+def inline(
+    value: Any, store: str | os.PathLike[str] | Store, *, max_bytes: int | str = MOST
+) -> Any:
     """Return the value that was offloaded, its strings fetched from the store and verified.
+
+    Arguments:
+        value: what `offload` returned.
+        store: the store, its URL, or a directory's path.
+        max_bytes: the most bytes that come back: a short value may refer to one content often.
+
+    Raises:
+        DecodeError: a string looks like a reference but is not one, or too many bytes would come
+            back.
+        ObjectNotFound, DigestMismatch: content is gone or damaged.
+        StoreError: the store failed.
+    """
+    return Payloads(store, max_bytes=max_bytes).inline(value)
+
+
+def references(value: Any, store: str | os.PathLike[str] | Store) -> MessageBody:
+    """Return a body of references to all that a value has in the store, for `sweep` to keep.
+
+    Nothing is fetched.
 
     Arguments:
         value: what `offload` returned.
@@ -155,10 +193,16 @@ def inline(value: Any, store: str | os.PathLike[str] | Store) -> Any:
 
     Raises:
         DecodeError: a string looks like a reference but is not one.
-        ObjectNotFound, DigestMismatch: content is gone or damaged.
-        StoreError: the store failed.
+
+    Examples:
+        >>> from messagebody import payloads, sweep
+        >>> from messagebody.stores import open_store
+        >>> store = open_store("memory://payloads")
+        >>> small = payloads.offload({"content": "cats " * 10_000}, store)
+        >>> print(sweep(store.below("payloads"), [payloads.references(small, store)]))
+        0 objects (0 B) and 0 unfinished uploads could be deleted
     """
-    return Payloads(store).inline(value)
+    return Payloads(store).references(value)
 
 
 def _reference(pieces: texts.Split, batch: Batch) -> str:

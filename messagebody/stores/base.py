@@ -163,8 +163,79 @@ class Store(abc.ABC):
         """Delete the parts of an unfinished upload."""
         raise StoreError("this store has no multipart uploads", self.url, upload.key)
 
+    def below(self, name: str) -> "Store":
+        """Return the part of the store below a prefix, with objects of its own.
+
+        What one program keeps there, a sweep of the rest neither sees nor deletes.
+
+        Arguments:
+            name: the prefix, a segment of a key.
+        """
+        return Below(self, name)
+
     def __repr__(self) -> str:
         return f"<store {redact_url(self.url)}>"
+
+
+class Below(Store):
+    """The objects of a store whose keys begin with a prefix.
+
+    Arguments:
+        store: the store.
+        name: the prefix, without a slash.
+    """
+
+    def __init__(self, store: Store, name: str) -> None:
+        self._store = store
+        self._prefix = f"{name}/"
+        self.url = f"{store.url}/{name}"
+        self.public_base = None if store.public_base is None else f"{store.public_base}/{name}"
+        self.reads_back = store.reads_back
+
+    def stat(self, key: str) -> Stat | None:
+        """Return what the store knows of an object."""
+        found = self._store.stat(self._prefix + key)
+        return None if found is None else attrs.evolve(found, key=key)
+
+    def put(self, key: str, blob: Blob, *, content_type: str, if_absent: bool = True) -> bool:
+        """Write an object whole."""
+        place = self._prefix + key
+        return self._store.put(place, blob, content_type=content_type, if_absent=if_absent)
+
+    def read_range(self, key: str, start: int, end: int) -> bytes:
+        """Return some bytes of an object."""
+        return self._store.read_range(self._prefix + key, start, end)
+
+    def stream(self, key: str) -> Iterator[bytes]:
+        """Yield an object from its first byte to its last."""
+        return self._store.stream(self._prefix + key)
+
+    def iter_objects(self) -> Iterator[Stat]:
+        """Yield every object below the prefix."""
+        for found in self._store.iter_objects():
+            if found.key.startswith(self._prefix):
+                yield attrs.evolve(found, key=found.key.removeprefix(self._prefix))
+
+    def delete(self, key: str) -> None:
+        """Delete an object."""
+        self._store.delete(self._prefix + key)
+
+    def sign(self, key: str, *, expires: int, content_type: str, disposition: str) -> str:
+        """Return a URL that lets everybody read the object for a time."""
+        return self._store.sign(
+            self._prefix + key, expires=expires, content_type=content_type, disposition=disposition
+        )
+
+    def iter_uploads(self) -> Iterator[Upload]:
+        """Yield multipart uploads below the prefix that were not finished."""
+        return (each for each in self._store.iter_uploads() if self._is_mine(each))
+
+    def abort_upload(self, upload: Upload) -> None:
+        """Delete the parts of an unfinished upload."""
+        self._store.abort_upload(upload)
+
+    def _is_mine(self, upload: Upload) -> bool:
+        return upload.key.startswith(self._prefix)
 
 
 def digest_of(store: Store, key: str) -> tuple[int, str]:
