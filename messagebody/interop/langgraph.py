@@ -175,7 +175,7 @@ def stored_body(parts: list[dict[str, Any]]) -> MessageBody:
     objects = _loading.get()
     for part in parts:
         if not part.keys() & {"content", "contentUrl"}:
-            digest = part.get("digest")
+            digest = str(part.get("digest"))
             # Else a checkpoint could name any object of the store.
             if not is_digest(digest):
                 raise DecodeError("a part has neither content nor the digest of any")
