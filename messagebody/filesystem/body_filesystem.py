@@ -184,10 +184,9 @@ class MessageBodyFileSystem(BodyView):
             token = self._token = self._token or live_token(self)
         return f"messagebody://{token}{self._strip_protocol(path)}"
 
-    def unstrip_protocol(self, name: str) -> str:
-        """Return the URL of a path: one that leads here, if such a one was used to get here."""
-        url: str = self.url(name) if self._live is not None else super().unstrip_protocol(name)
-        return url
+    def _url_of(self, path: str) -> str:
+        # One that leads here, if such a one was used to get here.
+        return super()._url_of(path) if self._live is None else self.url(path)
 
     def save(self) -> None:
         """Write the body back to the document it came from, whole or not at all.

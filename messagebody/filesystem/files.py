@@ -111,7 +111,7 @@ class Writing:
         self._process = os.getpid()
         self.closers: list[Callable[[], Any]] = []
         """What closes what is wrapped around the file, outermost last."""
-        _unfinished.add(self)
+        _unfinished[id(self)] = weakref.ref(self)
 
     @property
     def name(self) -> str:
@@ -140,7 +140,7 @@ class Writing:
         """
         if self.closed:
             return
-        _unfinished.discard(self)
+        _unfinished.pop(id(self), None)
         if self._discarded:
             super().close()  # type: ignore[misc]
             return
@@ -193,7 +193,7 @@ class Writing:
         """Close a file that nothing uses any more; Python's own says nothing if that fails."""
         if self._discarded or self._process != os.getpid():
             self._discarded = True  # a process that was forked only has a copy
-            super().close()  # type: ignore[misc]
+            self.close()
         else:
             self.finish()
 
@@ -219,16 +219,17 @@ class Pending:
         self.file.discard()
 
 
-# Files that nobody has closed yet.
-_unfinished: "weakref.WeakSet[Writing]" = weakref.WeakSet()
+# Files that nobody has closed yet. Each leaves when it is closed, at the latest by `let_go`.
+_unfinished: "dict[int, weakref.ref[Writing]]" = {}
 
 
 @atexit.register
 def _finish_all() -> None:
     """Keep what programs never closed, while all is there that this takes; failures are shown."""
     with contextlib.ExitStack() as stack:
-        for each in [*_unfinished]:
-            stack.callback(each.finish)
+        for each in [*_unfinished.values()]:
+            if (file := each()) is not None:
+                stack.callback(file.finish)
 
 
 if hasattr(os, "register_at_fork"):  # only systems that can fork have it

@@ -107,7 +107,10 @@ class BodyView(AbstractFileSystem):  # type: ignore[misc]
 
     def unstrip_protocol(self, name: str) -> str:
         """Return a path with the protocol before it."""
-        return f"{self.protocol}://{self._strip_protocol(name)}"
+        return self._url_of(self._strip_protocol(name))
+
+    def _url_of(self, path: str) -> str:
+        return f"{self.protocol}://{path}"
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.body!r})"
@@ -385,7 +388,7 @@ class BodyView(AbstractFileSystem):  # type: ignore[misc]
     def _reader(self, path: str, *, whole: bool = False) -> Any:
         """Open a file for reading; `whole` says that all of it is wanted, and so is verified."""
         path = self._strip_protocol(path)
-        name = self.unstrip_protocol(path)
+        name = self._url_of(path)
         if (content := self._inline(path)) is not None:
             return PartReader(path, name, content)
         part = self._file(path)

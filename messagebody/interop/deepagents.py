@@ -16,6 +16,7 @@ from messagebody._guards import require_body, require_resolver
 from messagebody._text import human_size
 from messagebody.body import MessageBody
 from messagebody.errors import InvalidPart, MessageBodyError, MissingDependency
+from messagebody.formats.places import is_withheld
 from messagebody.limits import parse_size
 from messagebody.media_types import OCTET_STREAM, essence
 from messagebody.names import is_name, safe_name
@@ -264,6 +265,9 @@ class BodyBackend(BackendProtocol):  # type: ignore[misc]
             name = path if is_name(path) and path not in self._body else self._free_name(path)
             metadata = None if name == path else {_PATH: path}
         part = Part(content, name=name, metadata=metadata)
+        # The path of a hidden part is not free, although `_part` does not find it.
+        if is_withheld(part) or (is_name(path) and is_withheld(part.evolve(name=path))):
+            raise InvalidPart(f"{path} is not for models")
         # An edit of a file must not change its type, whatever the new text looks like.
         if old is not None and old.is_text and part.is_text:
             part = part.evolve(content_type=old.content_type)
@@ -288,7 +292,9 @@ class BodyBackend(BackendProtocol):  # type: ignore[misc]
         """
         with self._lock:
             # A copy under the lock, because other threads may write while the caller iterates.
-            parts = [part for part in self._body if part.name is not None]
+            named = [part for part in self._body if part.name is not None]
+        # The files are those of a model, which gets no ids and tokens of a message.
+        parts = [part for part in named if not is_withheld(part)]
         paths = {part.name: (part.metadata or {}).get(_PATH) for part in parts}
         moved = {name for name, path in paths.items() if _is_odd(path)}
         taken: set[str] = set()

@@ -214,11 +214,18 @@ def stored_body(parts: list[dict[str, Any]]) -> MessageBody:
 
     Arguments:
         parts: the parts as in JSON; those in the store have a digest, but no URL.
+
+    Raises:
+        DecodeError: a part has neither content nor a digest.
     """
     objects = _loading.get()
     for part in parts:
         if not part.keys() & {"content", "contentUrl"}:
-            part["contentUrl"] = objects.store.url_of(key_of(str(part.get("digest"))))
+            digest = str(part.get("digest"))
+            # Else a checkpoint could name any object of the store.
+            if not is_digest(digest):
+                raise DecodeError("a part has neither content nor the digest of any")
+            part["contentUrl"] = objects.store.url_of(key_of(digest))
     return MessageBody.from_dicts(parts).with_resolver(Resolver(allow=objects.store))
 
 

@@ -214,7 +214,7 @@ class TestNeverClosed:
         program = "one, two = (fs.open(name, 'wb') for name in ('/1.txt', '/new')); fs.rm('/1.txt')"
         body = MessageBody([Part("one", name="/1.txt")])
         document.write_bytes(body.to_json_bytes())
-        assert "Errno 116] somebody else changed" in run(program, document.parent)
+        assert f"[Errno {errno.ESTALE}] somebody else changed" in run(program, document.parent)
         assert MessageBody.from_json(document.read_bytes()).names() == ["/new"]
 
     def test_dropped_if_that_was_the_wish(self, document: Path) -> None:

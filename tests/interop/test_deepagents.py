@@ -38,6 +38,21 @@ def test_files_are_listed_and_read(backend: BodyBackend) -> None:
     assert backend.read("/logs/a.txt", 99).error
 
 
+def test_members_of_a_message_are_no_files(backend: BodyBackend) -> None:
+    kept = '{"user_token": "s3cr3t"}'
+    for path in ("/meta/agents-api.json", "/logs/olympus/envelope.json"):
+        backend.body.add(kept, name=path)
+        assert "not found" in backend.read(path).error
+        assert "not for models" in backend.write(path, "{}").error
+        assert "not found" in backend.edit(path, "s3cr3t", "").error
+        assert backend.body[path].text == kept
+    assert paths(backend.ls("/")) == ["/charts/", "/logs/"]
+    assert paths(backend.ls("/logs")) == ["/logs/a.txt"]
+    assert backend.grep("s3cr3t").matches == []
+    assert [each["path"] for each in backend.glob("*.json").matches] == []
+    assert "not for models" in backend.write("/meta/mcp.json", "{}").error
+
+
 def test_what_an_agent_writes_is_a_message(backend: BodyBackend) -> None:
     assert backend.write("/notes/b.md", "# B").path == "/notes/b.md"
     assert backend.edit("/notes/b.md", "B", "Cats").occurrences == 1

@@ -1,6 +1,5 @@
 """A body of foreign links, on a network on which every look-up and connection is noted."""
 
-import socket
 from pathlib import Path
 
 import pytest
@@ -12,11 +11,7 @@ from tests.lookups.network import DIGEST, LINKS, TYPES, Network
 @pytest.fixture
 def network(monkeypatch: pytest.MonkeyPatch) -> Network:
     found = Network()
-    for name in ("getaddrinfo", "gethostbyname", "gethostbyname_ex", "gethostbyaddr", "getfqdn"):
-        monkeypatch.setattr(socket, name, found.note(name))
-    monkeypatch.setattr(socket, "create_connection", found.note("create_connection"))
-    for name in ("connect", "connect_ex", "sendto", "sendmsg"):
-        monkeypatch.setattr(socket.socket, name, found.note(name), raising=False)
+    found.watch(monkeypatch)
     return found
 
 

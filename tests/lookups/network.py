@@ -1,6 +1,9 @@
 """Links of strangers, and a network on which every look-up and connection is noted."""
 
+import socket
 from typing import Any
+
+import pytest
 
 DIGEST = "sha256:" + "0" * 64
 LINKS = [
@@ -22,6 +25,20 @@ class Network:
 
     def __init__(self) -> None:
         self.asked: list[str] = []
+
+    def watch(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Note and refuse everything that asks for a name or for a connection."""
+        for name in (
+            "getaddrinfo",
+            "gethostbyname",
+            "gethostbyname_ex",
+            "gethostbyaddr",
+            "getfqdn",
+        ):
+            monkeypatch.setattr(socket, name, self.note(name))
+        monkeypatch.setattr(socket, "create_connection", self.note("create_connection"))
+        for name in ("connect", "connect_ex", "sendto", "sendmsg"):
+            monkeypatch.setattr(socket.socket, name, self.note(name), raising=False)
 
     def note(self, what: str) -> Any:
         def refuse(*given: Any, **options: Any) -> Any:

@@ -1,7 +1,9 @@
 """S3 as an fsspec filesystem, through boto3."""
 
 import contextlib
+import errno
 import io
+import os
 import re
 from base64 import b64decode
 from collections.abc import Iterable, Iterator
@@ -244,9 +246,17 @@ class S3FileSystem(AbstractFileSystem):  # type: ignore[misc]
 
     def rm(self, path: Any, recursive: bool = False, maxdepth: int | None = None) -> None:
         """Delete objects; a missing one is a FileNotFoundError."""
-        for each in self.expand_path(path, recursive=recursive, maxdepth=maxdepth):
-            if self.isfile(each):
-                self.rm_file(each)
+        found = self.expand_path(path, recursive=recursive, maxdepth=maxdepth)
+        files = [each for each in found if self.isfile(each)]
+        # Consoles make an empty object for a directory, whose key ends in "/".
+        marks = [f"{each}/" for each in found if recursive and "/" in each and each not in files]
+        if not files and not any(map(self._is_object, marks)):
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(path))
+        for each in [*files, *filter(self._is_object, marks)]:
+            self.rm_file(each)
+
+    def _is_object(self, path: str) -> bool:
+        return self._head(*split_path(path)) is not None
 
     def mkdir(self, path: str, create_parents: bool = True, **kwargs: Any) -> None:
         """Do nothing: directories are implied by keys, and buckets are made elsewhere."""
@@ -324,15 +334,27 @@ class S3FileSystem(AbstractFileSystem):  # type: ignore[misc]
 
     def find(
         self, path: str, maxdepth: int | None = None, withdirs: bool = False, detail: bool = False,
-        **kwargs: Any,
+        prefix: str = "", **kwargs: Any,
     ) -> Any:  # fmt: skip
-        """Return every object below a path, by one listing where that suffices."""
+        """Return every object below a path, by one listing where that suffices.
+
+        Arguments:
+            path: a directory, or an object, which is all that is found.
+            maxdepth: levels to go down; all if None.
+            withdirs: whether directories are returned too.
+            detail: whether to describe what is found, by path.
+            prefix: what the rest of a path, below `path`, begins with.
+            **kwargs: passed on to `ls`.
+        """
         path = self._strip_protocol(path).rstrip("/")
         bucket, _, key = path.partition("/")
         if not bucket or maxdepth is not None or withdirs:
-            return super().find(path, maxdepth, withdirs, detail, **kwargs)
-        found = {e["name"]: e for e in self._list(bucket, f"{key}/" if key else "")}
-        if not found and key and self.isfile(path):
+            found = super().find(path, maxdepth, withdirs, detail=True, **kwargs)
+            begin = f"{path}/{prefix}" if prefix else ""
+            found = {name: each for name, each in found.items() if name.startswith(begin)}
+            return found if detail else sorted(found)
+        found = {e["name"]: e for e in self._list(bucket, (f"{key}/" if key else "") + prefix)}
+        if not found and not prefix and key and self.isfile(path):
             found = {path: self.info(path)}
         return found if detail else sorted(found)
 

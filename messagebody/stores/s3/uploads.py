@@ -56,7 +56,8 @@ class Target:
 
 
 def split_path(path: str) -> tuple[str, str]:
-    """Take a path apart into bucket and key."""
+    """Take a path, or its URL, apart into bucket and key."""
+    path = path.removeprefix("s3://")
     bucket, _, key = path.partition("/")
     if not bucket or not key:
         raise IsADirectoryError(f"s3://{path} names no object: expected bucket/key")

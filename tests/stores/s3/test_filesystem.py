@@ -64,3 +64,37 @@ def test_the_parts_of_a_file_are_numbered_from_one(moto_store: S3Store) -> None:
             file.write(bytes(6 * MIB))
     assert numbers == [1, 2]
     assert filesystem.size(f"{moto_store.bucket}/x") == 12 * MIB
+
+
+def test_what_a_prefix_leaves_out(moto_store: S3Store) -> None:
+    fs, root = moto_store.filesystem, f"{moto_store.bucket}/d"
+    fs.pipe({f"{root}/{name}": b"" for name in ("a1", "a2/deep", "b")})
+    assert fs.find(root, prefix="a") == [f"{root}/a1", f"{root}/a2/deep"]
+    assert fs.find(root, prefix="a", maxdepth=1) == [f"{root}/a1"]
+    assert [*fs.find(root, prefix="b", detail=True)] == [f"{root}/b"]
+    assert fs.find(f"{root}/b", prefix="b") == []
+
+
+def test_what_is_not_there_is_not_removed(moto_store: S3Store) -> None:
+    fs, bucket = moto_store.filesystem, moto_store.bucket
+    for recursive in (False, True):
+        with pytest.raises(FileNotFoundError):
+            fs.rm(f"{bucket}/none", recursive=recursive)
+
+
+def test_the_mark_of_a_directory_is_removed_with_it(moto_store: S3Store) -> None:
+    fs, bucket = moto_store.filesystem, moto_store.bucket
+    for names in (["logs/", "logs/a"], ["logs/"]):
+        for name in names:
+            fs.client.put_object(Bucket=bucket, Key=name)
+        fs.rm(f"{bucket}/logs", recursive=True)
+        assert not fs.exists(f"{bucket}/logs")
+
+
+def test_urls_are_paths(moto_store: S3Store) -> None:
+    fs, url = moto_store.filesystem, f"s3://{moto_store.bucket}/x"
+    fs.pipe_file(url, b"x")
+    fs.cp_file(url, url + "2")
+    assert (fs.cat_file(url), fs.cat_file(url + "2")) == (b"x", b"x")
+    fs.rm_file(url)
+    assert not fs.exists(url)
