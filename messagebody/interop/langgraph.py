@@ -65,6 +65,7 @@ _OWN_TYPES: Final = [
     (__name__, "stored_body"),
 ]
 _PLACEHOLDER: Final = "[messagebody: "
+_NOT_MSGPACK: Final = "a checkpoint with contents in a store is not msgpack"
 _REMEMBERED: Final = 10_000
 """Placeholders that a serializer remembers: a history rarely misses more than a few contents."""
 # Only elements of other types in a list have to be checked.
@@ -185,7 +186,7 @@ class OffloadingSerializer(JsonPlusSerializer):  # type: ignore[misc]
             kind = kind.removeprefix(f"{_TAG}-")
             notes = self._placeholders if self._missing == "placeholder" else None
             restored = _Reader(self._objects, notes).value(packed)
-            packed = _pack(restored) if kind == "msgpack" else restored
+            packed = _packed_again(restored) if kind == "msgpack" else restored
         # A body is allowed under any list of allowed types, because it is only data.
         allowing = self.with_msgpack_allowlist(_OWN_TYPES)
         token = _loading.set(self._objects)
@@ -369,8 +370,7 @@ class _Reader:
             raise
         except (ValueError, TypeError, RecursionError) as error:
             # If a hook fails, ormsgpack does not report its error.
-            problem = "a checkpoint with contents in a store is not msgpack"
-            raise self._error or DecodeError(problem) from error
+            raise self._error or DecodeError(_NOT_MSGPACK) from error
 
     def _noted(self, tag: int, data: bytes) -> None:
         if tag in _THEIRS:
@@ -430,6 +430,13 @@ class _Extension:
 
 def _pack(value: Any) -> bytes:
     return ormsgpack.packb(value, default=_encoded, option=_OPTIONS)  # type: ignore[no-any-return]
+
+
+def _packed_again(value: Any) -> bytes:
+    try:
+        return _pack(value)
+    except TypeError as error:  # an extension that no msgpack has
+        raise DecodeError(_NOT_MSGPACK) from error
 
 
 def _encoded(value: _Extension) -> Any:

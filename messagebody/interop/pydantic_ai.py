@@ -8,9 +8,10 @@ import asyncio
 import copy
 import dataclasses
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from typing import Any, Final
 
+from messagebody.body import MessageBody
 from messagebody.errors import InvalidArgument, MissingDependency
 from messagebody.payloads.values import Payloads
 from messagebody.stores import Store
@@ -137,6 +138,22 @@ class OffloadingConversationStore(ConversationStore):  # type: ignore[misc]
         """
         entries = await self._conversations.read_history(head_id, limit=limit)
         return await asyncio.to_thread(self._inline, entries)
+
+    async def references(self) -> AsyncIterator[MessageBody]:
+        """Yield, for each conversation, a body of references to its contents, for `sweep` to keep.
+
+        Contents lie below `conversations` in the store. What no conversation's history reaches any
+        more is not in it.
+        """
+        for record in await self._conversations.read_records():
+            found: list[str] = []
+
+            def note(leaf: str | bytes, found: list[str] = found) -> str | bytes:
+                found.append(leaf if isinstance(leaf, str) else leaf.decode("latin-1"))
+                return leaf
+
+            _mapped(await self._conversations.read_history(record.head_id), note)
+            yield self._payloads.references(found)
 
     def _offload(self, entries: Sequence[ConversationEntry]) -> list[ConversationEntry]:
         def as_text(leaf: str | bytes) -> str:

@@ -139,7 +139,11 @@ def _stored_in(value: Any) -> list[Stored]:
 
 
 def offload(
-    value: Any, store: str | os.PathLike[str] | Store, *, threshold: int | str = "16 KiB"
+    value: Any,
+    store: str | os.PathLike[str] | Store,
+    *,
+    threshold: int | str = "16 KiB",
+    owner: str = "payloads",
 ) -> Any:
     """Put the long strings of a JSON value into a store and return a value of the same shape.
 
@@ -147,6 +151,7 @@ def offload(
         value: any JSON value: dicts with string keys, lists, strings, numbers, true, false, null.
         store: a store, its URL, or a directory's path.
         threshold: strings of more bytes are stored, those in base64 decoded.
+        owner: the prefix of the contents in the store; those of other owners are not seen.
 
     Raises:
         InvalidSize: the threshold is under 256 bytes, where references would save nothing.
@@ -160,11 +165,15 @@ def offload(
         >>> len(small["content"]) < 150, payloads.inline(small, "memory://payloads") == message
         (True, True)
     """
-    return Payloads(store, threshold=threshold).offload(value)
+    return Payloads(store, threshold=threshold, owner=owner).offload(value)
 
 
 def inline(
-    value: Any, store: str | os.PathLike[str] | Store, *, max_bytes: int | str = MOST
+    value: Any,
+    store: str | os.PathLike[str] | Store,
+    *,
+    max_bytes: int | str = MOST,
+    owner: str = "payloads",
 ) -> Any:
     """Return the value that was offloaded, its strings fetched from the store and verified.
 
@@ -172,6 +181,7 @@ def inline(
         value: what `offload` returned.
         store: the store, its URL, or a directory's path.
         max_bytes: the most bytes that come back: a short value may refer to one content often.
+        owner: the prefix of the contents, "telemetry" for what the hook of OpenTelemetry wrote.
 
     Raises:
         DecodeError: a string looks like a reference but is not one, or too many bytes would come
@@ -179,10 +189,12 @@ def inline(
         ObjectNotFound, DigestMismatch: content is gone or damaged.
         StoreError: the store failed.
     """
-    return Payloads(store, max_bytes=max_bytes).inline(value)
+    return Payloads(store, max_bytes=max_bytes, owner=owner).inline(value)
 
 
-def references(value: Any, store: str | os.PathLike[str] | Store) -> MessageBody:
+def references(
+    value: Any, store: str | os.PathLike[str] | Store, *, owner: str = "payloads"
+) -> MessageBody:
     """Return a body of references to all that a value has in the store, for `sweep` to keep.
 
     Nothing is fetched.
@@ -190,6 +202,7 @@ def references(value: Any, store: str | os.PathLike[str] | Store) -> MessageBody
     Arguments:
         value: what `offload` returned.
         store: the store, its URL, or a directory's path.
+        owner: the prefix of the contents.
 
     Raises:
         DecodeError: a string looks like a reference but is not one.
@@ -202,7 +215,7 @@ def references(value: Any, store: str | os.PathLike[str] | Store) -> MessageBody
         >>> print(sweep(store.below("payloads"), [payloads.references(small, store)]))
         0 objects (0 B) and 0 unfinished uploads could be deleted
     """
-    return Payloads(store).references(value)
+    return Payloads(store, owner=owner).references(value)
 
 
 def _reference(pieces: texts.Split, batch: Batch) -> str:

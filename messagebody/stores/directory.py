@@ -33,10 +33,6 @@ class FileStore(Store):
         self.root = Path(os.path.realpath(os.fspath(root)))
         self.url = "file://" + self.root.as_uri().removeprefix("file://").rstrip("/")
 
-    def below(self, name: str) -> "FileStore":
-        """Return the store of a directory in this one."""
-        return FileStore(self.root / name)
-
     def key_of(self, path: str) -> str | None:
         """Return the key of an absolute path once links are resolved; None if it is outside."""
         real = os.path.realpath(path)

@@ -54,7 +54,7 @@ def test_contents_are_stored_once_and_spans_refer_to_them(store: Store) -> None:
     attributes: dict[str, Any] = dict(span.attributes)
     assert attributes.keys() == {"gen_ai.input.messages_ref", "gen_ai.output.messages_ref"}
     written = Path(attributes["gen_ai.input.messages_ref"].removeprefix("file://")).read_bytes()
-    messages = payloads.inline(json.loads(written), store)
+    messages = payloads.inline(json.loads(written), store, owner="telemetry")
     assert base64.b64decode(messages[29]["parts"][1]["content"]) == PICTURE
     assert [each["parts"][0]["content"] for each in messages][-1] == "What is 29?"
     assert messages[7]["parts"][1]["mime_type"] == "image/png"
@@ -123,7 +123,7 @@ def test_environment_variables_choose_the_hook(
         if written.exists():
             break
         time.sleep(0.01)
-    [message] = payloads.inline(json.loads(written.read_bytes()), store)
+    [message] = payloads.inline(json.loads(written.read_bytes()), store, owner="telemetry")
     assert message["parts"][0]["content"] == "What is 1?"
 
 

@@ -21,7 +21,6 @@ from hypothesis import strategies as st
 from langchain_core.messages import AIMessage, HumanMessage
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.serde import jsonplus
-from langgraph.checkpoint.serde.encrypted import EncryptedSerializer
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.graph import END, START, StateGraph
@@ -210,7 +209,8 @@ def test_a_picture_is_stored_as_offload_would(store: Store) -> None:
     block = {"type": "image_url", "image_url": {"url": URL}}
     kind, data = ours.dumps_typed({"messages": [HumanMessage([block])]})
     [found] = store.iter_objects()
-    assert (found.key, len(data) < 1500) == (key_of(sha256_of(PICTURE)), True)
+    assert found.key == f"langgraph/{key_of(sha256_of(PICTURE))}"
+    assert len(data) < 1500
     assert ours.loads_typed((kind, data))["messages"][0].content == [block]
     with pytest.raises(NotImplementedError, match="messagebody-msgpack"):
         JsonPlusSerializer().loads_typed((kind, data))  # loud, where None would be silent
@@ -284,8 +284,9 @@ def test_a_body_comes_back_lazy_and_no_url_is_in_the_database(store: Store) -> N
         assert len(data) < 20_000
         assert store.url.encode() not in data
         # sweep keeps what checkpoints need, and nothing else
-        other = offload(MessageBody([Part("y" * 500)]), store, threshold="1 B")
-        swept = sweep(store, references(saver), grace=-60)
+        place = store.below("langgraph")
+        other = offload(MessageBody([Part("y" * 500)]), place, threshold="1 B")
+        swept = sweep(store.below("langgraph"), references(saver), grace=-60)
         assert [each.key for each in swept.objects] == [key_of(other[0].digest or "")]
 
 
@@ -340,17 +341,87 @@ def stored(store: Store) -> tuple[str, bytes]:
 
 
 def test_content_that_is_gone_or_damaged(store: Store, stored: tuple[str, bytes]) -> None:
-    store.delete(key_of(sha256_of(PICTURE)))
+    contents = OffloadingSerializer(store).contents
+    key = key_of(sha256_of(PICTURE))
+    contents.delete(key)
     with pytest.raises(ObjectNotFound):
         OffloadingSerializer(store).loads_typed(stored)
     lenient = OffloadingSerializer(store, missing="placeholder")
     text, picture, kept = lenient.loads_typed(stored)
     assert (text, kept) == ("cats " * 10_000, "kept")
-    assert picture.startswith(b"[content of 51,200 bytes is missing: ")
-    key = key_of(sha256_of(PICTURE))
-    store.put(key, Bytes(b"spoilt"), content_type="image/png")
+    assert picture.startswith(b"[messagebody: bytes sha256:")
+    assert b" of 51,200 bytes is missing: " in picture
+    contents.put(key, Bytes(b"spoilt"), content_type="image/png")
     with pytest.raises(DigestMismatch):
         OffloadingSerializer(store).loads_typed(stored)
+    assert lenient.loads_typed(stored)[1].startswith(b"[messagebody: bytes sha256:")
+
+
+def test_a_placeholder_is_saved_as_the_content_it_stands_for(store: Store) -> None:
+    ours = OffloadingSerializer(store, missing="placeholder", cache=0)
+    block = {"type": "image_url", "image_url": {"url": URL}}
+    state = {"notes": ["cats " * 10_000, PICTURE], "messages": [HumanMessage([block])]}
+    saved = ours.dumps_typed(state)
+    there = [each.key for each in ours.contents.iter_objects()]
+    contents = {key: b"".join(ours.contents.stream(key)) for key in there}
+    for key in contents:
+        ours.contents.delete(key)
+    shown = ours.loads_typed(saved)
+    assert all("is missing" in str(each) for each in shown["notes"])
+    saved_again = ours.dumps_typed({**shown, "more": "x"})
+    for key, data in contents.items():
+        ours.contents.put(key, Bytes(data), content_type="text/plain")
+    back = OffloadingSerializer(store).loads_typed(saved_again)
+    assert {**back, "more": "x"} == {**state, "more": "x"}
+    # A text that only looks like one is a text, also to a serializer that made others.
+    forged = shown["notes"][0].replace("cats", "dogs") + " "
+    assert ours.loads_typed(ours.dumps_typed([forged])) == [forged]
+
+
+def test_an_outage_is_never_saved(store: Store, stored: tuple[str, bytes]) -> None:
+    lenient = OffloadingSerializer(store, missing="placeholder", cache=0)
+
+    def fail(*_: Any) -> bytes:
+        raise StoreError("503 slow down", store.url)
+
+    store.read_range = fail  # type: ignore[method-assign]
+    with pytest.raises(StoreError, match="503"):
+        lenient.loads_typed(stored)
+
+
+def test_a_forged_checkpoint_calls_nothing(store: Store, tmp_path: Path) -> None:
+    target = tmp_path / "called"
+    call = ormsgpack.packb(["os", "mkdir", str(target)])
+    for tag in range(8):
+        data = ormsgpack.packb(ormsgpack.Ext(tag, call))
+        for kind in ("msgpack", "messagebody-msgpack"):
+            with contextlib.suppress(MessageBodyError, ValueError, TypeError, KeyError):
+                OffloadingSerializer(store).loads_typed((kind, data))
+            assert not target.exists()
+
+
+def test_own_classes_come_back_where_they_are_named(store: Store) -> None:
+    name = (Plain.__module__, Plain.__name__)
+    ours = OffloadingSerializer(store, allowed_msgpack_modules=[name])
+    assert ours.loads_typed(ours.dumps_typed([Plain(), "x" * 20_000])) == [Plain(), "x" * 20_000]
+
+
+def test_one_content_that_is_wanted_often(store: Store) -> None:
+    ours = OffloadingSerializer(store, max_bytes="1 MiB", cache=0)
+    saved = ours.dumps_typed(["x" * 100_000] * 60)
+    assert len(saved[1]) < 10_000
+    with pytest.raises(DecodeError, match="4,500,000 bytes together; max_bytes is 1,048,576"):
+        ours.loads_typed(saved)
+
+
+def test_mutated_checkpoints_raise_our_errors(store: Store, stored: tuple[str, bytes]) -> None:
+    ours = OffloadingSerializer(store)
+    kind, data = stored
+    for place in range(len(data)):
+        for value in (0, 0x7F, 0xC7, 0xD4, 0xD8, 0xFF):
+            mutated = data[:place] + bytes([value]) + data[place + 1 :]
+            with contextlib.suppress(MessageBodyError):
+                ours.loads_typed((kind, mutated))
 
 
 def test_a_store_that_is_down_leaves_the_state_unchanged(store: Store) -> None:
@@ -376,7 +447,7 @@ def test_a_store_that_is_down_leaves_the_state_unchanged(store: Store) -> None:
     ],
 )  # fmt: skip
 def test_a_malformed_reference(reference: Any, store: Store) -> None:
-    keep(store, b"kept")
+    keep(store.below("langgraph"), b"kept")
     data = ormsgpack.packb([ormsgpack.Ext(109, ormsgpack.packb(reference))])
     with pytest.raises(DecodeError):
         OffloadingSerializer(store).loads_typed(("messagebody-msgpack", data))
@@ -406,11 +477,11 @@ def test_with_a_cipher_neither_place_can_be_read(store: Store) -> None:
     cipher = Xor()
     secret = "secret " * 5000
     with SqliteSaver.from_conn_string(":memory:") as saver:
-        saver.serde = EncryptedSerializer(cipher, OffloadingSerializer(store, cipher=cipher))
+        saver.serde = OffloadingSerializer.encrypted(cipher, store)
         graph = graph_of(State, saver, lambda _: {"body": MessageBody([])})
         graph.invoke({"body": MessageBody([Part(secret)])}, THREAD)
         assert graph.get_state(THREAD).values["body"] == MessageBody([Part(secret)])
-        assert sweep(store, references(saver), grace=-60).objects == ()
+        assert sweep(store.below("langgraph"), references(saver), grace=-60).objects == ()
     objects = [store.read_range(each.key, 0, 10**6) for each in store.iter_objects()]
     assert objects
     assert not any(b"secret" in each for each in objects)
@@ -436,4 +507,4 @@ def test_references_of_postgres(store: Store, postgres: str) -> None:
         graph = graph_of(State, saver, lambda _: {"body": MessageBody([])})
         graph.invoke({"body": MessageBody([Part(PICTURE)])}, THREAD)
         assert graph.get_state(THREAD).values["body"][0].read_bytes() == PICTURE
-        assert sweep(store, references(saver), grace=-60).objects == ()
+        assert sweep(store.below("langgraph"), references(saver), grace=-60).objects == ()

@@ -3,6 +3,7 @@
 import os
 from typing import Any
 
+from langgraph.checkpoint.serde import _msgpack as _lg_msgpack
 from langgraph.checkpoint.serde import jsonplus
 
 from messagebody.interop.langgraph import OffloadingSerializer
@@ -12,6 +13,8 @@ class InPlace(OffloadingSerializer):
     """Our serializer with LangGraph's arguments."""
 
     def __init__(self, **options: Any) -> None:
+        # Its tests are about its own default, which builds any type.
+        options.setdefault("allowed_msgpack_modules", _lg_msgpack._SENTINEL)
         super().__init__(
             "memory://upstream-langgraph", threshold=os.environ["THRESHOLD"], **options
         )

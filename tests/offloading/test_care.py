@@ -182,8 +182,24 @@ class TestSweep:
             return iter(found)
 
         monkeypatch.setattr(FileStore, "iter_objects", slow)
-        assert not sweep(directory, [MessageBody()], delete=True).objects
-        assert len(list(listing(directory))) == 1
+        other = offload(body_of(300 * KIB + 1), FileStore(directory.root))
+        assert not sweep(directory, [other], delete=True).objects
+        assert len(list(listing(directory))) == 2
+
+    def test_references_to_another_store_are_a_mistake(
+        self, directory: FileStore, tmp_path: Path
+    ) -> None:
+        small = offload(body_of(300 * KIB), directory)
+        elsewhere = offload(body_of(300 * KIB), tmp_path / "elsewhere")
+        os.utime(next(iter(directory.root.glob("sha256/*"))), OLD)
+        for given in ([MessageBody()], [body_of(300 * KIB + 1)], [offload(body_of(400 * KIB),
+                      tmp_path / "elsewhere")]):  # fmt: skip
+            assert len(sweep(directory, given).objects) == 1
+            with pytest.raises(StoreError, match="no body that was given refers to this store"):
+                sweep(directory, given, delete=True)
+        assert not sweep(directory, [elsewhere], delete=True).objects  # of the same content
+        assert not sweep(directory, [small], delete=True).objects
+        assert len(sweep(directory, [MessageBody()], delete=True, unsafe=True).objects) == 1
 
     def test_old_uploads_are_aborted(self, moto_store: S3Store) -> None:
         client = moto_store.filesystem.client

@@ -233,8 +233,13 @@ class TestReading:
         store = open_store(tmp_path)
         store.put(KEY, Bytes(b"0123456789"), content_type="a/b")
         os.utime(tmp_path / KEY, (1000, 1000))
-        assert store.stat(KEY) == Stat(KEY, 10, 1000.0)
-        assert list(store.iter_objects()) == [Stat(KEY, 10, 1000.0)]
+        found = store.stat(KEY)
+        assert found is not None
+        assert (found.key, found.size, found.modified) == (KEY, 10, 1000.0)
+        assert list(store.iter_objects()) == [found]
+        store.put(KEY, Bytes(b"0123456789"), content_type="a/b", if_absent=False)
+        os.utime(tmp_path / KEY, (1000, 1000))
+        assert store.stat(KEY) != found  # a program can set the time, but not the version
         store.delete(KEY)
         store.delete(KEY)
         with pytest.raises(ObjectNotFound) as caught:

@@ -25,12 +25,6 @@ class S3Store(Store):
         self.prefix = f"{prefix}/" if prefix else ""
         self.url = f"s3://{bucket}/{prefix}".rstrip("/")
 
-    def below(self, name: str) -> "S3Store":
-        """Return the store of a longer prefix, which is listed by itself."""
-        made = S3Store(self.filesystem, self.bucket, self.prefix + name)
-        made.public_base = None if self.public_base is None else f"{self.public_base}/{name}"
-        return made
-
     def stat(self, key: str) -> Stat | None:
         """Return size, age and checksum of an object (HEAD)."""
         found = self.filesystem._stat(self.bucket, self.prefix + key)

@@ -1,0 +1,114 @@
+"""Several frameworks with one store: what one of them does not need any more is not another's."""
+
+import operator
+import os
+import time
+from pathlib import Path
+from typing import Annotated, Any, TypedDict
+
+import anyio
+import pytest
+from agents import SQLiteSession
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.graph import START, StateGraph
+from pydantic_ai.conversation import Conversation
+from pydantic_ai.conversation_store import InMemoryConversationStore
+from pydantic_ai.messages import ModelRequest, UserPromptPart
+from temporalio.api.common.v1 import Payload
+
+from messagebody import MessageBody, Part, Resolver, offload, payloads, sweep
+from messagebody.errors import StoreError
+from messagebody.interop.langgraph import OffloadingSerializer, references
+from messagebody.interop.openai_agents import OffloadingSession
+from messagebody.interop.pydantic_ai import OffloadingConversationStore
+from messagebody.interop.temporal import BodyStorageDriver
+from messagebody.stores import open_store
+
+LONG = "Cats are cute. " * 10_000
+
+
+class State(TypedDict):
+    notes: Annotated[list[str], operator.add]
+
+
+class Users:
+    """One user of each framework, all with one store."""
+
+    def __init__(self, store: Path) -> None:
+        self.store = store
+        self.saver = InMemorySaver(serde=OffloadingSerializer(store))
+        node = lambda _: {"notes": ["ok"]}  # noqa: E731
+        graph = StateGraph(State).add_node("n", node).add_edge(START, "n")
+        self.graph = graph.compile(checkpointer=self.saver)
+        self.thread: Any = {"configurable": {"thread_id": "1"}}
+        self.graph.invoke({"notes": [LONG]}, self.thread)
+        self.session = OffloadingSession(SQLiteSession("t"), store)
+        self.conversations = OffloadingConversationStore(InMemoryConversationStore(), store)
+        self.driver = BodyStorageDriver(store)
+        anyio.run(self._converse)
+        self.small = payloads.offload({"text": LONG}, store)
+        self.body = offload(MessageBody([Part(LONG * 3)]), store)
+
+    async def _converse(self) -> None:
+        await self.session.add_items([{"role": "user", "content": LONG}])
+        question = ModelRequest(parts=[UserPromptPart([LONG])])
+        await self.conversations.save(Conversation(messages=[question], conversation_id="1"))
+        self.claims = await self.driver.store(None, [Payload(data=LONG.encode())])
+
+    async def _recall(self) -> None:
+        assert (await self.session.get_items())[0]["content"] == LONG  # type: ignore[typeddict-item]
+        again = await self.conversations.load("1")
+        assert LONG in str(again)
+        assert (await self.driver.retrieve(None, self.claims))[0].data == LONG.encode()
+
+    def check_all(self) -> None:
+        """Read what each of them keeps."""
+        assert self.graph.get_state(self.thread).values["notes"][0] == LONG
+        anyio.run(self._recall)
+        assert payloads.inline(self.small, self.store) == {"text": LONG}
+        assert self.body[0].read_text(Resolver(allow=self.store)) == LONG * 3
+
+    async def needed(self) -> dict[str, list[MessageBody]]:
+        """Return what each still needs, by its prefix."""
+        return {
+            "langgraph": [*references(self.saver)],
+            "sessions": [await self.session.references()],
+            "conversations": [each async for each in self.conversations.references()],
+            "temporal": [self.driver.references(self.claims)],
+            "payloads": [payloads.references(self.small, self.store)],
+        }
+
+
+@pytest.fixture
+def users(tmp_path: Path) -> Users:
+    found = Users(tmp_path / "store")
+    old = time.time() - 10 * 86_400
+    for file in found.store.rglob("*"):
+        if file.is_file():
+            os.utime(file, (old, old))
+    return found
+
+
+def test_a_sweep_for_one_leaves_the_others_alone(users: Users) -> None:
+    needed = anyio.run(users.needed)
+    for owner, bodies in needed.items():
+        place = open_store(users.store).below(owner)
+        assert sweep(place, bodies, delete=True).objects == ()
+        users.check_all()
+        # Nor does one of the whole store, with the references of one of them.
+        with pytest.raises(StoreError, match="no body that was given refers to this store"):
+            sweep(users.store, bodies, delete=True)
+    assert sweep(users.store, [users.body], delete=True).objects == ()
+    users.check_all()
+
+
+def test_what_one_does_not_need_any_more_goes(users: Users) -> None:
+    users.saver.delete_thread("1")
+    other: Any = {"configurable": {"thread_id": "2"}}
+    users.graph.invoke({"notes": ["dogs " * 20_000]}, other)
+    place = users.saver.serde.contents  # type: ignore[attr-defined]
+    swept = sweep(place, references(users.saver), delete=True)
+    assert [each.size for each in swept.objects] == [len(LONG)]
+    assert users.graph.get_state(other).values["notes"][0] == "dogs " * 20_000
+    anyio.run(users._recall)
+    assert payloads.inline(users.small, users.store) == {"text": LONG}
