@@ -21,6 +21,11 @@ from tests.compatibility.generators import crowded, dotted, pair, plausible
 
 Generator = Callable[[random.Random], tuple[oracle.Schema, oracle.Schema]]
 
+
+def _to_itself(name: str) -> tuple[oracle.Schema, oracle.Schema]:
+    return [(name, "text/plain", False)], [(name, "text/plain", False)]
+
+
 # Each shows one way to prove: a part inside another, a union, a count of parts and names, also
 # with names that are taken, cases, no body at all.
 PROVED: list[tuple[oracle.Schema, oracle.Schema]] = [
@@ -44,7 +49,7 @@ PROVED: list[tuple[oracle.Schema, oracle.Schema]] = [
     ([("/./a", "text/plain", False)], [("/./a", "text/*", False)]),
     *[
         # The shortest text that the pattern matches is no name.
-        ([(name, "text/plain", False)], [(name, "text/plain", False)])
+        _to_itself(name)
         for name in ("/{src/,report.md}", "/{.,src}", "/*..", "/.*.", "/{docs/,README.md}", "/src/")
     ],
     ([("/a", "image/png", False), ("/a", "text/plain", True)], [("/a", "text/*", True)]),

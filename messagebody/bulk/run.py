@@ -231,9 +231,10 @@ def _claim(store: Store, job: Job) -> None:
     if there == said:
         return
     got = redact_url(store.url)
-    if there is not None and not said.startswith(there):  # else a writer was killed, or a disk full
+    # A file that was cut, as by a full disk, is made again, if a record shows that it is ours.
+    if there is not None and not said.startswith(there):
         got += " with those of another job, or of other settings"
-    elif there is None and (other := _foreign(store)) is not None:
+    elif (other := _foreign(store)) is not None and (there is None or not _has_record(store, job)):
         got += f", which has no results of this package, but {quote(other)}"
     else:
         put(store, _JOB, said, "application/json")
@@ -242,8 +243,16 @@ def _claim(store: Store, job: Job) -> None:
 
 
 def _foreign(store: Store) -> str | None:
-    """Return the key of a file that is not a writer's temporary one; None if there is none."""
-    return next((stat.key for stat in store.iter_objects() if not _is_temporary(stat.key)), None)
+    """Return the key of a file that is not of this package by its name; None if there is none."""
+    keys = (stat.key for stat in store.iter_objects())
+    return next((key for key in keys if key != _JOB and not _is_temporary(key)), None)
+
+
+def _has_record(store: Store, job: Job) -> bool:
+    """Tell whether the record of a shard of a job is there."""
+    names = (recorded_name(stat.key) for stat in store.iter_objects())
+    records = (Record.read(store, name) for name in names if name is not None)
+    return any(record is not None and record.job == job.digest for record in records)
 
 
 def _is_temporary(key: str) -> bool:
@@ -432,7 +441,7 @@ class _Run:
         others = 0
         for key in self.there:
             if key.startswith((f"{RESULTS}/", f"{RECORDS}/")) and _is_temporary(key):
-                self.store.delete(key)
+                self._delete(key)
             name = recorded_name(key)
             if name is None or name in names:
                 continue

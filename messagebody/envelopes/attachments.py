@@ -153,8 +153,10 @@ def put_parts(left: list[Any], aliases: dict[str, str], body: MessageBody) -> li
     return attachments
 
 
-def not_taken(left: list[Any], aliases: dict[str, str]) -> list[Any]:
-    """Return the attachments that no part was taken out of."""
+def not_taken(left: Any, aliases: dict[str, str]) -> list[Any]:
+    """Return the attachments that no part was taken out of; what is not a list is one of them."""
+    if not isinstance(left, list):
+        return [left] if left else []
     taken = {int(name.split("/")[2]) - 1 for name in aliases}
     return [attachment for index, attachment in enumerate(left) if index not in taken]
 

@@ -384,7 +384,7 @@ def test_an_outage_is_never_saved(store: Store, stored: tuple[str, bytes]) -> No
     def fail(*_: Any) -> bytes:
         raise StoreError("503 slow down", store.url)
 
-    store.read_range = fail  # type: ignore[method-assign]
+    store.read_range = fail  # type: ignore[method-assign, assignment]
     with pytest.raises(StoreError, match="503"):
         lenient.loads_typed(stored)
 

@@ -56,7 +56,7 @@ class Users:
         self.claims = await self.driver.store(None, [Payload(data=LONG.encode())])
 
     async def _recall(self) -> None:
-        assert (await self.session.get_items())[0]["content"] == LONG  # type: ignore[typeddict-item]
+        assert (await self.session.get_items())[0]["content"] == LONG
         again = await self.conversations.load("1")
         assert LONG in str(again)
         assert (await self.driver.retrieve(None, self.claims))[0].data == LONG.encode()
@@ -106,7 +106,7 @@ def test_what_one_does_not_need_any_more_goes(users: Users) -> None:
     users.saver.delete_thread("1")
     other: Any = {"configurable": {"thread_id": "2"}}
     users.graph.invoke({"notes": ["dogs " * 20_000]}, other)
-    place = users.saver.serde.contents  # type: ignore[attr-defined]
+    place = users.saver.serde.contents
     swept = sweep(place, references(users.saver), delete=True)
     assert [each.size for each in swept.objects] == [len(LONG)]
     assert users.graph.get_state(other).values["notes"][0] == "dogs " * 20_000

@@ -609,6 +609,18 @@ def test_a_place_with_files_of_somebody_else_is_refused(
     assert b"".join(store.stream(foreign)) == b"precious"
 
 
+def test_an_empty_job_of_somebody_else_is_no_claim(log: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    out.mkdir()
+    for name in ("job.json", "report.json"):
+        (out / name).write_bytes(b"")
+    with pytest.raises(InvalidArgument, match=r"but 'report\.json'"):
+        job_on("validate", log, out)
+    assert tree(out) == {"job.json": b"", "report.json": b""}
+    (out / "report.json").unlink()
+    assert job_on("validate", log, out).counts["messages"]
+
+
 def test_files_that_came_into_the_place_later_stay(log: Path, tmp_path: Path) -> None:
     job_on("validate", log, tmp_path / "out")
     foreign = {"records/2024.csv": b"1", "records/x.json": b"{}", "shards/family.jpg": b"2"}

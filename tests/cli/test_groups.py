@@ -284,7 +284,7 @@ class TestEnvelope:
             ({"role": "user", "content": "Hi"}, "valid agents-api\n"),
             (
                 {"role": "user", "content": "Hi", "name": "bob", "type": "user"},
-                "invalid agents-api: 2 findings\n"
+                "valid agents-api: 2 findings\n"
                 "  /name: an envelope has no such member (warning omitted)\n"
                 "  /type: a plain message takes its type from metadata.type (warning omitted)\n",
             ),

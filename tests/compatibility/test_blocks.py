@@ -5,7 +5,7 @@ import random
 import signal
 import sqlite3
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from multiprocessing import get_context
@@ -92,7 +92,7 @@ def test_threads_share_what_they_make_ready(
         time.sleep(0)  # another thread goes on
         return real(*args)
 
-    real = geometry.matches_type
+    real: Callable[..., bool] = vars(geometry)["matches_type"]
     monkeypatch.setattr(geometry, "matches_type", matches_type)
     monkeypatch.setattr("messagebody.compatibility.blocks._ASKED", 1)
     monkeypatch.setattr("messagebody.compatibility.blocks._OTHERS", 1000)

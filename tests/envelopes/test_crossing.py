@@ -130,7 +130,7 @@ def test_no_member_of_an_envelope_reaches_a_model(name: str, message: Any) -> No
 @pytest.mark.parametrize(("name", "message"), CASES)
 def test_no_member_of_an_envelope_reaches_another_envelope(name: str, message: Any) -> None:
     """Its receiver may be a model that knows nothing of the first envelope."""
-    order = {"source_agent": "a", "target_agent": "b", "message_type": "ASSIGN",
+    order: dict[str, Any] = {"source_agent": "a", "target_agent": "b", "message_type": "ASSIGN",
              "correlation_id": "issue-1", "task_id": "t"}  # fmt: skip
     build: Any = {
         "agents-api": adapter("agents-api").from_body,

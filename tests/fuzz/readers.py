@@ -221,9 +221,9 @@ def read_envelope(name: str, value: Any, seed: int) -> None:
     findings = outcome(lambda: [str(found) for found in system.iter_findings(value)])
     if findings == []:
         same(outcome(lambda: system.is_valid(value)), True, "is_valid and findings")
-    body = system.to_body(value).value
-    message = system.from_body(body).value
-    same(system.to_body(message).value, body, "the body of a message made from it")
+    there = system.to_body(value)
+    message = system.from_body(there.value, rest=there.rest).value
+    same(system.to_body(message).value, there.value, "the body of a message made from it")
 
 
 def read_format(name: str, value: Any, seed: int) -> None:

@@ -10,6 +10,7 @@ from pydantic import AfterValidator, TypeAdapter, ValidationError
 from messagebody import MessageBody, MessageBodySchema, Part, SchemaPart
 from messagebody.errors import (
     AccessDenied,
+    AgentNotFound,
     InvalidArgument,
     InvalidBody,
     LocalFileChanged,
@@ -24,7 +25,8 @@ from tests.test_errors import CLASSES, EXAMPLES
 SCHEMA = MessageBodySchema([("/report.md", "text/markdown", True)])
 # They say that the service is broken, not the request.
 FAULTS = {
-    AccessDenied, InvalidArgument, LocalFileChanged, MessageBodyError, MissingDependency,
+    AccessDenied, AgentNotFound, InvalidArgument, LocalFileChanged, MessageBodyError,
+    MissingDependency,
     ObjectNotFound, PartsFailed, StoreError,
 }  # fmt: skip
 

@@ -11,6 +11,7 @@ import inspect
 import pkgutil
 import re
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from io import BytesIO
 from pathlib import Path
 from types import ModuleType
@@ -105,7 +106,7 @@ def methods_of(kind: type) -> set[str]:
         and str(getattr(value, "__module__", "")).startswith("messagebody")
         and takes_a_body(value)
     }
-    return found | ({kind.__name__} if takes_a_body(kind.__init__) else set())
+    return found | ({kind.__name__} if takes_a_body(vars(kind).get("__init__", kind)) else set())
 
 
 def methods(kind: type) -> list[str]:
@@ -116,7 +117,7 @@ def methods(kind: type) -> list[str]:
 
 def each(act: Callable[[Any], Any], values: Iterable[Any]) -> list[Any]:
     """Return what a call returns or raises for each value; only our own and Python's refusals."""
-    return [attempt(lambda value=value: act(value)) for value in values]
+    return [attempt(partial(act, value)) for value in values]
 
 
 def attempt(act: Callable[[], Any]) -> Any:
@@ -145,18 +146,17 @@ def on_fs(act: Callable[[Any], Any]) -> Call:
 
 def through_formats(body: MessageBody) -> Any:
     for name in adapter_names():
-        convert = adapter(name).from_body
-        attempt(lambda convert=convert: convert(body))
+        convert: Any = adapter(name).from_body
+        attempt(partial(convert, body))
         takes = inspect.signature(convert).parameters
         if {"urls", "resolver"} <= takes.keys():
             for urls in ("sign", "inline", "text"):
-                attempt(lambda do=convert, urls=urls: do(body, urls=urls, resolver=CLOSED))
+                attempt(partial(convert, body, urls=urls, resolver=CLOSED))
 
 
 def bulk_map(body: MessageBody) -> Any:
     Path("sources.jsonl").write_bytes(body.to_json_bytes() + b"\n")
-    done = {"out": "out", "engine": "serial"}
-    return attempt(lambda: bulk_module.map(_mapped, "sources.jsonl", **done))
+    return bulk_module.map("sources.jsonl", _mapped, out="out", engine="serial")
 
 
 def _mapped(body: MessageBody) -> MessageBody:
@@ -165,7 +165,8 @@ def _mapped(body: MessageBody) -> MessageBody:
 
 
 def table(body: MessageBody) -> Any:
-    with contextlib.closing(tables_module.TableWriter("bodies.parquet")) as writer:
+    writing = tables_module.TableWriter
+    with Path("bodies.parquet").open("wb") as file, contextlib.closing(writing(file)) as writer:
         writer.add("a", body)
 
 
@@ -193,7 +194,7 @@ def read_parts(body: MessageBody) -> Any:
 
 SCHEMA = MessageBodySchema([("/links/*", "*/*"), (None, "*/*")])
 CLOSED = Resolver()
-ENVELOPE = {
+ENVELOPE: dict[str, Any] = {
     "source_agent": "a", "target_agent": "b", "message_type": "report",
     "correlation_id": "00000000-0000-4000-8000-000000000000", "task_id": "t",
 }  # fmt: skip
@@ -269,6 +270,7 @@ CALLS: dict[str, Call] = {
     "Part.with_resolver": for_parts(lambda part: part.with_resolver(CLOSED).read_bytes()),
     "Reader": Reader,
     "Reader.call": lambda body: Reader(body).call("search_parts", {"text": "x"}),
+    "Reader.find": lambda body: Reader(body).find("0"),
     "Reader.list_parts": lambda body: Reader(body).list_parts(),
     "Reader.openai_tools": lambda body: Reader(body).openai_tools,
     "Reader.read_part": read_parts,
@@ -357,11 +359,11 @@ CALLS: dict[str, Call] = {
         for name in ("makedir", "makedirs", "mkdir", "mkdirs", "rmdir")
     },
     **{
-        f"MessageBodyFileSystem.{name}": on_fs(lambda fs, name=name: getattr(fs, name)())
+        f"MessageBodyFileSystem.{name}": on_fs(lambda fs, name=name: getattr(fs, name)())  # type: ignore[misc]
         for name in ("end_transaction", "save", "start_transaction")
     },
     **{
-        f"MessageBodyFileSystem.{name}": lambda body, name=name: each(
+        f"MessageBodyFileSystem.{name}": lambda body, name=name: each(  # type: ignore[misc]
             lambda path: getattr(body.filesystem(), name)("/nothing", path), body.names()
         )
         for name in ("put", "put_file", "upload")
@@ -374,7 +376,7 @@ CALLS: dict[str, Call] = {
         lambda fs: fs.cat_ranges(fs.find("/"), 0, 10, on_error="return")
     ),
     **{
-        f"MessageBodyFileSystem.{name}": lambda body, name=name: getattr(saved(body), name)()
+        f"MessageBodyFileSystem.{name}": lambda body, name=name: getattr(saved(body), name)()  # type: ignore[misc]
         for name in ("to_dict", "to_json")
     },
     "MessageBodyFileSystem.open": for_paths("open"),
@@ -427,7 +429,7 @@ def test_properties_ask_nothing(kind: type, foreign: MessageBody, network: Netwo
     holders = {MessageBody: [foreign], Part: [*foreign], MessageBodyFileSystem: [foreign.fs]}
     for holder in holders[kind]:
         names = [name for name in dir(kind) if not name.startswith("_")]
-        each(lambda name, holder=holder: getattr(holder, name), names)
+        each(lambda name, holder=holder: getattr(holder, name), names)  # type: ignore[misc]
         repr(holder), holder == holder  # noqa: PLR0124 - both look at all there is
         if hasattr(holder, "_repr_html_"):
             holder._repr_html_()

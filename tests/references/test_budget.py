@@ -10,7 +10,6 @@ import pytest
 
 from messagebody import MessageBody, Part, Resolver, offload
 from messagebody.errors import LimitExceeded, MessageBodyError, UnsafeReference
-from messagebody.filesystem import MessageBodyFileSystem
 from messagebody.prompting import Reader, to_prompt
 from messagebody.references import Budget, FetchLimits
 from messagebody.rendering import page
@@ -36,6 +35,13 @@ def a_loop(body: MessageBody, resolver: Resolver) -> None:
                 pass
 
 
+def _sizes(body: MessageBody, resolver: Resolver) -> None:
+    fs = body.filesystem(resolver=resolver)
+    for name in body.names():
+        with pytest.raises(MessageBodyError):
+            fs.size(name)
+
+
 READERS: dict[str, Callable[[MessageBody, Resolver], Any]] = {
     "a loop": a_loop,
     "a prompt": lambda body, resolver: to_prompt(body, 10_000, resolver=resolver),
@@ -46,16 +52,9 @@ READERS: dict[str, Callable[[MessageBody, Resolver], Any]] = {
     "a filesystem": lambda body, resolver: body.filesystem(resolver=resolver).cat(
         "/", recursive=True, on_error="return"
     ),
-    "sizes": lambda body, resolver: [
-        _size(body.filesystem(resolver=resolver), name) for name in body.names()
-    ],
+    "sizes": _sizes,
     "a page": lambda body, resolver: page(body, resolver=resolver),
 }
-
-
-def _size(fs: MessageBodyFileSystem, name: str) -> None:
-    with pytest.raises(MessageBodyError):
-        fs.size(name)
 
 
 @pytest.mark.parametrize("reader", READERS)

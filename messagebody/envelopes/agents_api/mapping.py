@@ -101,7 +101,7 @@ def _missed(sidecar: dict[str, Any]) -> list[str]:
     metadata = sidecar["metadata"]
     if not isinstance(metadata, dict):
         return ["metadata"] if metadata else []
-    left = not_taken(metadata.get("attachments") or [], sidecar.get("attachments") or {})
+    left = not_taken(metadata.get("attachments"), sidecar.get("attachments") or {})
     found = ["metadata"] if metadata.keys() - {"attachments"} else []
     return [*found, *(["metadata.attachments"] if left else [])]
 

@@ -33,7 +33,7 @@ _FORMAL = {"agent", "agent_id", "session_id", "run_id", "message", "reply", "res
 
 def _missed(sidecar: dict[str, Any]) -> list[str]:
     chat = {name: value for name, value in sidecar["chat"].items() if name not in _FORMAL}
-    if not not_taken(chat.get("attachments") or [], sidecar.get("attachments") or {}):
+    if not not_taken(chat.get("attachments"), sidecar.get("attachments") or {}):
         chat.pop("attachments", None)
     return [name for name, value in chat.items() if value]
 
