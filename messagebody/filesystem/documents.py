@@ -34,11 +34,9 @@ class Document:
             options["protocol"] = protocol
         self._filesystem, self._path = fsspec.core.url_to_fs(url, **options)
         self._digest = ""
-        url = self._filesystem.unstrip_protocol(self._path)
+        place = self._filesystem.unstrip_protocol(self._path)
         with _naming:
-            self._turn = _turns.setdefault(
-                self._filesystem.unstrip_protocol(self._path), threading.Lock()
-            )
+            self._turn = _turns.setdefault(place, threading.Lock())
 
     def load(self) -> MessageBody:
         """Read and decode the body.
