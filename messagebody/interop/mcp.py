@@ -5,16 +5,17 @@ correct. Nothing ends in a traceback, and no answer says which permission to ask
 """
 
 import json
-from collections.abc import Callable, Mapping
+import logging
+from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache, partial
 from importlib.metadata import version
 from typing import Any, Final
 from urllib.parse import parse_qs, quote, unquote, urlsplit
 
 from messagebody._guards import require_resolver
-from messagebody._text import count_of, escape
+from messagebody._text import count_of, escape, redact_url, redact_urls
 from messagebody.body import MessageBody
-from messagebody.errors import InvalidArgument, MessageBodyError, MissingDependency
+from messagebody.errors import DecodeError, InvalidArgument, MessageBodyError, MissingDependency
 from messagebody.formats import adapter
 from messagebody.formats.places import is_withheld
 from messagebody.media_types import JSON, essence
@@ -28,6 +29,7 @@ try:
     import anyio.to_thread
     from mcp import MCPError
     from mcp.server.lowlevel import Server
+    from mcp.server.transport_security import TransportSecuritySettings
     from mcp_types import (
         INVALID_PARAMS,
         CallToolResult,
@@ -43,6 +45,7 @@ try:
 except ImportError as error:
     raise MissingDependency("messagebody.interop.mcp", "mcp") from error
 
+_logger: Final = logging.getLogger(__name__)
 _SCHEME: Final = "messagebody"
 _PAGE: Final = 200
 _OPEN: Final = 16
@@ -106,6 +109,9 @@ def _blocks_within(part: Part, index: int, left: int) -> list[Any] | None:
 
 
 def _blocks(part: Part) -> list[Any]:
+    """Return a part as blocks; none for a reference whose URL has a signature or a password."""
+    if part.url is not None and redact_url(part.url) != part.url:
+        return []
     value = adapter("mcp").from_body(MessageBody([part])).value
     return value["content"]  # type: ignore[no-any-return]
 
@@ -192,7 +198,7 @@ class _Messages:
 
     def _open(self, message: str) -> tuple[MessageBody, Reader]:
         found = self._messages[message]
-        body = found if isinstance(found, MessageBody) else found()
+        body = found if isinstance(found, MessageBody) else _loaded(message, found)
         if self._resolver is not None:
             body = body.with_resolver(self._resolver)
         # A character has at most four bytes in UTF-8.
@@ -315,8 +321,38 @@ class _Messages:
         # Base64 turns three bytes into four characters.
         fits = part.size is not None and part.size * 4 // 3 <= self._max_bytes
         # The model asked by name, so the name need not come back as a separate block.
-        blocks = _blocks(part.evolve(name=None)) if is_media and fits else [link]
-        return CallToolResult.model_validate({"content": blocks, "isError": False})
+        blocks = _blocks(part.evolve(name=None)) if is_media and fits else []
+        return CallToolResult.model_validate({"content": blocks or [link], "isError": False})
+
+
+def _loaded(message: str, load: Load) -> MessageBody:
+    """Return a message from where it is kept.
+
+    Raises:
+        DecodeError: it can't be read; a model learns neither where it is kept nor why.
+    """
+    try:
+        return load()
+    except DecodeError:
+        raise
+    except Exception as error:
+        _logger.warning("message %s can't be read: %s", escape(message), redact_urls(str(error)))
+        raise DecodeError(f"message {escape(message)} can't be read now") from error
+
+
+def host_check(hosts: Iterable[str]) -> TransportSecuritySettings:
+    """Return settings that answer only requests to some hosts, from pages of these hosts.
+
+    Otherwise, any page that a person opens could read the messages, through a name of its own that
+    points to the address of the server (DNS rebinding).
+
+    Arguments:
+        hosts: names and addresses, with or without a port.
+    """
+    named = [f"[{host}]" if host.count(":") > 1 and host[0] != "[" else host for host in hosts]
+    places = [place for host in named for place in (host, f"{host}:*")]
+    origins = [f"{scheme}://{place}" for scheme in ("http", "https") for place in places]
+    return TransportSecuritySettings(allowed_hosts=places, allowed_origins=origins)
 
 
 def _start(params: Any) -> int:

@@ -13,8 +13,9 @@ import pytest
 from mcp import Client, MCPError, StdioServerParameters
 
 from messagebody import MessageBody, Part, __version__
-from messagebody.errors import InvalidArgument
-from messagebody.interop.mcp import server, tool_result
+from messagebody.cli.commands.models import _messages
+from messagebody.errors import InvalidArgument, StoreError
+from messagebody.interop.mcp import host_check, server, tool_result
 from tests import servers
 
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(90)
@@ -264,3 +265,100 @@ def test_over_http(message: MessageBody, tmp_path: Path) -> None:
         foreign = {"Host": "evil.example", "Accept": "application/json, text/event-stream"}
         answer = httpx2.post(f"http://127.0.0.1:{port}/mcp", json={}, headers=foreign)
         assert answer.status_code == 421
+
+
+def test_messages_that_can_not_be_read_are_answers(tmp_path: Path, caplog: Any) -> None:
+    """A message that went away, a store that is down: a model learns no more than that."""
+
+    def gone() -> MessageBody:
+        return MessageBody.from_json((tmp_path / "gone.json").read_bytes())
+
+    def down() -> MessageBody:
+        raise StoreError("503 slow down", f"file://{tmp_path}")
+
+    def broken() -> MessageBody:
+        return MessageBody.from_json(b"{")
+
+    async def ask() -> None:
+        async with Client(server({"gone": gone, "down": down, "broken": broken})) as client:
+            for name in ("gone", "down", "broken"):
+                answer = text_of(await client.call_tool("list_parts", {"message": name}))
+                assert answer.startswith("Error: ")
+                assert str(tmp_path) not in answer
+                with pytest.raises(MCPError) as caught:
+                    await client.read_resource(f"messagebody://{name}/")
+                assert str(tmp_path) not in str(caught.value)
+            assert "can't be read now" in text_of(
+                await client.call_tool("list_parts", {"message": "gone"})
+            )
+
+    anyio.run(ask)
+    assert "Traceback" not in caplog.text
+
+
+def test_no_answer_has_a_signed_url() -> None:
+    url = "https://cdn.example.com/a.png?X-Amz-Signature=SECRET"
+    body = MessageBody(
+        [Part(url=url, name="/a.png", content_type="image/png", size=10), Part(url=url, size=3)]
+    )
+    for most in (500, 50_000):
+        assert "SECRET" not in tool_result(body, most).model_dump_json()
+
+    async def ask() -> None:
+        async with Client(server(body)) as client:
+            for part in ("/a.png", "1"):
+                answer = await client.call_tool("read_part", {"part": part})
+                assert "SECRET" not in answer.model_dump_json()
+            assert "SECRET" not in (await client.list_resources()).model_dump_json()
+            assert "SECRET" not in (await client.read_resource("messagebody:///")).model_dump_json()
+            assert "SECRET" not in text_of(await client.call_tool("list_parts", {}))
+
+    anyio.run(ask)
+
+
+@pytest.mark.parametrize(
+    ("host", "answered"),
+    [
+        ("127.0.0.2", True), ("127.0.0.1", True), ("localhost", True), ("box.example", True),
+        ("evil.example", False), ("127.0.0.2.evil.example", False), ("", False),
+    ],
+)  # fmt: skip
+def test_http_answers_only_its_own_names(host: str, answered: bool) -> None:
+    from starlette.testclient import TestClient
+
+    checked = host_check(["127.0.0.2", "127.0.0.1", "localhost", "::1", "box.example"])
+    app = server(MessageBody([Part("x")])).streamable_http_app(
+        host="127.0.0.2", transport_security=checked
+    )
+    headers = {"Accept": "application/json, text/event-stream"}
+    with TestClient(app) as client:
+        for port in ("", ":8000"):
+            named = headers | {"Host": f"{host}{port}" if host else ""}
+            answer = client.post("/mcp", json={}, headers=named)
+            assert (answer.status_code != 421) == answered
+            if answered:
+                foreign = named | {"Origin": "http://evil.example"}
+                assert client.post("/mcp", json={}, headers=foreign).status_code == 403
+                own = named | {"Origin": f"http://{host}{port}"}
+                assert client.post("/mcp", json={}, headers=own).status_code != 403
+
+
+def test_a_directory_shows_regular_files_only(tmp_path: Path) -> None:
+    """A FIFO would never end, and a link may lead anywhere."""
+    directory = tmp_path / "messages"
+    directory.mkdir()
+    MessageBody([Part("one")]).save(directory / "a.json")
+    MessageBody([Part("secret")]).save(tmp_path / "secret.json")
+    os.mkfifo(directory / "fifo.json")
+    (directory / "link.json").symlink_to(tmp_path / "secret.json")
+    (directory / "up").symlink_to(tmp_path)
+    found: Any = _messages(str(directory))
+    assert [*found] == ["a"]
+    (directory / "a.json").unlink()
+    (directory / "a.json").symlink_to(tmp_path / "secret.json")
+    with pytest.raises(StoreError):
+        found["a"]()
+    (directory / "a.json").unlink()
+    os.mkfifo(directory / "a.json")
+    with pytest.raises((StoreError, OSError)):
+        found["a"]()

@@ -18,9 +18,11 @@ from messagebody.cli.options import (
 )
 from messagebody.limits import Limits
 from messagebody.references import Resolver
+from messagebody.stores import Store, open_store
 
 _SUFFIX = ".json"
 _LOOPBACK = "127.0.0.1"
+_LOOPBACKS = (_LOOPBACK, "localhost", "::1")
 
 
 @click.command("mcp")
@@ -38,7 +40,15 @@ _LOOPBACK = "127.0.0.1"
     default=_LOOPBACK,
     show_default=True,
     metavar="ADDRESS",
-    help="Address for HTTP; anybody who can reach it can read the messages.",
+    help="Address for HTTP; programs that can reach it can read the messages.",
+)
+@click.option(
+    "--allow-host",
+    "hosts",
+    multiple=True,
+    metavar="NAME",
+    help="Answer requests to this name, too. Those to other names than ADDRESS and the loopback "
+    "are refused, so that no page in a browser can read the messages.",
 )
 @click.option(
     "--max-bytes",
@@ -48,7 +58,8 @@ _LOOPBACK = "127.0.0.1"
     help="Bytes of one answer of a tool.",
 )
 def mcp_command(
-    source: str, resolver: Resolver, port: int | None, host: str, max_bytes: int
+    source: str, resolver: Resolver, port: int | None, host: str, hosts: tuple[str, ...],
+    max_bytes: int,
 ) -> None:  # fmt: skip
     """A model lists, reads and searches the parts. Nothing is written.
 
@@ -59,7 +70,7 @@ def mcp_command(
     messagebody mcp message.json
     messagebody mcp messages/ --http 8000
     """
-    from messagebody.interop.mcp import server
+    from messagebody.interop.mcp import host_check, server
 
     made = server(_messages(source), resolver=resolver, max_bytes=max_bytes)
     if port is None:
@@ -67,7 +78,9 @@ def mcp_command(
     else:
         import uvicorn
 
-        uvicorn.run(made.streamable_http_app(host=host), host=host, port=port, log_level="warning")
+        checked = host_check([host, *_LOOPBACKS, *hosts])
+        app = made.streamable_http_app(host=host, transport_security=checked)
+        uvicorn.run(app, host=host, port=port, log_level="warning")
 
 
 def _serve_stdio(made: Any) -> None:
@@ -84,24 +97,22 @@ def _serve_stdio(made: Any) -> None:
 def _messages(source: str) -> MessageBody | dict[str, Callable[[], MessageBody]]:
     """Return the body of a file, or functions that load the bodies of a directory by name."""
     most = limits()
+    place = source if "://" in source else store_url(source)
     try:
-        filesystem, path = _opened(source if "://" in source else store_url(source))
-        if filesystem.isdir(path):
-            found = sorted(each for each in filesystem.find(path) if each.endswith(_SUFFIX))
-        else:
+        filesystem, path = _opened(place)
+        if not filesystem.isdir(path):
             data = _read(filesystem, path, most)
             return decode_body(within_limit(data, source), source)
+        # A store lists and reads regular files only, and follows no link below its root.
+        store = open_store(place)
+        found = sorted(each.key for each in store.iter_objects() if each.key.endswith(_SUFFIX))
     except (OSError, ImportError, ValueError) as error:
         reason = getattr(error, "strerror", None) or type(error).__name__
         raise click.UsageError(f"can't read {quote(source)}: {reason}") from error
     if not found:
         raise click.UsageError(f"there is no file *{_SUFFIX} in {quote(source)}")
-    root = path.rstrip("/") + "/"
     # Loaded when a model asks for one, in a thread that has no context of this command.
-    return {
-        each.removeprefix(root).removesuffix(_SUFFIX): partial(_load, filesystem, each, most)
-        for each in found
-    }
+    return {key.removesuffix(_SUFFIX): partial(_load, store, key, most) for key in found}
 
 
 def _opened(url: str) -> tuple[Any, str]:
@@ -117,8 +128,9 @@ def _opened(url: str) -> tuple[Any, str]:
     return filesystem, path
 
 
-def _load(filesystem: Any, path: str, most: Limits) -> MessageBody:
-    return MessageBody.from_json(_read(filesystem, path, most), limits=most)
+def _load(store: Store, key: str, most: Limits) -> MessageBody:
+    # One byte more than the limit is refused by the reader.
+    return MessageBody.from_json(store.read_range(key, 0, most.json_bytes + 1), limits=most)
 
 
 def _read(filesystem: Any, path: str, most: Limits) -> bytes:
