@@ -193,6 +193,11 @@ def status(code: int, name: str) -> Wreck:
     return wreck
 
 
+def nothing(exchange: Exchange) -> None:
+    """A proxy says that all is well, and the server never sees the request."""
+    exchange.send(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
+
+
 def cut(position: Callable[[int], int], *, reset: bool) -> Wreck:
     """The answer ends at some byte of its body."""
 

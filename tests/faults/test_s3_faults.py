@@ -111,6 +111,7 @@ ON_WRITING: dict[str, faults.Wreck] = {
     "expired": faults.status(400, "ExpiredToken"),
     "301 elsewhere": faults.status(301, "PermanentRedirect"),
     "307 elsewhere": faults.status(307, "TemporaryRedirect"),
+    "200 with nothing": faults.nothing,
     "answer cut": faults.cut(lambda size: size // 2, reset=False),
     "answer cut and reset": faults.cut(lambda size: 0, reset=True),
     "200 with an error": faults.replace(
@@ -440,3 +441,27 @@ def test_a_hundred_runs_of_faults_at_random(
     offload_through(store, moto_store, body, "create")
     proxy.heal()
     assert offload_through(store, moto_store, body)
+
+
+def listed(store: S3Store) -> object:
+    return [*store.iter_objects()]
+
+
+ANSWERED: dict[str, Callable[[S3Store], object]] = {
+    "list": listed,
+    "put": lambda store: offload(small_body(), store),
+    "create": lambda store: offload(large_body(), store),
+    "part": lambda store: offload(large_body(), store),
+    "complete": lambda store: offload(large_body(), store),
+}
+
+
+@pytest.mark.parametrize("operation", ANSWERED)
+def test_an_empty_answer_is_no_answer(
+    operation: str, proxy: Proxy, store: S3Store, moto_store: S3Store
+) -> None:
+    """A 200 with nothing is what broken and captive proxies say, and no S3 server does."""
+    proxy.spoil(operation, faults.nothing)
+    with pytest.raises(StoreError, match="perhaps a proxy gave it"):
+        ANSWERED[operation](store)
+    check_nothing_is_half_there(moto_store)

@@ -4,12 +4,13 @@ import logging
 import os
 import re
 import threading
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 import attrs
 import boto3
 from botocore.client import BaseClient
 from botocore.config import Config
+from botocore.exceptions import ClientError
 
 from messagebody._text import redact_url
 from messagebody.errors import StoreError
@@ -142,7 +143,30 @@ class Clients:
         with translated("s3"):
             client = self.session().client("s3", **arguments)
         _sign_checksums_only(client)
+        client.meta.events.register("after-call.s3", _refuse_empty_answer)
         return client
+
+
+# Members of which every server states at least one. A broken proxy, or a network that asks for a
+# login, may answer 200 and do nothing, and what was never stored would count as stored.
+_STATED: Final = {
+    "PutObject": {"ETag"},
+    "UploadPart": {"ETag"},
+    "CreateMultipartUpload": {"UploadId"},
+    "CompleteMultipartUpload": {"ETag"},
+    "ListObjectsV2": {"Name", "IsTruncated", "KeyCount", "MaxKeys"},
+    "ListMultipartUploads": {"Bucket", "IsTruncated", "MaxUploads"},
+}
+
+
+def _refuse_empty_answer(http_response: Any, parsed: Any, model: Any, **_: Any) -> None:
+    """Refuse an answer of success that no S3 server gives."""
+    stated = _STATED.get(model.name, set())
+    if stated and http_response.status_code < 300 and stated.isdisjoint(parsed):
+        lacks = " or ".join(map(repr, sorted(stated)))
+        message = f"the answer lacks {lacks}: perhaps a proxy gave it, and not the server"
+        answer: Any = {"Error": {"Code": "NoAnswer", "Message": message}}
+        raise ClientError(answer, model.name)
 
 
 def sends_checksums(client: "S3Client") -> bool:
