@@ -57,6 +57,7 @@ def sweep(
     delete: bool = False,
     grace: float = GRACE,
     unsafe: bool = False,
+    everything: bool = False,
     storage_options: dict[str, Any] | None = None,
 ) -> Swept:
     """List, and with `delete` remove, old objects of a store that no body refers to.
@@ -68,8 +69,9 @@ def sweep(
         delete: remove the objects and uploads found; a dry run otherwise.
         grace: seconds; younger objects stay, for their bodies may be on their way.
         unsafe: delete with a grace of under seven days. `offload` reuses an object it finds and
-            renews it only after half of that, so this is safe only while no process offloads. And
-            delete although no given body refers to the store, so that nothing of it would stay.
+            renews it only after half of that, so this is safe only while no process offloads.
+        everything: delete although no given body refers to the store, so that nothing old of it
+            stays. Without it, bodies of another store are taken for a mistake.
         storage_options: of `stores.open_store`, if `store` is not an open store.
 
     Raises:
@@ -92,10 +94,11 @@ def sweep(
         and each.key not in in_use
     )  # fmt: skip
     uploads = tuple(each for each in opened.iter_uploads() if each.started < before)
-    if delete and objects and not (refers_here or unsafe):
+    if delete and objects and not (refers_here or everything):
         problem = (
             f"no body that was given refers to this store, so all of its {len(objects):,} old "
-            "objects would be deleted; if this is the store that you mean, pass unsafe=True"
+            "objects would be deleted; if this is the store that you mean, pass everything=True, "
+            "in the shell --everything"
         )
         raise StoreError(problem, opened.url)
     if delete:

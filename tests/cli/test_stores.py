@@ -292,7 +292,13 @@ class TestSweep:
         assert shell("sweep", store, "other").code == 0
         assert shell("sweep", store, "other", "--grace", "90 days", "--delete").err == ""
         assert shell("sweep", store, "other", "--grace", "a while").code == 2
-        short = shell("sweep", store, "other", "--grace", "0s", "--delete", "--json")
+        young = ["sweep", store, "other", "--grace", "0s", "--delete", "--json"]
+        mistake = shell(*young)
+        assert (mistake.code, "no body that was given refers to this store" in mistake.err) == (
+            4,
+            True,
+        )
+        short = shell(*young, "--everything")
         assert "safe only while nothing is offloaded" in short.err
         assert short.code == 0
 

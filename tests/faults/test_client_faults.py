@@ -192,8 +192,9 @@ def test_a_sweep_beside_offloads_takes_nothing_that_is_used(tmp_path: Path) -> N
         offload(body, store, threshold=0)
     for path in (tmp_path / "sha256").iterdir():
         os.utime(path, (1000, 1000))
+    kept = offload(MessageBody([Part("k" * 2000)]), store, threshold=0)
     with ThreadPoolExecutor(4) as pool:
-        sweeps = [pool.submit(sweep, store, [MessageBody()], delete=True) for _ in range(2)]
+        sweeps = [pool.submit(sweep, store, [kept], delete=True) for _ in range(2)]
         smalls = [*pool.map(lambda body: offload(body, store, threshold=0), bodies)]
         for each in sweeps:
             each.result()

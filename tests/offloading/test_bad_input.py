@@ -159,7 +159,7 @@ class TestStores:
         offload(a_body(), at.bucket)
         store = arrange(at)
         with pytest.raises(StoreError, match=words) as caught:
-            sweep(store, [MessageBody()], grace=-60, delete=True, unsafe=True)
+            sweep(store, [MessageBody()], grace=-60, delete=True, unsafe=True, everything=True)
         assert type(caught.value) is kind
         assert caught.value.store == f"s3://{store.bucket}"
         assert not any(secret in shown(caught.value) for secret in SECRETS)

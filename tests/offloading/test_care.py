@@ -156,7 +156,8 @@ class TestSweep:
             sweep(directory, [MessageBody()], grace=3600, delete=True)
         assert inline(fresh, resolver=Resolver(allow=directory))
         assert len(sweep(directory, [MessageBody()], grace=3600).objects) == 1
-        assert len(sweep(directory, [MessageBody()], grace=3600, delete=True, unsafe=True).objects)
+        assert len(sweep(directory, [MessageBody()], grace=3600, delete=True, unsafe=True,
+                         everything=True).objects)  # fmt: skip
         assert not verify(gone, resolver=Resolver(allow=directory))
 
     def test_is_refused_without_bodies_and_with_broken_ones(self, directory: FileStore) -> None:
@@ -199,7 +200,7 @@ class TestSweep:
                 sweep(directory, given, delete=True)
         assert not sweep(directory, [elsewhere], delete=True).objects  # of the same content
         assert not sweep(directory, [small], delete=True).objects
-        assert len(sweep(directory, [MessageBody()], delete=True, unsafe=True).objects) == 1
+        assert len(sweep(directory, [MessageBody()], delete=True, everything=True).objects) == 1
 
     def test_old_uploads_are_aborted(self, moto_store: S3Store) -> None:
         client = moto_store.filesystem.client

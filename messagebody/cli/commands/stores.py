@@ -233,11 +233,14 @@ _SAFE = 7 * 86_400
     "--grace", callback=seconds, default="7 days", show_default=True, metavar="TIME",
     help="Leave younger objects alone: 12h, '7 days'.",
 )  # fmt: skip
+@click.option(
+    "--everything", is_flag=True, help="Delete although no BODY refers to an object of STORE."
+)
 @click.option("--json", "as_json", is_flag=True, help=JSON_HELP)
 @pass_terminal
 def sweep_command(
     terminal: Terminal, store: str, bodies: tuple[str, ...], grace: float, *, delete: bool,
-    as_json: bool,
+    everything: bool, as_json: bool,
 ) -> int:  # fmt: skip
     """Without --delete, the objects of STORE that no BODY refers to are only listed.
 
@@ -260,7 +263,10 @@ def sweep_command(
         raise click.UsageError("give every BODY in use: without one, all objects are garbage")
     if delete and grace < _SAFE:
         terminal.warn("a grace under 7 days is safe only while nothing is offloaded")
-    swept = sweep(existing_store_url(store), _read(files), delete=delete, grace=grace, unsafe=True)
+    swept = sweep(
+        existing_store_url(store), _read(files), delete=delete, grace=grace, unsafe=True,
+        everything=everything,
+    )  # fmt: skip
     if as_json:
         terminal.say_json(_described_sweep(swept))
     else:
