@@ -296,6 +296,11 @@ class OverlayFileSystem(AbstractFileSystem):  # type: ignore[misc]
             self.upper._check_changeable(path)
             self.upper._made.add(path)
 
+    def touch(self, path: str, truncate: bool = True, **_: Any) -> None:
+        """Make an empty file, or empty one; without `truncate`, one that is there stays."""
+        if truncate or not self.isfile(path):
+            self.pipe_file(path, b"")
+
     def makedirs(self, path: str, exist_ok: bool = False) -> None:
         """Make a directory and those above it."""
         with self.body._parts.lock:

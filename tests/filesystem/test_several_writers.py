@@ -234,6 +234,15 @@ class TestOverlays:
         with fs.transaction, refused(errno.ENOTSUP):
             fs.open("/my file.txt", "r+b")
 
+    def test_touch_leaves_a_file_below_unless_it_is_to_be_empty(
+        self, fs: OverlayFileSystem
+    ) -> None:
+        fs.touch("/a.txt", truncate=False)
+        assert (fs.cat_file("/a.txt"), fs.body.names()) == (b"a", [])
+        fs.touch("/new", truncate=False)
+        fs.touch("/a.txt")
+        assert (fs.cat_file("/a.txt"), fs.cat_file("/new")) == (b"", b"")
+
     def test_any_name_below_can_be_removed(self, fs: OverlayFileSystem) -> None:
         fs.rm("/my file.txt")
         assert fs.find("/") == ["/a.txt", "/sub/b.txt"]
