@@ -52,7 +52,7 @@ class Swept:
 
 def sweep(
     store: str | os.PathLike[str] | Store,
-    bodies: Iterable[MessageBody | str | bytes],
+    bodies: MessageBody | Iterable[MessageBody | str | bytes],
     *,
     delete: bool = False,
     grace: float = GRACE,
@@ -64,8 +64,8 @@ def sweep(
 
     Arguments:
         store: a store, its URL, or a directory's path.
-        bodies: every body that is still in use, or its JSON; all are decoded before anything
-            is listed, so that a broken one can't cost its objects.
+        bodies: every body that is still in use, or its JSON, or one body; all are decoded before
+            anything is listed, so that a broken one can't cost its objects.
         delete: remove the objects and uploads found; a dry run otherwise.
         grace: seconds; younger objects stay, for their bodies may be on their way.
         unsafe: delete with a grace of under seven days. `offload` reuses an object it finds and
@@ -109,11 +109,13 @@ def sweep(
 
 
 def _keys_in_use(
-    store: Store, bodies: Iterable[MessageBody | str | bytes]
+    store: Store, bodies: MessageBody | Iterable[MessageBody | str | bytes]
 ) -> tuple[set[str], bool]:
     """Return the keys that bodies may mean, and whether any of them refers to this very store."""
     keys: set[str] = set()
     count, refers_here = 0, False
+    if isinstance(bodies, MessageBody):
+        bodies = [bodies]  # which holds parts, and is no list of bodies
     place = store.url_of(KEY_PREFIX)
     for body in require_iterable(bodies, "bodies in a list", hint="sweep(store, [body])"):
         count += 1

@@ -200,6 +200,7 @@ class TestSweep:
                 sweep(directory, given, delete=True)
         assert not sweep(directory, [elsewhere], delete=True).objects  # of the same content
         assert not sweep(directory, [small], delete=True).objects
+        assert not sweep(directory, small, delete=True).objects
         assert len(sweep(directory, [MessageBody()], delete=True, everything=True).objects) == 1
 
     def test_old_uploads_are_aborted(self, moto_store: S3Store) -> None:
