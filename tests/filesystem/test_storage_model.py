@@ -98,7 +98,7 @@ class StorageMachine(RuleBasedStateMachine):
         """Tell whether nothing stands in the way of a write that was refused."""
         legal = self.quotes or is_name(name)
         above = any(name.startswith(f"{other}/") for other in self.model)
-        below = any(other.startswith(f"{name}/") for other in self.model)
+        below = any(other.startswith(f"{name}/") for other in {*self.model, *self.made})
         is_late = self.is_document and self.refusal == errno.ESTALE
         return legal and not (above or below or name in self.made or is_late)
 
@@ -139,12 +139,15 @@ class StorageMachine(RuleBasedStateMachine):
 
     @rule(name=NAMES, other=NAMES)
     def copy(self, name: str, other: str) -> None:
-        if self.told(lambda: self.fs.cp_file(name, other)) and name in self.model:
+        # To a filesystem that was opened before, it may still be a directory that was made there.
+        is_file = name in self.model and name not in self.made
+        if self.told(lambda: self.fs.cp_file(name, other)) and is_file:
             self.model[other] = self.model[name]
 
     @rule(name=NAMES, other=NAMES)
     def move(self, name: str, other: str) -> None:
-        if name in self.model and self.told(lambda: self.fs.mv_file(name, other)):
+        is_file = name in self.model and name not in self.made
+        if is_file and self.told(lambda: self.fs.mv_file(name, other)):
             self.model[other] = self.model.pop(name)
 
     @rule(name=NAMES)
