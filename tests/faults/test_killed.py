@@ -95,7 +95,9 @@ def test_killed_while_it_sends_to_s3(
     for found in moto_store.iter_objects():
         data = b"".join(moto_store.stream(found.key))
         assert found.key == "sha256/" + hashlib.sha256(data).hexdigest()
-    swept = sweep(moto_store, [large_body(SENT)], grace=-60, delete=True, unsafe=True)
+    swept = sweep(
+        moto_store, [large_body(SENT)], grace=-60, delete=True, unsafe=True, everything=True
+    )
     if how is signal.SIGINT:
         assert not swept.uploads
     assert list(moto_store.iter_uploads()) == []
