@@ -2,17 +2,27 @@
 
 import contextlib
 import os
+import re
 import stat
 import time
 from pathlib import Path
 from typing import BinaryIO, Final
 
-from messagebody._files import READ, TEMPORARY, open_parent
+from messagebody._files import READ, TEMPORARY, TEMPORARY_PATTERN, open_parent
 from messagebody.digests import Hasher, hex_digits
-from messagebody.errors import StoreError
+from messagebody.errors import ObjectNotFound, StoreError
 from messagebody.references.spool import Spool, SpoolBlob
+from messagebody.stores.base import Bytes
 from messagebody.stores.directory import FileStore
 
+_TAG: Final = "CACHEDIR.TAG"
+"""What marks a directory as a cache, for programs that make backups too: bford.info/cachedir."""
+_MARK: Final = (
+    b"Signature: 8a477f597d28d172789f06886806bc55\n"
+    b"# This directory is a cache of MessageBody: contents of references, by digest.\n"
+)
+_OWN: Final = re.compile(f"[0-9a-f]{{64}}|{TEMPORARY_PATTERN}")
+"""Names of the files that a cache makes, and so may delete."""
 _BLOCK: Final = 1024 * 1024
 _ABANDONED: Final = 24 * 3600.0
 """Seconds after which a temporary file is taken for one of a killed process."""
@@ -29,11 +39,11 @@ class Cache:
     cache is full, the content that was not read for longest goes.
 
     Arguments:
-        directory: where; made if it is not there, for its owner only.
+        directory: where: not there yet, empty, or a cache already. It is for its owner only.
         max_bytes: bytes of all contents together.
 
     Raises:
-        StoreError: others may write into the directory, or own it.
+        StoreError: the directory holds other files, or others may write into it, or own it.
     """
 
     def __init__(self, directory: str | os.PathLike[str], max_bytes: int) -> None:
@@ -45,6 +55,7 @@ class Cache:
         try:
             self.directory.mkdir(mode=0o700, parents=True, exist_ok=True)
             self._check_owner()
+            self._take()
         except OSError as error:
             raise self._failure(error.strerror or type(error).__name__) from error
 
@@ -55,6 +66,19 @@ class Cache:
             raise self._failure("the directory belongs to another user")
         if status.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
             raise self._failure("others may write into the directory; chmod go-w, or take another")
+
+    def _take(self) -> None:
+        """Mark an empty directory as a cache; refuse any other that is not marked."""
+        try:
+            if b"".join(self._store.stream(_TAG)) == _MARK:
+                return
+        except ObjectNotFound:
+            # Another process may be marking it just now.
+            names = {path.name for path in self.directory.iterdir()} - {_TAG}
+            if all(re.fullmatch(TEMPORARY_PATTERN, name) for name in names):
+                self._store.put(_TAG, Bytes(_MARK), content_type="")
+                return
+        raise self._failure("the directory holds other files; take one that is empty or not there")
 
     def _failure(self, problem: str) -> StoreError:
         return StoreError(f"no cache of references: {problem}", self.directory.as_uri())
@@ -119,6 +143,8 @@ class Cache:
         kept: list[tuple[float, int, str]] = []
         with os.scandir(self.directory) as entries:
             for entry in entries:
+                if not _OWN.fullmatch(entry.name):
+                    continue
                 with contextlib.suppress(FileNotFoundError):  # another process was faster
                     status = entry.stat(follow_symlinks=False)
                     kept.append((_last_used(status, entry.name), status.st_size, entry.name))

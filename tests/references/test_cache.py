@@ -40,7 +40,7 @@ def offloaded(store: FileStore, data: bytes) -> Part:
 
 
 def names(cache: Path) -> list[str]:
-    return sorted(path.name for path in cache.iterdir())
+    return sorted(path.name for path in cache.iterdir() if path.name != "CACHEDIR.TAG")
 
 
 def lose(store: FileStore) -> None:
@@ -244,6 +244,39 @@ class TestDamage:
         assert names(cache) == []
 
 
+class TestPlace:
+    """Only what a cache made is deleted from it."""
+
+    @pytest.mark.parametrize("name", ["a.jpg", "0" * 64, "x/y.txt", ".git/HEAD"])
+    def test_a_directory_with_other_files_is_refused(self, name: str, cache: Path) -> None:
+        file = cache / name
+        file.parent.mkdir(parents=True)
+        file.write_text("precious")
+        with pytest.raises(StoreError, match="holds other files"):
+            Resolver(cache=cache, cache_bytes=1)
+        assert file.read_text() == "precious"
+        assert not (cache / "CACHEDIR.TAG").exists()
+
+    def test_files_that_came_later_stay(self, store: FileStore, cache: Path) -> None:
+        resolver = Resolver(allow=store, cache=cache, cache_bytes=2)
+        for name in ("a.jpg", ".messagebody-x", "0" * 63):
+            (cache / name).write_text("precious")
+            os.utime(cache / name, (0, 0))
+        (cache / "folder").mkdir()
+        for data in (b"1", b"2", b"3", b"4"):
+            assert offloaded(store, data).read_bytes(resolver) == data
+        Resolver(cache=cache)
+        assert len({*names(cache)} - {"a.jpg", ".messagebody-x", "0" * 63, "folder"}) == 2
+        assert (cache / "a.jpg").read_text() == "precious"
+
+    def test_another_programs_cache_is_refused(self, cache: Path) -> None:
+        cache.mkdir()
+        signature = "Signature: 8a477f597d28d172789f06886806bc55\n# of another program\n"
+        (cache / "CACHEDIR.TAG").write_text(signature)
+        with pytest.raises(StoreError, match="holds other files"):
+            Resolver(cache=cache)
+
+
 class TestBounds:
     def test_what_was_not_used_for_longest_makes_room(self, store: FileStore, cache: Path) -> None:
         resolver = Resolver(allow=store, cache=cache, cache_bytes=3 * KIB)
@@ -266,7 +299,7 @@ class TestBounds:
 
     def test_what_a_killed_process_left_is_removed(self, store: FileStore, cache: Path) -> None:
         resolver = Resolver(allow=store, cache=cache)
-        old, young = cache / ".messagebody-0", cache / ".messagebody-1"
+        old, young = (cache / f".messagebody-{n:016x}" for n in (0, 1))
         for path in (old, young):
             path.write_bytes(bytes(KIB))
         os.utime(old, (0, 0))
