@@ -1,12 +1,15 @@
 """What a write acknowledged is stored, and nothing else; else the writer got an `OSError`."""
 
+import contextlib
 import errno
+import os
 import shutil
 import tempfile
 import threading
+import warnings
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 from uuid import uuid4
 
 import attrs
@@ -22,8 +25,8 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from messagebody import MessageBody
-from messagebody.filesystem import MessageBodyFileSystem
+from messagebody import MessageBody, Resolver
+from messagebody.filesystem import MessageBodyFileSystem, OverlayFileSystem
 from messagebody.names import is_name
 
 NAMES = st.sampled_from(["/a", "/b", "/a/c", "/d/e", "/a b", "/_20", "/é", "/x=1"])
@@ -141,13 +144,17 @@ class StorageMachine(RuleBasedStateMachine):
     def copy(self, name: str, other: str) -> None:
         # To a filesystem that was opened before, it may still be a directory that was made there.
         is_file = name in self.model and name not in self.made
-        if self.told(lambda: self.fs.cp_file(name, other)) and is_file:
-            self.model[other] = self.model[name]
+        if self.told(lambda: self.fs.cp_file(name, other)):
+            if is_file:
+                self.model[other] = self.model[name]
+            else:
+                self.made.add(other)
 
     @rule(name=NAMES, other=NAMES)
     def move(self, name: str, other: str) -> None:
-        is_file = name in self.model and name not in self.made
-        if is_file and self.told(lambda: self.fs.mv_file(name, other)):
+        # Into a directory, it would be moved by its own name.
+        is_file = name in self.model and name not in self.made and not self.fs.isdir(other)
+        if is_file and self.told(lambda: self.fs.mv(name, other)):
             self.model[other] = self.model.pop(name)
 
     @rule(name=NAMES)
@@ -157,7 +164,9 @@ class StorageMachine(RuleBasedStateMachine):
 
     @rule()
     def reopen(self) -> None:
-        self.fs = self.open()
+        before, self.fs = self.fs, self.open()
+        if self.fs is not before:
+            self.made.clear()  # an empty directory is not stored
 
     # Files that are open at the same time
 
@@ -249,6 +258,46 @@ class OffloadMachine(StorageMachine):
         return self.whole  # only it reads back what it offloaded
 
 
+class CacheMachine(StorageMachine):
+    """What is offloaded comes back through a cache that is full at once."""
+
+    def start(self) -> None:
+        store, cache = self.place / "store", self.place / "cache"
+        store.mkdir()
+        self.resolver = Resolver(allow=store, cache=cache, cache_bytes=16)
+        super().start()
+
+    def open(self) -> Any:
+        return self.body.filesystem(
+            offload_to=self.place / "store", threshold=4, resolver=self.resolver
+        )
+
+
+class OverlayMachine(StorageMachine):
+    """Some files lie below, where nothing ever changes."""
+
+    quotes = True
+    below: ClassVar[dict[str, bytes]] = {"/a": b"low", "/d/e": b"below", "/é": b""}
+
+    def start(self) -> None:
+        for name, content in self.below.items():
+            path = self.place / "lower" / name[1:]
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content)
+        self.model = dict(self.below)
+        super().start()
+
+    def open(self) -> Any:
+        return OverlayFileSystem(self.body, self.place / "lower")
+
+    @invariant()
+    def nothing_below_changes(self) -> None:
+        lower = self.place / "lower"
+        found = {f"/{path.relative_to(lower)}": path.read_bytes()
+                 for path in lower.rglob("*") if path.is_file()}  # fmt: skip
+        assert found == self.below
+
+
 class DocumentMachine(StorageMachine):
     quotes = is_document = True
 
@@ -267,6 +316,23 @@ class DocumentMachine(StorageMachine):
         )
 
 
+class SharedDocumentMachine(DocumentMachine):
+    """Forked processes write into the same document."""
+
+    @rule(name=NAMES, content=CONTENTS)
+    def pipe_by_a_process(self, name: str, content: bytes) -> None:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # newer Pythons warn of a fork beside threads
+            child = os.fork()
+        if not child:
+            with contextlib.suppress(OSError):
+                self.open().pipe_file(name, content)
+                os._exit(0)
+            os._exit(errno.EIO)
+        if os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0:
+            self.model[name] = content
+
+
 class MemoryDocumentMachine(DocumentMachine):
     def start(self) -> None:
         self.document = f"memory://{uuid4().hex}/m.json"
@@ -274,7 +340,8 @@ class MemoryDocumentMachine(DocumentMachine):
 
 
 MACHINES = [
-    StorageMachine, QuotedMachine, OffloadMachine, DocumentMachine, MemoryDocumentMachine,
+    StorageMachine, QuotedMachine, OffloadMachine, CacheMachine, OverlayMachine, DocumentMachine,
+    SharedDocumentMachine, MemoryDocumentMachine,
 ]  # fmt: skip
 
 
