@@ -204,7 +204,8 @@ def run(
 
     Raises:
         BadInput: the first bad line, if that ends the job.
-        InvalidArgument: the place of the results has those of another job, or anything else.
+        InvalidArgument: the place of the results has those of another job, or anything else; or
+            those of other sources under the names that the results of these would have.
         KeyboardInterrupt: Ctrl-C; the shards in work were finished, and a second run goes on.
         StoreError: a source or the results can't be reached.
     """
@@ -274,7 +275,10 @@ class _Run:
 
     def all(self) -> Report:
         """Do what is left, and put the results together."""
-        done = {shard.name for shard in self.shards if self._is_done(shard)}
+        recorded = [(shard, self._recorded(shard)) for shard in self.shards]
+        if not self.options.prune:
+            self._keep_others(recorded)
+        done = {shard.name for shard, record in recorded if self._is_done(shard, record)}
         left = [shard for shard in self.shards if shard.name not in done]
         size = sum(shard.size for shard in self.shards)
         read = size - sum(shard.size for shard in left)
@@ -285,10 +289,26 @@ class _Run:
             raise self.stop
         return self._report()
 
-    def _is_done(self, shard: Shard) -> bool:
+    def _recorded(self, shard: Shard) -> Record | None:
+        """Return the record of this job that has the name of a shard."""
         if record_key(shard.name) not in self.there:
-            return False
+            return None
         record = Record.read(self.store, shard.name)
+        return record if record is not None and record.job == self.job.digest else None
+
+    def _keep_others(self, recorded: list[tuple[Shard, Record | None]]) -> None:
+        """Refuse to write over the results of another source, such as a log of another day."""
+        urls = {each.url for shard in self.shards for each in shard.inputs}
+        for shard, record in recorded:
+            if record is not None and record.urls and urls.isdisjoint(record.urls):
+                raise InvalidArgument(
+                    "another place for these results, or prune=True (--prune) to replace others",
+                    got=f"{redact_url(self.store.url)}, where results of "
+                    f"{redact_url(record.urls[0])} have the names of those of "
+                    f"{redact_url(shard.inputs[0].url)}",
+                )
+
+    def _is_done(self, shard: Shard, record: Record | None) -> bool:
         if record is None or not record.is_of(self.job, shard):
             return False
         self.lines[shard.name] = record.lines

@@ -35,7 +35,7 @@ class OverlayFileSystem(AbstractFileSystem):  # type: ignore[misc]
         over: the filesystem below, or its URL or directory. It is the program's own: it never
             comes from a message.
         path: the directory of the filesystem below that is shown as "/". Of a local one, links that
-            lead out of it are not shown.
+            lead out of it, or back to a directory that they lie in, are not shown.
         **options: of the filesystem over the body, such as `offload_to` or `quoted_names`.
 
     Examples:
@@ -118,12 +118,19 @@ class OverlayFileSystem(AbstractFileSystem):  # type: ignore[misc]
     def _below(self, path: str) -> str:
         return self._root + path if path != "/" else self._root or "/"
 
-    def _leads_out(self, place: str) -> bool:
-        """Tell whether a link in a local path leads out of what is shown, or to itself."""
+    def _is_astray(self, place: str) -> bool:
+        """Tell whether a link in a local path leads out of what is shown, or in a circle."""
         if not isinstance(self.lower, LocalFileSystem):
             return False
         root, real = os.path.realpath(self._root or "/"), os.path.realpath(place)
-        return os.path.commonpath([root, real]) != root or Path(real).is_symlink()
+        if os.path.commonpath([root, real]) != root or Path(real).is_symlink():
+            return True
+        below = os.path.relpath(place, self._root or "/")
+        if real == os.path.normpath(os.path.join(root, below)):  # noqa: PTH118 - no link in it
+            return False
+        above = (os.path.realpath(self._below(each)) for each in ancestors(f"/{below}"))
+        passed = [root, *above, real]
+        return len({*passed}) < len(passed)
 
     def _is_hidden(self, path: str) -> bool:
         """Tell whether what lies below at a path was removed or replaced, or is a whiteout."""
@@ -133,7 +140,7 @@ class OverlayFileSystem(AbstractFileSystem):  # type: ignore[misc]
 
     def _info_below(self, path: str) -> dict[str, Any] | None:
         place = self._below(path)
-        if self._is_hidden(path) or self._leads_out(place):
+        if self._is_hidden(path) or self._is_astray(place):
             return None
         try:
             info: dict[str, Any] = self.lower.info(place)
@@ -172,7 +179,8 @@ class OverlayFileSystem(AbstractFileSystem):  # type: ignore[misc]
         if below is not None and below["type"] == "directory":
             for name in self._names_below(path):
                 child = f"{path.rstrip('/')}/{name}"
-                if self.upper.isfile(child) or self._info_below(child) is not None:
+                # A file below with the name of a whiteout is not shown, also where there is one.
+                if self.exists(child):
                     found[child] = self.info(child)
         for entry in self.upper.ls(path) if self.upper.isdir(path) else ():
             if not _is_whiteout(entry["name"]) and self.exists(entry["name"]):

@@ -31,7 +31,7 @@ class Swept:
 
     Arguments:
         objects: objects that no given body refers to, older than the grace time.
-        uploads: multipart uploads below the prefix that were not finished in that time.
+        uploads: multipart uploads of such objects that were not finished in that time.
         deleted: whether they were removed.
     """
 
@@ -93,7 +93,9 @@ def sweep(
         each for each in opened.iter_objects() if _is_ours(each.key) and _is_old(each, before)
         and each.key not in in_use
     )  # fmt: skip
-    uploads = tuple(each for each in opened.iter_uploads() if each.started < before)
+    uploads = tuple(
+        each for each in opened.iter_uploads() if _is_ours(each.key) and each.started < before
+    )
     if delete and objects and not (refers_here or everything):
         problem = (
             f"no body that was given refers to this store, so all of its {len(objects):,} old "

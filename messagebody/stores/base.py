@@ -228,14 +228,13 @@ class Below(Store):
 
     def iter_uploads(self) -> Iterator[Upload]:
         """Yield multipart uploads below the prefix that were not finished."""
-        return (each for each in self._store.iter_uploads() if self._is_mine(each))
+        for each in self._store.iter_uploads():
+            if each.key.startswith(self._prefix):
+                yield attrs.evolve(each, key=each.key.removeprefix(self._prefix))
 
     def abort_upload(self, upload: Upload) -> None:
         """Delete the parts of an unfinished upload."""
-        self._store.abort_upload(upload)
-
-    def _is_mine(self, upload: Upload) -> bool:
-        return upload.key.startswith(self._prefix)
+        self._store.abort_upload(attrs.evolve(upload, key=self._prefix + upload.key))
 
 
 def digest_of(store: Store, key: str) -> tuple[int, str]:

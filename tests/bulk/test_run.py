@@ -621,6 +621,33 @@ def test_an_empty_job_of_somebody_else_is_no_claim(log: Path, tmp_path: Path) ->
     assert job_on("validate", log, out).counts["messages"]
 
 
+@pytest.mark.parametrize("end", ["log.jsonl", "m.json", ""])
+def test_results_of_another_source_with_the_same_name_stay(end: str, tmp_path: Path) -> None:
+    for day in ("monday", "tuesday"):
+        for name in ("log.jsonl", "m.json"):
+            write_log(tmp_path / day / name, [MessageBody([Part(day)])])
+    out = tmp_path / "out"
+    bulk.digest(tmp_path / "monday" / end, out=out, engine="serial")
+    before = tree(out)
+    with pytest.raises(InvalidArgument, match=r"monday.*have the names of.*tuesday"):
+        bulk.digest(tmp_path / "tuesday" / end, out=out, engine="serial")
+    assert tree(out) == before
+    bulk.digest(tmp_path / "monday" / end, out=out, engine="serial")
+    report = bulk.digest(tmp_path / "tuesday" / end, out=out, engine="serial", prune=True)
+    assert report.counts["messages"] == (1 if end else 2)
+    both = bulk.digest([tmp_path / "monday", tmp_path / "tuesday"], out=tmp_path / "both",
+                       engine="serial")  # fmt: skip
+    assert both.counts["messages"] == 4
+
+
+def test_messages_of_one_directory_one_after_the_other(tmp_path: Path) -> None:
+    for name in ("m", "n"):
+        write_log(tmp_path / f"logs/{name}.json", [MessageBody([Part(name)])])
+    bulk.digest(tmp_path / "logs/m.json", out=tmp_path / "out", engine="serial")
+    with pytest.raises(InvalidArgument, match="another place"):
+        bulk.digest(tmp_path / "logs/n.json", out=tmp_path / "out", engine="serial")
+
+
 def test_files_that_came_into_the_place_later_stay(log: Path, tmp_path: Path) -> None:
     job_on("validate", log, tmp_path / "out")
     foreign = {"records/2024.csv": b"1", "records/x.json": b"{}", "shards/family.jpg": b"2"}

@@ -292,6 +292,29 @@ class TestOverlays:
             fs.cp_file("/out", "/stolen")
         assert fs.body.names() == []
 
+    def test_a_file_with_the_name_of_a_whiteout(self, tmp_path: Path) -> None:
+        for name in (".wh.a.txt", "a.txt"):
+            (tmp_path / name).write_text(name)
+        fs = OverlayFileSystem(MessageBody(), tmp_path)
+        assert fs.find("/") == ["/a.txt"]
+        fs.rm("/a.txt")
+        assert fs.find("/") == []
+
+    def test_links_in_a_circle_are_not_followed(self, tmp_path: Path) -> None:
+        for name in ("one", "two"):
+            (tmp_path / name).mkdir()
+            (tmp_path / name / "file").write_text(name)
+        (tmp_path / "one/up").symlink_to("..")
+        (tmp_path / "one/other").symlink_to("../two")
+        (tmp_path / "two/other").symlink_to("../one")
+        fs = OverlayFileSystem(MessageBody(), tmp_path)
+        files = ["/one/file", "/one/other/file", "/two/file", "/two/other/file"]
+        assert fs.find("/") == files
+        assert not fs.exists("/one/other/other/file")
+        fs.rm("/one/other/file")
+        fs.rm("/two", recursive=True)
+        assert fs.find("/") == ["/one/file"]
+
     def test_a_link_as_the_root_is_the_programs_own(
         self, fs: OverlayFileSystem, tmp_path: Path
     ) -> None:

@@ -1,111 +1,21 @@
 """No command of the shell asks the network about a body, unless an option opens its links."""
 
 import io
-import json
 import sys
 from pathlib import Path
 
-import click
 import pytest
 
 from messagebody import MessageBody
 from messagebody.bulk.engines import run_serially
 from messagebody.cli.application import application, run
-from messagebody.envelopes import olympus, sentient
-from messagebody.formats import adapter_names
+from tests.commands import CALLS, commands, write_files
 from tests.lookups.network import Network
-
-BODY = "m.json"
-OUT = ["--out", "out"]
-NAME = "links/0.plain"
-# How each command is called; several ways where an option changes what is read.
-CALLS: dict[str, list[list[str]]] = {
-    "ls": [[BODY], [BODY, "--json"], [BODY, "links/*"]],
-    "tree": [[BODY], [BODY, "--json"]],
-    "cat": [[BODY], [BODY, NAME], [BODY, "--index", "1"]],
-    "digest": [[BODY]],
-    "diff": [[BODY, BODY], [BODY, "old.json"]],
-    "view": [[BODY, "-o", "page.html"], [BODY, "--against", "old.json", "-o", "page.html"]],
-    "mount": [[BODY, "mounted"]],
-    "add": [[BODY, "--text", "x"], [BODY, "--url", "https://example.com/new"]],
-    "rm": [[BODY, NAME]],
-    "mv": [[BODY, NAME, "moved"]],
-    "pack": [["directory"]],
-    "unpack": [[BODY, "unpacked"]],
-    "validate": [[BODY, "--schema", "schema.json"]],
-    "schema": [["schema.json"]],
-    "json-schema": [["body"]],
-    "infer": [[BODY]],
-    "check": [["schema.json", "schema.json"]],
-    "verify-certificate": [["schema.json", "schema.json", "schema.json"]],
-    "evolve": [["schema.json", "schema.json"]],
-    "lint": [[BODY], ["schema.json"]],
-    **{
-        f"registry {name}": [["agents.db", *given]]
-        for name, given in {
-            "add": ["agents"], "remove": ["m"], "certify": [], "verify": [],
-            "certificate": ["m", "m"], "route": ["m", "m"], "unfed": [], "pairs": [],
-            "who": ["--feeds", "m"], "chain": ["schema.json", "schema.json"],
-            "impact": ["agents/m.json"],
-        }.items()
-    },
-    "offload": [[BODY, "--to", "store", "--threshold", "0"]],
-    "inline": [[BODY, "--all"], [BODY]],
-    "fetch": [[BODY, NAME, "-o", "got"], [BODY, "--index", "1", "-o", "-"]],
-    "verify": [[BODY], [BODY, "--size-only"]],
-    "present": [[BODY]],
-    "migrate": [[BODY, "--from", "store", "--to", "moved"]],
-    "sweep": [["store", BODY]],
-    "bulk validate": [["lines.jsonl", "--schema", "schema.json", *OUT]],
-    "bulk offload": [["lines.jsonl", "--to", "store", *OUT]],
-    "bulk inline": [["lines.jsonl", "--all", *OUT]],
-    "bulk verify": [["lines.jsonl", *OUT], ["lines.jsonl", "--size-only", *OUT]],
-    "bulk convert": [["lines.jsonl", "--to", "openai-chat", *OUT]],
-    "bulk map": [["lines.jsonl", "--call", "messagebody:offload", *OUT]],
-    **{f"bulk {name}": [["lines.jsonl", *OUT]] for name in ("digest", "infer", "stats", "table")},
-    "detect": [[BODY]],
-    "convert": [[BODY, "--to", name] for name in adapter_names()],
-    "formats": [[]],
-    "envelope check": [["envelope.json"]],
-    "envelope sign": [["envelope.json", "--secret-file", "secret"]],
-    "envelope verify": [["envelope.json", "--secret-file", "secret"]],
-    "envelope log": [["said.json", "--directory", "logs"]],
-    "mcp": [[BODY]],
-    "demo": [[]],
-    "help": [["cat"]],
-    "completion": [["bash"]],
-}  # fmt: skip
-
-
-def commands(group: click.Group, above: str = "") -> list[str]:
-    found = []
-    for name, command in group.commands.items():
-        if isinstance(command, click.Group):
-            found += commands(command, f"{above}{name} ")
-        else:
-            found.append(above + name)
-    return found
 
 
 @pytest.fixture
 def files(foreign: MessageBody, here: Path) -> Path:
-    foreign.save(BODY)
-    MessageBody(foreign[:9]).save("old.json")
-    Path("lines.jsonl").write_bytes(foreign.to_json_bytes() + b"\n")
-    Path("schema.json").write_text('[{"name": "/links/*"}]')
-    envelope = olympus.build(
-        foreign, source_agent="a", target_agent="b", message_type="report",
-        correlation_id="00000000-0000-4000-8000-000000000000", task_id="t",
-    ).value  # fmt: skip
-    Path("envelope.json").write_text(json.dumps(envelope))
-    said = sentient.build(foreign, agent="a", reasoning="so").value
-    Path("said.json").write_text(json.dumps(said))
-    Path("secret").write_text("s" * 40)
-    for name in ("store", "mounted", "directory", "logs", "agents"):
-        Path(name).mkdir()
-    Path("directory/a.txt").write_text("x")
-    Path("agents/m.json").write_text('{"name": "m", "input": [{"contentType": "*/*"}]}')
-    assert run(["registry", "add", "agents.db", "agents/m.json"]) == 0
+    write_files(foreign)
     return here
 
 

@@ -3,6 +3,8 @@
 from collections.abc import Iterator
 from typing import Any
 
+import attrs
+
 from messagebody.errors import StoreError
 from messagebody.stores.base import Blob, Stat, Store, Upload
 from messagebody.stores.s3.filesystem import S3FileSystem
@@ -65,11 +67,13 @@ class S3Store(Store):
 
     def iter_uploads(self) -> Iterator[Upload]:
         """Yield multipart uploads below the prefix that were not finished."""
-        yield from self.filesystem.iter_uploads(f"{self.bucket}/{self.prefix}")
+        for each in self.filesystem.iter_uploads(self._path("")):
+            yield attrs.evolve(each, key=each.key.removeprefix(self.prefix))
 
     def abort_upload(self, upload: Upload) -> None:
         """Delete the parts of an unfinished upload."""
-        self.filesystem.abort_upload(self.bucket, upload)
+        whole = attrs.evolve(upload, key=self.prefix + upload.key)
+        self.filesystem.abort_upload(self.bucket, whole)
 
     def _path(self, key: str) -> str:
         return f"{self.bucket}/{self.prefix}{key}"

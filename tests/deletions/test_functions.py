@@ -1,0 +1,230 @@
+"""Functions that write, replace or delete, run among files of somebody else: none is touched."""
+
+import contextlib
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import fsspec
+import pytest
+
+from messagebody import MessageBody, Part, Resolver, bulk, migrate, offload, payloads, sweep
+from messagebody.archives import tar, zip  # noqa: A004 - what it is called
+from messagebody.compatibility import Registry
+from messagebody.envelopes import sentient
+from messagebody.errors import DecodeError, MessageBodyError, RefusedPaths, StoreError
+from messagebody.filesystem import MessageBodyFileSystem, OverlayFileSystem
+from messagebody.interop.directory import pack, unpack
+from messagebody.stores import Bytes, open_store
+from messagebody.stores.s3 import S3FileSystem, S3Store
+from tests.deletions.foreign import NAMES, Foreign
+
+
+def of(*texts: str) -> MessageBody:
+    return MessageBody([Part(text, name=f"/own/{number}.txt") for number, text in enumerate(texts)])
+
+
+CATS, DOGS = of("cats", "kittens", "tigers"), of("dogs", "cats")
+
+
+def save(place: Path) -> None:
+    CATS.save(place / "own.json")
+    DOGS.save(place / "own.json")
+
+
+def autosave(place: Path) -> None:
+    url = (place / "own.json").as_uri()
+    with fsspec.open(url, "wb") as file:
+        file.write(b"[]")
+    fs = MessageBodyFileSystem(url, autosave=True, skip_instance_cache=True)
+    fs.pipe({"/a/b": b"1", "/a/c": b"2", "/d": b"3"})
+    fs.mv("/d", "/e")
+    fs.rm("/a", recursive=True)
+    with contextlib.suppress(ZeroDivisionError), fs.transaction:
+        fs.rm("/e")
+        raise ZeroDivisionError
+
+
+def offload_again(place: Path) -> None:
+    for body in (CATS, DOGS):
+        small = offload(body, place / "store", threshold=0)
+        migrate(small, place / "moved", source=place / "store")
+
+
+def offloading_filesystem(place: Path) -> None:
+    fs = MessageBody().filesystem(offload_to=place / "store", threshold=0)
+    fs.pipe({"/a": b"1", "/b": b"2"})
+    with fs.open("/a", "r+b") as file:
+        file.write(b"3")
+    fs.rm("/", recursive=True)
+
+
+def sweep_old(place: Path) -> None:
+    small = offload(CATS, place / "store", threshold=0)
+    offload(DOGS, place / "store", threshold=0)
+    swept = sweep(place / "store", [small], delete=True)
+    assert [each.size for each in swept.objects] == [4]
+    sweep(place / "store", [CATS], delete=True, everything=True)
+
+
+def sweep_below(place: Path) -> None:
+    """Nor anything of another owner of the same store."""
+    payloads.offload({"text": "cats" * 9000}, place / "store")
+    whole = open_store(place / "store")
+    before = {each.key for each in whole.below("payloads").iter_objects()}
+    offload(DOGS, whole.below("mine"), threshold=0)
+    sweep(whole.below("mine"), [CATS], delete=True, everything=True)
+    assert before <= {each.key for each in whole.below("payloads").iter_objects()}
+
+
+def store(place: Path) -> None:
+    for of_store in (
+        open_store(place / "store"),
+        open_store(f"local://{place}/store", filesystem=fsspec.filesystem("local")),
+    ):
+        of_store.put("sha256/own", Bytes(b"1"), content_type="")
+        of_store.put("sha256/own", Bytes(b"2"), content_type="", if_absent=False)
+        of_store.delete("sha256/own")
+        of_store.delete("sha256/missing")
+
+
+def jobs(place: Path) -> None:
+    logs = {name: place / f"{name}.jsonl" for name in ("one", "two")}
+    for name, log in logs.items():
+        log.write_bytes({"one": CATS, "two": DOGS}[name].to_json_bytes() + b"\n")
+    for given in ([logs["one"]], [logs["one"], logs["two"]], [logs["two"]]):
+        how = {"out": place / "out", "engine": "serial", "prune": True}
+        with contextlib.suppress(StoreError, MessageBodyError):
+            bulk.digest(given, **how)  # type: ignore[arg-type]
+
+
+def cache(place: Path) -> None:
+    small = offload(CATS, place / "store", threshold=0)
+    resolver = Resolver(allow=place / "store", cache=place / "cache", cache_bytes=9)
+    for part in small:
+        part.read_bytes(resolver)
+    for path in (place / "cache").iterdir():
+        if path.name == str(small[2].digest).partition(":")[2]:
+            path.write_bytes(b"damaged")
+    small[2].read_bytes(resolver)
+
+
+def unpacked(place: Path) -> None:
+    unpack(CATS, place / "files", into=True, overwrite=True)
+    lost = MessageBody([*DOGS, Part(url="https://example.com/x", name="/own/z")])
+    with pytest.raises(RefusedPaths):
+        unpack(lost, place / "files", into=True, overwrite=True)
+    lions = MessageBody([Part("lions", name="/own/2.txt")])
+    (lost_part,) = offload(lions, place / "lost", threshold=0)
+    Path(place, "lost", *str(lost_part.url).split("/")[-2:]).write_bytes(b"tiger")
+    broken = MessageBody([*DOGS, lost_part])
+    for new in (place / "files", place / "never"):
+        with pytest.raises(MessageBodyError):
+            unpack(broken, new, into=True, overwrite=True, resolver=Resolver(allow=place / "lost"))
+    assert Path(place, "files/own/0.txt").read_text() == "cats"
+    assert not (place / "never").exists()
+    pack(place / "files/own", follow=True, exclude=["door"])
+
+
+def archives(place: Path) -> None:
+    """A refused one takes back what it wrote, beside what was there."""
+    data = zip.from_body(CATS).value
+    with contextlib.suppress(OSError, MessageBodyError):
+        zip.to_body(data, into=place / "files")
+    for path in (place / "files").glob("0000*"):
+        path.unlink()
+    damaged = bytearray(data)
+    damaged[data.rindex(b"PK\1\2") - 4] ^= 1  # in the content of the last entry
+    with pytest.raises(DecodeError):
+        zip.to_body(bytes(damaged), into=place / "files")
+    with (place / "own.tar").open("wb") as file:
+        tar.write(CATS, file)
+
+
+def overlay(place: Path) -> None:
+    fs = OverlayFileSystem(MessageBody(), place)
+    for path in [name for name in fs.find("/") if "family" in name]:
+        fs.rm(path)
+    fs.rm("/files", recursive=True)
+    fs.mv("/notes.txt", "/moved.txt")
+    fs.touch("/.hidden", truncate=True)
+    with contextlib.suppress(ZeroDivisionError), fs.transaction:
+        fs.rm("/records", recursive=True)
+        raise ZeroDivisionError
+    fs.rm("/shards", recursive=True)
+    fs.pipe_file("/shards", b"a file in the place of a directory")
+
+
+def registry(place: Path) -> None:
+    with Registry.open(place / "agents.db") as agents:
+        agents.put_all([])
+    for path in (place / "notes.txt", place / "a.db-journal", place / "family.jpg"):
+        if path.exists():
+            with pytest.raises(StoreError):
+                Registry.open(path)
+
+
+def log(place: Path) -> None:
+    said = sentient.build(CATS, agent="a", reasoning="so").value
+    sentient.AuditLog(place / "logs").append(said)
+
+
+ROADS = [
+    save, autosave, offload_again, offloading_filesystem, sweep_old, sweep_below, store, jobs,
+    cache, unpacked, archives, overlay, registry, log,
+]  # fmt: skip
+
+
+@pytest.fixture
+def later(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A month has passed since everything was written."""
+    now = time.time()
+    monkeypatch.setattr(time, "time", lambda: now + 30 * 86_400)
+
+
+@pytest.mark.usefixtures("later")
+@pytest.mark.parametrize("road", ROADS)
+def test_nothing_foreign_goes(road: Callable[[Path], None], tmp_path: Path) -> None:
+    for name in ("files", "out", "logs"):
+        (tmp_path / name).mkdir()
+    with contextlib.suppress(FileNotFoundError) if road is overlay else contextlib.nullcontext():
+        road(tmp_path)
+    foreign = Foreign.below(tmp_path)
+    for _ in range(2):
+        road(tmp_path)
+        assert foreign.gone() == []
+
+
+class TestS3:
+    """What a filesystem over S3 deletes is one key, or what is below one."""
+
+    def test_only_what_is_below(self, moto_filesystem: S3FileSystem, moto_store: S3Store) -> None:
+        bucket = moto_store.url.split("/")[2]
+        mine = ["a/b", "a/c/d"]
+        foreign = ["a", "ab", "a.txt", "a-b/c", "b/a/b", *NAMES]
+        for key in [*mine, *foreign]:
+            moto_filesystem.pipe_file(f"{bucket}/{key}", b"x")
+        moto_filesystem.rm(f"{bucket}/a/c", recursive=True)
+        assert not moto_filesystem.exists(f"{bucket}/a/c/d")
+        with contextlib.suppress(OSError):
+            moto_filesystem.rm(f"{bucket}/a")
+        with contextlib.suppress(OSError):
+            moto_filesystem.rm(f"{bucket}/records")
+        with contextlib.suppress(OSError):
+            moto_filesystem.rmdir(f"{bucket}/shards")
+        with contextlib.suppress(OSError):
+            moto_filesystem.rmdir(bucket)
+        found = {path.partition("/")[2] for path in moto_filesystem.find(bucket)}
+        assert found >= {*foreign} - {"a"}
+        assert "a/b" in found
+
+    @pytest.mark.usefixtures("later")
+    def test_a_sweep(self, moto_store: S3Store) -> None:
+        small = offload(CATS, moto_store, threshold=0)
+        offload(DOGS, moto_store, threshold=0)
+        for key in NAMES:
+            moto_store.put(key, Bytes(b"precious"), content_type="")
+        swept = sweep(moto_store, [small], delete=True)
+        assert [each.size for each in swept.objects] == [4]
+        sweep(moto_store, [CATS], delete=True, everything=True)
+        assert {each.key for each in moto_store.iter_objects()} == {*NAMES}
