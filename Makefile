@@ -13,7 +13,7 @@ CONFORMANCE := $(VENV)/mcp-conformance/node_modules/@modelcontextprotocol/confor
 # One worker for each core; conftest.py says how they share the tests.
 PYTEST := $(BIN)/python -m pytest -n auto -q
 
-.PHONY: help demo test coverage test-deepagents run-deepagents test-view test-solver test-slow faults fuzz campaign suite test-newest test-cloud test-mcp run-mcp test-borders borders run-borders test-sdks run-sdks test-npm test-libraries libraries run-libraries lint format bench bench-peers run-bench-peers run-bench-agents docs constraints pictures format-tables figures mutants clean
+.PHONY: help demo test coverage test-deepagents run-deepagents test-view test-solver test-storage test-slow faults fuzz campaign suite test-newest test-cloud test-mcp run-mcp test-borders borders run-borders test-sdks run-sdks test-npm test-libraries libraries run-libraries lint format bench bench-peers run-bench-peers run-bench-agents docs constraints pictures format-tables figures mutants clean
 
 help: ## Show the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -66,6 +66,9 @@ coverage: $(VENV)/.test $(VENV)/.integrations ## Run the tests, and fail if too 
 
 test-solver: $(VENV)/.test $(VENV)/.integrations $(VENV)/.oracle ## Compare verdicts at length with brute force and z3; break the solver
 	$(PYTEST) -m slow tests/globs tests/solver tests/compatibility tests/test_certificates.py
+
+test-storage: $(VENV)/.test $(VENV)/.integrations ## Model storage for 10,000 steps, delete among foreign files, watch look-ups
+	$(PYTEST) tests/filesystem/test_storage_model.py tests/deletions tests/lookups
 
 test-slow: $(VENV)/.test $(VENV)/.integrations $(VENV)/.oracle ## Run all tests at length
 	HYPOTHESIS_PROFILE=thorough $(PYTEST)

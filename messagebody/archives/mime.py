@@ -54,7 +54,7 @@ _NAMES: Final = re.compile(
     r"""(?<!\s)\s*;\s*(?:name|boundary)[*\d]*=("[^"]*"|[^;\s]*)""", re.IGNORECASE
 )
 _MULTIPART: Final = re.compile(rb"^content-type:\s*multipart/", re.IGNORECASE | re.MULTILINE)
-_KEPT: Final = frozenset({"contentID", "contentLocation", "filename", "formField"})
+_KEPT: Final = frozenset({"contentID", "contentLocation", "formField"})
 # The library takes a tenth of a millisecond for the headers of a part.
 _PARTS: Final = 50_000
 _LINE: Final = 57  # bytes that make a line of 76 characters in base64

@@ -147,7 +147,8 @@ class BodyView(AbstractFileSystem):  # type: ignore[misc]
 
     def _is_directory(self, path: str) -> bool:
         if path in self._made:
-            return True
+            # Another filesystem over the body may have written a file there since.
+            return not self._has(path)
         return self.body._parts.is_directory(_with_slash(self._name(path)))
 
     def _check_there(self, path: str) -> None:

@@ -105,6 +105,12 @@ class AgentUserInteraction(Format):
         # The protocol requires an id, and a body has none.
         return message if "id" in message else {"id": str(uuid.uuid4()), **message}
 
+    def slot_of(self, block: Any, role: str = "") -> tuple[str | int, ...] | None:
+        """Return the path to the metadata of a block; where a message is one text, it has none."""
+        kind = block.get("type")
+        is_joined = kind == "text" and role not in {"", "user", "tool"}
+        return None if is_joined or kind in {"reasoning", "activity"} else super().slot_of(block)
+
     def kinds_of(self, role: str) -> tuple[Kind, ...]:
         """Return the kinds of block of a role: assistants and systems only have text."""
         # The SDK's models of the other roles take one text as content and no list.

@@ -151,10 +151,10 @@ class Dialect:
         """Return a message with the required members of its SDK that are missing."""
         return message
 
-    def slot_of(self, block: Any) -> tuple[str | int, ...] | None:  # noqa: ARG002 - some have many
+    def slot_of(self, block: Any, role: str = "") -> tuple[str | int, ...] | None:  # noqa: ARG002 - some ask
         """Return the path to the slot that may hold any data of users, None if a block has none.
 
-        The empty path is the block itself.
+        The empty path is the block itself. `role` is that of the message that is written.
         """
         return None if self.slot is None else (self.slot,) if self.slot else ()
 

@@ -86,7 +86,7 @@ class Haystack(Format):
         said: str | None = optional(message, "role" if "role" in message else "_role")
         return said
 
-    def slot_of(self, block: Any) -> tuple[str | int, ...] | None:
+    def slot_of(self, block: Any, role: str = "") -> tuple[str | int, ...] | None:  # noqa: ARG002 - as others
         """Return the path to the users' slot of a block."""
         kind = _kind_of(block)
         member = "meta" if kind == "image" else "extra"

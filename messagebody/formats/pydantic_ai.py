@@ -121,7 +121,7 @@ class PydanticAI(Format):
                 return role
         return "user"
 
-    def slot_of(self, block: Any) -> tuple[str | int, ...] | None:
+    def slot_of(self, block: Any, role: str = "") -> tuple[str | int, ...] | None:  # noqa: ARG002 - as others
         """Return the path to the users' slot beside a text of a prompt."""
         thing = block["content"][0] if _is_prompt(block) and block["content"] else None
         is_text = isinstance(thing, dict) and thing.get("kind") == "text-content"

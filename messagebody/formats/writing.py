@@ -162,7 +162,7 @@ class Writer:
         if blocks:
             blocks[-1] = differences.apply(entry.get("patch"), blocks[-1])
             is_wanted = (self.options.carry or entry.get("carry")) and not isinstance(item, Result)
-            path = self.dialect.slot_of(blocks[-1]) if is_wanted else None
+            path = self.dialect.slot_of(blocks[-1], self.role) if is_wanted else None
             if path is not None:
                 said = entry.get("carry")
                 copy = differences.apply(said if said is not True else {}, carried_member(part))
@@ -229,7 +229,7 @@ class Writer:
         self, part: Part, kind: Kind, block: Any, entry: dict[str, Any], directory: str
     ) -> list[Any]:
         """Return a text block with the name of a part whose block has no slot for it."""
-        is_carried = self.options.carry and self.dialect.slot_of(block) is not None
+        is_carried = self.options.carry and self.dialect.slot_of(block, self.role) is not None
         # The receiver knows the name already, or the sender's format states it elsewhere.
         if kind.name_slot or part.name is None or entry.get("name") or directory != "/":
             return []

@@ -117,6 +117,15 @@ class TestFetch:
         assert again.code == 2
         assert "'a.png' exists" in again.err
 
+    def test_a_sender_names_no_hidden_file(self, shell: Shell, tmp_path: Path) -> None:
+        MessageBody([Part("evil", name="/x/.bashrc")]).save("hidden.json")
+        done = shell("fetch", "hidden.json", "--index", "0")
+        assert (done.code, "hidden file; -o FILE writes it" in done.err) == (2, True)
+        (tmp_path / "door").symlink_to(tmp_path / "elsewhere")
+        MessageBody([Part("evil", name="/door")]).save("door.json")
+        assert shell("fetch", "door.json", "door").code == 2
+        assert not {".bashrc", "elsewhere"} & {path.name for path in tmp_path.iterdir()}
+
     def test_by_its_place(self, shell: Shell, small: str, store: str, tmp_path: Path) -> None:
         for index in ("2", "-1"):
             done = shell("fetch", small, "--index", index, "-o", "x.txt", "--allow", store)

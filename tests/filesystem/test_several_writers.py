@@ -292,6 +292,15 @@ class TestOverlays:
             fs.cp_file("/out", "/stolen")
         assert fs.body.names() == []
 
+    def test_a_file_in_the_place_of_a_made_directory(self) -> None:
+        body = MessageBody()
+        one, other = body.filesystem(), body.filesystem()
+        one.mkdir("/a")
+        other.pipe_file("/a", b"1")
+        assert (one.isfile("/a"), one.isdir("/a")) == (True, False)
+        one.mv("/a", "/b")
+        assert body.names() == ["/b"]
+
     def test_a_file_with_the_name_of_a_whiteout(self, tmp_path: Path) -> None:
         for name in (".wh.a.txt", "a.txt"):
             (tmp_path / name).write_text(name)

@@ -1,5 +1,6 @@
 """Commands for stored content: offload, inline, fetch, verify, sweep, migrate, present."""
 
+import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -175,8 +176,10 @@ def _unused(part: Part) -> Path:
         raise click.UsageError("the part has no name: give the file to write with -o FILE")
     path = Path(part.path.name)
     # The sender chose the name, so an existing file with that name may belong to the user.
-    if path.exists():
+    if os.path.lexists(path):
         raise click.UsageError(f"{quote(str(path))} exists; -o FILE replaces a file")
+    if path.name.startswith("."):
+        raise click.UsageError(f"{quote(str(path))} would be a hidden file; -o FILE writes it")
     return path
 
 

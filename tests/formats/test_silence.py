@@ -1,0 +1,57 @@
+"""A part that comes back different from a message is one that `losses` speaks of."""
+
+import inspect
+from typing import Any
+
+import pytest
+
+from messagebody import MessageBody, Part
+from messagebody.formats import adapter, adapter_names
+
+PNG = b"\x89PNG\r\n\x1a\n" + bytes(20)
+CONTENTS: list[tuple[str | None, str, str | bytes]] = [
+    (None, "text/plain", "x"), (None, "text/markdown", "x"), ("/a.txt", "text/plain", "x"),
+    (None, "application/json", '{"a":1}'), ("/a.json", "application/json", '{"a":1}'),
+    (None, "image/png", PNG), ("/i.png", "image/png", PNG), ("/images/1", "image/png", PNG),
+    ("/reasoning/1", "text/plain", "x"), ("/reasoning/1", "application/json", '{"a":1}'),
+    ("/refusals/1", "text/plain", "no"), ("/refusals/1", "text/markdown", "no"),
+    ("/code/1", "text/x-python", "1+1"), ("/sources/1", "text/plain", "x"),
+    ("/f.bin", "application/octet-stream", b"\0\1"),
+]  # fmt: skip
+PARTS = [
+    Part(data, name=name, content_type=kind, metadata=metadata)
+    for name, kind, data in CONTENTS
+    for metadata in (None, {"source": "s3"}, {"filename": "what it was called.txt"})
+]
+
+# Envelopes need a header, and archives have no roles.
+MESSAGES = [
+    name
+    for name in adapter_names()
+    if "carry" in inspect.signature(adapter(name).from_body).parameters
+]
+
+
+def seen(body: MessageBody) -> list[Any]:
+    return [(part.name, part.content_type, part.metadata, part.read_bytes()) for part in body]
+
+
+def check(name: str, **options: Any) -> None:
+    target = adapter(name)
+    for part in PARTS:
+        body = MessageBody([part])
+        said = target.from_body(body, **options)
+        back = target.to_body(said.value).value
+        assert said.losses or seen(back) == seen(body), part
+
+
+@pytest.mark.parametrize("carry", [False, True])
+@pytest.mark.parametrize("role", ["user", "assistant", "system"])
+@pytest.mark.parametrize("name", MESSAGES)
+def test_what_differs_is_a_loss(name: str, role: str, carry: bool) -> None:
+    check(name, role=role, carry=carry)
+
+
+@pytest.mark.parametrize("name", ["mime", "zip", "tar"])
+def test_what_differs_in_an_archive_is_a_loss(name: str) -> None:
+    check(name)
