@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Any, BinaryIO, Final, cast
 
+from messagebody._text import quote
 from messagebody.archives.entries import (
     CHUNK,
     Entry,
@@ -24,7 +25,7 @@ from messagebody.archives.entries import (
 from messagebody.body import MessageBody
 from messagebody.errors import DecodeError
 from messagebody.findings import Finding
-from messagebody.formats.base import Converted, Loss
+from messagebody.formats.base import Converted, Loss, LossKind
 from messagebody.limits import DEFAULT_LIMITS, Limits
 from messagebody.references import Resolver
 
@@ -79,7 +80,7 @@ def to_body(
         ['/cats.md']
     """
     with opened(source) as file, damage_told(_DAMAGES):
-        _check_directory(file)
+        behind = _check_directory(file)
         with zipfile.ZipFile(file) as archive:
             entries = [
                 _entry(archive, info)
@@ -90,14 +91,38 @@ def to_body(
             packed_bytes = sum(info.compress_size for info in archive.infolist())
             if packed_bytes > file.seek(0, io.SEEK_END):
                 raise DecodeError("the archive has entries that overlap")
-            return take(
+            taken = take(
                 "the archive", entries, into=into, rename=rename, limits=limits,
                 max_bytes=max_bytes,
             )  # fmt: skip
+            return Converted(taken.value, (*taken.losses, *_unread(archive, behind)), taken.rest)
 
 
-def _check_directory(file: BinaryIO) -> None:
-    """Refuse a list of entries that is larger than any real one, because it is read as a whole."""
+def _unread(archive: zipfile.ZipFile, behind: int) -> Iterator[Loss]:
+    """Yield what an archive holds beside the files of its list."""
+    places = [info.header_offset for info in archive.infolist()]
+    before = min(places, default=archive.start_dir)
+    for count, where in ((before, "before its first entry"), (behind, "after its end")):
+        if count > 0:
+            why = f"{count:,} bytes {where} are not read"
+            yield Loss(LossKind.OMITTED, "the archive", why)
+    if archive.comment:
+        yield Loss(LossKind.OMITTED, "the archive", "there is no place for its comment")
+    for info in archive.infolist():
+        if info.comment:
+            why = "there is no place for its comment"
+            yield Loss(LossKind.OMITTED, quote(info.filename), why)
+        if info.filename.endswith("/") and info.file_size:
+            why = f"a directory has no content: {info.file_size:,} bytes are not read"
+            yield Loss(LossKind.OMITTED, quote(info.filename), why)
+
+
+def _check_directory(file: BinaryIO) -> int:
+    """Refuse a list of entries that is larger than any real one, because it is read as a whole.
+
+    Returns:
+        how many bytes follow the end of the archive.
+    """
     # The end record. A comment of up to 65,535 bytes may follow it. In an archive that needs 64
     # bits, two records come before it, and their values count.
     most = _WIDE_END_BYTES + _LOCATOR_BYTES + _END_BYTES + 65_535
@@ -122,6 +147,8 @@ def _check_directory(file: BinaryIO) -> None:
     if size > _DIRECTORY_BYTES:
         raise DecodeError(f"the list of its entries has more than {_DIRECTORY_BYTES:,} bytes")
     file.seek(0)
+    comment: int = struct.unpack_from("<H", tail, place + _END_BYTES - 2)[0]
+    return len(tail) - place - _END_BYTES - comment
 
 
 def _entry(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Entry:

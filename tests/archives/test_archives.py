@@ -254,6 +254,37 @@ def _with_checksum(header: bytes) -> bytes:
     return blank[:148] + b"%06o\0 " % sum(blank) + blank[156:]
 
 
+def _archive(*entries: tuple[str, str], comment: bytes = b"") -> bytes:
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as archive:
+        archive.comment = comment
+        for name, content in entries:
+            archive.writestr(name, content)
+    return file.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("data", "names", "why"),
+    [
+        (_archive(("a", "1")) + _archive(("b", "2")), ["/b"], "101 bytes before its first entry"),
+        (_archive(("b", "2")) + b"\0more", ["/b"], "5 bytes after its end"),
+        (_archive(("b", "2"), comment=b"of mine"), ["/b"], "no place for its comment"),
+        (
+            _archive(("b", "2"), ("d/", "hello")),
+            ["/b"],
+            "'d/': a directory has no content: 5 bytes",
+        ),
+    ],
+)
+def test_what_a_zip_archive_holds_beside_its_files_is_a_loss(
+    data: bytes, names: list[str], why: str
+) -> None:
+    read = zipped.to_body(data)
+    assert read.value.names() == names
+    (loss,) = read.losses
+    assert why in str(loss)
+
+
 def test_what_follows_the_end_of_a_tar_archive_is_a_loss() -> None:
     read = tar.to_body(_tar("a") + _tar("b"))
     assert read.value.names() == ["/a"]

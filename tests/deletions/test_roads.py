@@ -68,7 +68,8 @@ def test_every_road_is_run_among_foreign_files(tmp_path: Path) -> None:
     data = tmp_path / "lines"
     here = Path(__file__).parent
     done = subprocess.run(
-        [sys.executable, "-m", "coverage", "run", f"--data-file={data}", f"--source={PACKAGE}", f"--rcfile={os.devnull}",
+        [sys.executable, "-m", "coverage", "run", f"--data-file={data}",
+         f"--source={PACKAGE}", f"--rcfile={os.devnull}",
          "-m", "pytest", "-q", "-n", "0", str(here / "test_commands.py"),
          str(here / "test_functions.py")],
         cwd=PACKAGE.parent, env=os.environ | {"COVERAGE_CORE": "ctrace"}, check=False,

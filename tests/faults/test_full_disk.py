@@ -121,7 +121,8 @@ def _cache(body: MessageBody, small: MessageBody, source: Path, at: Path) -> boo
     """Content that can't be kept is read all the same, and nothing of it stays."""
     resolver = Resolver(allow=source, cache=at / "cache", cache_bytes="1 GiB")
     found = [part.read_bytes(resolver) for part in small] == [part.read_bytes() for part in body]
-    kept = [is_object(path) for path in (at / "cache").rglob("*") if path.is_file() and path.name != "CACHEDIR.TAG"]  # fmt: skip
+    (at / "cache/CACHEDIR.TAG").unlink()
+    kept = [is_object(path) for path in (at / "cache").rglob("*") if path.is_file()]
     shutil.rmtree(at / "cache")
     return found and all(kept)
 
