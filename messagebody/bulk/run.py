@@ -19,11 +19,17 @@ from messagebody._guards import require_iterable, require_limits
 from messagebody._text import count_of, quote, redact_url
 from messagebody.bulk.engines import Outcomes, Task, run_on_processes, run_serially
 from messagebody.bulk.jobs import Job, store_of
-from messagebody.bulk.sources import SHARD_BYTES, Kind, Shard, find_shards
-from messagebody.bulk.work import (
-    FIRST,
+from messagebody.bulk.sources import (
+    JOB,
     RECORDS,
     RESULTS,
+    SHARD_BYTES,
+    Kind,
+    Shard,
+    find_shards,
+)
+from messagebody.bulk.work import (
+    FIRST,
     Count,
     Outcome,
     Record,
@@ -42,7 +48,6 @@ from messagebody.stores.base import digest_of
 
 # A shard that kills three workers would kill all of them, so it is left out and reported.
 _ATTEMPTS: Final = 3
-_JOB: Final = "job.json"
 _BAD: Final = ("bad lines", "invalid")
 
 
@@ -228,7 +233,7 @@ def _claim(store: Store, job: Job) -> None:
     could have the names of results.
     """
     said = _json({"job": job.name, "digest": job.digest})
-    there = None if store.stat(_JOB) is None else b"".join(store.stream(_JOB))
+    there = None if store.stat(JOB) is None else b"".join(store.stream(JOB))
     if there == said:
         return
     got = redact_url(store.url)
@@ -238,7 +243,7 @@ def _claim(store: Store, job: Job) -> None:
     elif (other := _foreign(store)) is not None and (there is None or not _has_record(store, job)):
         got += f", which has no results of this package, but {quote(other)}"
     else:
-        put(store, _JOB, said, "application/json")
+        put(store, JOB, said, "application/json")
         return
     raise InvalidArgument("an empty place, or one with results of the same job", got=got)
 
@@ -246,7 +251,7 @@ def _claim(store: Store, job: Job) -> None:
 def _foreign(store: Store) -> str | None:
     """Return the key of a file that is not of this package by its name; None if there is none."""
     keys = (stat.key for stat in store.iter_objects())
-    return next((key for key in keys if key != _JOB and not _is_temporary(key)), None)
+    return next((key for key in keys if key != JOB and not _is_temporary(key)), None)
 
 
 def _has_record(store: Store, job: Job) -> bool:

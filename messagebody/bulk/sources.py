@@ -20,6 +20,15 @@ from messagebody.errors import InvalidArgument, ObjectNotFound, StoreError
 from messagebody.globs.wide import wide_pattern
 from messagebody.stores import CHUNK, Stat, Store, open_store
 from messagebody.tables import TableReader
+from messagebody.wire import strict_json
+
+JOB: Final = "job.json"
+"""The file that says which job the results around it are of."""
+RESULTS: Final = "shards"
+"""The directory of results, a file for a shard."""
+RECORDS: Final = "records"
+"""The directory of records."""
+_JOB_BYTES: Final = 1024
 
 SHARD_BYTES: Final = 64 * 1024 * 1024
 """Bytes of a plain file, or of small messages, that make a shard."""
@@ -192,7 +201,7 @@ def find_shards(
         shard_bytes: where large plain files are cut.
         storage_options: of `open_store`, for URLs.
         results: where the results go. What lies there is not a source, or each run would read the
-            results of the run before.
+            results of the run before; nor are results of other jobs that lie in a source.
 
     Raises:
         ObjectNotFound: a source has no file of messages.
@@ -249,16 +258,38 @@ def _files(
     base, _, pattern = source[:start].rpartition("/")
     matches = wide_pattern(pattern + source[start:])
     store = open_place(base, options)
-    found = [stat for stat in store.iter_objects() if matches(stat.key)]
-    return _all_of(store, _without(store, found, results), source)
+    found = [stat for stat in _without_results(store, results) if matches(stat.key)]
+    return _all_of(store, found, source)
 
 
-def _without(store: Store, found: list[Stat], results: Store | None) -> list[Stat]:
-    """Return the files that do not lie where the results go."""
-    if results is None:
-        return found
-    place = f"{results.url.rstrip('/')}/"
-    return [stat for stat in found if not store.url_of(stat.key).startswith(place)]
+def _without_results(store: Store, results: Store | None) -> list[Stat]:
+    """Return the files that do not lie where the results go, nor among those of an earlier job."""
+    found = [*store.iter_objects()]
+    recorded = {
+        stat.key[: record.start()]
+        for stat in found
+        for record in re.finditer(f"/{RECORDS}/", stat.key)
+    }
+    places = [
+        store.url_of(stat.key.removesuffix(JOB))
+        for stat in found
+        if stat.key.removesuffix(f"/{JOB}") in recorded and _is_job(store, stat)
+    ]
+    if results is not None:
+        places.append(f"{results.url.rstrip('/')}/")
+    return [stat for stat in found if not store.url_of(stat.key).startswith(tuple(places))]
+
+
+def _is_job(store: Store, stat: Stat) -> bool:
+    """Tell whether a file is the one that a job leaves with its results."""
+    if stat.size > _JOB_BYTES:
+        return False
+    try:
+        said = strict_json.loads(b"".join(store.stream(stat.key)), depth=2)
+    except strict_json.InvalidJson:
+        return False
+    # A directory of the user may have a file of this name, whose neighbours are messages.
+    return isinstance(said, dict) and said.keys() == {"job", "digest"}
 
 
 def _named_file_or_directory(
@@ -274,8 +305,8 @@ def _named_file_or_directory(
         if stat is not None:
             return _all_of(store, [stat], source)
     store = open_place(source, options)
-    found = [stat for stat in store.iter_objects() if _is_listed(stat.key)]
-    return _all_of(store, _without(store, found, results), source)
+    found = [stat for stat in _without_results(store, results) if _is_listed(stat.key)]
+    return _all_of(store, found, source)
 
 
 def open_place(place: str | os.PathLike[str] | Store, options: Mapping[str, Any]) -> Store:

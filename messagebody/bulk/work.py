@@ -14,7 +14,7 @@ import attrs
 from messagebody._text import escape, redact_urls
 from messagebody.bulk.jobs import Job
 from messagebody.bulk.messages import BadLine, Message, messages_of
-from messagebody.bulk.sources import Shard, lines_before
+from messagebody.bulk.sources import RECORDS, RESULTS, Shard, lines_before
 from messagebody.errors import (
     BadInput,
     DigestMismatch,
@@ -28,11 +28,6 @@ from messagebody.limits import Limits
 from messagebody.references.spool import Spool, SpoolBlob
 from messagebody.stores import Bytes, Store
 from messagebody.wire import strict_json
-
-RESULTS: Final = "shards"
-"""The directory of results, a file for a shard."""
-RECORDS: Final = "records"
-"""The directory of records."""
 
 FIRST: Final = 20
 """Findings that a record keeps, and a report."""

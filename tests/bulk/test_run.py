@@ -640,6 +640,24 @@ def test_results_of_another_source_with_the_same_name_stay(end: str, tmp_path: P
     assert both.counts["messages"] == 4
 
 
+def test_results_of_other_jobs_are_no_sources(tmp_path: Path) -> None:
+    logs = tmp_path / "logs"
+    write_log(logs / "a.jsonl", [MessageBody([Part("x" * 999)])])
+    for name in ("small", "deep/records/old"):
+        bulk.offload(logs, tmp_path / "store", out=logs / name, engine="serial")
+    for source in (logs, f"{logs}/**/*.json*"):
+        report = bulk.stats(source, out=tmp_path / "stats", engine="serial", prune=True)
+        assert (report.counts["messages"], report.counts["bad lines"]) == (1, 0)
+    # What is given by name is read, and a file of the user with such a name, too.
+    given = bulk.stats(logs / "small/shards", out=tmp_path / "given", engine="serial")
+    assert given.counts["messages"] == 1
+    (tmp_path / "own/records").mkdir(parents=True)
+    write_log(tmp_path / "own/job.json", [MessageBody([Part("x")])])
+    write_log(tmp_path / "own/records/a.json", [MessageBody([Part("x")])])
+    own = bulk.stats(tmp_path / "own", out=tmp_path / "of-own", engine="serial")
+    assert own.counts["messages"] == 2
+
+
 def test_messages_of_one_directory_one_after_the_other(tmp_path: Path) -> None:
     for name in ("m", "n"):
         write_log(tmp_path / f"logs/{name}.json", [MessageBody([Part(name)])])
