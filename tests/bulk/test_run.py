@@ -380,7 +380,7 @@ class TestOnce:
         again = bulk.digest(f"{tmp_path}/**/*.jsonl", out=tmp_path / "out", engine="serial")
         assert again == first
         within = bulk.digest(tmp_path, out=tmp_path / "within", engine="serial")
-        assert within.counts["messages"] > first.counts["messages"]  # with those of another job
+        assert within.counts["messages"] == first.counts["messages"]  # without those of another job
         with pytest.raises(ObjectNotFound, match="no file of messages"):
             bulk.digest(tmp_path / "out", out=tmp_path / "out", engine="serial")
 
