@@ -517,24 +517,12 @@ class MessageBodyFileSystem(BodyView):
             FileExistsError: two files would have one path, or a path is both source and target.
             OSError: `EINVAL`: a directory would lie in itself.
         """
-        plan = self._plan(path1, path2, recursive, maxdepth)
+        plan = Pairs(self).note_copy(path1, path2, recursive=recursive, maxdepth=maxdepth)
         skips = on_error == "ignore" or (on_error is None and recursive)
         with self._together():
             for old, new in plan:
                 with contextlib.suppress(*[FileNotFoundError] * skips):
                     self.cp_file(old, new)
-
-    def _plan(
-        self, path1: Any, path2: Any, recursive: bool, maxdepth: int | None
-    ) -> list[tuple[str, str]]:
-        """Return which path would go where; nothing would be lost on the way."""
-        noted = Pairs(self)
-        AbstractFileSystem.copy(noted, path1, path2, recursive, maxdepth, on_error="raise")
-        strip = self._strip_protocol
-        noted.pairs = [(strip(old), strip(new)) for old, new in noted.pairs]
-        noted.refuse_clashes()
-        noted.refuse_loops()
-        return noted.pairs
 
     def mv_file(self, path1: str, path2: str, **_: Any) -> None:
         """Give a file another name; it keeps its place."""
@@ -568,7 +556,7 @@ class MessageBodyFileSystem(BodyView):
                 self._check_there(self._strip_protocol(path1))
                 return
             recursive = recursive or not self.isfile(path1)
-        plan = self._plan(path1, path2, recursive, maxdepth)
+        plan = Pairs(self).note_copy(path1, path2, recursive=recursive, maxdepth=maxdepth)
         directories = {old for old, _ in plan if self.isdir(old) and not self.isfile(old)}
         with self._together():
             for old, new in plan:

@@ -3,11 +3,13 @@
 import contextlib
 import errno
 import os
+from functools import partial
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NoReturn
 
 import fsspec
 from fsspec import AbstractFileSystem
+from fsspec.callbacks import DEFAULT_CALLBACK
 from fsspec.implementations.local import LocalFileSystem
 from fsspec.spec import make_instance
 
@@ -15,6 +17,7 @@ from messagebody.body import MessageBody
 from messagebody.filesystem.body_filesystem import MessageBodyFileSystem
 from messagebody.filesystem.files import plain_mode
 from messagebody.filesystem.transactions import WholeTransaction
+from messagebody.filesystem.transfers import Pairs
 from messagebody.filesystem.view import fail
 from messagebody.names import ancestors
 
@@ -134,6 +137,8 @@ class OverlayFileSystem(AbstractFileSystem):  # type: ignore[misc]
 
     def _is_hidden(self, path: str) -> bool:
         """Tell whether what lies below at a path was removed or replaced, or is a whiteout."""
+        if path == "/":
+            return False
         # A whiteout hides what is below only: a part of the same name is shown beside it.
         hiding = [*map(_whiteout, [path, *ancestors(path)]), *ancestors(path)]
         return _is_whiteout(path) or any(self.upper.isfile(each) for each in hiding)
@@ -148,6 +153,44 @@ class OverlayFileSystem(AbstractFileSystem):  # type: ignore[misc]
             return {"name": "/", "size": 0, "type": "directory"} if path == "/" else None
         return info | {"name": path}
 
+    def _kind(self, path: str) -> str | None:
+        """Return "file" or "directory", None if nothing is there; no connection is opened."""
+        if self.upper.isfile(path) and not _is_whiteout(path):
+            return "file"
+        info = self._info_below(path)
+        if info is not None:
+            return "directory" if info["type"] == "directory" else "file"
+        return "directory" if self.upper.isdir(path) and self._shown_above(path) else None
+
+    def exists(self, path: str, **_: Any) -> bool:
+        """Tell whether there is a file or directory."""
+        return self._kind_at(path) is not None
+
+    def isfile(self, path: str) -> bool:
+        """Tell whether there is a file."""
+        return self._kind_at(path) == "file"
+
+    def isdir(self, path: str) -> bool:
+        """Tell whether there is a directory."""
+        return self._kind_at(path) == "directory"
+
+    def _kind_at(self, path: str) -> str | None:
+        try:
+            return self._kind(self._strip_protocol(path))
+        except OSError:  # a path that leads out
+            return None
+
+    def _check_file(self, path: str) -> None:
+        kind = self._kind(path)
+        if kind == "directory":
+            fail(errno.EISDIR, path)
+        if kind is None:
+            self._fail_missing(path)
+
+    def _fail_missing(self, path: str) -> NoReturn:
+        leads_through_file = any(self.isfile(above) for above in ancestors(path))
+        fail(errno.ENOTDIR if leads_through_file else errno.ENOENT, path)
+
     def info(self, path: str, **_: Any) -> dict[str, Any]:
         """Describe a file or directory of either layer."""
         path = self._strip_protocol(path)
@@ -157,8 +200,7 @@ class OverlayFileSystem(AbstractFileSystem):  # type: ignore[misc]
         if info is None and self.upper.isdir(path) and self._shown_above(path):
             return {"name": path, "size": 0, "type": "directory"}
         if info is None:
-            leads_through_file = any(self.isfile(above) for above in ancestors(path))
-            fail(errno.ENOTDIR if leads_through_file else errno.ENOENT, path)
+            self._fail_missing(path)
         return info
 
     def _shown_above(self, path: str) -> bool:
@@ -171,28 +213,32 @@ class OverlayFileSystem(AbstractFileSystem):  # type: ignore[misc]
     def ls(self, path: str, detail: bool = True, **_: Any) -> list[Any]:
         """List a directory: what lies below, then what the body adds."""
         path = self._strip_protocol(path)
-        own = self.info(path)
-        if own["type"] != "directory":
+        if not self.isdir(path):
+            own = self.info(path)
             return [own] if detail else [own["name"]]
+        # The entries of the body as it lists them: a description of one may open a connection.
+        listed = self.upper.ls(path) if self.upper.isdir(path) else []
+        above = {entry["name"]: entry for entry in listed}
         found: dict[str, dict[str, Any]] = {}
-        below = self._info_below(path)
-        if below is not None and below["type"] == "directory":
-            for name in self._names_below(path):
-                child = f"{path.rstrip('/')}/{name}"
-                # A file below with the name of a whiteout is not shown, also where there is one.
-                if self.exists(child):
-                    found[child] = self.info(child)
-        for entry in self.upper.ls(path) if self.upper.isdir(path) else ():
-            if not _is_whiteout(entry["name"]) and self.exists(entry["name"]):
-                found[entry["name"]] = self.info(entry["name"])
+        for child in [*self._paths_below(path), *above]:
+            if child in found or self._kind(child) is None:
+                continue
+            is_written = child in above and above[child]["type"] == "file"
+            below = None if is_written else self._info_below(child)
+            found[child] = above[child] if below is None else below
         return [*found.values()] if detail else [*found]
 
-    def _names_below(self, path: str) -> list[str]:
+    def _paths_below(self, path: str) -> list[str]:
+        """Return what lies directly in a directory below, by the paths that are shown."""
+        below = self._info_below(path)
+        if below is None or below["type"] != "directory":
+            return []
         try:
             entries = self.lower.ls(self._below(path), detail=False)
         except FileNotFoundError:  # a root that does not exist is an empty one
             return []
-        return [str(each).rstrip("/").rpartition("/")[2] for each in entries]
+        names = [str(each).rstrip("/").rpartition("/")[2] for each in entries]
+        return [f"{path.rstrip('/')}/{name}" for name in names]
 
     def open(self, path: str, mode: str = "rb", *args: Any, **options: Any) -> Any:
         """Open a file; what lies below is copied into the body before it is changed."""
@@ -206,8 +252,7 @@ class OverlayFileSystem(AbstractFileSystem):  # type: ignore[misc]
         if plain_mode(mode) != "rb":
             self._prepare(path, plain_mode(mode))
             return self.upper.open(path, mode)
-        if self.info(path)["type"] == "directory":
-            fail(errno.EISDIR, path)
+        self._check_file(path)
         if self.upper.isfile(path):
             return self.upper.open(path, "rb")
         return self.lower.open(self._below(path), "rb")
@@ -235,8 +280,7 @@ class OverlayFileSystem(AbstractFileSystem):  # type: ignore[misc]
     ) -> bytes:
         """Return the content of a file, or a range of it."""
         path = self._strip_protocol(path)
-        if self.info(path)["type"] == "directory":
-            fail(errno.EISDIR, path)
+        self._check_file(path)
         if self.upper.isfile(path):
             return self.upper.cat_file(path, start, end)
         data: bytes = self.lower.cat_file(self._below(path), start, end)
@@ -259,8 +303,10 @@ class OverlayFileSystem(AbstractFileSystem):  # type: ignore[misc]
     def rm_file(self, path: str) -> None:
         """Remove a file of the body, and hide the one below."""
         path = self._strip_protocol(path)
-        if self.info(path)["type"] == "directory":
-            fail(errno.EISDIR, path)
+        # In a transaction, what is removed is what is there when it is committed.
+        self.upper._change(path, partial(self._check_file, path), partial(self._rm_now, path))
+
+    def _rm_now(self, path: str) -> None:
         if self.upper.isfile(path):
             self.upper.rm_file(path)
         self._hide(path)
@@ -272,27 +318,107 @@ class OverlayFileSystem(AbstractFileSystem):  # type: ignore[misc]
             self.upper.pipe_file(_whiteout(path), b"", content_type="application/octet-stream")
 
     def rm(self, path: Any, recursive: bool = False, maxdepth: int | None = None) -> None:
-        """Remove files, and with `recursive` whole directories."""
-        for each in reversed(self.expand_path(path, recursive=recursive, maxdepth=maxdepth)):
-            if not recursive or self.isfile(each):
-                self.rm_file(each)
-            elif each != "/" and self.isdir(each) and not self.ls(each):
-                self.rmdir(each)  # one that names implied is gone with them
+        """Remove files, and with `recursive` whole directories, all or none."""
+        found = self.expand_path(path, recursive=recursive, maxdepth=maxdepth)
+        with self.upper._together():
+            for each in reversed(found):
+                if recursive and self.isdir(each):
+                    self._rm_emptied(each)
+                else:
+                    self.rm_file(each)
+
+    def _rm_emptied(self, path: str) -> None:
+        """Remove a directory, unless something is left in it; one that names implied is gone."""
+        self.upper._change(path, lambda: None, partial(self._rmdir_now, path, if_empty=True))
 
     def rmdir(self, path: str) -> None:
         """Remove an empty directory."""
         path = self._strip_protocol(path)
         with self.body._parts.lock:
-            if self.info(path)["type"] != "directory":
+            if not self.isdir(path):
+                self._check_there(path)
                 fail(errno.ENOTDIR, path)
             if self.ls(path, detail=False) or path == "/":
                 fail(errno.ENOTEMPTY, path)
             self.upper._check_changeable(path)
-            # What is left of it in the body are whiteouts, which the one of the directory replaces.
-            for each in self.upper.find(path):
-                self.upper.rm_file(each)
-            self.upper._made.remove(path)
-            self._hide(path)
+            self._rmdir_now(path)
+
+    def _check_there(self, path: str) -> None:
+        if self._kind(path) is None:
+            self._fail_missing(path)
+
+    def _rmdir_now(self, path: str, *, if_empty: bool = False) -> None:
+        if if_empty and (path == "/" or not self.isdir(path) or self.ls(path, detail=False)):
+            return
+        # What is left of it in the body are whiteouts, which the one of the directory replaces.
+        for each in self.upper.find(path):
+            self.upper.rm_file(each)
+        self.upper._made.remove(path)
+        self._hide(path)
+
+    def copy(
+        self, path1: Any, path2: Any, recursive: bool = False, maxdepth: int | None = None,
+        on_error: str | None = None, **_: Any,
+    ) -> None:  # fmt: skip
+        """Copy files and directories into the body, all or none; see fsspec.
+
+        Raises:
+            FileExistsError: two files would have one path, or a path is both source and target.
+            OSError: `EINVAL`: a directory would lie in itself.
+        """
+        plan = Pairs(self).note_copy(path1, path2, recursive=recursive, maxdepth=maxdepth)
+        skips = on_error == "ignore" or (on_error is None and recursive)
+        with self.upper._together():
+            for old, new in plan:
+                with contextlib.suppress(*[FileNotFoundError] * skips):
+                    self.cp_file(old, new)
+
+    def mv(
+        self, path1: Any, path2: Any, recursive: bool = False, maxdepth: int | None = None,
+        **_: Any,
+    ) -> None:  # fmt: skip
+        """Move files and directories, all or none.
+
+        What is moved to where it is stays there.
+
+        Raises:
+            FileExistsError: two files would have one path, or a path is both source and target.
+            OSError: `EINVAL`: a directory would lie in itself.
+        """
+        if isinstance(path1, str):
+            source = self._strip_protocol(path1)
+            if isinstance(path2, str) and source == self._strip_protocol(path2):
+                self._check_there(source)
+                return
+            recursive = recursive or self.isdir(source)
+        plan = Pairs(self).note_copy(path1, path2, recursive=recursive, maxdepth=maxdepth)
+        sources = [pair[0] for pair in plan]
+        directories = {*filter(self.isdir, sources)}
+        with self.upper._together():
+            for old, new in plan:
+                self.cp_file(old, new)
+            for old in reversed(sources):
+                if old in directories:
+                    self._rm_emptied(old)
+                else:
+                    self.rm_file(old)
+
+    def get(
+        self, rpath: Any, lpath: Any, recursive: bool = False, callback: Any = DEFAULT_CALLBACK,
+        maxdepth: int | None = None, **options: Any,
+    ) -> None:  # fmt: skip
+        """Copy to local files.
+
+        Raises:
+            FileExistsError: two files would be one local file; nothing is written.
+        """
+        plan = Pairs(self)
+        AbstractFileSystem.get(plan, rpath, lpath, recursive=recursive, maxdepth=maxdepth)
+        plan.refuse_clashes()
+        callback.set_size(len(plan.pairs))
+        for source, target in callback.wrap(plan.pairs):
+            with callback.branched(source, target) as child:
+                self.get_file(source, target, callback=child, **options)
 
     def mkdir(self, path: str, create_parents: bool = True, **_: Any) -> None:
         """Make a directory, which the filesystem over the body remembers."""

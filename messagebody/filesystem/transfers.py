@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
+from fsspec import AbstractFileSystem
+
 from messagebody._threads import results_in_order
 
 _WORKERS = 16
@@ -35,6 +37,22 @@ class Pairs:
 
     get_file = put_file = cp_file
 
+    def note_copy(
+        self, path1: Any, path2: Any, *, recursive: bool, maxdepth: int | None
+    ) -> list[tuple[str, str]]:
+        """Return which path would go where; nothing would be lost on the way.
+
+        Raises:
+            FileExistsError: two files would have one path, or a path is both source and target.
+            OSError: `EINVAL`: a directory would lie in itself.
+        """
+        AbstractFileSystem.copy(self, path1, path2, recursive, maxdepth, on_error="raise")
+        strip = self._strip_protocol
+        self.pairs = [(strip(old), strip(new)) for old, new in self.pairs]
+        self.refuse_clashes()
+        self.refuse_loops()
+        return self.pairs
+
     def refuse_clashes(self) -> None:
         """Refuse copies of two files to one path: one of them would be lost.
 
@@ -58,7 +76,7 @@ class Pairs:
         waiting = {source for source, _ in self.pairs}
         for source, target in self.pairs:
             waiting.discard(source)
-            if target.startswith(f"{source}/") and self.isdir(source):
+            if target.startswith(f"{source.rstrip('/')}/") and self.isdir(source):
                 raise OSError(errno.EINVAL, f"{source} would lie in itself", target)
             if target in waiting and not self.isdir(target):
                 raise FileExistsError(errno.EEXIST, "the file is to be copied or moved too", target)

@@ -14,7 +14,8 @@ from typing import Any
 import fsspec
 import pytest
 
-from messagebody import MessageBody, Part
+from messagebody import MessageBody, Part, Resolver
+from messagebody.errors import UnsafeReference
 from messagebody.filesystem import MessageBodyFileSystem, OverlayFileSystem
 
 
@@ -300,6 +301,77 @@ class TestOverlays:
         assert (one.isfile("/a"), one.isdir("/a")) == (True, False)
         one.mv("/a", "/b")
         assert body.names() == ["/b"]
+
+    @pytest.mark.parametrize("name", ["/new.txt", "/a.txt"])
+    def test_a_listing_opens_no_connection(self, name: str, tmp_path: Path) -> None:
+        (tmp_path / "sub").mkdir()
+        for each in ("a.txt", "sub/b.txt"):
+            (tmp_path / each).write_text(each)
+        body = MessageBody([Part(url="https://example.com/x", name=name)])
+        asked: list[str] = []
+        resolver = Resolver(public_https=True)
+        resolver.fetch = lambda url, **_: asked.append(url)  # type: ignore[assignment, method-assign]
+        fs = OverlayFileSystem(body.with_resolver(resolver), tmp_path)
+        assert fs.find("/") == sorted({"/a.txt", "/sub/b.txt", name})
+        assert fs.glob("/*.txt") == sorted({"/a.txt", name})
+        assert (fs.isfile(name), fs.exists(name), fs.isdir("/sub")) == (True, True, True)
+        assert {entry["name"]: entry["size"] for entry in fs.ls("/")}[name] is None
+        assert asked == []
+        closed = OverlayFileSystem(body, tmp_path)
+        with pytest.raises(UnsafeReference):
+            closed.get("/", str(tmp_path / "copy"), recursive=True)
+
+    def test_no_part_hides_the_root(self, tmp_path: Path) -> None:
+        (tmp_path / "a.txt").write_text("a")
+        fs = OverlayFileSystem(MessageBody([Part(b"", name="/.wh.")]), tmp_path)
+        assert fs.find("/") == ["/a.txt"]
+
+    @pytest.mark.parametrize(
+        ("source", "target"),
+        [
+            ("/work", "/work/old"), ("/", "/all"),
+            (["/work/a", "/other/a"], ["/other/a", "/work/a"]),
+            (["/work/a", "/other/a"], ["/other/a", "/c"]),
+            (["/work/a", "/other/a"], ["/one", "/one"]),
+        ],
+    )  # fmt: skip
+    @pytest.mark.parametrize("act", ["mv", "copy"])
+    def test_nothing_is_moved_onto_what_is_still_to_move(
+        self, act: str, source: Any, target: Any, tmp_path: Path
+    ) -> None:
+        (tmp_path / "other").mkdir()
+        (tmp_path / "other/a").write_text("low")
+        body = MessageBody([Part("mine", name="/work/a")])
+        fs = OverlayFileSystem(body, tmp_path)
+        with pytest.raises(OSError, match=r"lie in itself|to be copied or moved|would be this"):
+            getattr(fs, act)(source, target, recursive=isinstance(source, str))
+        assert {path: fs.cat_file(path) for path in fs.find("/")} == {
+            "/other/a": b"low", "/work/a": b"mine"
+        }  # fmt: skip
+
+    def test_moves_all_or_none(self, tmp_path: Path) -> None:
+        (tmp_path / "low/deep").mkdir(parents=True)
+        (tmp_path / "low/deep/a").write_text("a")
+        fs = OverlayFileSystem(MessageBody([Part("b", name="/low/b")]), tmp_path)
+        fs.mv("/low", "/high")
+        assert fs.find("/", withdirs=True)[1:] == ["/high", "/high/b", "/high/deep", "/high/deep/a"]
+        fs.mv("/high/b", "/high/b")
+        assert fs.cat_file("/high/b") == b"b"
+        with pytest.raises(FileNotFoundError):
+            fs.mv("/low", "/again")
+
+    def test_what_a_transaction_wrote_and_removed_is_gone(self, tmp_path: Path) -> None:
+        (tmp_path / "sub").mkdir()
+        for each in ("a.txt", "sub/b.txt"):
+            (tmp_path / each).write_text(each)
+        fs = OverlayFileSystem(MessageBody(), tmp_path)
+        with fs.transaction:
+            fs.pipe_file("/a.txt", b"again")
+            fs.rm("/a.txt")
+            fs.rm("/sub", recursive=True)
+            assert fs.find("/") == ["/a.txt", "/sub/b.txt"]
+        assert fs.find("/", withdirs=True) == ["/"]
+        assert fs.body.names() == ["/.wh.a.txt", "/.wh.sub"]
 
     def test_a_file_with_the_name_of_a_whiteout(self, tmp_path: Path) -> None:
         for name in (".wh.a.txt", "a.txt"):
