@@ -78,6 +78,8 @@ class Job:
     name: ClassVar[str]
     suffix: ClassVar[str] = ".jsonl"
     """What names of results end in; empty for a job that has none for a shard."""
+    is_lasting: ClassVar[bool] = True
+    """Whether a result holds for as long as its source is the same."""
 
     member: str | None = attrs.field(default=None, kw_only=True)
 
@@ -226,6 +228,7 @@ class Verify(_Reading):
     """Verification of references: a row for each one that is missing or wrong."""
 
     name = "verify"
+    is_lasting = False  # what it looks at lies in stores
 
     def start(self, sink: Sink) -> Work:
         """Begin a shard."""

@@ -22,6 +22,7 @@ from messagebody.bulk.jobs import Job, store_of
 from messagebody.bulk.sources import (
     JOB,
     RECORDS,
+    REPORT,
     RESULTS,
     SHARD_BYTES,
     Kind,
@@ -283,6 +284,8 @@ class _Run:
         recorded = [(shard, self._recorded(shard)) for shard in self.shards]
         if not self.options.prune:
             self._keep_others(recorded)
+        if self._is_to_begin_anew():
+            recorded = [(shard, None) for shard in self.shards]
         done = {shard.name for shard, record in recorded if self._is_done(shard, record)}
         left = [shard for shard in self.shards if shard.name not in done]
         size = sum(shard.size for shard in self.shards)
@@ -293,6 +296,14 @@ class _Run:
         if self.stop is not None:
             raise self.stop
         return self._report()
+
+    def _is_to_begin_anew(self) -> bool:
+        """Tell whether what the last run found may be out of date, and forget that it ended."""
+        if REPORT not in self.there:
+            return False  # it was stopped, and this one goes on
+        if not self.job.is_lasting:
+            self.store.delete(REPORT)
+        return not self.job.is_lasting
 
     def _recorded(self, shard: Shard) -> Record | None:
         """Return the record of this job that has the name of a shard."""
@@ -438,7 +449,7 @@ class _Run:
             self.job.name, self.store.url, len(done), dict(counts), tuple(findings),
             tuple(self._failures()), others, self.deleted,
         )  # fmt: skip
-        put(self.store, "report.json", _json(report.to_json()), "application/json")
+        put(self.store, REPORT, _json(report.to_json()), "application/json")
         return report
 
     def _record(self, name: str) -> Record:

@@ -28,6 +28,8 @@ RESULTS: Final = "shards"
 """The directory of results, a file for a shard."""
 RECORDS: Final = "records"
 """The directory of records."""
+REPORT: Final = "report.json"
+"""What a run that ended leaves."""
 _JOB_BYTES: Final = 1024
 
 SHARD_BYTES: Final = 64 * 1024 * 1024

@@ -118,6 +118,28 @@ class TestJobs:
         assert not lost
         assert {row["error"] for row in results(tmp_path / "again")} == {"ObjectNotFound"}
 
+    def test_verify_looks_again(self, log: Path, tmp_path: Path) -> None:
+        job_on("offload", log, tmp_path / "small")
+        done: list[int] = []
+
+        def verified() -> bulk.Report:
+            done.clear()
+            return bulk.verify(
+                tmp_path / "small/shards", resolver=Resolver(allow=tmp_path / "store"),
+                out=tmp_path / "checked", engine="serial",
+                progress=lambda each: done.append(each.done),
+            )  # fmt: skip
+
+        assert verified()
+        next(path for path in (tmp_path / "store").rglob("*") if path.is_file()).unlink()
+        assert verified().counts["invalid"] >= 1
+        assert len(done) > 1
+        # One that was stopped goes on: the shard that is left out here is the only one to do.
+        (tmp_path / "checked/report.json").unlink()
+        next((tmp_path / "checked/records").rglob("*.json")).unlink()
+        assert verified().counts["invalid"] >= 1
+        assert len(done) == 1
+
     def test_inline_names_the_lines_that_lack_something(self, log: Path, tmp_path: Path) -> None:
         job_on("offload", log, tmp_path / "small")
         report = bulk.inline(
