@@ -215,8 +215,9 @@ def find_shards(
     root = _shared([base for base, _ in groups])
     named: dict[str, Input] = {}
     shards: list[Shard] = []
+    # Several sources may lie in one directory: what a shell makes of `logs/*.json` does.
+    messages: dict[tuple[str, ...], list[Input]] = {}
     for base, found in groups:
-        messages = []
         for each in found:
             known = named.setdefault(_name(each.store.url_of(each.stat.key), root), each)
             if known.url != each.url:
@@ -224,10 +225,12 @@ def find_shards(
             if known is not each:
                 continue  # two sources have it
             if each.kind is Kind.MESSAGE:
-                messages.append(each)
+                messages.setdefault(tuple(base), []).append(each)
             else:
                 shards += _cut(attrs.evolve(each, name=_name(each.url, root)), shard_bytes)
-        shards += _grouped(messages, _name("/".join([*base, "messages.json"]), root), shard_bytes)
+    for above, files in messages.items():
+        files.sort(key=lambda each: each.url)
+        shards += _grouped(files, _name("/".join([*above, "messages.json"]), root), shard_bytes)
     return shards
 
 

@@ -662,6 +662,18 @@ def test_results_of_another_source_with_the_same_name_stay(end: str, tmp_path: P
     assert both.counts["messages"] == 4
 
 
+def test_messages_that_are_given_by_name(tmp_path: Path) -> None:
+    for number in range(5):
+        write_log(tmp_path / f"logs/{number}.json", [MessageBody([Part(str(number))])])
+    write_log(tmp_path / "logs/deep/5.json", [MessageBody([Part("5")])])
+    given = [*sorted((tmp_path / "logs").glob("*.json")), tmp_path / "logs/deep"]
+    report = bulk.convert(given, target="openai-chat", out=tmp_path / "out", engine="serial")
+    found = {row["content"] for row in results(tmp_path / "out")}
+    assert (report.counts["messages"], found) == (6, {*"012345"})
+    again = bulk.convert(given[::-1], target="openai-chat", out=tmp_path / "out", engine="serial")
+    assert (again.counts, again.deleted) == (report.counts, 0)
+
+
 def test_results_of_other_jobs_are_no_sources(tmp_path: Path) -> None:
     logs = tmp_path / "logs"
     write_log(logs / "a.jsonl", [MessageBody([Part("x" * 999)])])
