@@ -84,8 +84,7 @@ class OpenAIChat(Format):
 
     def join(self, blocks: list[Any], form: Any, role: str) -> Any:
         """Return a message, or its content alone."""
-        content = [block for block in blocks if isinstance(block, dict) and "type" in block
-                   and not {"function", "custom"} & block.keys()]  # fmt: skip
+        content = [block for block in blocks if _is_beside_calls(block)]
         if form == "list":
             return content
         if form == "text" and len(content) == 1 and content[0].keys() == {"type", "text"}:
@@ -94,7 +93,7 @@ class OpenAIChat(Format):
         role = "user" if role == "tool" else role
         message: dict[str, Any] = {"role": role, "content": None}
         for block in blocks:
-            if not isinstance(block, dict) or block in content:
+            if not isinstance(block, dict) or _is_beside_calls(block):
                 continue
             if "type" in block:
                 message.setdefault("tool_calls", []).append(block)
@@ -161,6 +160,11 @@ class OpenAIChat(Format):
         return isinstance(content, str) or (
             isinstance(content, list) and all(map(_is_content, content))
         )
+
+
+def _is_beside_calls(block: Any) -> bool:
+    is_typed = isinstance(block, dict) and "type" in block
+    return is_typed and block.keys().isdisjoint({"function", "custom"})
 
 
 def _is_content(block: Any) -> bool:

@@ -29,6 +29,8 @@ _FRAME_LIKE: Final = re.compile(
 """What a model could take for a frame: something like `<part-0`, in whatever characters."""
 _SHORTEST: Final = 80
 """The fewest characters of a text to show; a shorter piece is listed without content."""
+_LINE: Final = 16
+"""The fewest characters of a line of the list."""
 _PER_TOKEN: Final = 8
 """The most characters of a token, on average: longer texts are never given to the counter."""
 _LARGEST: Final = 16 * 1024 * 1024
@@ -237,6 +239,7 @@ class _Composer:
         self._lengths = {each.index: len(each.text or "") for each in texts}
         self._unnamed = [each.index for each in texts if each.part.name is None]
         self._named = [each.index for each in texts if each.part.name is not None]
+        self._known_facts: dict[int, str] = {}
         # Chosen once, because otherwise each plan that is tried would search all texts again.
         self._tag = _free_tag(entries)
         # A frame that a text forges would stand beside the real ones.
@@ -246,23 +249,31 @@ class _Composer:
         everything = _Plan(frozenset(self._costs), self._lengths, len(self._entries))
         # The caller's counter may be slow, so it does not get texts that are far too long.
         is_short = sum(self._lengths.values()) <= _PER_TOKEN * self._budget
-        if is_short and (prompt := self._attempt(everything)) is not None:
-            return prompt
+        if is_short and self._fits(everything):
+            return self._prompt(everything)
         for media in self._choices_of_media():
-            prompt = self._best(media)
-            if prompt is not None:
-                return prompt
-        return Prompt(MessageBody(), self._omissions(_Plan(frozenset(), {}, 0)), 0)
+            plan = self._best(media)
+            if plan is not None:
+                return self._prompt(plan)
+        nothing = _Plan(frozenset(), {}, 0)
+        return Prompt(MessageBody(), self._omissions(nothing), 0)
 
-    def _best(self, media: frozenset[int]) -> Prompt | None:
-        """Return the prompt with these pictures that shows most, None if they do not fit."""
+    def _prompt(self, plan: _Plan) -> Prompt:
+        body, used = self._rendered(plan)
+        return Prompt(body, self._omissions(plan), used)
+
+    def _best(self, media: frozenset[int]) -> _Plan | None:
+        """Return the plan with these pictures that shows most, None if they do not fit."""
+        most = _PER_TOKEN * self._budget
         # The list may take a quarter, so that there is room for text.
-        listed = self._most(len(self._entries), lambda lines: _Plan(media, {}, lines), part=4)
+        lines = min(len(self._entries), most // _LINE)
+        listed = self._most(lines, lambda lines: _Plan(media, {}, lines), part=4)
         if listed is None:
-            return self._attempt(_Plan(media, {}, 0))
-        most = min(sum(self._lengths.values()), _PER_TOKEN * self._budget)
-        best = self._most(most, lambda shown: _Plan(media, self._shares(shown), listed.listed))
-        return self._rendered(best or listed)
+            bare = _Plan(media, {}, 0)
+            return bare if self._fits(bare) else None
+        shown = min(sum(self._lengths.values()), most)
+        best = self._most(shown, lambda shown: _Plan(media, self._shares(shown), listed.listed))
+        return best or listed
 
     def _choices_of_media(self) -> list[frozenset[int]]:
         """Return the first pictures that fit into half of the budget, and none at all."""
@@ -294,25 +305,26 @@ class _Composer:
 
         A longer text may have a smaller count, so only plans that were tried are taken.
         """
-        if self._attempt(plan(0), part) is None:
+        if not self._fits(plan(0), part):
             return None
         low, high = 0, most
         while low < high:
             middle = (low + high + 1) // 2
-            if self._attempt(plan(middle), part) is None:
-                high = middle - 1
-            else:
+            if self._fits(plan(middle), part):
                 low = middle
+            else:
+                high = middle - 1
         return plan(low)
 
-    def _attempt(self, plan: _Plan, part: int = 1) -> Prompt | None:
-        """Return the prompt of a plan if it fits, and its text into a fraction of the budget."""
-        prompt = self._rendered(plan)
+    def _fits(self, plan: _Plan, part: int = 1) -> bool:
+        """Tell whether a plan fits, and its text into a fraction of the budget."""
+        used = self._rendered(plan)[1]
         pictures = sum(self._costs[index] for index in plan.media)
-        is_small = prompt.used - pictures <= (self._budget - pictures) // part
-        return prompt if prompt.used <= self._budget and (is_small or part == 1) else None
+        is_small = used - pictures <= (self._budget - pictures) // part
+        return used <= self._budget and (is_small or part == 1)
 
-    def _rendered(self, plan: _Plan) -> Prompt:
+    def _rendered(self, plan: _Plan) -> tuple[MessageBody, int]:
+        """Return what a plan shows, and the tokens of it."""
         body, listed, unlisted = MessageBody(), plan.listed, 0
         lines: list[str] = []
 
@@ -340,7 +352,7 @@ class _Composer:
         text = body.read_text()
         used = _number(self._count(text), "count") if text else 0
         used += sum(self._costs[index] for index in plan.media)
-        return Prompt(body, self._omissions(plan), used)
+        return body, used
 
     def _framed(self, entry: _Entry, characters: int) -> str:
         text = entry.text or ""
@@ -351,6 +363,13 @@ class _Composer:
         return f"<{self._tag}{self._facts(entry)}>\n{shown}\n</{self._tag}>"
 
     def _facts(self, entry: _Entry) -> str:
+        # Each plan that is tried asks again.
+        known = self._known_facts.get(entry.index)
+        if known is None:
+            known = self._known_facts[entry.index] = self._facts_of(entry)
+        return known
+
+    def _facts_of(self, entry: _Entry) -> str:
         part = entry.part
         facts = {"name": part.name, "number": None if part.name else str(entry.index)}
         facts |= {"type": part.content_type, "size": human_size(part.size)}

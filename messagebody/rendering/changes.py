@@ -1,14 +1,19 @@
 """Changes between two bodies: new, removed and changed parts."""
 
+import contextlib
 import difflib
+import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Any, Final
 
 import attrs
 
 import messagebody  # noqa: TC001 - annotations are evaluated by those who ask
+from messagebody.digests import sha256_of
+from messagebody.errors import MessageBodyError
+from messagebody.wire import data_urls
 
 Placed = tuple[int, "messagebody.Part"]
 """A part with its position."""
@@ -18,22 +23,42 @@ _MOST_LINES: Final = 2_000
 
 def key_of(part: "messagebody.Part") -> tuple[Any, ...]:
     """Return a key that is equal for two parts if a diff treats them as the same."""
-    # Metadata is JSON, and a dict or list has no hash. Its repr keeps the order of the JSON.
-    content = (part.size, part.digest) if part.digest is not None else part.url
-    return part.name, part.content_type, content, repr(part.metadata), repr(part.extra)
+    # Objects of JSON have no order, and a dict or list has no hash.
+    about = [part.metadata or {}, part.extra or {}]
+    return part.name, part.content_type, _content_of(part), json.dumps(about, sort_keys=True)
 
 
-def without(parts: Iterable[Placed], others: Iterable[Placed]) -> list[Placed]:
-    """Return the parts that the others lack; a repeated part counts as often as it is missing."""
+def _content_of(part: "messagebody.Part") -> Any:
+    """Return what tells the content of a part from other content; nothing is fetched."""
+    if part.digest is not None:
+        return part.digest  # which says all that a stated size could say
+    if part.url is not None and data_urls.is_data_url(part.url):
+        with contextlib.suppress(MessageBodyError):  # a stranger's may be broken
+            return sha256_of(data_urls.decode(part.url)[1])
+    return part.url, part.size
+
+
+def compared(
+    before: Sequence[Placed], after: Sequence[Placed]
+) -> tuple[list[Placed], list[Placed], bool]:
+    """Return the parts only before, those only after, and whether both are the same, in order.
+
+    A repeated part counts as often as it is missing.
+    """
+    keys = [[key_of(part) for _, part in side] for side in (before, after)]
+    gone = _missing(before, keys[0], keys[1])
+    return gone, _missing(after, keys[1], keys[0]), keys[0] == keys[1]
+
+
+def _missing(parts: Sequence[Placed], keys: list[Any], others: list[Any]) -> list[Placed]:
     # Parts are counted: comparing each with each would take hours for a message of 100,000 parts.
-    left = Counter(key_of(part) for _, part in others)
+    left = Counter(others)
     missing = []
-    for index, part in parts:
-        key = key_of(part)
+    for placed, key in zip(parts, keys, strict=True):
         if left[key]:
             left[key] -= 1
         else:
-            missing.append((index, part))
+            missing.append(placed)
     return missing
 
 
@@ -56,7 +81,7 @@ class Changes:
     def between(cls, old: "messagebody.MessageBody", new: "messagebody.MessageBody") -> "Changes":
         """Compare two bodies."""
         before, after = list(enumerate(old)), list(enumerate(new))
-        gone, came = without(before, after), without(after, before)
+        gone, came, _ = compared(before, after)
         pairs = dict(_pairs(gone, came))
         paired = {id(part) for part in pairs.values()}
         return cls(

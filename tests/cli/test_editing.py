@@ -3,6 +3,7 @@
 import json
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -24,6 +25,9 @@ def shell(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Shell:
 
 def read(path: str = "m.json") -> MessageBody:
     return MessageBody.from_json(Path(path).read_bytes())
+
+
+DIGEST_OF_A = "sha256:ca978112ca1bbdcafac231b39a23dc4da786eff8147c4e72b9807785afee48bb"
 
 
 class TestAdd:
@@ -185,6 +189,28 @@ class TestDiff:
         assert shell("diff", "m.json", "n.json").out == "the same parts in another order\n"
         Path("n.json").write_bytes(MessageBody([*body, Part("hello")]).to_json_bytes())
         assert shell("diff", "m.json", "n.json").out.count("\n") == 1
+
+    @pytest.mark.parametrize(
+        ("one", "other", "code"),
+        [
+            ({"content": "a", "metadata": {"a": 1, "b": 2}},
+             {"content": "a", "metadata": {"b": 2, "a": 1}}, 0),
+            ({"content": "a", "metadata": {"a": [1, 2]}},
+             {"content": "a", "metadata": {"a": [2, 1]}}, 1),
+            ({"contentUrl": "https://e.com/a", "size": 3},
+             {"contentUrl": "https://e.com/a", "size": 4}, 1),
+            ({"contentUrl": "https://e.com/a", "digest": DIGEST_OF_A}, {"content": "a"}, 0),
+            ({"contentUrl": "data:,a"}, {"content": "a"}, 0),
+            ({"contentUrl": "data:,b"}, {"content": "a"}, 1),
+        ],
+    )  # fmt: skip
+    def test_diff_compares_what_parts_say(
+        self, shell: Shell, one: dict[str, Any], other: dict[str, Any], code: int
+    ) -> None:
+        for name, part in (("m.json", one), ("n.json", other)):
+            written = json.dumps([{"contentType": "text/plain", **part}])
+            Path(name).write_text(written)
+        assert shell("diff", "m.json", "n.json").code == code
 
 
 class TestSchemas:

@@ -28,7 +28,7 @@ from messagebody.globs import content_type_pattern, name_pattern
 from messagebody.part import Part
 from messagebody.references import Resolver
 from messagebody.rendering import directory_of, listing, tree
-from messagebody.rendering.changes import key_of, without
+from messagebody.rendering.changes import compared
 
 
 @click.command("ls")
@@ -235,9 +235,7 @@ def diff_command(terminal: Terminal, old: str, new: str, *, as_json: bool) -> Ex
     if old == new == "-":
         raise click.UsageError("OLD and NEW cannot both come from standard input")
     before, after = list(enumerate(read_body(old))), list(enumerate(read_body(new)))
-    removed, added = without(before, after), without(after, before)
-    keys = [[key_of(part) for _, part in side] for side in (before, after)]
-    is_same = keys[0] == keys[1]
+    removed, added, is_same = compared(before, after)
     if as_json:
         sides = {"removed": removed, "added": added}
         shown = {side: [described(*each) for each in found] for side, found in sides.items()}
