@@ -1,6 +1,8 @@
 """Functions that write, replace or delete, run among files of somebody else: none is touched."""
 
 import contextlib
+import errno
+import os
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -8,7 +10,17 @@ from pathlib import Path
 import fsspec
 import pytest
 
-from messagebody import MessageBody, Part, Resolver, bulk, migrate, offload, payloads, sweep
+from messagebody import (
+    MessageBody,
+    Part,
+    Resolver,
+    bulk,
+    fetch,
+    migrate,
+    offload,
+    payloads,
+    sweep,
+)
 from messagebody.archives import tar, zip  # noqa: A004 - what it is called
 from messagebody.compatibility import Registry
 from messagebody.envelopes import sentient
@@ -17,7 +29,7 @@ from messagebody.filesystem import MessageBodyFileSystem, OverlayFileSystem
 from messagebody.interop.directory import pack, unpack
 from messagebody.stores import Bytes, open_store
 from messagebody.stores.s3 import S3FileSystem, S3Store
-from tests.deletions.foreign import NAMES, Foreign
+from tests.deletions.foreign import DIGITS, NAMES, Foreign
 
 
 def of(*texts: str) -> MessageBody:
@@ -43,6 +55,14 @@ def autosave(place: Path) -> None:
     with contextlib.suppress(ZeroDivisionError), fs.transaction:
         fs.rm("/e")
         raise ZeroDivisionError
+
+
+def autosave_in_memory(place: Path) -> None:
+    url = f"memory://{place.name}/own.json"
+    fsspec.filesystem("memory").pipe_file(url, b"[]")
+    fs = MessageBodyFileSystem(url, autosave=True, skip_instance_cache=True)
+    fs.pipe({"/a/b": b"1"})
+    fs.touch("/a/b")
 
 
 def offload_again(place: Path) -> None:
@@ -147,6 +167,10 @@ def overlay(place: Path) -> None:
         fs.rm(path)
     fs.rm("/files", recursive=True)
     fs.mv("/notes.txt", "/moved.txt")
+    fs.cp("/x.lock", "/copied.lock")
+    with fs.open("/x.lock", "r+b") as file:
+        file.write(b"changed")
+    fs.rm("/x.lock")
     fs.touch("/.hidden", truncate=True)
     with contextlib.suppress(ZeroDivisionError), fs.transaction:
         fs.rm("/records", recursive=True)
@@ -164,15 +188,30 @@ def registry(place: Path) -> None:
                 Registry.open(path)
 
 
+def fetched(place: Path) -> None:
+    """What can't be read leaves nothing, and what was there."""
+    (part,) = offload(MessageBody([Part("lions", name="/own/2.txt")]), place / "lost", threshold=0)
+    fetch(part, place / "own.txt", resolver=Resolver(allow=place / "lost"))
+    Path(place, "lost", *str(part.url).split("/")[-2:]).write_bytes(b"tiger")
+    with pytest.raises(MessageBodyError):
+        fetch(part, place / "own.txt", resolver=Resolver(allow=place / "lost"))
+    assert (place / "own.txt").read_text() == "lions"
+    offload(MessageBody([Part("lions")]), place / "mended", threshold=0)
+
+
 def log(place: Path) -> None:
     said = sentient.build(CATS, agent="a", reasoning="so").value
     sentient.AuditLog(place / "logs").append(said)
 
 
 ROADS = [
-    save, autosave, offload_again, offloading_filesystem, sweep_old, sweep_below, store, jobs,
-    cache, unpacked, archives, overlay, registry, log,
+    save, autosave, autosave_in_memory, offload_again, offloading_filesystem, sweep_old,
+    sweep_below, store, jobs, cache, unpacked, archives, overlay, registry, log, fetched,
 ]  # fmt: skip
+
+
+def _refused(*_: object, **__: object) -> None:
+    raise OSError(errno.EPERM, "Operation not permitted")
 
 
 @pytest.fixture
@@ -183,8 +222,13 @@ def later(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("later")
+@pytest.mark.parametrize("links", [True, False], ids=["", "no hard links"])
 @pytest.mark.parametrize("road", ROADS)
-def test_nothing_foreign_goes(road: Callable[[Path], None], tmp_path: Path) -> None:
+def test_nothing_foreign_goes(
+    road: Callable[[Path], None], links: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not links:  # as on exFAT and on some network file systems
+        monkeypatch.setattr(os, "link", _refused)
     for name in ("files", "out", "logs"):
         (tmp_path / name).mkdir()
     with contextlib.suppress(FileNotFoundError) if road is overlay else contextlib.nullcontext():
@@ -224,7 +268,13 @@ class TestS3:
         offload(DOGS, moto_store, threshold=0)
         for key in NAMES:
             moto_store.put(key, Bytes(b"precious"), content_type="")
+        client, bucket = moto_store.filesystem.client, moto_store.bucket
+        uploads = [f"tenant/sha256/{DIGITS}", f"sha256/{DIGITS}", "tenant/backup.bin"]
+        for key in uploads:
+            client.create_multipart_upload(Bucket=bucket, Key=key)
         swept = sweep(moto_store, [small], delete=True)
         assert [each.size for each in swept.objects] == [4]
+        left = [each.key for each in moto_store.filesystem.iter_uploads(f"{bucket}/")]
+        assert sorted(left) == sorted(uploads[1:])
         sweep(moto_store, [CATS], delete=True, everything=True)
         assert {each.key for each in moto_store.iter_objects()} == {*NAMES}

@@ -31,6 +31,13 @@ ELSEWHERE = {
     ("interop/obspec.py", "delete"): "tests/interop: over a body only",
     ("interop/obspec.py", "rm_file"): "tests/interop: over a body only",
     ("stores/s3/filesystem.py", "pipe_file"): "tests/stores/s3: `touch` of one key",
+    ("stores/s3/uploads.py", "abort_multipart_upload"): "tests/stores/s3: an upload of its own",
+    ("stores/filesystem.py", "pipe_file"): "tests/stores/test_filesystem.py: in memory",
+    ("filesystem/files.py", "truncate"): "in memory",
+    ("filesystem/write_through.py", "truncate"): "in memory",
+    ("_files.py", "unlink"): "tests/test_files.py: a temporary of its own",
+    ("stores/s3/filesystem.py", "rm_file"): "tests/stores/s3: fsspec's other name of it",
+    ("_files.py", "truncate"): "tests/envelopes: the end of its own log",
 }
 
 
