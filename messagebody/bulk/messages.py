@@ -93,7 +93,13 @@ class Message:
             return
         if wanted is None:
             # A line that is a body has `parts` itself; logs have it as a member.
-            self.member = next((each for each in ("parts", "body") if each in members), None)
+            named = [each for each in ("parts", "body") if each in members]
+            if len(named) > 1:
+                raise DecodeError(
+                    "the object has 'parts' and 'body': name the one to read, with member='body' "
+                    "in Python, with --field body in the shell"
+                )
+            self.member = named[0] if named else None
         if (wanted or self.member or "body") not in members:
             raise DecodeError(f"the object has no member {escape(wanted or 'body', limit=100)!r}")
         self.id = _id_in(members) or self.id

@@ -255,6 +255,7 @@ BAD_LINES = {
     b'{"id":"x"}': "no member 'body'",
     b'{"body":7}': "array of parts",
     b'{"body":[],"body":[]}': "twice|repeated|more than once",
+    b'{"body":{"parts":[]},"parts":[1]}': "'parts' and 'body': name the one",
     b'[{"content":1}]': "content",
     b'[{"contentUrl":"no url"}]': "URL",
     b'[{"name":"/a","content":""},{"name":"/a","content":""}]': "'/a'",

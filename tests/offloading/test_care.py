@@ -210,7 +210,7 @@ class TestSweep:
         swept = sweep(moto_store, [MessageBody()], grace=10**9)
         assert not swept.uploads
         found = sweep(moto_store, [MessageBody()], grace=-60, delete=True, unsafe=True)
-        assert [upload.key for upload in found.uploads] == [f"tenant/sha256/{'a' * 64}"]
+        assert [upload.key for upload in found.uploads] == [f"sha256/{'a' * 64}"]
         (left,) = client.list_multipart_uploads(Bucket=moto_store.bucket)["Uploads"]
         assert left["Key"] == "other/x"
 
