@@ -10,7 +10,7 @@ import click
 import pytest
 
 from messagebody import MessageBody, Part, offload
-from messagebody.cli.application import application
+from messagebody.cli.application import MEANINGS, application
 from tests.cli.test_commands import Shell
 
 # Advice for a Python program, in an error of the command line.
@@ -93,6 +93,14 @@ def test_no_error_succeeds_quietly_or_speaks_of_python(shell: Shell, arguments: 
         (["unpack", "small.json", "out"], 4),
         (["cat", "m.json", "--index", "99"], 2),
         (["ls", "m.json", "nope/*"], 1),
+        (["ls", "m.json", "--type", "image/*"], 1),
+        (["ls", "m.json", "s/*", "--type", "image/*"], 1),
+        (["ls", "m.json", "s/*", "--type", "text/*"], 0),
+        (["cat", "m.json", "nope"], 2),
+        (["fetch", "m.json", "nope"], 2),
+        (["mv", "m.json", "nope", "x"], 2),
+        (["rm", "m.json", "nope/*"], 2),
+        (["digest", "missing.json"], 2),
         (["sweep", "nosuch", "m.json"], 2),
         (["pack", "full", "-o", "no/x.json"], 4),
         (["offload", "m.json", "--to", "https://example.com/x"], 4),
@@ -100,6 +108,18 @@ def test_no_error_succeeds_quietly_or_speaks_of_python(shell: Shell, arguments: 
 )
 def test_codes(shell: Shell, arguments: list[str], code: int) -> None:
     assert shell(*arguments).code == code
+
+
+def test_the_page_says_what_the_codes_mean() -> None:
+    """In the words of `messagebody help exit-codes`; codes of one row are divided by semicolons."""
+    page = (Path(__file__).parents[2] / "docs/how-to/shell.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| ([0-9, ]+) \| (.+) \|$", page, re.MULTILINE)
+    said: dict[int, str] = {}
+    for codes, meanings in rows:
+        numbers = [int(code) for code in codes.split(", ")]
+        each = meanings.split("; ") if len(numbers) > 1 else [meanings]
+        said |= zip(numbers, each, strict=True)
+    assert said == {int(code): meaning for code, meaning in MEANINGS.items()}
 
 
 @pytest.mark.parametrize("arguments", [["add", "full", "agents"], ["remove", "full", "x"]])
