@@ -128,6 +128,16 @@ def test_a_directory_does_not_keep_agents(shell: Shell, arguments: list[str]) ->
     assert (done.code, "File 'full' is a directory" in done.err) == (2, True), done.err
 
 
+def test_a_refused_reference_says_what_to_do(shell: Shell) -> None:
+    assert shell("cat", "web.json", "w").err == (
+        "messagebody: part '/w' points to https://example.com/, which no resolver allows. If you "
+        "trust this server, use --allow https://example.com/, or --public-https for all public "
+        "https servers\n"
+    )
+    said = shell("cat", "small.json", "s/1").err
+    assert re.search(r"\. If the store is yours: --allow file:///\S+/store/\n$", said), said
+
+
 class TestPlaces:
     def test_directories_as_a_shell_has_them(
         self, shell: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
