@@ -71,6 +71,7 @@ ERRORS = [
     ["present", "small.json", "--allow", "store"], ["present", "small.json"],
     ["sweep", "nosuch", "m.json"], ["sweep", "store"], ["sweep", "store", "agents/missing"],
     ["detect", "missing"], ["convert", "m.json", "--to", "olympus"],
+    ["convert", "m.json", "--to", "sentient"],
     ["envelope", "check", "m.json"],
     ["envelope", "sign", "m.json"], ["lss"], ["help", "nothing"], ["completion", "tcsh"],
 ]  # fmt: skip
@@ -136,6 +137,17 @@ def test_a_refused_reference_says_what_to_do(shell: Shell) -> None:
     )
     said = shell("cat", "small.json", "s/1").err
     assert re.search(r"\. If the store is yours: --allow file:///\S+/store/\n$", said), said
+
+
+@pytest.mark.parametrize(
+    ("name", "message"), [("olympus", "an envelope"), ("sentient", "a message")]
+)
+def test_a_missing_header_names_the_option(shell: Shell, name: str, message: str) -> None:
+    done = shell("convert", "m.json", "--to", name)
+    assert done.code == 2
+    assert done.err.endswith(f"give {message} without its content with --header FILE\n")
+    Path("header.json").write_text("{}")
+    assert shell("convert", "m.json", "--to", name, "--header", "header.json").code == 0
 
 
 class TestPlaces:
