@@ -43,8 +43,8 @@ class ExitCode(IntEnum):
 
 MEANINGS = {
     ExitCode.YES: "yes, or done",
-    ExitCode.NO: "no: invalid, incompatible, different, not found",
-    ExitCode.USAGE: "wrong usage or bad input",
+    ExitCode.NO: "no: invalid, incompatible, different, with losses, without a match",
+    ExitCode.USAGE: "wrong usage, bad input, or a part, file or agent that does not exist",
     ExitCode.UNDECIDED: "undecided within the budget",
     ExitCode.FAILED: "failed: store, network, digest, refused reference, missing extra",
     ExitCode.INTERNAL: "an internal error of messagebody",

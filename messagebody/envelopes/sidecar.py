@@ -330,7 +330,7 @@ class Carrier:
             raise EnvelopeError(
                 f"the body has neither {self.exact} nor {self.meta}, so its sender and "
                 f"receiver are unknown; give a header, {self.what} without its content, or use "
-                "build or reply"
+                f"{self.format}.build or {self.format}.reply"
             )
         value = self.carrying(dict(header), body)
         return self.converted(body, value, self.iter_findings(value))

@@ -41,6 +41,10 @@ class OverlayFileSystem(AbstractFileSystem):  # type: ignore[misc]
             lead out of it, or back to a directory that they lie in, are not shown.
         **options: of the filesystem over the body, such as `offload_to` or `quoted_names`.
 
+    Raises:
+        FileNotFoundError: the directory below does not exist.
+        NotADirectoryError: there is a file in its place.
+
     Examples:
         >>> import fsspec
         >>> from messagebody import MessageBody
@@ -77,6 +81,18 @@ class OverlayFileSystem(AbstractFileSystem):  # type: ignore[misc]
         else:
             self.lower, root = fsspec.core.url_to_fs(os.fspath(over))
             self._root = f"{root.rstrip('/')}/{path.strip('/')}".rstrip("/")
+        self._check_root()
+
+    def _check_root(self) -> None:
+        if not self._root:
+            return
+        # A mistyped path would otherwise be an empty tree.
+        try:
+            kind = self.lower.info(self._root)["type"]
+        except (FileNotFoundError, NotADirectoryError) as error:
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), self._root) from error
+        if kind != "directory":
+            fail(errno.ENOTDIR, self._root)
 
     @classmethod
     def _strip_protocol(cls, path: Any) -> Any:
@@ -235,7 +251,7 @@ class OverlayFileSystem(AbstractFileSystem):  # type: ignore[misc]
             return []
         try:
             entries = self.lower.ls(self._below(path), detail=False)
-        except FileNotFoundError:  # a root that does not exist is an empty one
+        except FileNotFoundError:  # a root that was removed meanwhile is an empty one
             return []
         names = [str(each).rstrip("/").rpartition("/")[2] for each in entries]
         return [f"{path.rstrip('/')}/{name}" for name in names]

@@ -40,8 +40,10 @@ def inline(
 ) -> MessageBody:
     """Return a new body whose references and local files are read in, verified.
 
-    The references that carry a digest are read: those that `offload` wrote. A pattern for
-    names or types chooses by that pattern instead, and `all` takes every one.
+    The references that carry a digest are read: those that `offload` wrote. A reference without
+    a digest stays as it is and is no error, with a resolver or without, because nothing would
+    show that the bytes are the right ones. A pattern for names or types chooses by that pattern
+    instead, and `all` takes every one.
 
     Arguments:
         body: the body, which is not changed.

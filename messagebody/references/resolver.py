@@ -385,9 +385,12 @@ def _advice(url: Url) -> str:
     # Machines get their credentials there: nobody is to open it because an error said so.
     if url.is_http and is_metadata(url.host):
         return ""
+    if not url.is_http:
+        return f"If the store is yours: {_allow(url)}"
+    trusted = f"If you trust this server, use {_allow(url)}"
     if _may_be_public(url):
-        return f"{_allow(url)}, or Resolver(public_https=True) for all public https"
-    return _allow(url) if url.is_http else f"If the store is yours: {_allow(url)}"
+        trusted += ", or Resolver(public_https=True) for all public https servers"
+    return trusted
 
 
 def _may_be_public(url: Url) -> bool:

@@ -10,7 +10,7 @@ import click
 import pytest
 
 from messagebody import MessageBody, Part, offload
-from messagebody.cli.application import application
+from messagebody.cli.application import MEANINGS, application
 from tests.cli.test_commands import Shell
 
 # Advice for a Python program, in an error of the command line.
@@ -71,6 +71,7 @@ ERRORS = [
     ["present", "small.json", "--allow", "store"], ["present", "small.json"],
     ["sweep", "nosuch", "m.json"], ["sweep", "store"], ["sweep", "store", "agents/missing"],
     ["detect", "missing"], ["convert", "m.json", "--to", "olympus"],
+    ["convert", "m.json", "--to", "sentient"],
     ["envelope", "check", "m.json"],
     ["envelope", "sign", "m.json"], ["lss"], ["help", "nothing"], ["completion", "tcsh"],
 ]  # fmt: skip
@@ -93,6 +94,14 @@ def test_no_error_succeeds_quietly_or_speaks_of_python(shell: Shell, arguments: 
         (["unpack", "small.json", "out"], 4),
         (["cat", "m.json", "--index", "99"], 2),
         (["ls", "m.json", "nope/*"], 1),
+        (["ls", "m.json", "--type", "image/*"], 1),
+        (["ls", "m.json", "s/*", "--type", "image/*"], 1),
+        (["ls", "m.json", "s/*", "--type", "text/*"], 0),
+        (["cat", "m.json", "nope"], 2),
+        (["fetch", "m.json", "nope"], 2),
+        (["mv", "m.json", "nope", "x"], 2),
+        (["rm", "m.json", "nope/*"], 2),
+        (["digest", "missing.json"], 2),
         (["sweep", "nosuch", "m.json"], 2),
         (["pack", "full", "-o", "no/x.json"], 4),
         (["offload", "m.json", "--to", "https://example.com/x"], 4),
@@ -102,10 +111,43 @@ def test_codes(shell: Shell, arguments: list[str], code: int) -> None:
     assert shell(*arguments).code == code
 
 
+def test_the_page_says_what_the_codes_mean() -> None:
+    """In the words of `messagebody help exit-codes`; codes of one row are divided by semicolons."""
+    page = (Path(__file__).parents[2] / "docs/how-to/shell.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| ([0-9, ]+) \| (.+) \|$", page, re.MULTILINE)
+    said: dict[int, str] = {}
+    for codes, meanings in rows:
+        numbers = [int(code) for code in codes.split(", ")]
+        each = meanings.split("; ") if len(numbers) > 1 else [meanings]
+        said |= zip(numbers, each, strict=True)
+    assert said == {int(code): meaning for code, meaning in MEANINGS.items()}
+
+
 @pytest.mark.parametrize("arguments", [["add", "full", "agents"], ["remove", "full", "x"]])
 def test_a_directory_does_not_keep_agents(shell: Shell, arguments: list[str]) -> None:
     done = shell("registry", *arguments)
     assert (done.code, "File 'full' is a directory" in done.err) == (2, True), done.err
+
+
+def test_a_refused_reference_says_what_to_do(shell: Shell) -> None:
+    assert shell("cat", "web.json", "w").err == (
+        "messagebody: part '/w' points to https://example.com/, which no resolver allows. If you "
+        "trust this server, use --allow https://example.com/, or --public-https for all public "
+        "https servers\n"
+    )
+    said = shell("cat", "small.json", "s/1").err
+    assert re.search(r"\. If the store is yours: --allow file:///\S+/store/\n$", said), said
+
+
+@pytest.mark.parametrize(
+    ("name", "message"), [("olympus", "an envelope"), ("sentient", "a message")]
+)
+def test_a_missing_header_names_the_option(shell: Shell, name: str, message: str) -> None:
+    done = shell("convert", "m.json", "--to", name)
+    assert done.code == 2
+    assert done.err.endswith(f"give {message} without its content with --header FILE\n")
+    Path("header.json").write_text("{}")
+    assert shell("convert", "m.json", "--to", name, "--header", "header.json").code == 0
 
 
 class TestPlaces:

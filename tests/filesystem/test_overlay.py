@@ -37,6 +37,7 @@ def contents(fs: Any) -> dict[str, bytes]:
 class TestAsAFilesystem(FilesystemContract):
     @pytest.fixture
     def fs(self, tmp_path: Path) -> OverlayFileSystem:
+        (tmp_path / "empty").mkdir()
         return OverlayFileSystem(MessageBody(), tmp_path / "empty")
 
     # Changes of two layers in one transaction, and places that a move keeps, are not promised.
@@ -65,6 +66,21 @@ class TestLayers:
             "/a.txt": b"new", "/d/x.txt": b"d/x.txt more", "/moved.txt": b"Y/e/y.txt",
             "/copied.txt": b"with space.txt", "/with space.txt": b"with space.txt",
         }  # fmt: skip
+
+    @pytest.mark.parametrize(
+        ("path", "kind"), [("nope", FileNotFoundError), ("a.txt", NotADirectoryError)]
+    )
+    def test_what_lies_below_is_a_directory(
+        self, below: Path, path: str, kind: type[OSError]
+    ) -> None:
+        for arguments in ([below / path], [below, path], [LocalFileSystem(), f"{below}/{path}"]):
+            with pytest.raises(kind) as caught:
+                OverlayFileSystem(MessageBody(), *arguments)
+            assert caught.value.filename == str(below / path)
+        with pytest.raises(FileNotFoundError, match="/no/such/tree"):
+            OverlayFileSystem(MessageBody(), "memory://no/such/tree")
+        over_body = OverlayFileSystem(MessageBody(), MessageBody().filesystem())
+        assert over_body.find("/") == []
 
     def test_the_difference_is_a_message(self, below: Path) -> None:
         fs = OverlayFileSystem(MessageBody(), below)

@@ -92,10 +92,10 @@ def test_no_operation_on_a_body_opens_it(
          "not public")),
         ("https://u:secret@example.com/?sig=secret", ("points to https://…@example.com/?…, which "
          "holds user-info")),
-        ("http://example.com/a/b", ("points to http://example.com/a/b, which is not encrypted. "
-         'Resolver(allow=["http://example.com/a/"])')),
+        ("http://example.com/a/b", ("points to http://example.com/a/b, which is not encrypted. If "
+         'you trust this server, use Resolver(allow=["http://example.com/a/"])')),
         ("https://example.com:22/", ("points to https://example.com:22/, on a port that is not "
-         "https's own. Resolver(allow=[\"https://example.com:22/\"])")),
+         "https's own. If you trust this server, use Resolver(allow=[\"https://example.com:22/\"])")),
         ("simplecache::file:///etc/passwd", ("points to simplecache::file:///etc/passwd, which "
          "chains filesystems by '::'")),
     ],
@@ -128,8 +128,8 @@ def test_public_https_is_closed_unless_it_is_opened(network: Network) -> None:
         Resolver().fetch("https://example.com/a/b")
     assert str(caught.value) == (
         "a reference points to https://example.com/a/b, which no resolver allows. "
-        'Resolver(allow=["https://example.com/a/"]), '
-        "or Resolver(public_https=True) for all public https"
+        'If you trust this server, use Resolver(allow=["https://example.com/a/"]), '
+        "or Resolver(public_https=True) for all public https servers"
     )
     assert network.lookups == []
     assert Resolver(public_https=True).allows("https://example.com/a/b")

@@ -30,11 +30,15 @@ from messagebody.references import Resolver
 from messagebody.rendering import directory_of, listing, tree
 from messagebody.rendering.changes import compared
 
+_ANY_TYPE = "*/*"
+
 
 @click.command("ls")
 @body_argument
 @click.argument("patterns", nargs=-1, metavar="[PATTERN]...", shell_complete=complete_name)
-@click.option("--type", "content_type", default="*/*", help="Only parts of matching content type.")
+@click.option(
+    "--type", "content_type", default=_ANY_TYPE, help="Only parts of matching content type."
+)
 @click.option("--json", "as_json", is_flag=True, help=JSON_HELP)
 @pass_terminal
 def ls_command(
@@ -42,7 +46,7 @@ def ls_command(
 ) -> ExitCode:
     """Without PATTERN, all parts are listed; otherwise the named parts that match a PATTERN.
 
-    Exit code 1: no part matches.
+    Exit code 1: no part matches one of the PATTERNs or the --type.
 
     \b
       messagebody ls message.json
@@ -58,9 +62,13 @@ def ls_command(
     else:
         shown = [part for _, part in found]
         terminal.say(listing(shown, palette=terminal.palette, width=terminal.width))
-    missed = [each for each in patterns if not _matches(message, each)]
+    of_type = "" if content_type == _ANY_TYPE else f" of type {quote(content_type)}"
+    missed = [each for each in patterns if not _selected(message, [each], content_type)]
     for pattern in missed:
-        terminal.warn(f"no part matches {quote(pattern)}{_meant(message, pattern)}")
+        terminal.warn(f"no part{of_type} matches {quote(pattern)}{_meant(message, pattern)}")
+    if of_type and not found and not patterns:
+        terminal.warn(f"there is no part{of_type}")
+        return ExitCode.NO
     return ExitCode.NO if missed else ExitCode.YES
 
 
@@ -286,7 +294,7 @@ def rm_command(
     # -1 is the last part, as in Python, so two numbers for one position count once.
     gone = {index % len(message) for index in indexes}
     if patterns:
-        gone |= {index for index, _ in _selected(message, patterns, "*/*")}
+        gone |= {index for index, _ in _selected(message, patterns, _ANY_TYPE)}
     rest = MessageBody(part for index, part in enumerate(message) if index not in gone)
     write_body(rest, body, output, in_place=in_place)
     terminal.remark(f"{count_of(len(gone), 'part')} removed")

@@ -141,6 +141,8 @@ def convert_command(
 ) -> ExitCode:
     """Losses are listed on standard error.
 
+    Exit code 1: there are some, and --losses fail or --strict is given.
+
     \b
       messagebody convert received.json | messagebody tree
       messagebody convert message.json --to anthropic --losses fail
