@@ -191,6 +191,7 @@ class _Messages:
     ) -> None:
         self._messages = messages
         self._resolver = resolver
+        self._reaches_out = resolver is not None and resolver.public_https
         self._max_bytes = max_bytes
         self._is_single = [*messages] == [""]
         # A model reads one message several times, and would load it from its file each time.
@@ -284,7 +285,7 @@ class _Messages:
                 properties = {"message": {"type": "string", "description": about}}
                 schema["properties"] = properties | schema["properties"]
                 schema["required"] = ["message", *schema["required"]]
-            tools.append(_tool(name, description_of(function), schema))
+            tools.append(_tool(name, description_of(function), schema, self._reaches_out))
         return ListToolsResult(tools=tools)
 
     async def call_tool(self, ctx: Any, params: Any) -> CallToolResult:
@@ -379,9 +380,10 @@ def _text(text: str) -> CallToolResult:
     return CallToolResult.model_validate({"content": [block], "isError": text.startswith("Error:")})
 
 
-def _tool(name: str, about: str, schema: dict[str, Any]) -> Tool:
-    # A client may run tools that only read without asking its user each time.
-    hints = ToolAnnotations(read_only_hint=True, open_world_hint=False)
+def _tool(name: str, about: str, schema: dict[str, Any], reaches_out: bool = False) -> Tool:
+    # A client may run tools that only read without asking its user each time, but perhaps not if
+    # they open what the links of a stranger's message name.
+    hints = ToolAnnotations(read_only_hint=True, open_world_hint=reaches_out)
     return Tool(name=name, description=about, input_schema=schema, annotations=hints)
 
 

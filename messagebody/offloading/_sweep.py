@@ -76,8 +76,8 @@ def sweep(
 
     Raises:
         ValueError: the grace is too short to delete anything while others offload.
-        StoreError: no body was given, none of them refers to the store that is to lose objects, or
-            the store failed.
+        StoreError: no body was given, none of them refers to the store that is to lose objects, the
+            store is the inside of another one, or it failed.
         DecodeError: a body does not decode.
     """
     if delete and grace < GRACE and not unsafe:
@@ -86,6 +86,7 @@ def sweep(
             "refers to; if no process offloads meanwhile, pass unsafe=True"
         )
     opened = open_store(store, **(storage_options or {}))
+    _check_level(opened)
     # All bodies are read before anything is listed: a broken one must cost no object.
     in_use, refers_here = _keys_in_use(opened, bodies)
     before = time.time() - grace
@@ -108,6 +109,17 @@ def sweep(
         for upload in uploads:
             opened.abort_upload(upload)
     return Swept(objects, uploads, delete)
+
+
+def _check_level(store: Store) -> None:
+    """Check that a store is not the directory in which another store keeps its objects."""
+    parent, _, last = store.url.rstrip("/").rpartition("/")
+    if f"{last}/" != KEY_PREFIX:
+        return
+    keys = [each.key for each in store.iter_objects()]
+    if any(_is_ours(KEY_PREFIX + key) for key in keys) and not any(map(_is_ours, keys)):
+        problem = f"this is where a store keeps its objects; the store is {parent}"
+        raise StoreError(problem, store.url)
 
 
 def _keys_in_use(

@@ -12,7 +12,7 @@ import anyio
 import pytest
 from mcp import Client, MCPError, StdioServerParameters
 
-from messagebody import MessageBody, Part, __version__
+from messagebody import MessageBody, Part, Resolver, __version__
 from messagebody.cli.commands.models import _messages
 from messagebody.errors import InvalidArgument, StoreError
 from messagebody.interop.mcp import host_check, server, tool_result
@@ -77,6 +77,7 @@ async def walk(client: Any) -> None:
     tools = (await client.list_tools()).tools
     assert [each.name for each in tools] == ["list_parts", "read_part", "search_parts"]
     assert all(each.annotations.read_only_hint for each in tools)
+    assert not any(each.annotations.open_world_hint for each in tools)
     assert tools[1].input_schema["required"] == ["part"]
     call = client.call_tool
     assert len(text_of(await call("list_parts", {})).splitlines()) == 5
@@ -149,6 +150,19 @@ def test_a_prefix_of_a_bucket(message: MessageBody, moto_server: servers.Server)
             assert text_of(await session.call_tool("read_part", asked)) == "Second"
             asked = {"message": names[0], "part": "/logs/a.txt"}
             assert text_of(await session.call_tool("read_part", asked)) == "one two three"
+
+    anyio.run(run)
+
+
+@pytest.mark.parametrize("is_open", [False, True])
+def test_tools_that_open_the_web_say_so(message: MessageBody, is_open: bool) -> None:
+    async def run() -> None:
+        made = server({"m": message}, resolver=Resolver(public_https=is_open))
+        async with Client(made) as client:
+            tools = (await client.list_tools()).tools
+            hints = {each.name: each.annotations.open_world_hint for each in tools}
+        assert hints.pop("list_messages") is False
+        assert set(hints.values()) == {is_open}
 
     anyio.run(run)
 

@@ -347,7 +347,7 @@ class TestConverting:
         self, shell: Shell, message: str, tmp_path: Path
     ) -> None:
         refused = shell("convert", message, "--to", "olympus")
-        assert (refused.code, "give a header" in refused.err) == (2, True)
+        assert (refused.code, "--header" in refused.err) == (2, True)
         header = {"envelope": {}, "persona": "a.md", "protocol_message": {"message_type": "RESULT"}}
         (tmp_path / "header.json").write_text(json.dumps(header))
         done = shell("convert", message, "--to", "olympus", "--header", "header.json")

@@ -150,6 +150,23 @@ def test_a_missing_header_names_the_option(shell: Shell, name: str, message: str
     assert shell("convert", "m.json", "--to", name, "--header", "header.json").code == 0
 
 
+def test_losses_do_not_replace_the_message(shell: Shell) -> None:
+    before = Path("m.json").read_bytes()
+    for place in ("m.json", "./m.json"):
+        done = shell("convert", "m.json", "--to", "anthropic", "--losses", place)
+        assert (done.code, "would replace the message" in done.err) == (2, True)
+    done = shell("convert", "m.json", "--to", "anthropic", "-o", "x.json", "--losses", "x.json")
+    assert (done.code, "would replace the message" in done.err) == (2, True)
+    assert Path("m.json").read_bytes() == before
+    assert not Path("x.json").exists()
+
+
+def test_unpack_tells_what_it_left_out(shell: Shell) -> None:
+    done = shell("unpack", "m.json", "out")
+    assert (done.code, done.out.split()) == (0, ["out/s/1"])
+    assert done.err == "messagebody: left out 1 part without a name, which can't be files\n"
+
+
 class TestPlaces:
     def test_directories_as_a_shell_has_them(
         self, shell: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -139,6 +139,16 @@ class TestSweep:
         assert len(left) == len(young) - 3
         assert inline(small, resolver=Resolver(allow=directory)) == kept
 
+    def test_the_inside_of_a_store_is_not_a_clean_store(self, directory: FileStore) -> None:
+        small = offload(body_of(300 * KIB), directory)
+        within = directory.root / "sha256"
+        with pytest.raises(StoreError, match="where a store keeps its objects; the store is"):
+            sweep(within, [small])
+        # A store may have that name, too.
+        other = FileStore(directory.root / "x" / "sha256")
+        assert not sweep(other, [small]).objects
+        assert not sweep(other, [offload(body_of(300 * KIB), other)]).objects
+
     def test_a_presented_body_keeps_its_objects(self, directory: FileStore) -> None:
         small = offload(body_of(300 * KIB), directory)
         os.utime(next(iter(directory.root.glob("sha256/*"))), OLD)

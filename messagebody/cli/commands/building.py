@@ -242,9 +242,14 @@ def unpack_command(
       messagebody unpack message.json out/
       messagebody unpack small.json out/ --allow s3://acme/agents/
     """
+    opened = read_body(body)
     paths = unpack(
-        read_body(body), directory, into=into, overwrite=overwrite, hidden=hidden,
+        opened, directory, into=into, overwrite=overwrite, hidden=hidden,
         portable=portable, resolver=resolver,
     )  # fmt: skip
     terminal.say(escape(str(path)) for path in paths)
     terminal.remark(f"{count_of(len(paths), 'file')} written")
+    unnamed = sum(part.name is None for part in opened)
+    if unnamed:
+        left = f"left out {count_of(unnamed, 'part')} without a name, which can't be files"
+        click.echo(f"messagebody: {left}", err=True)

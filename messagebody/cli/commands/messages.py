@@ -150,6 +150,7 @@ def convert_command(
       messagebody convert message.json --to olympus --header order.json
     """
     options = _options(target, {name: value for name, value in said.items() if value is not None})
+    _check_apart(losses, message, output)
     found: list[Loss] = []
     data = read_bytes(message)
     if lines:
@@ -241,6 +242,14 @@ def _chosen(found: list[str], message: str) -> str:
         listed = ", ".join(found)
         raise click.UsageError(f"{source_name(message)} fits {listed}: say which with --from")
     return found[0]
+
+
+def _check_apart(losses: str | None, *messages: str | None) -> None:
+    """Check that the losses do not take the place of a message."""
+    if losses is None or losses in {"fail", "ignore"}:
+        return
+    if os.path.realpath(losses) in {os.path.realpath(each) for each in messages if each}:
+        raise click.UsageError(f"--losses {quote(losses)} would replace the message")
 
 
 def _report(found: list[Loss], losses: str | None) -> None:
