@@ -366,6 +366,9 @@ def test_a_directory_shows_regular_files_only(tmp_path: Path) -> None:
     os.mkfifo(directory / "fifo.json")
     (directory / "link.json").symlink_to(tmp_path / "secret.json")
     (directory / "up").symlink_to(tmp_path)
+    (directory / ".hidden").mkdir()
+    for hidden in (".h.json", ".hidden/h.json"):
+        MessageBody([Part("draft")]).save(directory / hidden)
     found: Any = _messages(str(directory))
     assert [*found] == ["a"]
     (directory / "a.json").unlink()

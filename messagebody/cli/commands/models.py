@@ -105,7 +105,7 @@ def _messages(source: str) -> MessageBody | dict[str, Callable[[], MessageBody]]
             return decode_body(within_limit(data, source), source)
         # A store lists and reads regular files only, and follows no link below its root.
         store = open_store(place)
-        found = sorted(each.key for each in store.iter_objects() if each.key.endswith(_SUFFIX))
+        found = sorted(each.key for each in store.iter_objects() if _is_message(each.key))
     except (OSError, ImportError, ValueError) as error:
         reason = getattr(error, "strerror", None) or type(error).__name__
         raise click.UsageError(f"can't read {quote(source)}: {reason}") from error
@@ -113,6 +113,11 @@ def _messages(source: str) -> MessageBody | dict[str, Callable[[], MessageBody]]
         raise click.UsageError(f"there is no file *{_SUFFIX} in {quote(source)}")
     # Loaded when a model asks for one, in a thread that has no context of this command.
     return {key.removesuffix(_SUFFIX): partial(_load, store, key, most) for key in found}
+
+
+def _is_message(key: str) -> bool:
+    """Return whether a file is served: hidden ones are nobody's messages."""
+    return key.endswith(_SUFFIX) and "/." not in f"/{key}"
 
 
 def _opened(url: str) -> tuple[Any, str]:
