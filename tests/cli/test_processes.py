@@ -83,7 +83,7 @@ def test_text_of_a_part_is_shown_on_a_terminal(tmp_path: Path) -> None:
 def test_what_is_done_is_told_on_a_terminal(message: str, tmp_path: Path) -> None:
     code, shown = on_a_terminal("unpack", message, str(tmp_path / "out"))
     assert code == 0
-    assert shown.endswith("1 file written\r\n")
+    assert "1 file written\r\n" in shown
     assert "written" not in on_a_terminal("unpack", message, str(tmp_path / "other"), "-q")[1]
 
 
