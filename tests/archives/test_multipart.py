@@ -185,15 +185,23 @@ def test_limits_hold_for_a_part_and_the_whole(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("part", "why"),
     [
-        (b"--b\n" * 50_001, "more than 50,000 parts"),
-        (b"--b\n\nx\n" * 50_001, "more than 50,000 parts"),
-        ((b"a:\n" * 200_000 + b"\nx\n--b\n") * 3, "more than 500,000 lines of headers"),
-        (
+        pytest.param(b"--b\n" * 50_001, "more than 50,000 parts", id="delimiters"),
+        pytest.param(
+            b"--b\n\nx\n" * 50_001, "more than 50,000 parts", id="parts", marks=pytest.mark.slow
+        ),
+        pytest.param(
+            (b"a:\n" * 200_000 + b"\nx\n--b\n") * 3,
+            "more than 500,000 lines of headers",
+            id="headers",
+            marks=pytest.mark.slow,
+        ),
+        pytest.param(
             b"Content-Transfer-Encoding: uuencode\n\nbegin 6 x\n" + b"!0\n" * 5_000_001,
             "more than 5,000,000 lines",
+            id="lines",
+            marks=pytest.mark.slow,
         ),
     ],
-    ids=["delimiters", "parts", "headers", "lines"],
 )
 def test_what_would_take_minutes_is_refused(part: bytes, why: str) -> None:
     with pytest.raises(DecodeError, match=why):

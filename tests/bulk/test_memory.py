@@ -75,7 +75,7 @@ def test_large_messages_take_little_memory(
     assert growth(job, large_log, tmp_path / "out") < others * MIB + 3 * LARGEST
 
 
-@pytest.mark.parametrize("job", ["validate", "table"])
+@pytest.mark.parametrize("job", ["validate", pytest.param("table", marks=pytest.mark.slow)])
 def test_more_messages_take_no_more_memory(job: str, tmp_path: Path) -> None:
     grown = []
     for messages in (6_000, 24_000):

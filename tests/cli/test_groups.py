@@ -100,6 +100,9 @@ class TestRegistry:
         for command in (["add", "agents.db", agents], ["certify", "agents.db"]):
             both = shell("registry", *command, "--workers", "1", "--dask", "x")
             assert (both.code, "either --workers or --dask" in both.err) == (2, True)
+
+    @pytest.mark.slow  # Dask asks for ten seconds
+    def test_no_scheduler(self, shell: Shell, agents: str, tmp_path: Path) -> None:
         nobody = shell("registry", "add", "new.db", agents, "--dask", "tcp://127.0.0.1:1")
         assert (nobody.code, "no scheduler answers" in nobody.err) == (2, True)
         assert not (tmp_path / "new.db").exists()

@@ -103,6 +103,15 @@ class TestAnswers:
             ["evolve", "wider.json", "text.json"],
             ["evolve", "text.json", "wider.json", "--mode", "forward"],
             ["lint", "clash.json"],
+        ):
+            done = shell(*arguments, "--format", form)
+            assert done.code == 1
+            assert done.out.strip()
+
+    # Names of this length take a second each, and the formats differ in what frames them.
+    @pytest.mark.slow
+    def test_no_for_names_that_no_reader_takes(self, shell: Shell, form: str) -> None:
+        for arguments in (
             ["check", "long.json", "longer.json"],
             ["check", "long-type.json", "wider.json"],
             ["evolve", "long.json", "longer.json"],

@@ -101,7 +101,7 @@ def damaged(data: bytes, rng: random.Random) -> bytes:
 
 def test_damaged_files(honest: bytes, tmp_path: Path) -> None:
     rng, path, refused = random.Random(11), tmp_path / "agents.db", 0
-    number = examples(2_000)
+    number = examples(800)
     for _ in range(number):
         path.write_bytes(damaged(honest, rng))
         refused += survives(path) is not None
@@ -240,7 +240,7 @@ def nested(data: bytearray, root: int, levels: int) -> None:
 
 
 @pytest.mark.parametrize("table", ["agents", "settings", "inputs"])
-@pytest.mark.parametrize("levels", [1, 5])
+@pytest.mark.parametrize("levels", [1, pytest.param(5, marks=pytest.mark.slow)])
 def test_pages_that_lie_in_each_other(table: str, levels: int, tmp_path: Path) -> None:
     """The rows are many or without end; the file is small."""
     path = tmp_path / "agents.db"

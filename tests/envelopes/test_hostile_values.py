@@ -1,9 +1,10 @@
 """Whatever stands wherever in a message: every reader answers or raises an error of ours."""
 
 import copy
+import itertools
 import json
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from messagebody import MessageBody, Part
 from messagebody.envelopes import agents_api, channel, olympus, sentient
 from messagebody.errors import EnvelopeError, MessageBodyError
 from messagebody.formats import adapter
+from tests.effort import examples
 from tests.envelopes.shapes import JSON
 
 DEEP = 10_000
@@ -251,6 +253,12 @@ def places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
         yield from places(inner, (*path, step))
 
 
+def sampled(found: Iterable[tuple[Any, ...]], offset: int) -> Iterator[tuple[Any, ...]]:
+    """Yield some of the places, other ones for each hostile value; all of them in a long run."""
+    step = 100 // examples(100)
+    return itertools.islice(found, offset % step, None, step)
+
+
 def with_value(message: Any, path: tuple[Any, ...], value: Any) -> Any:
     if not path:
         return value
@@ -276,7 +284,8 @@ def check(read: Reader, message: Any) -> None:
 def test_anything_anywhere(
     message: dict[str, Any], readers: dict[str, Reader], hostile: str
 ) -> None:
-    for path in places(message):
+    offset = [*HOSTILE].index(hostile)
+    for path in sampled(places(message), offset):
         if not path and readers is INBOUND:  # a payload is an object, whoever received it
             continue
         changed = with_value(message, path, HOSTILE[hostile]())

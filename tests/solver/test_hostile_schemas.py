@@ -70,7 +70,9 @@ class TestCoverage:
             decided += is_right(verdict, Verdict(expected))
         assert decided >= 2
 
-    @pytest.mark.parametrize(("size", "least"), [(4, 12), (7, 6), (10, 0)])
+    @pytest.mark.parametrize(
+        ("size", "least"), [(4, 12), (7, 6), pytest.param(10, 0, marks=pytest.mark.slow)]
+    )
     def test_precedence(self, size: int, least: int) -> None:
         """A name is an assignment, a pattern `*a*B*c*` says that a clause of it is broken."""
         decided, seen = 0, set()
@@ -268,7 +270,14 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
 """
 
 
-@pytest.mark.parametrize("name", HUNGRY)
+# One of them shows at once that something is kept; each takes seconds.
+SHORTEST = "alternatives"
+
+
+@pytest.mark.parametrize(
+    "name",
+    [each if each == SHORTEST else pytest.param(each, marks=pytest.mark.slow) for each in HUNGRY],
+)
 def test_memory_is_bounded(name: str) -> None:
     """Patterns as long as they may be: what searches keep is counted, and not only their steps."""
     done = subprocess.run(
@@ -298,7 +307,7 @@ class TestAsManyPartsAsNames:
         fewer = check(schema(*producer[1:]), consumer, steps=500_000)
         assert fewer.compatible is False
 
-    @pytest.mark.parametrize("count", [160, 320])
+    @pytest.mark.parametrize("count", [120, pytest.param(320, marks=pytest.mark.slow)])
     def test_an_end(self, count: int) -> None:
         """Twice what it takes, which is forty calls a step; without an end it would be billions."""
         calls(lambda: check(*self.crowd(count)), most=40_000_000)
