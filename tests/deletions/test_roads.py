@@ -77,8 +77,8 @@ def test_every_road_is_run_among_foreign_files(tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "coverage", "run", f"--data-file={data}",
          f"--source={PACKAGE}", f"--rcfile={os.devnull}",
-         "-m", "pytest", "-q", "-n", "0", f"--basetemp={tmp_path / 'inner'}", str(here / "test_commands.py"),
-         str(here / "test_functions.py")],
+         "-m", "pytest", "-q", "-n", "0", f"--basetemp={tmp_path / 'inner'}",
+         str(here / "test_commands.py"), str(here / "test_functions.py")],
         cwd=PACKAGE.parent, env=os.environ | {"COVERAGE_CORE": "ctrace"}, check=False,
         capture_output=True, text=True,
     )  # fmt: skip
