@@ -68,8 +68,7 @@ test-solver: $(VENV)/.test $(VENV)/.integrations $(VENV)/.oracle ## Compare verd
 	$(PYTEST) -m slow tests/globs tests/solver tests/compatibility tests/test_certificates.py
 
 test-storage: $(VENV)/.test $(VENV)/.integrations ## Model storage for 10,000 steps, delete among foreign files, watch look-ups
-	$(PYTEST) tests/filesystem/test_storage_model.py tests/deletions tests/lookups \
-		--deselect tests/deletions/test_roads.py::test_every_road_is_run_among_foreign_files
+	$(PYTEST) tests/filesystem/test_storage_model.py tests/deletions tests/lookups
 
 test-slow: $(VENV)/.test $(VENV)/.integrations $(VENV)/.oracle ## Run all tests at length
 	HYPOTHESIS_PROFILE=thorough $(PYTEST)

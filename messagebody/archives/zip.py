@@ -106,12 +106,12 @@ def _unread(archive: zipfile.ZipFile, behind: int) -> Iterator[Loss]:
         if count > 0:
             why = f"{count:,} bytes {where} are not read"
             yield Loss(LossKind.OMITTED, "the archive", why)
+    no_comment = "there is no place for its comment"
     if archive.comment:
-        yield Loss(LossKind.OMITTED, "the archive", "there is no place for its comment")
+        yield Loss(LossKind.OMITTED, "the archive", no_comment)
     for info in archive.infolist():
         if info.comment:
-            why = "there is no place for its comment"
-            yield Loss(LossKind.OMITTED, quote(info.filename), why)
+            yield Loss(LossKind.OMITTED, quote(info.filename), no_comment)
         if info.filename.endswith("/") and info.file_size:
             why = f"a directory has no content: {info.file_size:,} bytes are not read"
             yield Loss(LossKind.OMITTED, quote(info.filename), why)

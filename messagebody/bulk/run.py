@@ -299,11 +299,11 @@ class _Run:
 
     def _is_to_begin_anew(self) -> bool:
         """Tell whether what the last run found may be out of date, and forget that it ended."""
-        if REPORT not in self.there:
-            return False  # it was stopped, and this one goes on
-        if not self.job.is_lasting:
-            self.store.delete(REPORT)
-        return not self.job.is_lasting
+        # Without a report, the last run was stopped, and this one goes on.
+        if self.job.is_lasting or REPORT not in self.there:
+            return False
+        self.store.delete(REPORT)
+        return True
 
     def _recorded(self, shard: Shard) -> Record | None:
         """Return the record of this job that has the name of a shard."""

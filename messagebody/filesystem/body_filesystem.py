@@ -11,7 +11,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from fsspec import AbstractFileSystem
 from fsspec.callbacks import DEFAULT_CALLBACK
 from fsspec.compression import compr
 from fsspec.core import get_compression
@@ -34,7 +33,7 @@ from messagebody.filesystem.files import (
 )
 from messagebody.filesystem.paths import Live, live_options, live_token
 from messagebody.filesystem.transactions import Change, WholeTransaction
-from messagebody.filesystem.transfers import Pairs
+from messagebody.filesystem.transfers import Pairs, WholeTransfers
 from messagebody.filesystem.view import BodyView, concerning, fail
 from messagebody.filesystem.write_through import Offloaded, WriteThrough
 from messagebody.part import Part
@@ -63,7 +62,7 @@ class _OfThread(threading.local):
     transaction: WholeTransaction | None = None
 
 
-class MessageBodyFileSystem(BodyView):
+class MessageBodyFileSystem(BodyView, WholeTransfers):
     """A body as a filesystem: named parts are files, unnamed ones are not shown.
 
     Directories are implied by names; one that was made is remembered by the filesystem while it is
@@ -482,11 +481,9 @@ class MessageBodyFileSystem(BodyView):
         Raises:
             FileExistsError: two files would have one path; nothing is written.
         """
-        plan = Pairs(self)
-        AbstractFileSystem.put(plan, lpath, rpath, recursive=recursive, maxdepth=maxdepth)
-        plan.refuse_clashes()
-        callback.set_size(len(plan.pairs))
-        for source, target in callback.wrap(plan.pairs):
+        plan = Pairs(self).note_put(lpath, rpath, recursive=recursive, maxdepth=maxdepth)
+        callback.set_size(len(plan))
+        for source, target in callback.wrap(plan):
             with callback.branched(source, target) as child:
                 self.put_file(source, target, callback=child, **options)
 
@@ -506,23 +503,6 @@ class MessageBodyFileSystem(BodyView):
 
     def _cp(self, source: str, target: str) -> None:
         self.body[self._name(target)] = self.body[self._name(source)].with_resolver(None)
-
-    def copy(
-        self, path1: Any, path2: Any, recursive: bool = False, maxdepth: int | None = None,
-        on_error: str | None = None, **_: Any,
-    ) -> None:  # fmt: skip
-        """Copy files and directories, all or none; see fsspec.
-
-        Raises:
-            FileExistsError: two files would have one path, or a path is both source and target.
-            OSError: `EINVAL`: a directory would lie in itself.
-        """
-        plan = Pairs(self).note_copy(path1, path2, recursive=recursive, maxdepth=maxdepth)
-        skips = on_error == "ignore" or (on_error is None and recursive)
-        with self._together():
-            for old, new in plan:
-                with contextlib.suppress(*[FileNotFoundError] * skips):
-                    self.cp_file(old, new)
 
     def mv_file(self, path1: str, path2: str, **_: Any) -> None:
         """Give a file another name; it keeps its place."""
@@ -549,12 +529,9 @@ class MessageBodyFileSystem(BodyView):
             FileExistsError: two files would have one path, or a path is both source and target.
             OSError: `EINVAL`: a directory would lie in itself.
         """
+        if self._is_unmoved(path1, path2):
+            return
         if isinstance(path1, str):
-            if isinstance(path2, str) and self._strip_protocol(path1) == self._strip_protocol(
-                path2
-            ):
-                self._check_there(self._strip_protocol(path1))
-                return
             recursive = recursive or not self.isfile(path1)
         plan = Pairs(self).note_copy(path1, path2, recursive=recursive, maxdepth=maxdepth)
         directories = {old for old, _ in plan if self.isdir(old) and not self.isfile(old)}

@@ -17,7 +17,7 @@ from messagebody.body import MessageBody
 from messagebody.filesystem.body_filesystem import MessageBodyFileSystem
 from messagebody.filesystem.files import plain_mode
 from messagebody.filesystem.transactions import WholeTransaction
-from messagebody.filesystem.transfers import Pairs
+from messagebody.filesystem.transfers import Pairs, WholeTransfers
 from messagebody.filesystem.view import fail
 from messagebody.names import ancestors
 
@@ -26,7 +26,7 @@ _WHITEOUT = ".wh."
 layers."""
 
 
-class OverlayFileSystem(AbstractFileSystem):  # type: ignore[misc]
+class OverlayFileSystem(WholeTransfers):
     """Another filesystem with a body of changes over it; the other one is only read.
 
     What is written becomes a part. What is removed and lies below becomes an empty part
@@ -336,7 +336,7 @@ class OverlayFileSystem(AbstractFileSystem):  # type: ignore[misc]
     def rm(self, path: Any, recursive: bool = False, maxdepth: int | None = None) -> None:
         """Remove files, and with `recursive` whole directories, all or none."""
         found = self.expand_path(path, recursive=recursive, maxdepth=maxdepth)
-        with self.upper._together():
+        with self._together():
             for each in reversed(found):
                 if recursive and self.isdir(each):
                     self._rm_emptied(each)
@@ -372,22 +372,8 @@ class OverlayFileSystem(AbstractFileSystem):  # type: ignore[misc]
         self.upper._made.remove(path)
         self._hide(path)
 
-    def copy(
-        self, path1: Any, path2: Any, recursive: bool = False, maxdepth: int | None = None,
-        on_error: str | None = None, **_: Any,
-    ) -> None:  # fmt: skip
-        """Copy files and directories into the body, all or none; see fsspec.
-
-        Raises:
-            FileExistsError: two files would have one path, or a path is both source and target.
-            OSError: `EINVAL`: a directory would lie in itself.
-        """
-        plan = Pairs(self).note_copy(path1, path2, recursive=recursive, maxdepth=maxdepth)
-        skips = on_error == "ignore" or (on_error is None and recursive)
-        with self.upper._together():
-            for old, new in plan:
-                with contextlib.suppress(*[FileNotFoundError] * skips):
-                    self.cp_file(old, new)
+    def _together(self) -> contextlib.AbstractContextManager[None]:
+        return self.upper._together()
 
     def mv(
         self, path1: Any, path2: Any, recursive: bool = False, maxdepth: int | None = None,
@@ -401,16 +387,14 @@ class OverlayFileSystem(AbstractFileSystem):  # type: ignore[misc]
             FileExistsError: two files would have one path, or a path is both source and target.
             OSError: `EINVAL`: a directory would lie in itself.
         """
+        if self._is_unmoved(path1, path2):
+            return
         if isinstance(path1, str):
-            source = self._strip_protocol(path1)
-            if isinstance(path2, str) and source == self._strip_protocol(path2):
-                self._check_there(source)
-                return
-            recursive = recursive or self.isdir(source)
+            recursive = recursive or self.isdir(path1)
         plan = Pairs(self).note_copy(path1, path2, recursive=recursive, maxdepth=maxdepth)
         sources = [pair[0] for pair in plan]
         directories = {*filter(self.isdir, sources)}
-        with self.upper._together():
+        with self._together():
             for old, new in plan:
                 self.cp_file(old, new)
             for old in reversed(sources):
@@ -428,11 +412,9 @@ class OverlayFileSystem(AbstractFileSystem):  # type: ignore[misc]
         Raises:
             FileExistsError: two files would be one local file; nothing is written.
         """
-        plan = Pairs(self)
-        AbstractFileSystem.get(plan, rpath, lpath, recursive=recursive, maxdepth=maxdepth)
-        plan.refuse_clashes()
-        callback.set_size(len(plan.pairs))
-        for source, target in callback.wrap(plan.pairs):
+        plan = Pairs(self).note_get(rpath, lpath, recursive=recursive, maxdepth=maxdepth)
+        callback.set_size(len(plan))
+        for source, target in callback.wrap(plan):
             with callback.branched(source, target) as child:
                 self.get_file(source, target, callback=child, **options)
 

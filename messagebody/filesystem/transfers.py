@@ -1,9 +1,12 @@
 """Copies of many files: which goes where by fsspec's rules, and several at a time."""
 
+import contextlib
 import errno
 import os
+from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager
 from typing import Any, TypeVar
 
 from fsspec import AbstractFileSystem
@@ -16,7 +19,7 @@ _Result = TypeVar("_Result")
 
 
 class Pairs:
-    """A filesystem's face to fsspec's `get` and `copy`, which notes what they would copy.
+    """A filesystem's face to fsspec's `get`, `put` and `copy`, which notes what they would copy.
 
     fsspec knows the rules of what goes where, and copies one file after the other.
 
@@ -53,6 +56,30 @@ class Pairs:
         self.refuse_loops()
         return self.pairs
 
+    def note_get(
+        self, rpath: Any, lpath: Any, *, recursive: bool, maxdepth: int | None
+    ) -> list[tuple[str, str]]:
+        """Return which path would be which local file.
+
+        Raises:
+            FileExistsError: two files would be one local file.
+        """
+        AbstractFileSystem.get(self, rpath, lpath, recursive=recursive, maxdepth=maxdepth)
+        self.refuse_clashes()
+        return self.pairs
+
+    def note_put(
+        self, lpath: Any, rpath: Any, *, recursive: bool, maxdepth: int | None
+    ) -> list[tuple[str, str]]:
+        """Return which local file would go to which path.
+
+        Raises:
+            FileExistsError: two files would have one path.
+        """
+        AbstractFileSystem.put(self, lpath, rpath, recursive=recursive, maxdepth=maxdepth)
+        self.refuse_clashes()
+        return self.pairs
+
     def refuse_clashes(self) -> None:
         """Refuse copies of two files to one path: one of them would be lost.
 
@@ -80,6 +107,45 @@ class Pairs:
                 raise OSError(errno.EINVAL, f"{source} would lie in itself", target)
             if target in waiting and not self.isdir(target):
                 raise FileExistsError(errno.EEXIST, "the file is to be copied or moved too", target)
+
+
+class WholeTransfers(AbstractFileSystem):  # type: ignore[misc]
+    """Copies and moves within a filesystem over a body: all or none."""
+
+    @abstractmethod
+    def _together(self) -> AbstractContextManager[None]:
+        """Make all the changes inside, or none."""
+
+    @abstractmethod
+    def _check_there(self, path: str) -> None:
+        """Check that there is a file or directory."""
+
+    def copy(
+        self, path1: Any, path2: Any, recursive: bool = False, maxdepth: int | None = None,
+        on_error: str | None = None, **_: Any,
+    ) -> None:  # fmt: skip
+        """Copy files and directories, all or none; see fsspec.
+
+        Raises:
+            FileExistsError: two files would have one path, or a path is both source and target.
+            OSError: `EINVAL`: a directory would lie in itself.
+        """
+        plan = Pairs(self).note_copy(path1, path2, recursive=recursive, maxdepth=maxdepth)
+        skips = on_error == "ignore" or (on_error is None and recursive)
+        with self._together():
+            for old, new in plan:
+                with contextlib.suppress(*[FileNotFoundError] * skips):
+                    self.cp_file(old, new)
+
+    def _is_unmoved(self, path1: Any, path2: Any) -> bool:
+        """Return whether a move leads to where its source is, which has to be there."""
+        if not (isinstance(path1, str) and isinstance(path2, str)):
+            return False
+        source = self._strip_protocol(path1)
+        if source != self._strip_protocol(path2):
+            return False
+        self._check_there(source)
+        return True
 
 
 def results_of_threads(

@@ -499,16 +499,14 @@ class BodyView(AbstractFileSystem):  # type: ignore[misc]
         if recursive:
             for each in [rpath] if isinstance(rpath, str | os.PathLike) else rpath:
                 self._refuse_clashes(self._strip_protocol(each))
-        plan = Pairs(self)
-        AbstractFileSystem.get(plan, rpath, lpath, recursive=recursive, maxdepth=maxdepth)
-        plan.refuse_clashes()
-        callback.set_size(len(plan.pairs))
+        plan = Pairs(self).note_get(rpath, lpath, recursive=recursive, maxdepth=maxdepth)
+        callback.set_size(len(plan))
 
         def fetch(pair: tuple[str, str]) -> None:
             with callback.branched(*pair) as child:
                 self.get_file(*pair, callback=child, **options)
 
-        for _ in self._map_of(source for source, _ in plan.pairs)(fetch, plan.pairs):
+        for _ in self._map_of(source for source, _ in plan)(fetch, plan):
             callback.relative_update()
 
     def _refuse_clashes(self, path: str) -> None:

@@ -41,9 +41,9 @@ def inline(
     """Return a new body whose references and local files are read in, verified.
 
     The references that carry a digest are read: those that `offload` wrote. A reference without
-    a digest stays as it is and is no error, with a resolver or without, because nothing would
-    show that the bytes are the right ones. A pattern for names or types chooses by that pattern
-    instead, and `all` takes every one.
+    a digest stays as it is, with a resolver or without: that is not an error, because nothing
+    would show that the bytes are the right ones. A pattern for names or types chooses by that
+    pattern instead, and `all` takes every one.
 
     Arguments:
         body: the body, which is not changed.

@@ -86,9 +86,9 @@ def sweep(
             "refers to; if no process offloads meanwhile, pass unsafe=True"
         )
     opened = open_store(store, **(storage_options or {}))
-    _check_level(opened)
     # All bodies are read before anything is listed: a broken one must cost no object.
     in_use, refers_here = _keys_in_use(opened, bodies)
+    _check_level(opened)
     before = time.time() - grace
     objects = tuple(
         each for each in opened.iter_objects() if _is_ours(each.key) and _is_old(each, before)

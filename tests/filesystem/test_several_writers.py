@@ -329,10 +329,10 @@ class TestOverlays:
     @pytest.mark.parametrize(
         ("source", "target"),
         [
-            ("/work", "/work/old"), ("/", "/all"),
-            (["/work/a", "/other/a"], ["/other/a", "/work/a"]),
-            (["/work/a", "/other/a"], ["/other/a", "/c"]),
-            (["/work/a", "/other/a"], ["/one", "/one"]),
+            ("/drafts", "/drafts/old"), ("/", "/all"),
+            (["/drafts/a", "/other/a"], ["/other/a", "/drafts/a"]),
+            (["/drafts/a", "/other/a"], ["/other/a", "/c"]),
+            (["/drafts/a", "/other/a"], ["/one", "/one"]),
         ],
     )  # fmt: skip
     @pytest.mark.parametrize("act", ["mv", "copy"])
@@ -341,12 +341,12 @@ class TestOverlays:
     ) -> None:
         (tmp_path / "other").mkdir()
         (tmp_path / "other/a").write_text("low")
-        body = MessageBody([Part("mine", name="/work/a")])
+        body = MessageBody([Part("mine", name="/drafts/a")])
         fs = OverlayFileSystem(body, tmp_path)
         with pytest.raises(OSError, match=r"lie in itself|to be copied or moved|would be this"):
             getattr(fs, act)(source, target, recursive=isinstance(source, str))
         assert {path: fs.cat_file(path) for path in fs.find("/")} == {
-            "/other/a": b"low", "/work/a": b"mine"
+            "/other/a": b"low", "/drafts/a": b"mine"
         }  # fmt: skip
 
     def test_moves_all_or_none(self, tmp_path: Path) -> None:

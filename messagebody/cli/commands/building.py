@@ -251,5 +251,5 @@ def unpack_command(
     terminal.remark(f"{count_of(len(paths), 'file')} written")
     unnamed = sum(part.name is None for part in opened)
     if unnamed:
-        left = f"left out {count_of(unnamed, 'part')} without a name, which can't be files"
-        click.echo(f"messagebody: {left}", err=True)
+        missed = count_of(unnamed, "part")
+        terminal.warn(f"left out {missed} without a name, which can't be files")

@@ -36,6 +36,8 @@ from messagebody.formats.base import left_behind, read_within, write
 from messagebody.formats.core import Format
 
 _format = click.Choice([BODY, *adapter_names()])
+# What `--losses` takes beside the name of a file.
+_NO_FILE = {"fail", "ignore"}
 _KNOWN = f"One of {', '.join([BODY, *adapter_names()])}."
 
 
@@ -246,7 +248,7 @@ def _chosen(found: list[str], message: str) -> str:
 
 def _check_apart(losses: str | None, *messages: str | None) -> None:
     """Check that the losses do not take the place of a message."""
-    if losses is None or losses in {"fail", "ignore"}:
+    if losses is None or losses in _NO_FILE:
         return
     if os.path.realpath(losses) in {os.path.realpath(each) for each in messages if each}:
         raise click.UsageError(f"--losses {quote(losses)} would replace the message")
@@ -254,7 +256,7 @@ def _check_apart(losses: str | None, *messages: str | None) -> None:
 
 def _report(found: list[Loss], losses: str | None) -> None:
     """Report the losses in the place that the user has chosen."""
-    if losses not in {None, "fail", "ignore"}:
+    if losses is not None and losses not in _NO_FILE:
         listed = [{"kind": loss.kind, "where": loss.where, "why": loss.why} for loss in found]
         write_document(json.dumps(listed, indent=2).encode() + b"\n", losses)
     elif losses != "ignore":

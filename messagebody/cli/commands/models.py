@@ -116,7 +116,7 @@ def _messages(source: str) -> MessageBody | dict[str, Callable[[], MessageBody]]
 
 
 def _is_message(key: str) -> bool:
-    """Return whether a file is served: hidden ones are nobody's messages."""
+    """Return whether a file is served: hidden files are not."""
     return key.endswith(_SUFFIX) and "/." not in f"/{key}"
 
 
