@@ -199,7 +199,7 @@ pictures: $(VENV)/.test ## Draw the pictures of the documentation anew
 $(VENV)/tests-of-lines: $(VENV)/.test $(VENV)/.integrations
 	COVERAGE_FILE=$@ $(PYTEST) -m "not slow" --cov=messagebody --cov-config=/dev/null --cov-context=test --cov-report=
 
-# MODULES="messagebody/names.py messagebody/wire" chooses some of them.
+# MODULES="messagebody/names.py messagebody/_wire" chooses some of them.
 MODULES ?= messagebody
 MUTANTS ?= 4
 mutants: $(VENV)/tests-of-lines ## Break modules on purpose, and list what no test notices

@@ -18,9 +18,9 @@ from langchain_core.messages import AIMessage, HumanMessage
 from langgraph.checkpoint.sqlite import SqliteSaver
 
 from benchmarks.harness import machine, print_table, show_time
-from messagebody.interop.deepagents import BodyBackend
-from messagebody.interop.langgraph import OffloadingSerializer
-from messagebody.stores import open_store
+from messagebody.frameworks.deepagents import BodyBackend
+from messagebody.frameworks.langgraph import OffloadingSerializer
+from messagebody.storage import open_store
 
 FILES = RESULTS = 10
 THREAD: Any = {"configurable": {"thread_id": "1"}, "recursion_limit": 1000}

@@ -20,8 +20,8 @@ from typing import Any
 
 from benchmarks.harness import print_table, show_time
 from messagebody import MessageBody, MessageBodySchema, bulk
-from messagebody.bulk.cluster import run_on_dask
-from messagebody.bulk.work import Outcome
+from messagebody.bulk._cluster import run_on_dask
+from messagebody.bulk._work import Outcome
 
 SCHEMA = MessageBodySchema([
     (None, "text/*", True), ("/sources/*", "text/*"), ("/charts/*", "image/*"),

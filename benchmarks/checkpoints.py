@@ -20,8 +20,8 @@ from langgraph.graph import START, MessagesState, StateGraph
 from langgraph_checkpoint_aws import DynamoDBSaver
 
 from benchmarks.harness import machine, print_table, show_time
-from messagebody.interop.langgraph import OffloadingSerializer
-from messagebody.stores import open_store
+from messagebody.frameworks.langgraph import OffloadingSerializer
+from messagebody.storage import open_store
 from tests import servers
 
 TURNS = 30

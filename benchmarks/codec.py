@@ -116,9 +116,9 @@ print(held / count, peak / count)
 
 def stages() -> None:
     """Show where the time of parsing goes, stage by stage."""
-    from messagebody.limits import DEFAULT_LIMITS
+    from messagebody._base.limits import DEFAULT_LIMITS
+    from messagebody._wire import fast_reader
     from messagebody.names import are_names
-    from messagebody.wire import fast_reader
 
     rows = []
     for count in (1, 3, 10, 1_000, 100_000):

@@ -21,11 +21,12 @@ from types import FrameType
 from typing import Any
 
 from benchmarks.harness import machine, print_table, show_ratio, show_time
-from messagebody.certificates import verify
-from messagebody.compatibility import certification, check
-from messagebody.globs import patterns as glob_patterns
+from messagebody.compatibility import _certification as certification
+from messagebody.compatibility import check
+from messagebody.compatibility._solver import containment
+from messagebody.compatibility.certificates import verify
+from messagebody.globs import _patterns as glob_patterns
 from messagebody.schema import MessageBodySchema
-from messagebody.solver import containment
 
 Triple = tuple[str | None, str, bool]
 

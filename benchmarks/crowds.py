@@ -17,7 +17,7 @@ from typing import Final
 
 from benchmarks.compatibility import Triple, realistic_schema, widened
 from benchmarks.harness import machine, print_table, show_time
-from messagebody.compatibility import Agent, Registry
+from messagebody.agents import Agent, Registry
 from messagebody.schema import MessageBodySchema
 
 _DIRECTORIES: Final = (

@@ -11,8 +11,8 @@ import pybase64
 
 from benchmarks.harness import compare, machine, print_table, show_ratio, show_time
 from messagebody import MessageBody
-from messagebody.formats import adapter, adapter_names
-from messagebody.formats.core import Format
+from messagebody.adapters import adapter, adapter_names
+from messagebody.adapters._core import Format
 
 _TEXT = "The quick brown fox jumps over the lazy dog. "
 _ASKED: dict[str, Any] = {

@@ -8,7 +8,7 @@ from wcmatch import glob
 
 from benchmarks.harness import compare, machine, print_table, show_ratio, show_time
 from messagebody.globs import NamePattern, name_pattern
-from messagebody.globs.syntax import parse_name_pattern
+from messagebody.globs._syntax import parse_name_pattern
 
 FLAGS = glob.GLOBSTAR | glob.BRACE | glob.DOTGLOB | glob.FORCEUNIX | glob.CASE
 PATTERNS = [

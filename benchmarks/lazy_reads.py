@@ -21,7 +21,7 @@ from pyarrow import parquet
 
 from benchmarks.harness import machine, print_table
 from messagebody import MessageBody, Part, Resolver, offload
-from messagebody.stores.s3 import S3FileSystem, S3Store
+from messagebody.s3 import S3FileSystem, S3Store
 from tests import servers
 from tests.faults.proxy import Proxy
 

@@ -31,7 +31,7 @@ from cryptography.hazmat.primitives.serialization import Encoding
 
 from benchmarks.harness import machine, print_table, show_ratio, show_time
 from messagebody import MessageBody, Part, Resolver, fetch, inline, offload
-from messagebody.stores.s3 import S3FileSystem, S3Store
+from messagebody.s3 import S3FileSystem, S3Store
 from tests import servers
 from tests.references.network import Authority
 

@@ -14,7 +14,7 @@ from opentelemetry.util.genai import types
 from opentelemetry.util.genai._upload.completion_hook import UploadCompletionHook
 
 from benchmarks.harness import machine, print_table, show_time
-from messagebody.interop.opentelemetry import OffloadingCompletionHook
+from messagebody.frameworks.opentelemetry import OffloadingCompletionHook
 
 TURNS = 30
 

@@ -13,8 +13,8 @@ from pathlib import Path
 
 from benchmarks.harness import compare, machine, print_table, show_time
 from messagebody import MessageBody, Part, Resolver, inline, offload
-from messagebody._text import human_size
-from messagebody.stores import Store, open_store
+from messagebody._base.text import human_size
+from messagebody.storage import Store, open_store
 from tests import servers
 
 KIB = 1024

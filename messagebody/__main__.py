@@ -1,6 +1,6 @@
 """Run the command line: `python -m messagebody`."""
 
-from messagebody.cli import main
+from messagebody._cli import main
 
 if __name__ == "__main__":
     main()

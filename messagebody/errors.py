@@ -49,7 +49,7 @@ import functools
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, ClassVar, Final
 
-from messagebody._text import count_of, escape, quote
+from messagebody._base.text import count_of, escape, quote
 
 _SHOWN: Final = 20
 """The most findings in one text; the error holds all of them."""

@@ -12,11 +12,11 @@ from typing import Any, Final, ParamSpec
 
 import attrs
 
-from messagebody import sniffing
-from messagebody._guards import require_parts
-from messagebody._text import count_of, escape, quote
+from messagebody._base import sniffing
+from messagebody._base.guards import require_parts
+from messagebody._base.text import count_of, escape, quote
+from messagebody._model.part import Part
 from messagebody.errors import EnvelopeError
-from messagebody.part import Part
 
 _LONGEST_PATH: Final = 255
 _SHOWN: Final = 20

@@ -12,7 +12,7 @@ import unicodedata
 from collections.abc import Callable, Container, Iterator, Sequence
 from typing import Any, Final
 
-from messagebody._text import plain_text, quote
+from messagebody._base.text import plain_text, quote
 from messagebody.errors import InvalidName
 
 NAME_PATTERN: Final = r"^(?:/(?:[A-Za-z0-9_-]|\.[A-Za-z0-9_-]|\.\.[A-Za-z0-9._-])[A-Za-z0-9._-]*)+$"

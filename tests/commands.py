@@ -6,9 +6,9 @@ from pathlib import Path
 import click
 
 from messagebody import MessageBody
-from messagebody.cli.application import run
-from messagebody.envelopes import olympus, sentient
-from messagebody.formats import adapter_names
+from messagebody._cli.application import run
+from messagebody.adapters import adapter_names
+from messagebody.adapters.envelopes import olympus, sentient
 
 BODY = "m.json"
 OUT = ["--out", "out"]

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from messagebody.stores.s3 import S3FileSystem, S3Store
+from messagebody.s3 import S3FileSystem, S3Store
 from tests import servers
 
 _numbers = itertools.count()

@@ -1,6 +1,6 @@
 """Mutation testing: break modules on purpose, and report the breaks that no test notices.
 
-    python tests/mutation.py messagebody/names.py messagebody/wire --mutants 10 --seed 1
+    python tests/mutation.py messagebody/names.py messagebody/_wire --mutants 10 --seed 1
 
 Each mutant is a copy of the repository with one change. Coverage says which tests run the changed
 line (`make mutants` writes its data first): those near the module run first, and those elsewhere

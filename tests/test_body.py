@@ -25,8 +25,8 @@ from messagebody.errors import (
     LocalFileNotSent,
     PartNotFound,
 )
-from messagebody.references import FetchLimits
 from messagebody.samples import EXAMPLES, example_body, example_schema_json, sample
+from messagebody.storage import FetchLimits
 
 
 @pytest.fixture
@@ -257,7 +257,7 @@ class TestIdentity:
         part = Part(content, name="/a", content_type="application/octet-stream")
         other = Part(content, name="/a", content_type="application/octet-stream")
         first = part.digest
-        monkeypatch.setattr("messagebody.wire.members.sha256_of", lambda _: pytest.fail("hashed"))
+        monkeypatch.setattr("messagebody._wire.members.sha256_of", lambda _: pytest.fail("hashed"))
         assert part.digest == first == copy.copy(part).digest
         assert part == other
         assert hash(part) == hash(other)

@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from messagebody import MessageBodySchema, check
-from messagebody.certificates import BoxPattern, schema_digest, verify
-from messagebody.compatibility.inclusion import lenient_schema
+from messagebody.compatibility._inclusion import lenient_schema
+from messagebody.compatibility.certificates import BoxPattern, schema_digest, verify
 from messagebody.errors import InvalidPattern
 from messagebody.globs import content_type_pattern, name_pattern
 from tests.compatibility import oracle

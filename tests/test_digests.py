@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from messagebody import digests
+from messagebody._base import digests
 
 PACKAGE = Path(digests.__file__).parent
 

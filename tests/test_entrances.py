@@ -17,12 +17,13 @@ from messagebody import (
     Resolver,
     SchemaPart,
     findings,
-    formats,
 )
+from messagebody import adapters as formats
 from messagebody import compatibility as comp
+from messagebody.adapters import _directory as directory
+from messagebody.agents import Agent, Registry
 from messagebody.errors import InvalidArgument
-from messagebody.interop import directory
-from messagebody.stores import open_store
+from messagebody.storage import open_store
 
 SCHEMA = MessageBodySchema([("/a/*", "image/*")])
 PART = Part("x", name="/x")
@@ -118,8 +119,8 @@ ENTRANCES: dict[str, Callable[[Any], Any]] = {
     "simplify": comp.simplify,
     "lint": lambda v: [*comp.lint(v)],
     "upgrade": lambda v: comp.upgrade(v, (SCHEMA, SCHEMA)),
-    "Registry": comp.Registry,
-    "Agent.from_dict": comp.Agent.from_dict,
+    "Registry": Registry,
+    "Agent.from_dict": Agent.from_dict,
     "offload": lambda v: m.offload(v, MEMORY),
     "offload, store": lambda v: m.offload(body(), v),
     "offload, threshold": lambda v: m.offload(body(), MEMORY, threshold=v),

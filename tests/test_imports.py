@@ -280,7 +280,7 @@ def test_modules_by_name_are_in_tables(module: str) -> None:
 
 
 def test_the_views_of_the_model_exist() -> None:
-    from messagebody._leaves import LEAVES
+    from messagebody._base.leaves import LEAVES
 
     for name in LEAVES.values():
         assert resolve_name(name) is not None
@@ -326,4 +326,4 @@ def test_public_names_are_sorted_and_there() -> None:
     for name in messagebody.__all__:
         assert getattr(messagebody, name) is not None
     with pytest.raises(AttributeError, match="nonsense"):
-        _ = messagebody.nonsense
+        messagebody.nonsense

@@ -4,13 +4,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from messagebody.errors import InvalidContentType
-from messagebody.media_types import (
+from messagebody._base.media_types import (
     check_content_type,
     essence,
     is_plain,
     parse_content_type,
 )
+from messagebody.errors import InvalidContentType
 
 
 class TestParse:

@@ -8,10 +8,10 @@ import fsspec
 import pytest
 
 from messagebody import MessageBody, Part, fetch
-from messagebody.cli.application import run
+from messagebody._cli.application import run
+from messagebody.adapters._directory import pack, unpack
 from messagebody.errors import InvalidArgument
 from messagebody.filesystem import MessageBodyFileSystem
-from messagebody.interop.directory import pack, unpack
 
 URL = "s3://bucket/m.json?sig=s3cr3t"
 BODY = MessageBody([Part("meow", name="/a.txt")])

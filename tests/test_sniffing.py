@@ -20,8 +20,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from PIL import Image
 
-from messagebody import MessageBody, Part, sniffing
-from messagebody.media_types import EXTENSIONS, SIGNATURES, SIGNED, check_content_type
+from messagebody import MessageBody, Part
+from messagebody._base import sniffing
+from messagebody._base.media_types import EXTENSIONS, SIGNATURES, SIGNED, check_content_type
 from messagebody.samples import sample
 
 PNG = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\1\0\0\0\1\x08\2\0\0\0"

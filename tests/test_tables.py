@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from pyarrow import parquet
 
 from messagebody import MessageBody, Part
+from messagebody.bulk.tables import COLUMNS, TableReader, TableWriter, from_table, to_table
 from messagebody.errors import InvalidArgument, LocalFileNotSent, MessageBodyError
-from messagebody.tables import COLUMNS, TableReader, TableWriter, from_table, to_table
 from messagebody.testing.strategies import bodies
 
 

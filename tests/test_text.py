@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from messagebody._text import (
+from messagebody._base.text import (
     count_of,
     escape,
     human_size,

@@ -10,7 +10,7 @@ import pytest
 
 import messagebody
 from messagebody import MessageBody, MessageBodySchema
-from messagebody.schema.stream import Stream
+from messagebody.compatibility._stream import Stream
 
 # Types of libraries that are installed with an extra, or for type checkers only.
 WITHOUT = {"Questions.graph", "S3FileSystem.client"}

@@ -12,12 +12,11 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, StateGraph
 
 from messagebody import MessageBody, MessageBodySchema, Part, Resolver, check, offload
-from messagebody.drafting import Draft
-from messagebody.interop.langgraph import OffloadingSerializer
-from messagebody.prompting import to_prompt
+from messagebody.frameworks.langgraph import OffloadingSerializer
+from messagebody.prompts import Draft, to_prompt
 from messagebody.rendering import page
 from messagebody.samples import sample
-from messagebody.stores import open_store
+from messagebody.storage import open_store
 
 store = open_store(sys.argv[1])
 resolver = Resolver(allow=store)

@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from messagebody.cli.application import application
+from messagebody._cli.application import application
 
 MARK = "<!-- the help of all commands -->"
 

@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from messagebody import MessageBody, Part
-from messagebody.formats import adapter, adapter_names
-from messagebody.formats.capabilities import extension_of
-from messagebody.formats.core import Format
-from messagebody.formats.items import Call, Code, Item, Reasoning, Refusal, Result, Text
+from messagebody.adapters import adapter, adapter_names
+from messagebody.adapters._capabilities import extension_of
+from messagebody.adapters._core import Format
+from messagebody.adapters._items import Call, Code, Item, Reasoning, Refusal, Result, Text
 
 PAGE = Path(__file__).parents[1] / "how-to" / "convert-messages.md"
 ITEMS: dict[str, Item] = {

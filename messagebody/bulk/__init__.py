@@ -9,13 +9,13 @@ from collections.abc import Iterable
 from pathlib import PurePath
 from typing import Any
 
-from messagebody._guards import require_resolver, require_schema
-from messagebody.bulk import jobs
-from messagebody.bulk.jobs import BODY, Job, Mapped, store_of
-from messagebody.bulk.run import Failure, Options, Progress, Report, run
-from messagebody.formats import adapter
-from messagebody.references import Resolver
+from messagebody._base.guards import require_resolver, require_schema
+from messagebody.adapters import adapter
+from messagebody.bulk import _jobs as jobs
+from messagebody.bulk._jobs import BODY, Job, Mapped, store_of
+from messagebody.bulk._run import Failure, Options, Progress, Report, run
 from messagebody.schema import MessageBodySchema
+from messagebody.storage._references import Resolver
 
 __all__ = [
     "Failure",

@@ -1,51 +1,45 @@
 """Compatibility of schemas: is every body of this one valid for that one? Exactly decided.
 
-`check` answers; `relations` of other kinds, schemas made of schemas, suggestions for a pair that
-does not fit and a `Registry` of many agents build on it.
+`check` answers. Relations of other kinds, schemas made of schemas, and suggestions for a pair that
+does not fit build on it. `certificates` checks a proof without the solver.
 """
 
-from messagebody.compatibility.agents import Agent, AgentFiles, read_agents
-from messagebody.compatibility.algebra import join, meet, simplify
-from messagebody.compatibility.inclusion import Compatibility, Verdict, check
-from messagebody.compatibility.lint import lint
-from messagebody.compatibility.questions import Impact, Neighbours, Questions
-from messagebody.compatibility.reasons import Reason, Rejection
-from messagebody.compatibility.registry import Registry
-from messagebody.compatibility.relations import (
-    Evolution,
-    Relation,
-    Upgrade,
-    dead_parts,
-    disjoint,
-    equivalent,
-    evolution,
-    satisfiable,
-    upgrade,
-)
-from messagebody.compatibility.stored import StoredRegistry
-from messagebody.compatibility.suggestions import CONVERTERS, Edit, Suggestion, suggest
-from messagebody.schema.stream import Status, Stream
-from messagebody.solver.budget import DEFAULT_STEPS
-from messagebody.solver.profile import PartType
+from typing import TYPE_CHECKING
+
+from messagebody._base.faces import face
+
+if TYPE_CHECKING:
+    from messagebody.compatibility._algebra import join, meet, simplify
+    from messagebody.compatibility._inclusion import Compatibility, Verdict, check
+    from messagebody.compatibility._lint import lint
+    from messagebody.compatibility._reasons import Reason, Rejection
+    from messagebody.compatibility._relations import (
+        Evolution,
+        Relation,
+        Upgrade,
+        dead_parts,
+        disjoint,
+        equivalent,
+        evolution,
+        satisfiable,
+        upgrade,
+    )
+    from messagebody.compatibility._solver.budget import DEFAULT_STEPS
+    from messagebody.compatibility._solver.profile import PartType
+    from messagebody.compatibility._stream import Status, Stream
+    from messagebody.compatibility._suggestions import CONVERTERS, Edit, Suggestion, suggest
 
 __all__ = [
     "CONVERTERS",
     "DEFAULT_STEPS",
-    "Agent",
-    "AgentFiles",
     "Compatibility",
     "Edit",
     "Evolution",
-    "Impact",
-    "Neighbours",
     "PartType",
-    "Questions",
     "Reason",
-    "Registry",
     "Rejection",
     "Relation",
     "Status",
-    "StoredRegistry",
     "Stream",
     "Suggestion",
     "Upgrade",
@@ -58,9 +52,25 @@ __all__ = [
     "join",
     "lint",
     "meet",
-    "read_agents",
     "satisfiable",
     "simplify",
     "suggest",
     "upgrade",
 ]
+
+if not TYPE_CHECKING:  # for a type checker, a name is there only if it is listed above
+    __getattr__, __dir__ = face(
+        __name__,
+        {
+            "._algebra": "join meet simplify",
+            "._inclusion": "Compatibility Verdict check",
+            "._lint": "lint",
+            "._reasons": "Reason Rejection",
+            "._relations": "Evolution Relation Upgrade dead_parts disjoint equivalent evolution "
+            "satisfiable upgrade",
+            "._solver.budget": "DEFAULT_STEPS",
+            "._solver.profile": "PartType",
+            "._stream": "Status Stream",
+            "._suggestions": "CONVERTERS Edit Suggestion suggest",
+        },
+    )

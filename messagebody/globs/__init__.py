@@ -38,20 +38,20 @@ these.
   cost that hardly grows with their number.
 """
 
-from messagebody.globs.automaton import (
+from messagebody.globs._automaton import (
     NAME_ALPHABET,
     TYPE_ALPHABET,
     Automaton,
     representatives,
 )
-from messagebody.globs.index import PatternIndex
-from messagebody.globs.patterns import (
+from messagebody.globs._index import PatternIndex
+from messagebody.globs._patterns import (
     ContentTypePattern,
     NamePattern,
     content_type_pattern,
     name_pattern,
 )
-from messagebody.globs.syntax import Lint
+from messagebody.globs._syntax import Lint
 
 __all__ = [
     "NAME_ALPHABET",

@@ -6,6 +6,6 @@ shape, so it still fits into a queue, a session or a column of a database. Text 
 decoded, as the object that offloading a body would write.
 """
 
-from messagebody.payloads.values import inline, offload, references
+from messagebody.payloads._values import inline, offload, references
 
 __all__ = ["inline", "offload", "references"]

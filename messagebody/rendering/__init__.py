@@ -4,9 +4,9 @@ Nothing here prints. Tables, trees and verdicts read no content. A page does, an
 references only through a resolver that the caller gives.
 """
 
-from messagebody.rendering.pages import page
-from messagebody.rendering.tables import PLAIN, Palette, directory_of, folded, listing, tree
-from messagebody.rendering.verdicts import explanation
+from messagebody.rendering._pages import page
+from messagebody.rendering._tables import PLAIN, Palette, directory_of, folded, listing, tree
+from messagebody.rendering._verdicts import explanation
 
 __all__ = [
     "PLAIN",

@@ -8,7 +8,7 @@ import importlib.resources
 from importlib.resources.abc import Traversable
 from typing import Literal
 
-from messagebody.body import MessageBody
+from messagebody._model.body import MessageBody
 
 __all__ = ["EXAMPLES", "example_body", "example_schema_json", "sample"]
 

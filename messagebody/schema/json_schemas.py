@@ -6,7 +6,7 @@ unique, or that a size is that of the content. The draft is the one that most ed
 
 from typing import Any, Final
 
-from messagebody.wire.members import MEMBERS
+from messagebody._wire.members import MEMBERS
 
 _DRAFT: Final = "http://json-schema.org/draft-07/schema#"
 _NAMES: Final = (

@@ -9,19 +9,19 @@ Raises:
 
 Examples:
     >>> from messagebody.testing import AdapterContract
-    >>> from messagebody.envelopes import channel
+    >>> from messagebody.adapters.envelopes import channel
     >>> class TestChannel(AdapterContract):
     ...     adapter = channel
 """
 
 from messagebody.errors import MissingDependency
-from messagebody.testing.patterns import wcmatch_matches
+from messagebody.testing._patterns import wcmatch_matches
 
 try:
     from messagebody.testing import strategies
-    from messagebody.testing.adapters import AdapterContract
-    from messagebody.testing.filesystems import FilesystemContract
-    from messagebody.testing.stores import StoreContract
+    from messagebody.testing._adapters import AdapterContract
+    from messagebody.testing._filesystems import FilesystemContract
+    from messagebody.testing._stores import StoreContract
 except ModuleNotFoundError as error:
     if error.name not in ("pytest", "hypothesis"):
         raise

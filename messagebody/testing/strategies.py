@@ -10,10 +10,10 @@ from typing import Any
 from hypothesis import strategies as st
 
 from messagebody import MessageBody, Part
-from messagebody.digests import NO_DIGEST, sha256_of
+from messagebody._base.digests import NO_DIGEST, sha256_of
+from messagebody._wire.manifest import UNLISTED
+from messagebody._wire.members import check_extra
 from messagebody.errors import InvalidPart
-from messagebody.wire.manifest import UNLISTED
-from messagebody.wire.members import check_extra
 
 # Hypothesis takes longer to build a strategy than to draw from it: those that parts are made of are
 # built once.

@@ -18,11 +18,11 @@ import pytest
 from hypothesis import given, settings
 
 from messagebody import MessageBody, MessageBodyError, Part
-from messagebody.archives import mime, tar
-from messagebody.archives import zip as zipped
+from messagebody._base.limits import Limits
+from messagebody.adapters import adapter
+from messagebody.adapters.archives import mime, tar
+from messagebody.adapters.archives import zip as zipped
 from messagebody.errors import DecodeError, InvalidArgument, RefusedPaths
-from messagebody.formats import adapter
-from messagebody.limits import Limits
 from messagebody.testing.strategies import bodies
 
 ADAPTERS: dict[str, Any] = {"zip": zipped, "tar": tar, "mime": mime}

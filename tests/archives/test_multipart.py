@@ -15,9 +15,9 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from messagebody import MessageBody, Part
-from messagebody.archives import mime
+from messagebody._base.limits import Limits
+from messagebody.adapters.archives import mime
 from messagebody.errors import DecodeError, InvalidArgument
-from messagebody.limits import Limits
 
 # Lines that could be taken for headers, delimiters, the ends of content or pieces of it.
 LINES = st.sampled_from(

@@ -7,7 +7,7 @@ import anyio
 import pytest
 
 from messagebody import MessageBody, MessageBodySchema, Part, SchemaPart
-from messagebody.offloading import inline, offload
+from messagebody.storage import inline, offload
 from tests.borders.conftest import Trip
 
 
@@ -170,8 +170,7 @@ def test_langgraph_checkpoints(trip: Trip) -> None:
     from langgraph.checkpoint.sqlite import SqliteSaver
     from langgraph.graph import END, START, StateGraph
 
-    from messagebody.references import Resolver
-    from messagebody.stores import open_store
+    from messagebody.storage import Resolver, open_store
 
     class State(TypedDict):
         body: list[dict[str, Any]]

@@ -17,8 +17,8 @@ from opentelemetry.util.genai.handler import TelemetryHandler
 
 from messagebody import payloads
 from messagebody.errors import InvalidArgument, InvalidSize, StoreError
-from messagebody.interop.opentelemetry import OffloadingCompletionHook
-from messagebody.stores import Store, open_store
+from messagebody.frameworks.opentelemetry import OffloadingCompletionHook
+from messagebody.storage import Store, open_store
 
 PICTURE = bytes(range(256)) * 400
 

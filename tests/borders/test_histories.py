@@ -9,7 +9,7 @@ import anyio
 import pytest
 
 from messagebody import MessageBody, Part, offload
-from messagebody.digests import sha256_of
+from messagebody._base.digests import sha256_of
 from messagebody.errors import (
     DecodeError,
     DigestMismatch,
@@ -17,10 +17,10 @@ from messagebody.errors import (
     ObjectNotFound,
     StoreError,
 )
-from messagebody.interop.openai_agents import OffloadingSession
-from messagebody.interop.pydantic_ai import OffloadingConversationStore
-from messagebody.interop.temporal import BodyStorageDriver
-from messagebody.stores import Store, open_store
+from messagebody.frameworks.openai_agents import OffloadingSession
+from messagebody.frameworks.pydantic_ai import OffloadingConversationStore
+from messagebody.frameworks.temporal import BodyStorageDriver
+from messagebody.storage import Store, open_store
 
 PICTURE = bytes(range(256)) * 400
 URL = "data:image/png;base64," + base64.b64encode(PICTURE).decode()

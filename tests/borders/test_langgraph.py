@@ -26,7 +26,7 @@ from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.graph import END, START, StateGraph
 
 from messagebody import MessageBody, MessageBodyError, Part, inline, offload, sweep
-from messagebody.digests import key_of, sha256_of
+from messagebody._base.digests import key_of, sha256_of
 from messagebody.errors import (
     DecodeError,
     DigestMismatch,
@@ -36,8 +36,9 @@ from messagebody.errors import (
     ObjectNotFound,
     StoreError,
 )
-from messagebody.interop.langgraph import OffloadingSerializer, areferences, references
-from messagebody.stores import Bytes, Store, keep, open_store
+from messagebody.frameworks.langgraph import OffloadingSerializer, areferences, references
+from messagebody.storage import Bytes, Store, open_store
+from messagebody.storage._stores import keep
 from tests import servers
 from tests.borders.conftest import Trip
 from tests.payloads.test_objects import Xor

@@ -7,9 +7,9 @@ import pytest
 
 from messagebody import MessageBody, Part
 from messagebody.errors import DecodeError
-from messagebody.interop import langgraph, mcp
-from messagebody.payloads.objects import Objects
-from messagebody.stores import open_store
+from messagebody.frameworks import langgraph, mcp
+from messagebody.payloads._objects import Objects
+from messagebody.storage import open_store
 from tests.lookups.network import LINKS, TYPES, Network
 
 

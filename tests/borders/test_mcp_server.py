@@ -13,9 +13,9 @@ import pytest
 from mcp import Client, MCPError, StdioServerParameters
 
 from messagebody import MessageBody, Part, Resolver, __version__
-from messagebody.cli.commands.models import _messages
+from messagebody._cli.commands.models import _messages
 from messagebody.errors import InvalidArgument, StoreError
-from messagebody.interop.mcp import host_check, server, tool_result
+from messagebody.frameworks.mcp import host_check, server, tool_result
 from tests import servers
 
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(90)

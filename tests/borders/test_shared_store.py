@@ -18,11 +18,11 @@ from temporalio.api.common.v1 import Payload
 
 from messagebody import MessageBody, Part, Resolver, offload, payloads, sweep
 from messagebody.errors import StoreError
-from messagebody.interop.langgraph import OffloadingSerializer, references
-from messagebody.interop.openai_agents import OffloadingSession
-from messagebody.interop.pydantic_ai import OffloadingConversationStore
-from messagebody.interop.temporal import BodyStorageDriver
-from messagebody.stores import open_store
+from messagebody.frameworks.langgraph import OffloadingSerializer, references
+from messagebody.frameworks.openai_agents import OffloadingSession
+from messagebody.frameworks.pydantic_ai import OffloadingConversationStore
+from messagebody.frameworks.temporal import BodyStorageDriver
+from messagebody.storage import open_store
 
 LONG = "Cats are cute. " * 10_000
 

@@ -67,7 +67,7 @@ def test_faststream(trip: Trip) -> None:
 def test_msgspec(trip: Trip) -> None:
     import msgspec
 
-    from messagebody.interop.msgspec import dec_hook, enc_hook
+    from messagebody.frameworks.msgspec import dec_hook, enc_hook
 
     class Task(msgspec.Struct):
         body: MessageBody
@@ -89,7 +89,7 @@ def test_cattrs(trip: Trip) -> None:
     import attrs
     from cattrs.preconf.json import make_converter
 
-    from messagebody.interop.cattrs import register_hooks
+    from messagebody.frameworks.cattrs import register_hooks
 
     @attrs.define
     class Task:
@@ -130,7 +130,7 @@ def session() -> Iterator[Any]:
 def message_class() -> Any:
     from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
-    from messagebody.interop.sqlalchemy import column_type
+    from messagebody.frameworks.sqlalchemy import column_type
 
     class Base(DeclarativeBase):
         pass
@@ -157,7 +157,7 @@ def saved(session: Any, body: MessageBody | None) -> Any:
 def test_sqlalchemy(trip: Trip, session: Any) -> None:
     from sqlalchemy.orm import mapped_column
 
-    from messagebody.interop.sqlalchemy import column_type
+    from messagebody.frameworks.sqlalchemy import column_type
 
     assert mapped_column(column_type())
     message = saved(session, trip.body)
@@ -169,7 +169,7 @@ def test_sqlalchemy(trip: Trip, session: Any) -> None:
 def test_sqlmodel(trip: Trip) -> None:
     from sqlmodel import Field, Session, SQLModel, create_engine
 
-    from messagebody.interop.sqlalchemy import column_type
+    from messagebody.frameworks.sqlalchemy import column_type
 
     class Report(SQLModel, table=True):  # type: ignore[call-arg]
         id: int | None = Field(default=None, primary_key=True)

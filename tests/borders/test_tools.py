@@ -8,10 +8,9 @@ import pytest
 from langchain_core.messages import AIMessage
 
 from messagebody import MessageBody, MessageBodySchema, Part
-from messagebody.drafting import Draft, output_schema
 from messagebody.errors import InvalidArgument, InvalidBody
-from messagebody.interop import langchain, pydantic_ai
-from messagebody.prompting import Reader
+from messagebody.frameworks import langchain, pydantic_ai
+from messagebody.prompts import Draft, Reader, output_schema
 
 SCHEMA = MessageBodySchema([("/report.md", "text/markdown", True), ("/notes/*", "text/*")])
 CALLS = [

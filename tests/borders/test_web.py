@@ -115,8 +115,8 @@ def test_litestar(trip: Trip) -> None:
     from litestar.params import JSONBody
     from litestar.testing import TestClient
 
-    from messagebody.interop.msgspec import dec_hook, enc_hook
-    from messagebody.interop.values import KINDS, is_known
+    from messagebody.frameworks.msgspec import dec_hook, enc_hook
+    from messagebody.frameworks.values import KINDS, is_known
 
     @post("/", status_code=200, sync_to_thread=False)
     def echo(data: JSONBody[MessageBody]) -> MessageBody:
@@ -188,7 +188,7 @@ def test_django(trip: Trip) -> None:
 def test_rest_framework(trip: Trip, schema: MessageBodySchema) -> None:
     from rest_framework.serializers import Serializer
 
-    from messagebody.interop.rest_framework import MessageBodyField
+    from messagebody.frameworks.rest_framework import MessageBodyField
 
     class Task(Serializer):
         body = MessageBodyField()
@@ -220,7 +220,7 @@ def test_rest_framework_answers_400() -> None:
     from rest_framework.serializers import Serializer
     from rest_framework.test import APIRequestFactory
 
-    from messagebody.interop.rest_framework import MessageBodyField
+    from messagebody.frameworks.rest_framework import MessageBodyField
 
     class Task(Serializer):
         body = MessageBodyField()

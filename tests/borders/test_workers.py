@@ -29,7 +29,7 @@ def celery() -> Iterator[Any]:
 def test_celery(trip: Trip, celery: Any) -> None:
     from celery.contrib.testing.worker import start_worker
 
-    from messagebody.interop.celery import register_types
+    from messagebody.frameworks.celery import register_types
 
     register_types()
 

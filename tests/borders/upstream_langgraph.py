@@ -6,7 +6,7 @@ from typing import Any
 from langgraph.checkpoint.serde import _msgpack as _lg_msgpack
 from langgraph.checkpoint.serde import jsonplus
 
-from messagebody.interop.langgraph import OffloadingSerializer
+from messagebody.frameworks.langgraph import OffloadingSerializer
 
 
 class InPlace(OffloadingSerializer):

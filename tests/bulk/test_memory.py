@@ -17,7 +17,7 @@ PROGRAM = """
 import sys
 from messagebody import MessageBodySchema, bulk
 from messagebody.bulk import jobs
-from messagebody.bulk.run import Options, run
+from messagebody.bulk._run import Options, run
 
 def peak():
     for line in open("/proc/self/status"):

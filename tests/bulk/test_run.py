@@ -13,12 +13,13 @@ from typing import Any
 import pytest
 
 from messagebody import MessageBody, Part, Resolver, bulk
-from messagebody.bulk import Options, Progress, jobs
-from messagebody.envelopes import agents_api
+from messagebody.adapters.envelopes import agents_api
+from messagebody.bulk import Options, Progress
+from messagebody.bulk import _jobs as jobs
 from messagebody.errors import BadInput, InvalidArgument, ObjectNotFound, StoreError
-from messagebody.stores import Bytes, open_store
-from messagebody.stores.directory import FileStore
-from messagebody.stores.s3 import S3Store
+from messagebody.s3 import S3Store
+from messagebody.storage import Bytes, open_store
+from messagebody.storage._stores.directory import FileStore
 from tests.bulk import functions
 from tests.bulk.helpers import SCHEMA, bodies, errors, lines, results, tree, write_log
 
@@ -206,7 +207,7 @@ class TestJobs:
     def test_table(self, log: Path, tmp_path: Path) -> None:
         from pyarrow import parquet
 
-        from messagebody.tables import from_table
+        from messagebody.bulk.tables import from_table
 
         job_on("table", log, tmp_path / "out")
         files = sorted((tmp_path / "out/shards").glob("*.parquet"))

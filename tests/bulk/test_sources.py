@@ -10,12 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from messagebody import Limits
-from messagebody.bulk.messages import BadLine, Message, messages_of
-from messagebody.bulk.sources import Kind, find_shards, lines_before
+from messagebody.bulk._messages import BadLine, Message, messages_of
+from messagebody.bulk._sources import Kind, find_shards, lines_before
+from messagebody.bulk.tables import TableWriter
 from messagebody.errors import InvalidArgument, ObjectNotFound
-from messagebody.stores import Bytes, open_store
-from messagebody.stores.s3 import S3Store
-from messagebody.tables import TableWriter
+from messagebody.s3 import S3Store
+from messagebody.storage import Bytes, open_store
 from tests.bulk.helpers import bodies, lines, write_log
 
 LIMITS = Limits(json_bytes=60)
@@ -187,7 +187,7 @@ def test_a_key_can_not_lead_out_of_the_results(moto_store: S3Store) -> None:
     moto_store.filesystem.client.put_object(
         Bucket=moto_store.bucket, Key=f"tenant/{key}", Body=b"[]\n"
     )
-    from messagebody.bulk import sources
+    from messagebody.bulk import _sources as sources
 
     stat = next(each for each in moto_store.iter_objects() if each.key == key)
     base = moto_store.url.split("/")
@@ -212,7 +212,7 @@ def test_what_is_no_source_is_refused(tmp_path: Path) -> None:
 def test_a_large_parquet_file_is_cut_at_row_groups(tmp_path: Path) -> None:
     from pyarrow import parquet
 
-    from messagebody.tables import to_table
+    from messagebody.bulk.tables import to_table
 
     parquet.write_table(to_table(bodies(60)), tmp_path / "a.parquet", row_group_size=7)
     whole = find_shards([tmp_path])

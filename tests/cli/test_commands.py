@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 import pytest
 
 from messagebody import MessageBody
-from messagebody.cli.application import run
-from messagebody.cli.reports import lines_of
-from messagebody.digests import sha256_of
+from messagebody._base.digests import sha256_of
+from messagebody._cli.application import run
+from messagebody._cli.reports import lines_of
 from messagebody.samples import example_body, example_schema_json
 
 
@@ -428,7 +428,7 @@ class TestManners:
         assert shell("help").out == shell("--help").out
 
     def test_every_command_explains_itself_by_example(self, shell: Shell) -> None:
-        from messagebody.cli.application import application
+        from messagebody._cli.application import application
 
         for name in application.list_commands(None):  # type: ignore[arg-type]
             out = shell(name, "--help").out
@@ -444,7 +444,7 @@ class TestManners:
     def test_completion_of_stores(self) -> None:
         from click.shell_completion import ShellComplete
 
-        from messagebody.cli.application import application
+        from messagebody._cli.application import application
 
         complete = ShellComplete(application, {}, "messagebody", "_MESSAGEBODY_COMPLETE")
         for command in ("offload", "pack", "add", "migrate"):
@@ -463,7 +463,7 @@ class TestManners:
         def fail(*_: object, **__: object) -> None:
             raise ZeroDivisionError("\x1bbang")
 
-        monkeypatch.setattr("messagebody.cli.commands.bodies.read_body", fail)
+        monkeypatch.setattr("messagebody._cli.commands.bodies.read_body", fail)
         done = shell("ls", "-")
         assert (done.code, done.out) == (70, "")
         assert done.err == (
@@ -476,7 +476,7 @@ class TestManners:
         def interrupt(*_: object) -> None:
             raise KeyboardInterrupt
 
-        monkeypatch.setattr("messagebody.cli.commands.bodies.read_body", interrupt)
+        monkeypatch.setattr("messagebody._cli.commands.bodies.read_body", interrupt)
         assert shell("ls", "-").code == 130
 
 

@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 
 from messagebody import MessageBody, Part
-from messagebody.archives import zip as zipped
-from messagebody.formats import adapter_names, anthropic
+from messagebody.adapters import adapter_names
+from messagebody.adapters._formats import anthropic
+from messagebody.adapters.archives import zip as zipped
 from tests.cli.test_commands import Shell
 
 A2A = {

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from messagebody.adapters import _base as base
 from messagebody.findings import Finding
-from messagebody.formats import base
 from tests.cli.test_commands import Shell
 
 VECTORS = Path(__file__).parents[1] / "vectors"

@@ -10,7 +10,7 @@ import click
 import pytest
 
 from messagebody import MessageBody, Part, offload
-from messagebody.cli.application import MEANINGS, application
+from messagebody._cli.application import MEANINGS, application
 from tests.cli.test_commands import Shell
 
 # Advice for a Python program, in an error of the command line.

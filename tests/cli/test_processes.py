@@ -18,7 +18,7 @@ COMMAND = [sys.executable, "-m", "messagebody"]
 INTERRUPTIBLE = """
 import signal
 signal.signal(signal.SIGINT, signal.default_int_handler)
-from messagebody.cli import main
+from messagebody._cli import main
 main()
 """
 
@@ -198,7 +198,7 @@ def interrupted(name, *rest, **options):
         raise KeyboardInterrupt
     return load(name, *rest, **options)
 builtins.__import__ = interrupted
-from messagebody.cli import main
+from messagebody._cli import main
 main()
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=False)
@@ -219,7 +219,7 @@ def copy(source, file, length=0):
     os.kill(os.getpid(), signal.SIGTERM)
 shutil.copyfileobj = copy
 sys.argv = ["messagebody", "unpack", {message!r}, {str(out)!r}]
-from messagebody.cli import main
+from messagebody._cli import main
 main()
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=False)

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft4Validator
 
-from messagebody.cli.reports import (
+from messagebody._cli.reports import (
     FORMATS,
     Message,
     Outcome,

@@ -10,7 +10,7 @@ from urllib.request import urlopen
 import pytest
 
 from messagebody import MessageBody, Part, sweep
-from messagebody.stores.s3 import S3Store
+from messagebody.s3 import S3Store
 from tests import servers
 from tests.cli.test_commands import Shell
 from tests.cli.test_processes import on_a_terminal

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from messagebody.cli.reports import FORMATS
+from messagebody._cli.reports import FORMATS
 from tests.cli.test_commands import Done, Shell
 
 ALL_FORMATS = ["text", *FORMATS]

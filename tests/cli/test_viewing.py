@@ -7,7 +7,7 @@ from urllib.request import url2pathname
 import pytest
 
 from messagebody import MessageBody
-from messagebody.cli.application import run
+from messagebody._cli.application import run
 from messagebody.rendering import page
 
 
@@ -100,6 +100,6 @@ def test_view_says_what_is_wrong(
 def test_a_page_is_not_printed_on_a_terminal(
     body: MessageBody, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("messagebody.cli.commands.viewing.is_terminal", lambda _: True)
+    monkeypatch.setattr("messagebody._cli.commands.viewing.is_terminal", lambda _: True)
     assert run(["view", "message.json"]) == 2
     assert "-o FILE, or use --open" in capsys.readouterr().err

@@ -19,8 +19,8 @@ from concurrent.futures import ProcessPoolExecutor
 
 import attrs
 
-from messagebody.certificates import verify
 from messagebody.compatibility import Compatibility, check
+from messagebody.compatibility.certificates import verify
 from messagebody.schema import MessageBodySchema
 from tests.compatibility import generators, oracle
 

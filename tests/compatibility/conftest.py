@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from messagebody.compatibility import Registry, StoredRegistry
+from messagebody.agents import Registry, StoredRegistry
 from tests.compatibility.test_registry import STUDIO
 
 

@@ -14,7 +14,8 @@ from typing import Any
 
 import pytest
 
-from messagebody.compatibility import Agent, Registry, StoredRegistry, geometry
+from messagebody.agents import Agent, Registry, StoredRegistry
+from messagebody.agents import _geometry as geometry
 from messagebody.errors import InvalidArgument, MessageBodyError
 from tests.compatibility.test_stored import schemas
 
@@ -22,7 +23,7 @@ from tests.compatibility.test_stored import schemas
 @pytest.fixture(autouse=True)
 def _small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     for name, size in (("_ASKED", 7), ("_OTHERS", 11), ("_AHEAD", 3)):
-        monkeypatch.setattr(f"messagebody.compatibility.blocks.{name}", size)
+        monkeypatch.setattr(f"messagebody.agents._blocks.{name}", size)
 
 
 @contextmanager
@@ -94,8 +95,8 @@ def test_threads_share_what_they_make_ready(
 
     real: Callable[..., bool] = vars(geometry)["matches_type"]
     monkeypatch.setattr(geometry, "matches_type", matches_type)
-    monkeypatch.setattr("messagebody.compatibility.blocks._ASKED", 1)
-    monkeypatch.setattr("messagebody.compatibility.blocks._OTHERS", 1000)
+    monkeypatch.setattr("messagebody.agents._blocks._ASKED", 1)
+    monkeypatch.setattr("messagebody.agents._blocks._OTHERS", 1000)
     files = [tmp_path / f"{kind}.db" for kind in ("loop", "blocks")]
     with ThreadPoolExecutor(4) as threads:
         for file, executor in zip(files, (None, threads), strict=True):

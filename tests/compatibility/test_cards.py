@@ -8,10 +8,11 @@ from typing import Any
 import pytest
 
 from messagebody import MessageBody
-from messagebody.compatibility import Agent, Registry, check, read_agents
+from messagebody.adapters import adapter
+from messagebody.agents import Agent, Registry, read_agents
+from messagebody.compatibility import check
 from messagebody.errors import InvalidCard, MessageBodyError
 from messagebody.findings import Severity
-from messagebody.formats import adapter
 from messagebody.schema import MessageBodySchema
 from tests.effort import examples
 

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from messagebody import certificates
-from messagebody.compatibility import Agent, Registry, StoredRegistry
+from messagebody.agents import Agent, Registry, StoredRegistry
+from messagebody.compatibility import certificates
 from messagebody.errors import InvalidArgument, MessageBodyError
 from tests.compatibility.test_inclusion import schema
 from tests.compatibility.test_registry import AUDIO, IMAGE, TEXT

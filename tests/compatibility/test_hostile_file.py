@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from messagebody.compatibility import Agent, Registry
+from messagebody.agents import Agent, Registry
 from messagebody.errors import AgentNotFound, MessageBodyError, StoreError
 from tests.compatibility.test_registry import ANY_TEXT, AUDIO, IMAGE, TEXT
 from tests.compatibility.test_stored import schemas
@@ -324,7 +324,7 @@ def test_readers_beside_writers(tmp_path: Path) -> None:
     Registry.open(path).close()
     writer = (
         "import random, sys, time\n"
-        "from messagebody.compatibility import Registry\n"
+        "from messagebody.agents import Registry\n"
         "from tests.compatibility.test_stored import Agent, schemas\n"
         "pool, rng = schemas(12, 9), random.Random(sys.argv[2])\n"
         "registry = Registry.open(sys.argv[1])\n"

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from messagebody.body import MessageBody
+from messagebody._model.body import MessageBody
+from messagebody._model.part import Part
 from messagebody.compatibility import Compatibility, PartType, Verdict, check
-from messagebody.compatibility.reasons import describe_part
-from messagebody.part import Part
+from messagebody.compatibility._reasons import describe_part
 from messagebody.schema import MessageBodySchema
 from tests.compatibility import generators, oracle
 
@@ -57,8 +57,8 @@ class TestAgainstTheOracle:
         self, steps: int, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         """The first look has steps of its own; without them the search decides."""
-        monkeypatch.setattr("messagebody.solver.screen.DEFAULT_STEPS", steps)
-        monkeypatch.setattr("messagebody.solver.screen._FEW", 0)
+        monkeypatch.setattr("messagebody.compatibility._solver.screen.DEFAULT_STEPS", steps)
+        monkeypatch.setattr("messagebody.compatibility._solver.screen._FEW", 0)
         for number in range(40):
             agree(number)
 

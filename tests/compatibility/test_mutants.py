@@ -6,13 +6,13 @@ from typing import Any
 import pytest
 
 from messagebody.compatibility import check
+from messagebody.compatibility._solver.containment import language_of
+from messagebody.compatibility._solver.languages import Language
+from messagebody.compatibility._solver.profile import Profile
+from messagebody.compatibility._solver.satisfy import Pair
+from messagebody.compatibility._solver.screen import OPEN, Answer, Screen
 from messagebody.globs import name_pattern
 from messagebody.schema import MessageBodySchema
-from messagebody.solver.containment import language_of
-from messagebody.solver.languages import Language
-from messagebody.solver.profile import Profile
-from messagebody.solver.satisfy import Pair
-from messagebody.solver.screen import OPEN, Answer, Screen
 from tests.compatibility import generators, oracle
 from tests.compatibility.test_inclusion import FIRST_CHARACTERS, schema
 
@@ -45,7 +45,7 @@ def disagreements(
 
 def without_first_look(monkeypatch: pytest.MonkeyPatch) -> None:
     """Leave everything to the searches: no glance and no samples."""
-    monkeypatch.setattr("messagebody.solver.decision.is_small", lambda *_: False)
+    monkeypatch.setattr("messagebody.compatibility._solver.decision.is_small", lambda *_: False)
     for look in ("rejection", "omission", "occurrence"):
         monkeypatch.setattr(Screen, look, lambda _, __: OPEN)
     for look in ("valid_body", "shared"):
@@ -79,7 +79,7 @@ def test_the_naive_rule_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.slow
 def test_names_that_nobody_competes_for_are_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every required part taken for large: as if names were not unique."""
-    monkeypatch.setattr("messagebody.solver.satisfy.Problem._small", {})
+    monkeypatch.setattr("messagebody.compatibility._solver.satisfy.Problem._small", {})
     assert disagreements() > 10
 
 
@@ -138,7 +138,7 @@ def test_a_limit_on_expansions_is_noticed(monkeypatch: pytest.MonkeyPatch) -> No
             return language_of(pattern)
         return language_of(name_pattern("{" + ",".join(expansions) + "}"))
 
-    monkeypatch.setattr("messagebody.solver.containment.language_of", cut_short)
+    monkeypatch.setattr("messagebody.compatibility._solver.containment.language_of", cut_short)
     assert check(whole, first)
 
 

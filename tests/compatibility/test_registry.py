@@ -12,10 +12,11 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from benchmarks import crowds
-from messagebody.compatibility import Agent, Impact, Registry, check, read_agents
+from messagebody.agents import Agent, Impact, Registry, read_agents
+from messagebody.compatibility import check
+from messagebody.compatibility._solver.decision import Decision
 from messagebody.errors import InvalidSchema, MissingDependency
 from messagebody.schema import MessageBodySchema
-from messagebody.solver.decision import Decision
 from tests.compatibility import generators
 from tests.compatibility.test_inclusion import schema
 from tests.effort import calls, examples

@@ -7,7 +7,7 @@ import random
 
 import pytest
 
-from messagebody.body import MessageBody
+from messagebody._model.body import MessageBody
 from messagebody.compatibility import (
     Verdict,
     check,

@@ -2,10 +2,10 @@
 
 import pytest
 
-from messagebody.body import MessageBody
+from messagebody._base.limits import Limits
+from messagebody._model.body import MessageBody
 from messagebody.compatibility import Compatibility, check, disjoint, equivalent, satisfiable
 from messagebody.errors import DecodeError
-from messagebody.limits import Limits
 from messagebody.schema import MessageBodySchema
 from tests.compatibility.test_inclusion import schema
 from tests.effort import calls

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from messagebody.compatibility import Agent, Impact, Registry, StoredRegistry, check
+from messagebody.agents import Agent, Impact, Registry, StoredRegistry
+from messagebody.compatibility import check
 from messagebody.errors import InvalidArgument, InvalidSchema, StoreError
 from messagebody.schema import MessageBodySchema
 from tests.compatibility import generators
@@ -214,7 +215,7 @@ def test_a_writer_that_is_killed_leaves_nothing(path: Path, studio: StoredRegist
     before = [*studio.pairs()]
     program = (
         "import os, sys\n"
-        "from messagebody.compatibility import Agent, Registry\n"
+        "from messagebody.agents import Agent, Registry\n"
         f"registry = Registry.open({str(path)!r})\n"
         "agent = registry['critic']\n"
         "class Deadly(Agent):\n"
@@ -263,7 +264,7 @@ def test_a_full_disk_changes_nothing(path: Path) -> None:
         import resource, signal, sys
         from pathlib import Path
         from messagebody import MessageBodySchema
-        from messagebody.compatibility import Agent, Registry
+        from messagebody.agents import Agent, Registry
         from messagebody.errors import StoreError
 
         def limit(size):

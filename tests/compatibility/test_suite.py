@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from messagebody.certificates import verify
 from messagebody.compatibility import check, satisfiable
+from messagebody.compatibility.certificates import verify
 from messagebody.schema import MessageBodySchema
 from tests.compatibility import oracle, suite
 

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from messagebody import MessageBody, Part
-from messagebody.bulk.engines import run_serially
-from messagebody.cli.application import run
-from messagebody.stores import Bytes, open_store
-from messagebody.stores.s3 import S3Store
+from messagebody._cli.application import run
+from messagebody.bulk._engines import run_serially
+from messagebody.s3 import S3Store
+from messagebody.storage import Bytes, open_store
 from tests.commands import BODY, CALLS, NAME, write_files
 from tests.deletions.foreign import NAMES, Foreign
 from tests.servers import Server
@@ -58,7 +58,7 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         body.append(Part(f"cats {number} " * 100, name=f"/links/{number}.plain"))
     write_files(body)
     Path("other.jsonl").write_bytes(body.to_json_bytes() + b"\n")
-    monkeypatch.setattr(sys.modules["messagebody.bulk.run"], "run_on_processes",
+    monkeypatch.setattr(sys.modules["messagebody.bulk._run"], "run_on_processes",
                         lambda queue, _: run_serially(queue))  # fmt: skip
     return tmp_path
 

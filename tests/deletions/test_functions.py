@@ -10,25 +10,16 @@ from pathlib import Path
 import fsspec
 import pytest
 
-from messagebody import (
-    MessageBody,
-    Part,
-    Resolver,
-    bulk,
-    fetch,
-    migrate,
-    offload,
-    payloads,
-    sweep,
-)
-from messagebody.archives import tar, zip  # noqa: A004 - what it is called
-from messagebody.compatibility import Registry
-from messagebody.envelopes import sentient
+from messagebody import MessageBody, Part, Resolver, bulk, fetch, migrate, offload, payloads, sweep
+from messagebody.adapters._directory import pack, unpack
+from messagebody.adapters.archives import tar, zip  # noqa: A004 - what it is called
+from messagebody.adapters.envelopes import sentient
+from messagebody.agents import Registry
 from messagebody.errors import DecodeError, MessageBodyError, RefusedPaths, StoreError
-from messagebody.filesystem import MessageBodyFileSystem, OverlayFileSystem
-from messagebody.interop.directory import pack, unpack
-from messagebody.stores import Bytes, open_store
-from messagebody.stores.s3 import S3FileSystem, S3Store
+from messagebody.filesystem import MessageBodyFileSystem
+from messagebody.s3 import S3FileSystem, S3Store
+from messagebody.storage import Bytes, open_store
+from messagebody.views import OverlayFileSystem
 from tests.deletions.foreign import DIGITS, NAMES, Foreign
 
 

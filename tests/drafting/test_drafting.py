@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from messagebody import MessageBody, MessageBodySchema, Part
-from messagebody.drafting import Draft, output_schema
 from messagebody.errors import (
     DecodeError,
     DuplicateName,
@@ -17,6 +16,7 @@ from messagebody.errors import (
     InvalidBody,
     InvalidSchema,
 )
+from messagebody.prompts import Draft, output_schema
 from messagebody.schema import SchemaPart
 
 NAMES = [None, "/a", "/a/b.md", "/*", "/a/*", "/**", "/{a,b}", "/a*"]
@@ -180,7 +180,7 @@ class TestDraft:
         assert draft.add_part("x", "text/html", "/a").startswith("added")
 
     def test_a_loop_ends(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr("messagebody.drafting.draft._MOST", 3)
+        monkeypatch.setattr("messagebody.prompts._draft._MOST", 3)
         draft = Draft(MessageBodySchema([(None, "text/*")]))
         answers = [draft.add_part("x", "text/plain") for _ in range(4)]
         assert answers[3] == "not added: the message has 3 parts already"

@@ -6,7 +6,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from messagebody import MessageBody, Part
-from messagebody.envelopes.agents_api import SCHEMA, TYPES
+from messagebody.adapters.envelopes.agents_api import SCHEMA, TYPES
 from messagebody.errors import InvalidPart
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)

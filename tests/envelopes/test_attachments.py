@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from messagebody import MessageBody
-from messagebody.envelopes.attachments import put_parts, take_part, take_parts
+from messagebody.adapters.envelopes._attachments import put_parts, take_part, take_parts
 
 URL = "https://example.com/a.png"
 HERE = "/attachments/1"

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 
 from messagebody import MessageBody, Part
-from messagebody.envelopes import olympus, sentient
+from messagebody.adapters.envelopes import olympus, sentient
 from messagebody.errors import EnvelopeError
 from messagebody.findings import Severity
 from messagebody.testing.strategies import bodies

@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 
 from messagebody import MessageBody, Part
-from messagebody.envelopes import olympus as olympus_format
-from messagebody.envelopes import sentient as sentient_format
-from messagebody.formats import adapter, adapter_names
-from messagebody.formats.core import Format
-from messagebody.formats.places import is_withheld
-from messagebody.prompting import Reader, to_prompt
+from messagebody.adapters import adapter, adapter_names
+from messagebody.adapters._core import Format
+from messagebody.adapters._places import is_withheld
+from messagebody.adapters.envelopes import olympus as olympus_format
+from messagebody.adapters.envelopes import sentient as sentient_format
+from messagebody.prompts import Reader, to_prompt
 
 VECTORS = Path(__file__).parents[1] / "vectors"
 PICTURE = {"url": "https://example.com/a.png", "mime_type": "image/png"}

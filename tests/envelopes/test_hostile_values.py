@@ -14,9 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from messagebody import MessageBody, Part
-from messagebody.envelopes import agents_api, channel, olympus, sentient
+from messagebody.adapters import adapter
+from messagebody.adapters.envelopes import agents_api, channel, olympus, sentient
 from messagebody.errors import EnvelopeError, MessageBodyError
-from messagebody.formats import adapter
 from tests.effort import examples
 from tests.envelopes.shapes import JSON
 

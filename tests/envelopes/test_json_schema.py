@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from messagebody.envelopes.json_schema import closed, iter_violations
-from messagebody.envelopes.sentient.shape import SCHEMA
+from messagebody.adapters.envelopes._json_schema import closed, iter_violations
+from messagebody.adapters.envelopes.sentient._shape import SCHEMA
 from messagebody.findings import pointer
 
 VECTORS = Path(__file__).parents[1] / "vectors"

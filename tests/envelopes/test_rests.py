@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 
 from messagebody import MessageBody, MessageBodySchema, Part
-from messagebody.envelopes import agents_api
+from messagebody.adapters import adapter
+from messagebody.adapters.envelopes import agents_api
 from messagebody.errors import EnvelopeError
-from messagebody.formats import adapter
 from tests.effort import examples
 from tests.envelopes.shapes import ENVELOPES
 

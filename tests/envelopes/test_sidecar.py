@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from messagebody import MessageBody, MessageBodySchema, Part, Resolver, inline, offload
-from messagebody.envelopes import olympus, sentient
+from messagebody.adapters import _base as base
+from messagebody.adapters.envelopes import olympus, sentient
 from messagebody.errors import (
     DecodeError,
     DigestMismatch,
@@ -19,7 +20,6 @@ from messagebody.errors import (
     LocalFileNotSent,
     LossyConversion,
 )
-from messagebody.formats import base
 from tests.effort import examples
 
 VECTORS = Path(__file__).parents[1] / "vectors"

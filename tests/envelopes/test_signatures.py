@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from messagebody.envelopes import agents_api, channel, olympus, sentient
+from messagebody.adapters.envelopes import agents_api, channel, olympus, sentient
 
 FUNCTIONS = [
     pytest.param(getattr(format_, name), id=f"{format_.__name__.rpartition('.')[2]}.{name}")

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from messagebody.envelopes import agents_api, channel, sentient
+from messagebody.adapters.envelopes import agents_api, channel, sentient
 from messagebody.errors import EnvelopeError
 from messagebody.findings import Finding, Severity, validator_of, verdict_of
 

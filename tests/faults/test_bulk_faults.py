@@ -11,8 +11,8 @@ import pytest
 
 from messagebody import MessageBody, Part, bulk
 from messagebody.errors import StoreError
-from messagebody.stores import Bytes
-from messagebody.stores.s3 import S3Store
+from messagebody.s3 import S3Store
+from messagebody.storage import Bytes
 from tests import servers
 from tests.bulk.helpers import bodies, lines
 from tests.faults import proxy as faults

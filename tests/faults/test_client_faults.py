@@ -13,10 +13,9 @@ import pytest
 
 from messagebody import MessageBody, Part, Resolver, aoffload, inline, offload, sweep
 from messagebody.errors import LocalFileChanged, StoreError
-from messagebody.offloading import Stop
-from messagebody.stores import open_store
-from messagebody.stores.directory import FileStore
-from messagebody.stores.s3 import S3FileSystem, S3Store
+from messagebody.s3 import S3FileSystem, S3Store
+from messagebody.storage import Stop, open_store
+from messagebody.storage._stores.directory import FileStore
 from tests import servers
 from tests.offloading.test_care import turns
 
@@ -115,7 +114,7 @@ def test_a_file_sent_in_parts(
     how: str, when: str, in_parts: S3Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """No object appears that is not what its key says, and no upload stays open."""
-    monkeypatch.setattr("messagebody.offloading._offload._WHOLE", 0)
+    monkeypatch.setattr("messagebody.storage._offloading._offload._WHOLE", 0)
     path = tmp_path / "talk.bin"
     path.write_bytes(b"a" * 600 * KIB)
     body = MessageBody()

@@ -21,9 +21,9 @@ import attrs
 import pytest
 
 from messagebody import MessageBody, Part, Resolver, fetch, inline, offload
-from messagebody.envelopes import sentient
+from messagebody.adapters._directory import unpack
+from messagebody.adapters.envelopes import sentient
 from messagebody.errors import MessageBodyError
-from messagebody.interop.directory import unpack
 
 OPERATIONS = int(os.environ.get("MESSAGEBODY_FAULTS", "84"))
 KIB = 1024
@@ -113,7 +113,7 @@ def _spool(body: MessageBody, small: MessageBody, source: Path, at: Path) -> boo
     """Read more than fits into memory, which goes through a temporary file on the disk."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(tempfile, "tempdir", str(at))
-        patch.setattr("messagebody.references.spool.IN_MEMORY", 2 * KIB)
+        patch.setattr("messagebody.storage._references.spool.IN_MEMORY", 2 * KIB)
         return inline(small, resolver=Resolver(allow=source)) == body
 
 

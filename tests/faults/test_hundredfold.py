@@ -12,7 +12,7 @@ import pytest
 
 from messagebody import MessageBody, Part, Resolver, inline, offload
 from messagebody.errors import DigestMismatch, StoreError
-from messagebody.stores.s3 import S3FileSystem, S3Store
+from messagebody.s3 import S3FileSystem, S3Store
 from tests import servers
 from tests.faults import proxy as faults
 from tests.faults.proxy import Proxy

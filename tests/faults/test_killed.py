@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from messagebody import MessageBody, Part, Resolver, inline, offload, sweep
-from messagebody.stores import open_store
-from messagebody.stores.s3 import S3Store
+from messagebody.s3 import S3Store
+from messagebody.storage import open_store
 from tests import servers
 from tests.faults.proxy import Exchange, Proxy
 
@@ -35,7 +35,7 @@ CHILD = textwrap.dedent(
     import signal, sys
     signal.signal(signal.SIGINT, signal.default_int_handler)  # which a background job lacks
     from messagebody import MessageBody, Part, offload
-    from messagebody.stores import open_store
+    from messagebody.storage import open_store
     place, endpoint, size = sys.argv[1:]
     options = dict(endpoint_url=endpoint, multipart_threshold=1_000_000, part_size=1_000_000)
     store = open_store(place, **(options if endpoint else {}))

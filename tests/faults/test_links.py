@@ -16,11 +16,11 @@ from pathlib import Path
 import pytest
 
 from messagebody import MessageBody, Part, Resolver, offload
-from messagebody.envelopes import sentient
+from messagebody.adapters._directory import pack, unpack
+from messagebody.adapters.envelopes import sentient
 from messagebody.errors import MessageBodyError
-from messagebody.interop.directory import pack, unpack
-from messagebody.stores import Bytes
-from messagebody.stores.directory import FileStore
+from messagebody.storage import Bytes
+from messagebody.storage._stores.directory import FileStore
 
 OPERATIONS = int(os.environ.get("MESSAGEBODY_FAULTS", "240"))
 SECRET, PUBLIC = b"of somebody else" * 100, b"of the directory" * 100

@@ -25,7 +25,7 @@ from messagebody.errors import (
     ObjectNotFound,
     StoreError,
 )
-from messagebody.stores.s3 import S3FileSystem, S3Store
+from messagebody.s3 import S3FileSystem, S3Store
 from tests import servers
 from tests.faults import proxy as faults
 from tests.faults.proxy import Proxy

@@ -21,7 +21,7 @@ import pytest
 
 from messagebody import MessageBody, Part, Resolver, fetch, inline, migrate, offload, verify
 from messagebody.errors import MessageBodyError
-from messagebody.stores.s3 import S3FileSystem, S3Store
+from messagebody.s3 import S3FileSystem, S3Store
 from tests import servers
 from tests.faults import proxy as faults
 from tests.faults.proxy import Proxy, Wreck

@@ -10,7 +10,7 @@ import fsspec
 import pytest
 
 from messagebody import MessageBody, Part, Resolver, offload
-from messagebody._index import Directories
+from messagebody._model.index import Directories
 from messagebody.errors import DecodeError, InvalidPattern
 from messagebody.filesystem import MessageBodyFileSystem
 

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from messagebody import MessageBody, Part, Resolver
 from messagebody.filesystem import MessageBodyFileSystem
-from messagebody.filesystem.paths import quote_name, unquote_name
+from messagebody.filesystem._paths import quote_name, unquote_name
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from messagebody import MessageBody, Part, Resolver
-from messagebody.stores.s3 import S3FileSystem, S3Store
+from messagebody.s3 import S3FileSystem, S3Store
 from tests import servers
 from tests.faults.proxy import Exchange, Proxy
 

@@ -21,7 +21,7 @@ from messagebody.filesystem import MessageBodyFileSystem
 from messagebody.samples import sample
 
 try:
-    from messagebody.filesystem.mount import mount
+    from messagebody.views._mount import mount
 except MissingDependency as missing:
     mount = None  # type: ignore[assignment]
     assert missing.system, "fusepy is installed with the tests"  # noqa: PT017
@@ -224,7 +224,7 @@ def test_what_is_missing_is_said(broken: str, tmp_path: Path) -> None:
     (tmp_path / "message.json").write_text("[]")
     (tmp_path / "m").mkdir()
     program = f"import sys; {broken}; sys.argv[1:] = ['mount', 'message.json', 'm']\n"
-    program += "from messagebody.cli import main; main()"
+    program += "from messagebody._cli import main; main()"
     done = subprocess.run(
         [sys.executable, "-c", program], cwd=tmp_path, check=False, capture_output=True, text=True
     )

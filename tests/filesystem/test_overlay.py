@@ -10,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from messagebody import MessageBody
-from messagebody.filesystem import MessageBodyFileSystem, OverlayFileSystem
+from messagebody.filesystem import MessageBodyFileSystem
 from messagebody.testing import FilesystemContract
+from messagebody.views import OverlayFileSystem
 
 
 @pytest.fixture

@@ -16,7 +16,8 @@ import pytest
 
 from messagebody import MessageBody, Part, Resolver
 from messagebody.errors import UnsafeReference
-from messagebody.filesystem import MessageBodyFileSystem, OverlayFileSystem
+from messagebody.filesystem import MessageBodyFileSystem
+from messagebody.views import OverlayFileSystem
 
 
 def refused(number: int) -> Any:

@@ -26,8 +26,9 @@ from hypothesis.stateful import (
 )
 
 from messagebody import MessageBody, Resolver
-from messagebody.filesystem import MessageBodyFileSystem, OverlayFileSystem
+from messagebody.filesystem import MessageBodyFileSystem
 from messagebody.names import is_name
+from messagebody.views import OverlayFileSystem
 
 NAMES = st.sampled_from(["/a", "/b", "/a/c", "/d/e", "/a b", "/_20", "/é", "/x=1"])
 # Some of them are longer than the threshold of the filesystem that offloads.

@@ -12,8 +12,9 @@ import fsspec
 import pytest
 
 from messagebody import MessageBody, Part, Resolver, inline, offload
-from messagebody.filesystem import MessageBodyFileSystem, OverlayFileSystem
-from messagebody.stores import open_store
+from messagebody.filesystem import MessageBodyFileSystem
+from messagebody.storage import open_store
+from messagebody.views import OverlayFileSystem
 
 READERS = 64
 WRITERS = 8

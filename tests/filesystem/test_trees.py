@@ -10,7 +10,7 @@ from fsspec.implementations.memory import MemoryFileSystem
 
 from messagebody import MessageBody, Part, Resolver
 from messagebody.errors import DuplicateName, InvalidArgument, RefusedPaths
-from messagebody.filesystem import OverlayFileSystem
+from messagebody.views import OverlayFileSystem
 
 
 @pytest.fixture

@@ -13,9 +13,9 @@ import pytest
 from upath import UPath
 
 from messagebody import MessageBody, Part, Resolver, offload
-from messagebody.digests import sha256_of
+from messagebody._base.digests import sha256_of
 from messagebody.errors import DigestMismatch
-from messagebody.stores import Blob, Stat, Store, open_store
+from messagebody.storage import Blob, Stat, Store, open_store
 
 CONTENT = b"0123456789" * 100
 

@@ -12,10 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from messagebody import MessageBody, Part, Resolver, offload
-from messagebody.digests import sha256_of
+from messagebody._base.digests import sha256_of
 from messagebody.errors import UnsafeReference
 from messagebody.filesystem import MessageBodyFileSystem
-from messagebody.filesystem.write_through import Spilling
+from messagebody.filesystem._write_through import Spilling
 
 LARGE, SMALL = b"0123456789" * 500, b"small"
 

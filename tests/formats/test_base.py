@@ -10,9 +10,10 @@ from typing import Any
 import pytest
 
 from messagebody import MessageBody
+from messagebody.adapters import Converted, Loss, LossKind, detect
+from messagebody.adapters import _base as base
 from messagebody.errors import LossyConversion, MessageBodyError
 from messagebody.findings import Finding
-from messagebody.formats import Converted, Loss, LossKind, base, detect
 
 LOSS = Loss("omitted", "a\nb", "no room")
 
@@ -109,7 +110,7 @@ class TestRegistry:
         (tmp_path / "morse.py").write_text(
             "from messagebody import MessageBody\n"
             "from messagebody.findings import Finding\n"
-            "from messagebody.formats import Converted\n"
+            "from messagebody.adapters import Converted\n"
             "def to_body(message): return Converted(MessageBody())\n"
             "def from_body(body): return Converted({'morse': ''})\n"
             "def detect(value): return isinstance(value, dict) and 'morse' in value\n"
@@ -118,7 +119,7 @@ class TestRegistry:
         info = tmp_path / "morse-1.0.dist-info"
         info.mkdir()
         (info / "METADATA").write_text("Metadata-Version: 2.1\nName: morse\nVersion: 1.0\n")
-        (info / "entry_points.txt").write_text("[messagebody.formats]\nmorse = morse\n")
+        (info / "entry_points.txt").write_text("[messagebody.adapters]\nmorse = morse\n")
         monkeypatch.syspath_prepend(tmp_path)
         monkeypatch.setattr(base, "_adapters", dict(base._adapters))
         base._installed.cache_clear()

@@ -1,7 +1,7 @@
 """What Bedrock alone asks for: names of documents that differ, and citations around their text."""
 
 from messagebody import MessageBody, Part
-from messagebody.formats import bedrock
+from messagebody.adapters._formats import bedrock
 
 
 def test_documents_have_names_of_their_own() -> None:

@@ -1,6 +1,6 @@
 """The contract of adapters, for each message format."""
 
-from messagebody.formats import (
+from messagebody.adapters._formats import (
     a2a,
     a2a_0_3,
     acp,

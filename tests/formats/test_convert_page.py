@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from messagebody.formats import adapter
+from messagebody.adapters import adapter
 from tests.formats.messages import MESSAGES
 
 PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "convert-messages.md"

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from messagebody import MessageBody, Part
+from messagebody.adapters._formats import haystack, langchain, llamaindex, pydantic_ai
 from messagebody.errors import EnvelopeError
-from messagebody.formats import haystack, langchain, llamaindex, pydantic_ai
 from tests.formats.payloads import PDF, PNG
 
 

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from messagebody import Limits, MessageBody
+from messagebody.adapters import adapter
 from messagebody.errors import DecodeError
-from messagebody.formats import adapter
 from tests.formats.messages import MESSAGES
 
 

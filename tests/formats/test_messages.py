@@ -11,12 +11,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from messagebody import MessageBody, MessageBodyError, Part
-from messagebody import formats as registry
+from messagebody import adapters as registry
+from messagebody._wire import base64
+from messagebody.adapters import _writing as writing
+from messagebody.adapters import detect
 from messagebody.errors import DecodeError, EnvelopeError, LossyConversion, UnsafeReference
-from messagebody.formats import detect, writing
-from messagebody.references import Resolver
+from messagebody.storage import Resolver
 from messagebody.testing.strategies import bodies
-from messagebody.wire import base64
 from tests.effort import examples
 from tests.formats.messages import MESSAGES
 from tests.formats.payloads import BINARY, PDF, PNG, WAV

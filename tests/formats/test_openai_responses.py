@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from messagebody.formats import openai_responses
+from messagebody.adapters._formats import openai_responses
 
 CODE: dict[str, Any] = {
     "type": "code_interpreter_call", "id": "ci", "code": "print(1)", "container_id": "c",

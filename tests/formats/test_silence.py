@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from messagebody import MessageBody, Part
-from messagebody.formats import adapter, adapter_names
+from messagebody.adapters import adapter, adapter_names
 
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(20)
 CONTENTS: list[tuple[str | None, str, str | bytes]] = [

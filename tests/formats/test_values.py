@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from messagebody.adapters import adapter
 from messagebody.errors import DecodeError, EnvelopeError
-from messagebody.formats import adapter
 
 MESSAGE: dict[str, Any] = {"role": "user", "content": [{"type": "text", "text": "Hello!"}]}
 TO_BODY = adapter("anthropic").to_body

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from messagebody import Part
-from messagebody.formats import Converted, adapter, adapter_names, detect
-from messagebody.wire import base64
+from messagebody._wire import base64
+from messagebody.adapters import Converted, adapter, adapter_names, detect
 from tests.formats.vectors import ROWS, message_of, missing
 
 HERE = [row for row in ROWS if row["format"] in adapter_names()]

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from messagebody import MessageBody, Part
-from messagebody.media_types import is_text
+from messagebody._base.media_types import is_text
 
 HERE = Path(__file__).parents[1] / "vectors" / "formats"
 PAYLOADS = json.loads((HERE / "payloads.json").read_text(encoding="utf-8"))

@@ -17,16 +17,22 @@ import attrs
 
 from messagebody import Limits, MessageBody, MessageBodyError, MessageBodySchema, Part, Resolver
 from messagebody import check as check_schemas
-from messagebody.certificates import verify
-from messagebody.cli.application import ExitCode, run
-from messagebody.compatibility import Agent, Registry
-from messagebody.formats import adapter
+from messagebody._base.media_types import (
+    essence,
+    is_plain,
+    is_shown_inline,
+    is_text,
+    parse_content_type,
+)
+from messagebody._cli.application import ExitCode, run
+from messagebody._wire import data_urls
+from messagebody.adapters import adapter
+from messagebody.adapters.streams import Assembler
+from messagebody.agents import Agent, Registry
+from messagebody.compatibility.certificates import verify
 from messagebody.globs import content_type_pattern, name_pattern
-from messagebody.media_types import essence, is_plain, is_shown_inline, is_text, parse_content_type
 from messagebody.names import is_name, safe_name
-from messagebody.references.sources import StoreSource
-from messagebody.streaming import Assembler
-from messagebody.wire import data_urls
+from messagebody.storage._references.sources import StoreSource
 from tests.envelopes.test_hostile_values import MESSAGES
 from tests.formats import messages as formats
 from tests.fuzz.mutations import mutate, mutate_text, mutate_value
@@ -83,8 +89,8 @@ SMALL = Limits(json_bytes=2_000, parts=3, part_bytes=50, depth=4, name_length=10
 def reference_reading() -> Iterator[None]:
     """Let every document and value go through the reference reading."""
     with (
-        mock.patch("messagebody.wire.reader.decode_flawless", return_value=None),
-        mock.patch("messagebody.wire.reader.convert_flawless", return_value=None),
+        mock.patch("messagebody._wire.reader.decode_flawless", return_value=None),
+        mock.patch("messagebody._wire.reader.convert_flawless", return_value=None),
     ):
         yield
 
@@ -264,7 +270,7 @@ def read_certificate(value: Any, seed: int) -> object:
 
 
 def proof_of(schema: MessageBodySchema) -> str:
-    from messagebody.certificates import schema_digest
+    from messagebody.compatibility.certificates import schema_digest
 
     return schema_digest(schema)
 

@@ -14,8 +14,8 @@ from messagebody.globs import (
     name_pattern,
     representatives,
 )
-from messagebody.globs.automaton import name_automaton
-from messagebody.globs.syntax import parse_name_pattern
+from messagebody.globs._automaton import name_automaton
+from messagebody.globs._syntax import parse_name_pattern
 from messagebody.names import is_name
 from tests.compatibility.oracle import name_matches
 from tests.effort import examples

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from messagebody.errors import InvalidContentType, InvalidPattern
 from messagebody.globs import PatternIndex, content_type_pattern, name_pattern
-from messagebody.globs.patterns import longest_run, regex_of
+from messagebody.globs._patterns import longest_run, regex_of
 from tests.effort import examples
 from tests.globs import strategies
 
@@ -252,7 +252,7 @@ def test_the_index_forgets() -> None:
 
 
 def test_the_index_bounds_its_directories(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("messagebody.globs.index._MOST_HEADS", 2)
+    monkeypatch.setattr("messagebody.globs._index._MOST_HEADS", 2)
     index = PatternIndex([name_pattern("/*/a")])
     assert [index.find(f"/{number}/a") for number in range(5)] == [1] * 5
     assert len(index._heads) <= 2

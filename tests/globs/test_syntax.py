@@ -3,9 +3,9 @@
 import attrs
 import pytest
 
+from messagebody._base.limits import Limits
 from messagebody.errors import InvalidPattern
 from messagebody.globs import content_type_pattern, name_pattern
-from messagebody.limits import Limits
 
 TAKES = "a name pattern takes A-Z a-z 0-9 . _ - / * and {a,b}"
 ADJACENT = "two stars meet across the edge of a brace; write * or ** in one piece"

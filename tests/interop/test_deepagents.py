@@ -11,7 +11,7 @@ from messagebody import MessageBody, Part, Resolver
 
 deepagents = pytest.importorskip("deepagents")
 
-from messagebody.interop.deepagents import BodyBackend  # noqa: E402
+from messagebody.frameworks.deepagents import BodyBackend  # noqa: E402
 
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(60) + b"\xff"
 

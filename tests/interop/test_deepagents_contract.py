@@ -17,7 +17,7 @@ sandboxes: Any = pytest.importorskip("langchain_tests.integration_tests.sandboxe
 
 from deepagents.backends.protocol import ExecuteResponse, SandboxBackendProtocol  # noqa: E402
 
-from messagebody.interop.deepagents import BodyBackend  # noqa: E402
+from messagebody.frameworks.deepagents import BodyBackend  # noqa: E402
 
 # The suite is older than the contract in `deepagents.backends.protocol`, which says otherwise.
 _ABSOLUTE = "paths that glob finds are absolute, so that rules can deny them"

@@ -35,10 +35,10 @@ def test_the_error_names_the_extra(
     leaf: str, library: str, extra: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, library, None)
-    monkeypatch.delitem(sys.modules, f"messagebody.interop.{leaf}", raising=False)
+    monkeypatch.delitem(sys.modules, f"messagebody.frameworks.{leaf}", raising=False)
     with pytest.raises(MissingDependency) as caught:
-        importlib.import_module(f"messagebody.interop.{leaf}")
+        importlib.import_module(f"messagebody.frameworks.{leaf}")
     assert str(caught.value) == (
-        f"messagebody.interop.{leaf} needs an extra: pip install 'messagebody[{extra}]'"
+        f"messagebody.frameworks.{leaf} needs an extra: pip install 'messagebody[{extra}]'"
     )
     assert extra in EXTRAS

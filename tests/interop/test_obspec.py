@@ -21,8 +21,8 @@ from obspec_utils.wrappers import CachingReadableStore
 
 from messagebody import MessageBody, Part, Resolver, offload
 from messagebody.errors import DigestMismatch
-from messagebody.interop.obspec import BodyStore
-from messagebody.stores import open_store
+from messagebody.frameworks.obspec import BodyStore
+from messagebody.storage import open_store
 
 PROTOCOLS = [
     value

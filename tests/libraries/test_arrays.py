@@ -29,7 +29,7 @@ from virtualizarr import open_virtual_dataset
 from virtualizarr.parsers import HDFParser
 
 from messagebody import MessageBody
-from messagebody.interop.obspec import BodyStore
+from messagebody.frameworks.obspec import BodyStore
 
 GRID = np.arange(64 * 64, dtype="uint16").reshape(64, 64)
 

@@ -13,7 +13,7 @@ import pytest
 from zarr.storage import ObjectStore
 
 from messagebody import MessageBody
-from messagebody.interop.obspec import BodyStore
+from messagebody.frameworks.obspec import BodyStore
 
 HERE = Path(__file__).parent
 

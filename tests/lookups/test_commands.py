@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from messagebody import MessageBody
-from messagebody.bulk.engines import run_serially
-from messagebody.cli.application import application, run
+from messagebody._cli.application import application, run
+from messagebody.bulk._engines import run_serially
 from tests.commands import CALLS, commands, write_files
 from tests.lookups.network import Network
 
@@ -39,7 +39,7 @@ def test_asks_the_network_nothing(
     command: str, files: Path, network: Network, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # The network of other processes is not watched.
-    module = sys.modules["messagebody.bulk.run"]
+    module = sys.modules["messagebody.bulk._run"]
     monkeypatch.setattr(module, "run_on_processes", lambda queue, _: run_serially(queue))
     for given in CALLS[command]:
         said = shown(monkeypatch, *command.split(), *given)

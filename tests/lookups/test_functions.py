@@ -22,19 +22,19 @@ import pytest
 import messagebody as m
 from messagebody import MessageBody, MessageBodyError, MessageBodySchema, Part, Resolver, findings
 from messagebody import bulk as bulk_module
-from messagebody import tables as tables_module
-from messagebody.archives import mime, tar, zip  # noqa: A004 - what it is called
-from messagebody.drafting import Draft
-from messagebody.envelopes import agents_api, channel, olympus, sentient
+from messagebody.adapters import _directory as directory
+from messagebody.adapters import adapter, adapter_names
+from messagebody.adapters.archives import mime, tar, zip  # noqa: A004 - what it is called
+from messagebody.adapters.envelopes import agents_api, channel, olympus, sentient
+from messagebody.adapters.streams import part_lines, sse
+from messagebody.bulk import tables as tables_module
 from messagebody.errors import MissingDependency
-from messagebody.filesystem import MessageBodyFileSystem, OverlayFileSystem, path_into
-from messagebody.formats import adapter, adapter_names
-from messagebody.interop import directory
-from messagebody.offloading import queues
-from messagebody.prompting import Reader, to_prompt
+from messagebody.filesystem import MessageBodyFileSystem
+from messagebody.prompts import Draft, Reader, to_prompt
+from messagebody.prompts._toolbox import find_part
 from messagebody.rendering import listing, page, tree
-from messagebody.streaming import part_lines, sse
-from messagebody.toolbox import find_part
+from messagebody.storage import queues
+from messagebody.views import OverlayFileSystem, path_into
 from tests.lookups.network import Network
 
 STORE = "memory://lookups"
@@ -51,7 +51,7 @@ def documented_modules() -> Iterator[ModuleType]:
     pages = "".join(each.read_text("utf-8") for each in docs.rglob("*.md"))
     described = {*re.findall(r"^::: ([\w.]+)", pages, re.MULTILINE)}
     for each in pkgutil.walk_packages(m.__path__, "messagebody."):
-        if "._" in each.name or each.name.startswith("messagebody.cli"):
+        if "._" in each.name or each.name.startswith("messagebody._cli"):
             continue
         try:
             module = importlib.import_module(each.name)
@@ -393,16 +393,16 @@ def saved(body: MessageBody) -> MessageBodyFileSystem:
 
 
 def of_mcp(name: str, body: MessageBody) -> Any:
-    return getattr(importlib.import_module("messagebody.interop.mcp"), name)(body)
+    return getattr(importlib.import_module("messagebody.frameworks.mcp"), name)(body)
 
 
 def backend(body: MessageBody) -> Any:
-    found = importlib.import_module("messagebody.interop.deepagents").BodyBackend(body)
+    found = importlib.import_module("messagebody.frameworks.deepagents").BodyBackend(body)
     return [each(found.read, body.names()), found.grep("x"), found.download_files(body.names())]
 
 
 def body_store(body: MessageBody) -> Any:
-    return importlib.import_module("messagebody.interop.obspec").BodyStore(body)
+    return importlib.import_module("messagebody.frameworks.obspec").BodyStore(body)
 
 
 def test_every_public_function_has_an_entry() -> None:

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from messagebody import MessageBody, Part
-from messagebody.streaming import Assembler
+from messagebody.adapters.streams import Assembler
 from tests.formats.messages import MESSAGES
 from tests.formats.test_messages import adapter
 from tests.sdks.test_message_formats import parts, spoken

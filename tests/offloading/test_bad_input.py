@@ -24,8 +24,8 @@ from messagebody import (
     verify,
 )
 from messagebody.errors import AccessDenied, DigestMismatch, ObjectNotFound, StoreError
-from messagebody.stores import Bytes, Store, open_store
-from messagebody.stores.s3 import S3FileSystem, S3Store
+from messagebody.s3 import S3FileSystem, S3Store
+from messagebody.storage import Bytes, Store, open_store
 from tests import servers
 from tests.faults import proxy as faults
 from tests.faults.proxy import Proxy

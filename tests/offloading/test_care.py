@@ -30,7 +30,7 @@ from messagebody import (
     sweep,
     verify,
 )
-from messagebody._threads import Interrupted, Pool
+from messagebody._base.threads import Interrupted, Pool
 from messagebody.errors import (
     DecodeError,
     DigestUnknown,
@@ -39,10 +39,9 @@ from messagebody.errors import (
     StoreError,
     UnsafeReference,
 )
-from messagebody.offloading import Stop
-from messagebody.stores import Bytes, Upload, open_store
-from messagebody.stores.directory import FileStore
-from messagebody.stores.s3 import S3Store
+from messagebody.s3 import S3Store
+from messagebody.storage import Bytes, Stop, Upload, open_store
+from messagebody.storage._stores.directory import FileStore
 
 KIB = 1024
 OLD = (1000, 1000)
@@ -423,7 +422,7 @@ class TestAsync:
         self, directory: FileStore, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         go, pool = threading.Event(), Pool(1, "test")
-        monkeypatch.setattr("messagebody.offloading._async._POOL", pool)
+        monkeypatch.setattr("messagebody.storage._offloading._async._POOL", pool)
 
         async def work() -> None:
             busy = pool.submit(go.wait)
@@ -453,8 +452,8 @@ class TestAsync:
             begun.set()
             return go.wait(60)
 
-        monkeypatch.setattr("messagebody.offloading._async._POOL", Watched(1, "test"))
-        monkeypatch.setattr("messagebody.offloading._async.PATIENCE", 0.01)
+        monkeypatch.setattr("messagebody.storage._offloading._async._POOL", Watched(1, "test"))
+        monkeypatch.setattr("messagebody.storage._offloading._async.PATIENCE", 0.01)
         monkeypatch.setattr(FileStore, "put", put)
 
         async def work() -> None:

@@ -9,7 +9,7 @@ from fsspec.callbacks import Callback
 
 from messagebody import MessageBody, Part, Resolver, fetch, migrate, offload
 from messagebody.errors import LocalFileChanged, UnsafeReference
-from messagebody.stores import Store, open_store
+from messagebody.storage import Store, open_store
 
 DATA = os.urandom(9 * 1024 * 1024)  # more than is kept in memory
 

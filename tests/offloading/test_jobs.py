@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from messagebody import MessageBody, Part, offload
-from messagebody._threads import Interrupted, Pool, Stop
-from messagebody.offloading._jobs import Gate, run_all
-from messagebody.stores.directory import FileStore
+from messagebody._base.threads import Interrupted, Pool, Stop
+from messagebody.storage._offloading._jobs import Gate, run_all
+from messagebody.storage._stores.directory import FileStore
 
 MIB = 1024 * 1024
 
@@ -160,8 +160,8 @@ class TestEnd:
             time.sleep(0.05)
             undone.set()
 
-        monkeypatch.setattr("messagebody.offloading._jobs.Pool", Patient)
-        monkeypatch.setattr("messagebody.offloading._jobs.wait", interrupted)
+        monkeypatch.setattr("messagebody.storage._offloading._jobs.Pool", Patient)
+        monkeypatch.setattr("messagebody.storage._offloading._jobs.wait", interrupted)
         with pytest.raises(KeyboardInterrupt):
             run_all([work], stop)
         assert undone.is_set()

@@ -14,8 +14,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from messagebody import MessageBody, Part, Resolver, inline, migrate, offload, verify
-from messagebody.content import LocalFile
-from messagebody.digests import sha256_of
+from messagebody._base.digests import sha256_of
+from messagebody._model.content import LocalFile
 from messagebody.errors import (
     DigestMismatch,
     InvalidSize,
@@ -26,11 +26,9 @@ from messagebody.errors import (
     StoreError,
     UnsafeReference,
 )
-from messagebody.offloading import parse_size
-from messagebody.offloading.queues import to_message
-from messagebody.references import FetchLimits
-from messagebody.stores import Bytes, Store, open_store
-from messagebody.stores.directory import FileStore
+from messagebody.storage import Bytes, FetchLimits, Store, open_store, parse_size
+from messagebody.storage._stores.directory import FileStore
+from messagebody.storage.queues import to_message
 from tests.effort import examples
 
 KIB = 1024
@@ -239,7 +237,7 @@ class TestLocalFiles:
     def test_a_file_above_64_mib_is_streamed_in_two_passes(
         self, directory: FileStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr("messagebody.offloading._offload._WHOLE", 1000)
+        monkeypatch.setattr("messagebody.storage._offloading._offload._WHOLE", 1000)
         (tmp_path / "f").write_bytes(bytes(range(256)) * 10_000)
         body = MessageBody()
         body.add(tmp_path / "f", name="/f")
@@ -252,7 +250,7 @@ class TestLocalFiles:
     def test_a_file_that_changed_is_refused(
         self, directory: FileStore, tmp_path: Path, change: str, whole: int, monkeypatch: Any
     ) -> None:
-        monkeypatch.setattr("messagebody.offloading._offload._WHOLE", whole)
+        monkeypatch.setattr("messagebody.storage._offloading._offload._WHOLE", whole)
         path = tmp_path / "f"
         path.write_bytes(b"a" * 300 * KIB)
         body = MessageBody()
@@ -266,7 +264,7 @@ class TestLocalFiles:
     def test_a_file_that_changes_between_the_passes_is_refused(
         self, directory: FileStore, tmp_path: Path, change: str, monkeypatch: Any
     ) -> None:
-        monkeypatch.setattr("messagebody.offloading._offload._WHOLE", 0)
+        monkeypatch.setattr("messagebody.storage._offloading._offload._WHOLE", 0)
         path = tmp_path / "f"
         path.write_bytes(b"a" * 3000 * KIB)
         body = MessageBody()
@@ -287,7 +285,7 @@ class TestLocalFiles:
     ) -> None:
         import os
 
-        monkeypatch.setattr("messagebody.offloading._offload._WHOLE", 0)
+        monkeypatch.setattr("messagebody.storage._offloading._offload._WHOLE", 0)
         path = tmp_path / "f"
         path.write_bytes(b"a" * 3000 * KIB)
         putting, times = FileStore.put, path.stat()

@@ -6,7 +6,7 @@ import pytest
 
 from messagebody import MessageBody, Part, Resolver, inline, migrate, offload, present, sweep
 from messagebody.errors import StoreError
-from messagebody.stores import open_store
+from messagebody.storage import open_store
 
 CDN = "https://cdn.example.com/files"
 

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from messagebody import Part, Resolver, put_content
-from messagebody.digests import sha256_of
+from messagebody._base.digests import sha256_of
 from messagebody.errors import InvalidPart, StoreError
-from messagebody.stores import Store, open_store
+from messagebody.storage import Store, open_store
 
 DATA = os.urandom(9 * 1024 * 1024)  # more than is kept in memory
 

@@ -4,8 +4,8 @@ import pytest
 
 from messagebody import MessageBody, Resolver
 from messagebody.errors import LimitExceeded, UnsafeReference
-from messagebody.offloading.queues import QUEUE_LIMITS, from_message, to_message
-from messagebody.stores.s3 import S3Store
+from messagebody.s3 import S3Store
+from messagebody.storage.queues import QUEUE_LIMITS, from_message, to_message
 from tests import servers
 
 

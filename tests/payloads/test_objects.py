@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from messagebody.digests import key_of, sha256_of
+from messagebody._base.digests import key_of, sha256_of
 from messagebody.errors import DecodeError, DigestMismatch, ObjectNotFound
-from messagebody.payloads.objects import Objects, Stored
-from messagebody.stores import Store, open_store
+from messagebody.payloads._objects import Objects, Stored
+from messagebody.storage import Store, open_store
 
 
 class Xor:
@@ -57,7 +57,7 @@ def test_what_was_written_is_remembered_for_an_hour(
     store.delete(key_of(named.digest))
     kept(objects, b"abc")
     assert [*store.iter_objects()] == []  # it is trusted to be there
-    monkeypatch.setattr("messagebody.payloads.objects.time.monotonic", lambda: 1e9)
+    monkeypatch.setattr("messagebody.payloads._objects.time.monotonic", lambda: 1e9)
     kept(objects, b"abc")
     assert len([*store.iter_objects()]) == 1
 

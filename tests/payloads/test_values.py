@@ -10,7 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from messagebody import MessageBody, Part, offload, payloads
-from messagebody.digests import key_of
+from messagebody._base.digests import key_of
 from messagebody.errors import (
     DecodeError,
     DigestMismatch,
@@ -18,9 +18,9 @@ from messagebody.errors import (
     InvalidSize,
     ObjectNotFound,
 )
-from messagebody.payloads.texts import join, split
-from messagebody.payloads.values import Payloads
-from messagebody.stores import Bytes, open_store
+from messagebody.payloads._texts import join, split
+from messagebody.payloads._values import Payloads
+from messagebody.storage import Bytes, open_store
 
 _bytes = st.binary(max_size=700)
 _prefixes = ["x-messagebody:", "x-messagebody:literal;", "x-messagebody:text;sha256=", "data:"]

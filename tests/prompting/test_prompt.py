@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from messagebody import MessageBody, MessageBodySchema, Part
+from messagebody.adapters import adapter
 from messagebody.errors import InvalidArgument
-from messagebody.formats import adapter
-from messagebody.prompting import Prompt, estimate_tokens, to_prompt
-from messagebody.prompting.counting import PICTURE_TOKENS
+from messagebody.prompts import Prompt, estimate_tokens, to_prompt
+from messagebody.prompts._counting import PICTURE_TOKENS
 
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(50)
 

@@ -10,7 +10,7 @@ from jsonschema import Draft202012Validator
 
 from messagebody import MessageBody, Part
 from messagebody.errors import InvalidArgument
-from messagebody.prompting import Reader
+from messagebody.prompts import Reader
 
 
 @pytest.fixture

@@ -8,9 +8,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from messagebody import Limits, MessageBody, Part
+from messagebody._wire import reader
 from messagebody.errors import DecodeError
 from messagebody.testing.strategies import bodies
-from messagebody.wire import reader
 from tests.fuzz.mutations import mutate
 from tests.property.documents import documents
 

@@ -11,9 +11,9 @@ import pytest
 
 from messagebody import MessageBody, Part, Resolver, offload
 from messagebody.errors import LimitExceeded, MessageBodyError, UnsafeReference
-from messagebody.prompting import Reader, to_prompt
-from messagebody.references import Budget, FetchLimits
+from messagebody.prompts import Reader, to_prompt
 from messagebody.rendering import page
+from messagebody.storage import Budget, FetchLimits
 from tests.references.network import Network
 
 HOSTS = FetchLimits(hosts=5)

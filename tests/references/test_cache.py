@@ -13,9 +13,8 @@ import pytest
 
 from messagebody import MessageBody, Part, Resolver, inline, offload, verify
 from messagebody.errors import DigestMismatch, LimitExceeded, StoreError, UnsafeReference
-from messagebody.references import FetchLimits
-from messagebody.stores import open_store
-from messagebody.stores.directory import FileStore
+from messagebody.storage import FetchLimits, open_store
+from messagebody.storage._stores.directory import FileStore
 
 KIB, MIB = 1024, 1024 * 1024
 

@@ -23,7 +23,7 @@ from messagebody.errors import (
     StoreError,
     UnsafeReference,
 )
-from messagebody.references import FetchLimits
+from messagebody.storage import FetchLimits
 from tests.references.network import PUBLIC, Authority, Network, WebServer, reply
 
 URL = "https://example.com/file"

@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 
 from messagebody import Part, Resolver
 from messagebody.errors import DigestMismatch, LimitExceeded, UnsafeReference
-from messagebody.references import FetchLimits, Reader
-from messagebody.stores import Blob, Stat, Store
+from messagebody.storage import Blob, FetchLimits, Reader, Stat, Store
 
 KIB, MIB = 1024, 1024 * 1024
 _numbers = itertools.count()

@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from messagebody import MessageBody, Part, Resolver
+from messagebody._wire import data_urls
 from messagebody.errors import (
     DecodeError,
     DigestMismatch,
@@ -21,11 +22,9 @@ from messagebody.errors import (
     StoreError,
     UnsafeReference,
 )
-from messagebody.references import FetchLimits
-from messagebody.references.url import Malformed, is_closed_name, is_public, parse
-from messagebody.stores import Bytes, open_store
-from messagebody.stores.directory import FileStore
-from messagebody.wire import data_urls
+from messagebody.storage import Bytes, FetchLimits, open_store
+from messagebody.storage._references.url import Malformed, is_closed_name, is_public, parse
+from messagebody.storage._stores.directory import FileStore
 
 MIB = 1024 * 1024
 

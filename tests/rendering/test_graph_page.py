@@ -7,7 +7,7 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from messagebody.rendering.graph_page import MOST_ON_A_CIRCLE, graph_page
+from messagebody.rendering._graph_page import MOST_ON_A_CIRCLE, graph_page
 
 NAMES = ["scout", "writer", "critic"]
 PAIRS = [("scout", "writer"), ("scout", "critic"), ("critic", "critic")]

@@ -7,8 +7,8 @@ import networkx as nx
 from hypothesis import given
 from hypothesis import strategies as st
 
-from messagebody._text import escape
-from messagebody.rendering.graphs import MOST_DRAWN, dot, draw, mermaid
+from messagebody._base.text import escape
+from messagebody.rendering._graphs import MOST_DRAWN, dot, draw, mermaid
 from tests.cli.test_reports import texts
 
 Pairs = list[tuple[str, str]]

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from messagebody import MessageBody, MessageBodySchema, Part
-from messagebody.schema.inference import Inference
+from messagebody.schema._inference import Inference
 from messagebody.testing.strategies import bodies
 
 

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from messagebody import MessageBody, Part
+from messagebody._base.limits import Limits
 from messagebody.errors import InvalidPattern, InvalidSchema
-from messagebody.limits import Limits
 from messagebody.schema import MessageBodySchema, SchemaPart
 
 MEMBERS = "a schema part has name, contentType, required and description"

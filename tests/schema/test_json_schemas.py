@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from jsonschema import Draft7Validator
 
 from messagebody import MessageBody, MessageBodyError, MessageBodySchema
-from messagebody.cli.application import run
+from messagebody._cli.application import run
 from messagebody.samples import EXAMPLES, example_body, example_schema_json
 from messagebody.schema.json_schemas import body_json_schema, schema_json_schema
 from messagebody.testing.strategies import bodies

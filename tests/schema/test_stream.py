@@ -6,8 +6,8 @@ import random
 
 import pytest
 
-from messagebody.part import Part
-from messagebody.schema.stream import Status, Stream
+from messagebody._model.part import Part
+from messagebody.compatibility._stream import Status, Stream
 from tests.compatibility import generators, oracle
 from tests.compatibility.test_inclusion import schema
 

@@ -194,7 +194,7 @@ def test_validity_is_the_definition(
 
 
 def test_many_content_types_are_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("messagebody.schema.validation._KEPT_TYPES", 3)
+    monkeypatch.setattr("messagebody.schema._validation._KEPT_TYPES", 3)
     schema = MessageBodySchema([(None, "text/*")])
     assert schema.is_valid(_body(*((None, f"text/x{number}") for number in range(10))))
     assert len(schema.checker._types) <= 3

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from messagebody import formats as registry
-from messagebody.formats import detect
+from messagebody import adapters as registry
+from messagebody.adapters import detect
 
 PNG = b"\x89PNG\r\n\x1a\n\xff\xfe"
 TEXTS = st.text(st.characters(codec="utf-8"), max_size=12)

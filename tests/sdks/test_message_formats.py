@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from messagebody import MessageBody, Part
-from messagebody import formats as registry
+from messagebody import adapters as registry
 from tests.formats.messages import MESSAGES
 from tests.formats.vectors import payload
 

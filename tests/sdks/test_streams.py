@@ -7,7 +7,7 @@ Vercel's, are in `tests/npm`.
 from typing import Any
 
 from messagebody import MessageBody
-from messagebody.streaming import Assembler
+from messagebody.adapters.streams import Assembler
 from tests.formats.test_messages import adapter
 from tests.sdks.test_protocols import sdk
 from tests.streaming.streams import STREAMS

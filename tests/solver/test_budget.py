@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from messagebody.body import MessageBody
+from messagebody._model.body import MessageBody
+from messagebody._model.part import Part
 from messagebody.compatibility import (
     Relation,
     Verdict,
@@ -20,11 +21,10 @@ from messagebody.compatibility import (
     suggest,
     upgrade,
 )
+from messagebody.compatibility._solver.budget import Budget, OutOfBudget
 from messagebody.errors import InvalidArgument, InvalidPattern, InvalidSchema
 from messagebody.globs import content_type_pattern, name_pattern
-from messagebody.part import Part
 from messagebody.schema import MessageBodySchema
-from messagebody.solver.budget import Budget, OutOfBudget
 from tests.compatibility import generators, oracle
 from tests.compatibility.test_inclusion import schema, types
 from tests.compatibility.test_mutants import without_first_look

@@ -5,10 +5,9 @@ import random
 
 import pytest
 
-from messagebody.globs import content_type_pattern, name_pattern
-from messagebody.media_types import WELL_KNOWN
-from messagebody.solver.budget import Budget, OutOfBudget
-from messagebody.solver.containment import (
+from messagebody._base.media_types import WELL_KNOWN
+from messagebody.compatibility._solver.budget import Budget, OutOfBudget
+from messagebody.compatibility._solver.containment import (
     are_disjoint,
     contains,
     instance,
@@ -16,8 +15,9 @@ from messagebody.solver.containment import (
     language_of,
     matches_type,
 )
-from messagebody.solver.languages import Language
-from messagebody.solver.search import search
+from messagebody.compatibility._solver.languages import Language
+from messagebody.compatibility._solver.search import search
+from messagebody.globs import content_type_pattern, name_pattern
 from tests.compatibility import generators, oracle
 
 KINDS = [
@@ -88,7 +88,7 @@ class TestNames:
 
     def test_no_budget_at_all(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """Then nothing is known of patterns that text does not tell apart."""
-        monkeypatch.setattr("messagebody.solver.containment._STEPS_OF_A_PAIR", 1)
+        monkeypatch.setattr("messagebody.compatibility._solver.containment._STEPS_OF_A_PAIR", 1)
         one, other = name_pattern("/*q*{r,s}{t,u}"), name_pattern("/*r*{r,s}{t,u}")
         assert contains(one, other) is None
         assert are_disjoint(one, other) is None

@@ -7,8 +7,8 @@ import random
 
 import pytest
 
-from messagebody.solver.budget import Budget, OutOfBudget
-from messagebody.solver.cover import cover, crowd
+from messagebody.compatibility._solver.budget import Budget, OutOfBudget
+from messagebody.compatibility._solver.cover import cover, crowd
 
 
 def possible(slots: list[list[int]], needs: int) -> bool:

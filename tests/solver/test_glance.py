@@ -3,10 +3,10 @@
 import random
 
 from messagebody.compatibility import Verdict, check
+from messagebody.compatibility._solver.budget import Budget
+from messagebody.compatibility._solver.decision import Decision
+from messagebody.compatibility._solver.glance import fits, is_any_apart, is_small
 from messagebody.schema import MessageBodySchema
-from messagebody.solver.budget import Budget
-from messagebody.solver.decision import Decision
-from messagebody.solver.glance import fits, is_any_apart, is_small
 from tests.compatibility import oracle
 from tests.compatibility.generators import crowded, pair
 

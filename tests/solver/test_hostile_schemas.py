@@ -316,9 +316,9 @@ class TestAsManyPartsAsNames:
 SCRIPT = """
 import sys
 import networkx
-from messagebody.compatibility import (
-    Agent, Registry, check, equivalent, evolution, join, lint, meet, satisfiable, simplify, suggest
-)
+from messagebody.agents import Agent, Registry
+from messagebody.compatibility import check, equivalent, evolution, join, lint, meet
+from messagebody.compatibility import satisfiable, simplify, suggest
 from messagebody.schema import MessageBodySchema
 from tests.compatibility import generators
 

@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from messagebody.solver.languages import members, set_of
+from messagebody.compatibility._solver.languages import members, set_of
 
 
 @pytest.mark.parametrize("bits", [1, 64, 1024, 1025, 20_000])

@@ -16,7 +16,7 @@ import pytest
 
 from messagebody import MessageBody, Part, Resolver, fetch, inline, migrate, offload, sweep, verify
 from messagebody.errors import ObjectNotFound, StoreError
-from messagebody.stores import Bytes, Store, open_store
+from messagebody.storage import Bytes, Store, open_store
 from messagebody.testing import StoreContract
 from tests.servers import free_port, running
 from tests.stores.test_directory import Breaking

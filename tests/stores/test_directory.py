@@ -11,7 +11,7 @@ import pytest
 
 from messagebody import Resolver
 from messagebody.errors import AccessDenied, ObjectNotFound, StoreError
-from messagebody.stores import Bytes, open_store
+from messagebody.storage import Bytes, open_store
 
 KEY = "sha256/" + "a" * 64
 

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from messagebody import Resolver
-from messagebody._threads import Interrupted
+from messagebody._base.threads import Interrupted
 from messagebody.errors import (
     AccessDenied,
     MissingDependency,
@@ -20,7 +20,7 @@ from messagebody.errors import (
     StoreError,
     UnsafeReference,
 )
-from messagebody.stores import Bytes, Store, open_store
+from messagebody.storage import Bytes, Store, open_store
 from tests.stores.test_directory import Breaking
 
 KEY = "sha256/" + "a" * 64
@@ -200,10 +200,10 @@ def test_ages_and_types_as_other_services_spell_them(
 
 
 def test_other_packages_add_schemes(monkeypatch: pytest.MonkeyPatch) -> None:
-    """An entry point of the group `messagebody.stores` opens the URLs of its name."""
+    """An entry point of the group `messagebody.storage._stores` opens the URLs of its name."""
     import importlib.metadata
 
-    from messagebody import stores
+    from messagebody.storage import _stores as stores
 
     made = open_store("memory://added")
 
@@ -212,7 +212,7 @@ def test_other_packages_add_schemes(monkeypatch: pytest.MonkeyPatch) -> None:
             return lambda url, **options: (made, url, options)[0]
 
     def entry_points(*, group: str, name: str) -> list[Entry]:
-        return [Entry()] if (group, name) == ("messagebody.stores", "added") else []
+        return [Entry()] if (group, name) == ("messagebody.storage._stores", "added") else []
 
     monkeypatch.setattr(importlib.metadata, "entry_points", entry_points)
     stores._opener.cache_clear()

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from messagebody.content import Reference
-from messagebody.digests import key_of, sha256_of
+from messagebody._base.digests import key_of, sha256_of
+from messagebody._model.content import Reference
 from messagebody.errors import (
     DigestMismatch,
     DigestUnknown,
@@ -21,8 +21,9 @@ from messagebody.errors import (
     ObjectNotFound,
     StoreError,
 )
-from messagebody.stores import Bytes, Stat, Store, fetch, keep, open_store
-from messagebody.stores.objects import GRACE
+from messagebody.storage import Bytes, Stat, Store, open_store
+from messagebody.storage._stores import fetch, keep
+from messagebody.storage._stores.objects import GRACE
 
 
 class Counting(Store):

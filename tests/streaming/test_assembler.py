@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from messagebody import MessageBody, MessageBodyError, Part
+from messagebody._base.limits import Limits
+from messagebody.adapters import Converted, adapter
+from messagebody.adapters.streams import Assembler, stream_names
 from messagebody.errors import DecodeError, EnvelopeError, InvalidArgument
-from messagebody.formats import Converted, adapter
-from messagebody.limits import Limits
 from messagebody.schema import MessageBodySchema
-from messagebody.streaming import Assembler, stream_names
 from tests.streaming.streams import STREAMS
 
 # No event of theirs says that it is the last one.

@@ -5,7 +5,7 @@ import json
 from hypothesis import given, settings
 
 from messagebody import MessageBody
-from messagebody.streaming import Assembler, part_lines, sse
+from messagebody.adapters.streams import Assembler, part_lines, sse
 from messagebody.testing.strategies import bodies
 
 

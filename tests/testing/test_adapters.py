@@ -11,9 +11,9 @@ import pytest
 from hypothesis import Phase, settings
 
 from messagebody import MessageBody
-from messagebody.envelopes import agents_api, channel, olympus, sentient
+from messagebody.adapters import Adapter, Converted, Loss
+from messagebody.adapters.envelopes import agents_api, channel, olympus, sentient
 from messagebody.findings import Finding
-from messagebody.formats import Adapter, Converted, Loss
 from messagebody.testing import AdapterContract
 
 VECTORS = Path(__file__).parents[1] / "vectors"

@@ -9,7 +9,7 @@ from fsspec.transaction import Transaction
 
 from messagebody import MessageBody
 from messagebody.filesystem import MessageBodyFileSystem
-from messagebody.stores import Store, open_store
+from messagebody.storage import Store, open_store
 from messagebody.testing import FilesystemContract, StoreContract
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from messagebody import MessageBody, MessageBodySchema, Part
 from messagebody.rendering import page
-from messagebody.rendering.graph_page import graph_page
+from messagebody.rendering._graph_page import graph_page
 from messagebody.samples import sample
 from tests.viewer.chromium import PROGRAM, Decoy, Tab, a_tab
 from tests.viewer.hostile import PAYLOADS

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from messagebody._wire import data_urls
 from messagebody.errors import DecodeError, LimitExceeded
-from messagebody.wire import data_urls
 
 PIECES = st.sampled_from(["%00", "%fF", "%41", "a", "~", "+", "1", "25", "%25", "%2541"])
 
@@ -17,7 +17,7 @@ PIECES = st.sampled_from(["%00", "%fF", "%41", "a", "~", "+", "1", "25", "%25", 
 def test_escapes_are_those_of_the_standard_library(text: str, block: int) -> None:
     """Whatever is cut where: no block ends within an escape."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("messagebody.wire.data_urls._BLOCK", block)
+        patch.setattr("messagebody._wire.data_urls._BLOCK", block)
         content = data_urls.decode(f"data:,{text}")[1]
     assert content == unquote_to_bytes(text)
 

@@ -33,8 +33,8 @@ def fast_only(monkeypatch: pytest.MonkeyPatch) -> None:
     def begin(*_: Any, **__: Any) -> None:
         raise AssertionError("left to the reference reader")
 
-    monkeypatch.setattr("messagebody.wire.strict_json.loads", begin)
-    monkeypatch.setattr("messagebody.wire.strict_json.check_value", begin)
+    monkeypatch.setattr("messagebody._wire.strict_json.loads", begin)
+    monkeypatch.setattr("messagebody._wire.strict_json.check_value", begin)
 
 
 @pytest.mark.usefixtures("fast_only")

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from messagebody.wire import strict_json
-from messagebody.wire.lines import join_object, split_object
+from messagebody._wire import strict_json
+from messagebody._wire.lines import join_object, split_object
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers(-(2**53), 2**53) | st.text(),

@@ -7,11 +7,11 @@ from typing import get_type_hints
 import pytest
 
 from messagebody import MessageBody, Part
+from messagebody._base.limits import DEFAULT_LIMITS
+from messagebody._base.media_types import COMMON
+from messagebody._wire import fast_reader, reader
+from messagebody._wire.members import ABOUT, ARGUMENTS, KEYS, MEMBERS, PartArguments, PartRecord
 from messagebody.errors import DecodeError, DuplicateName, InvalidName, InvalidPart
-from messagebody.limits import DEFAULT_LIMITS
-from messagebody.media_types import COMMON
-from messagebody.wire import fast_reader, reader
-from messagebody.wire.members import ABOUT, ARGUMENTS, KEYS, MEMBERS, PartArguments, PartRecord
 
 
 def test_the_table_is_the_record() -> None:

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from messagebody import Limits, MessageBody
+from messagebody._wire import strict_json
+from messagebody._wire.strict_json import InvalidJson
 from messagebody.errors import DecodeError
-from messagebody.wire import strict_json
-from messagebody.wire.strict_json import InvalidJson
 
 DEEP = 10_000
 ANY_TEXT = st.text(st.characters(), max_size=8)

@@ -5,7 +5,7 @@ import json
 from pathlib import Path
 
 from messagebody import MessageBodySchema, Resolver, inline, offload
-from messagebody.envelopes import agents_api, channel
+from messagebody.adapters.envelopes import agents_api, channel
 
 PICTURE = base64.b64encode(b"\x89PNG\r\n\x1a\n and so on").decode()
 SCHEMA = MessageBodySchema.from_dicts(

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from messagebody import MessageBody, Part, references
-from messagebody.envelopes import agents_api
+from messagebody import MessageBody, Part
+from messagebody.adapters.envelopes import agents_api
 from messagebody.errors import (
     DecodeError,
     EnvelopeError,
@@ -19,6 +19,7 @@ from messagebody.errors import (
     LossyConversion,
     MessageBodyError,
 )
+from messagebody.storage import _references as references
 from tests.effort import examples
 from tests.envelopes.shapes import BODIES, ENVELOPES, JSON, SCALARS
 

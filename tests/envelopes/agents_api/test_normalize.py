@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from messagebody.envelopes import agents_api
+from messagebody.adapters.envelopes import agents_api
 from messagebody.errors import EnvelopeError, MessageBodyError
 from tests.effort import examples
 from tests.envelopes.shapes import CONTENTS, JSON, MAPS, SCALARS, TEXTS

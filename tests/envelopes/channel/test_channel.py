@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from messagebody.envelopes import channel
+from messagebody.adapters.envelopes import channel
 from messagebody.errors import EnvelopeError
 
 UNEXPECTED = (

@@ -10,9 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from messagebody import MessageBody, Part, references
-from messagebody.envelopes import channel
+from messagebody import MessageBody, Part
+from messagebody.adapters.envelopes import channel
 from messagebody.errors import EnvelopeError, LocalFileNotSent, MessageBodyError
+from messagebody.storage import _references as references
 from tests.effort import examples
 from tests.envelopes.shapes import BODIES, CHAT_INPUTS, CHAT_OUTPUTS, JSON, MAPS
 

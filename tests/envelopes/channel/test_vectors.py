@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from messagebody.envelopes import channel
+from messagebody.adapters.envelopes import channel
 from messagebody.errors import EnvelopeError
 
 VECTORS = Path(__file__).parents[2] / "vectors"

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from messagebody.envelopes import olympus
-from messagebody.envelopes.olympus.schema import SCHEMA
+from messagebody.adapters.envelopes import olympus
+from messagebody.adapters.envelopes.olympus._schema import SCHEMA
 from messagebody.errors import EnvelopeError, InvalidArgument
 from tests.effort import examples
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from messagebody.envelopes import olympus
+from messagebody.adapters.envelopes import olympus
 from messagebody.errors import EnvelopeError
 
 VECTORS = Path(__file__).parents[2] / "vectors"

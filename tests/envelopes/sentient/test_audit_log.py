@@ -18,7 +18,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from messagebody.envelopes import sentient
+from messagebody.adapters.envelopes import sentient
 from messagebody.errors import EnvelopeError
 
 VECTORS = Path(__file__).parents[2] / "vectors"
@@ -244,7 +244,7 @@ def write_many(log: sentient.AuditLog, number: int) -> None:
 
 WRITER = f"""
 import sys
-from messagebody.envelopes import sentient
+from messagebody.adapters.envelopes import sentient
 DAY = {DAY!r}
 {inspect.getsource(write_many)}
 write_many(sentient.AuditLog(sys.argv[1], within=None), int(sys.argv[2]))

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from messagebody.envelopes import sentient
-from messagebody.envelopes.sentient import rules
+from messagebody.adapters.envelopes import sentient
+from messagebody.adapters.envelopes.sentient import _rules as rules
 from messagebody.errors import EnvelopeError
 from tests.effort import examples
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from messagebody.envelopes import sentient
+from messagebody.adapters.envelopes import sentient
 
 VECTORS = Path(__file__).parents[2] / "vectors"
 BASES = json.loads((VECTORS / "sentient_bases.json").read_text(encoding="utf-8"))["bases"]

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from fsspec.tests import abstract
 
-from messagebody.stores.s3 import S3FileSystem, S3Store
+from messagebody.s3 import S3FileSystem, S3Store
 
 MIB = 1024 * 1024
 

@@ -16,9 +16,9 @@ from cryptography.hazmat.primitives.serialization import Encoding
 
 from messagebody import MessageBody, Part, Resolver, inline, offload
 from messagebody.errors import AccessDenied, ObjectNotFound, StoreError
-from messagebody.stores import Bytes
-from messagebody.stores.s3 import S3FileSystem, S3Store
-from messagebody.stores.s3.faults import NativeFailure
+from messagebody.s3 import S3FileSystem, S3Store
+from messagebody.s3._faults import NativeFailure
+from messagebody.storage import Bytes
 from tests import servers
 from tests.references.network import Authority
 

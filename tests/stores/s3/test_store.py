@@ -20,10 +20,11 @@ import boto3
 import pytest
 from botocore.exceptions import ClientError
 
-from messagebody.digests import sha256_of
+from messagebody._base.digests import sha256_of
 from messagebody.errors import AccessDenied, LimitExceeded, ObjectNotFound, StoreError
-from messagebody.stores import Bytes, Store, open_store
-from messagebody.stores.s3 import S3FileSystem, S3Store, uploads
+from messagebody.s3 import S3FileSystem, S3Store
+from messagebody.s3 import _uploads as uploads
+from messagebody.storage import Bytes, Store, open_store
 from tests import servers
 from tests.faults.proxy import Exchange, Proxy
 
@@ -442,7 +443,7 @@ class TestErrors:
                     yield {"Contents": [{"Key": f"t/{n}", "Size": 1, "LastModified": NOW}]}
 
         monkeypatch.setattr(moto_store.filesystem.client, "get_paginator", lambda _: Paginator())
-        monkeypatch.setattr("messagebody.stores.s3.filesystem._MOST_PAGES", 1000)
+        monkeypatch.setattr("messagebody.s3._filesystem._MOST_PAGES", 1000)
         with pytest.raises(StoreError, match="has no end"):
             list(moto_store.iter_objects())
 

@@ -5,7 +5,7 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
-from messagebody.stores.s3 import uploads
+from messagebody.s3 import _uploads as uploads
 
 MOST = 4
 """Parts held at a time."""

@@ -1,0 +1,92 @@
+"""Views of the model in other packages and libraries, loaded by name on first use.
+
+The model imports nothing that is built on it. One table here lists the views that it loads by name:
+`body.fs`, `body.path`, the hooks of pydantic, HTML, and reading through a resolver. So importing a
+body stays quick, and lower modules don't depend on higher ones.
+"""
+
+import importlib
+from collections.abc import Callable
+from functools import cache, partial
+from typing import Any, Final
+
+from messagebody.errors import MissingDependency
+
+LEAVES: Final = {
+    "Resolver": "messagebody.storage._references:Resolver",
+    "read_reference": "messagebody.storage._references:read_reference",
+    "open_reference": "messagebody.storage._references:open_reference",
+    "measure_reference": "messagebody.storage._references:measure_reference",
+    "MessageBody": "messagebody._model.body:MessageBody",
+    "MessageBodySchema": "messagebody.schema:MessageBodySchema",
+    "Profile": "messagebody.compatibility._solver.profile:Profile",
+    "Stream": "messagebody.compatibility._stream:Stream",
+    "filesystem": "messagebody.filesystem:MessageBodyFileSystem",
+    "path_into": "messagebody.views:path_into",
+    "attach_tree": "messagebody.views._trees:attach_tree",
+    "references_of": "messagebody.views._kerchunk:references_of",
+    "body_from_references": "messagebody.views._kerchunk:body_from_references",
+    "explanation": "messagebody.rendering:explanation",
+    "body_html": "messagebody.rendering._notebook:body_html",
+    "part_html": "messagebody.rendering._notebook:part_html",
+    "schema_html": "messagebody.rendering._notebook:schema_html",
+    "verdict_html": "messagebody.rendering._notebook:verdict_html",
+    "violation_html": "messagebody.rendering._notebook:violation_html",
+    "pydantic": "messagebody.frameworks.pydantic",
+}
+"""The place of each view: a module, or a module and an attribute."""
+
+_EXTRAS: Final = {"path_into": ("paths into a body", "pathlib")}
+
+
+@cache
+def leaf(name: str) -> Any:
+    """Return a view of the model.
+
+    Arguments:
+        name: a key of `LEAVES`.
+
+    Raises:
+        MissingDependency: it needs an extra that is not installed.
+    """
+    module, _, attribute = LEAVES[name].partition(":")
+    try:
+        loaded = importlib.import_module(module)
+        return getattr(loaded, attribute) if attribute else loaded
+    except ImportError as error:
+        if name not in _EXTRAS or isinstance(error, MissingDependency):
+            raise
+        raise MissingDependency(*_EXTRAS[name]) from error
+
+
+class LazySerializer:
+    """Give a class its `__pydantic_serializer__` without importing pydantic before it is used.
+
+    Pydantic looks for that attribute if the type of a value is not declared, as for the result of a
+    tool. Without pydantic, the attribute does not exist.
+    """
+
+    def __get__(self, instance: object, owner: Any) -> Any:
+        try:
+            return leaf("pydantic").serializer_of(owner)
+        except ImportError as error:
+            raise AttributeError("__pydantic_serializer__") from error
+
+
+class PydanticHook:
+    """A hook that pydantic calls on a type, and on a value that annotates a type.
+
+    Arguments:
+        of_type: the function of `messagebody.frameworks.pydantic` that takes the type.
+        of_value: the function that takes the value, for `Annotated[…, value]`; empty for types
+            whose values annotate nothing.
+    """
+
+    def __init__(self, of_type: str, of_value: str = "") -> None:
+        self._of_type = of_type
+        self._of_value = of_value
+
+    def __get__(self, instance: object, owner: Any) -> Callable[[Any, Any], Any]:
+        if instance is None or not self._of_value:
+            return partial(getattr(leaf("pydantic"), self._of_type), owner)
+        return partial(getattr(leaf("pydantic"), self._of_value), instance)

@@ -1,0 +1,556 @@
+"""Content types: `type/subtype[; parameters]`.
+
+Type and subtype take the characters of RFC 6838 restricted names and begin with a letter or
+digit; parameters follow RFC 9110, quoted strings included. A content type has at most 1,024
+characters. It keeps its spelling; two are compared by their essence, the lower-cased
+`type/subtype`.
+
+Every table of content types is in this module: extensions, other names, containers, well-known
+types and the types that are text.
+"""
+
+import re
+import sys
+from collections.abc import Mapping
+from functools import lru_cache
+from types import MappingProxyType
+from typing import Final
+
+import attrs
+
+from messagebody._base.text import plain_text, quote
+from messagebody.errors import InvalidContentType
+
+TEXT_PLAIN: Final = "text/plain"
+OCTET_STREAM: Final = "application/octet-stream"
+JSON: Final = "application/json"
+
+MAX_LENGTH: Final = 1024
+"""The most characters of a content type: the longest in use have two or three parameters."""
+
+# Possessive: the engine keeps no state for each repetition, which took 170 bytes a character.
+_RESTRICTED = r"[A-Za-z0-9][A-Za-z0-9!#$&^_.+-]*+"
+_TOKEN = r"[A-Za-z0-9!#$%&'*+.^_`|~-]++"
+_QUOTED = r'"(?:[\t \x21\x23-\x5b\x5d-\x7e]|\\[\t \x21-\x7e])*+"'
+_ESSENCE = re.compile(rf"{_RESTRICTED}/{_RESTRICTED}")
+_NEXT = re.compile(rf"[ \t]*+;[ \t]*+(?:({_TOKEN})=({_TOKEN}|{_QUOTED}))?")
+_CACHE = 1024
+_CACHED_LENGTH = 256
+
+
+@attrs.frozen
+class ContentType:
+    """The pieces of a content type.
+
+    Arguments:
+        essence: `type/subtype` in lower case.
+        parameters: the parameters, names in lower case, values unquoted.
+    """
+
+    essence: str
+    parameters: Mapping[str, str] = attrs.field(eq=dict)
+
+
+def parse_content_type(text: str) -> ContentType:
+    """Take a content type apart.
+
+    Raises:
+        InvalidContentType: it breaks the rules above.
+
+    Examples:
+        >>> parse_content_type('Text/HTML; charset="utf-8"')
+        ContentType(essence='text/html', parameters=mappingproxy({'charset': 'utf-8'}))
+    """
+    if not isinstance(text, str):
+        raise InvalidContentType(f"a content type is a string, got {quote(text)}")
+    if len(text) > MAX_LENGTH:
+        raise InvalidContentType(
+            f"content type {quote(text, limit=40)} has {len(text):,} characters, "
+            f"at most {MAX_LENGTH:,} are allowed"
+        )
+    return _parse(text) if len(text) > _CACHED_LENGTH else _parse_cached(text)
+
+
+def _parse(text: str) -> ContentType:
+    head = _ESSENCE.match(text)
+    if head is None:
+        raise InvalidContentType(
+            f"content type {quote(text)} is not type/subtype, for example 'text/plain'"
+        )
+    return ContentType(head[0].lower(), MappingProxyType(_parameters(text, head.end())))
+
+
+# Messages are untrusted: with long texts, a sender could fill the memory of the cache.
+_parse_cached = lru_cache(_CACHE)(_parse)
+
+
+def _parameters(text: str, position: int) -> dict[str, str]:
+    found: dict[str, str] = {}
+    while position < len(text):
+        match = _NEXT.match(text, position)
+        if match is None:
+            raise InvalidContentType(
+                f"content type {quote(text)}: character {position} is {quote(text[position])}; "
+                "after type/subtype come parameters such as '; charset=utf-8'"
+            )
+        if match[1] is not None:
+            name = match[1].lower()
+            if name in found:
+                raise InvalidContentType(f"content type {quote(text)}: parameter {name} twice")
+            found[name] = _unquote(match[2])
+        position = match.end()
+    return found
+
+
+def _unquote(value: str) -> str:
+    return re.sub(r"\\(.)", r"\1", value[1:-1]) if value.startswith('"') else value
+
+
+def check_content_type(text: str) -> str:
+    """Return a legal content type, interned, because a body has only a few distinct ones.
+
+    Raises:
+        InvalidContentType: it breaks the rules.
+    """
+    parse_content_type(text)
+    return sys.intern(plain_text(text))
+
+
+def essence(text: str) -> str:
+    """Return the lower-cased `type/subtype`, by which content types are compared.
+
+    Examples:
+        >>> essence("Text/Plain; charset=utf-8")
+        'text/plain'
+    """
+    return parse_content_type(text).essence
+
+
+PLAIN_CHARSETS: Final = frozenset({"utf-8", "utf8", "us-ascii"})
+"""The charsets that plain content may state, because its bytes are UTF-8."""
+
+
+def stated_charset(text: str) -> str:
+    """Return the lower-cased charset that a content type states, UTF-8 if it states none.
+
+    Examples:
+        >>> stated_charset("text/plain; charset=US-ASCII"), stated_charset("text/plain")
+        ('us-ascii', 'utf-8')
+    """
+    # Only parameters state a charset, and parsing the type of each part is slow.
+    if ";" not in text:
+        return "utf-8"
+    return parse_content_type(text).parameters.get("charset", "utf-8").lower()
+
+
+def is_plain(text: str) -> bool:
+    """Tell whether content of this type is written as plain text if its bytes are UTF-8.
+
+    This is a rule of the format, so that all writers choose the same form. `is_text` is wider.
+
+    Examples:
+        >>> is_plain("text/csv"), is_plain("application/ld+json"), is_plain("image/svg+xml")
+        (True, True, False)
+    """
+    return _is_plain(essence(text))
+
+
+def _is_plain(kind: str) -> bool:
+    return kind.startswith("text/") or kind == JSON or kind.endswith("+json")
+
+
+def is_text(text: str) -> bool:
+    """Tell whether content of this type is text that a person could read.
+
+    Examples:
+        >>> is_text("text/csv"), is_text("application/yaml"), is_text("image/svg+xml")
+        (True, True, True)
+        >>> is_text("image/png")
+        False
+    """
+    kind = essence(text)
+    return _is_plain(kind) or kind.endswith("+xml") or kind in _TEXT
+
+
+# Types that are text although their names do not say so.
+_TEXT: Final = frozenset(
+    {
+        "application/graphql",
+        "application/javascript",
+        "application/jsonl",
+        "application/mbox",
+        "application/rtf",
+        "application/sql",
+        "application/toml",
+        "application/x-httpd-php",
+        "application/x-ndjson",
+        "application/x-sh",
+        "application/x-subrip",
+        "application/x-tex",
+        "application/xml",
+        "application/yaml",
+        "message/rfc822",
+        "model/obj",
+    }
+)
+
+_EXTENSIONS_OF: Final = {
+    # text and code
+    TEXT_PLAIN: "txt text log ini cfg conf env properties",
+    "text/markdown": "md markdown",
+    "text/html": "html htm",
+    "text/css": "css",
+    "text/csv": "csv",
+    "text/tab-separated-values": "tsv",
+    "text/calendar": "ics",
+    "text/vcard": "vcf",
+    "text/vtt": "vtt",
+    "text/javascript": "js mjs cjs",
+    "text/x-bibtex": "bib",
+    "text/x-c": "c h",
+    "text/x-c++": "cpp cc cxx hpp",
+    "text/x-csharp": "cs",
+    "text/x-diff": "diff patch",
+    "text/x-go": "go",
+    "text/x-java": "java",
+    "text/x-kotlin": "kt",
+    "text/x-lua": "lua",
+    "text/x-perl": "pl",
+    "text/x-python": "py pyi",
+    "text/x-r": "r",
+    "text/x-rst": "rst",
+    "text/x-ruby": "rb",
+    "text/x-rust": "rs",
+    "text/x-scala": "scala",
+    "text/x-shellscript": "sh bash zsh",
+    "text/x-swift": "swift",
+    "text/x-tex": "tex",
+    "text/x-typescript": "ts tsx",
+    "text/jsx": "jsx",
+    "application/x-subrip": "srt",
+    "application/x-httpd-php": "php",
+    "application/graphql": "graphql",
+    "application/sql": "sql",
+    "application/toml": "toml",
+    "application/yaml": "yaml yml",
+    "application/xml": "xml xsd xsl",
+    "application/rtf": "rtf",
+    JSON: "json",
+    "application/geo+json": "geojson",
+    "application/jsonl": "jsonl",
+    "application/ld+json": "jsonld",
+    "application/x-ipynb+json": "ipynb",
+    "application/x-ndjson": "ndjson",
+    "application/gpx+xml": "gpx",
+    "application/vnd.google-earth.kml+xml": "kml",
+    "message/rfc822": "eml",
+    "application/mbox": "mbox",
+    # documents
+    "application/pdf": "pdf",
+    "application/epub+zip": "epub",
+    "application/msword": "doc dot",
+    "application/vnd.ms-excel": "xls xlt",
+    "application/vnd.ms-powerpoint": "ppt pot pps",
+    "application/vnd.ms-outlook": "msg",
+    "application/vnd.ms-excel.sheet.macroenabled.12": "xlsm",
+    "application/vnd.ms-word.document.macroenabled.12": "docm",
+    "application/vnd.openxmlformats-officedocument.presentationml.presentation": "pptx",
+    "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": "xlsx",
+    "application/vnd.openxmlformats-officedocument.wordprocessingml.document": "docx",
+    "application/vnd.oasis.opendocument.graphics": "odg",
+    "application/vnd.oasis.opendocument.presentation": "odp",
+    "application/vnd.oasis.opendocument.spreadsheet": "ods",
+    "application/vnd.oasis.opendocument.text": "odt",
+    "application/postscript": "ps eps ai",
+    "application/vnd.google-earth.kmz": "kmz",
+    # images
+    "image/avif": "avif",
+    "image/bmp": "bmp",
+    "image/gif": "gif",
+    "image/heic": "heic heif",
+    "image/jpeg": "jpg jpeg",
+    "image/jxl": "jxl",
+    "image/png": "png",
+    "image/svg+xml": "svg",
+    "image/tiff": "tif tiff",
+    "image/vnd.adobe.photoshop": "psd",
+    "image/vnd.microsoft.icon": "ico",
+    "image/webp": "webp",
+    "image/x-tga": "tga",
+    # audio and video
+    "audio/aac": "aac",
+    "audio/aiff": "aif aiff",
+    "audio/flac": "flac",
+    "audio/midi": "mid midi",
+    "audio/mp4": "m4a",
+    "audio/mpeg": "mp3",
+    "audio/ogg": "ogg oga opus",
+    "audio/wav": "wav",
+    "audio/webm": "weba",
+    "video/mp2t": "mts m2ts",
+    "video/mp4": "mp4 m4v",
+    "video/mpeg": "mpg mpeg",
+    "video/ogg": "ogv",
+    "video/quicktime": "mov",
+    "video/webm": "webm",
+    "video/x-matroska": "mkv",
+    "video/x-msvideo": "avi",
+    # archives and programs
+    "application/gzip": "gz tgz",
+    "application/bzip2": "bz2",
+    "application/java-archive": "jar",
+    "application/vnd.android.package-archive": "apk",
+    "application/vnd.rar": "rar",
+    "application/wasm": "wasm",
+    "application/x-7z-compressed": "7z",
+    "application/x-tar": "tar",
+    "application/x-wheel+zip": "whl",
+    "application/x-xz": "xz",
+    "application/zip": "zip",
+    "application/zstd": "zst",
+    # data and models
+    "application/avro": "avro",
+    "application/geopackage+sqlite3": "gpkg",
+    "application/vnd.apache.arrow.file": "arrow feather ipc",
+    "application/vnd.apache.arrow.stream": "arrows",
+    "application/vnd.apache.orc": "orc",
+    "application/vnd.apache.parquet": "parquet",
+    "application/vnd.sqlite3": "sqlite sqlite3 db",
+    "application/fits": "fits fit fts",
+    "application/x-duckdb": "duckdb",
+    "application/x-lance": "lance",
+    "application/vnd.msgpack": "msgpack",
+    "application/x-flatgeobuf": "fgb",
+    "application/x-gguf": "gguf",
+    "application/x-hdf5": "h5 hdf5",
+    "application/x-netcdf": "nc",
+    "application/x-nifti": "nii",
+    "application/x-npy": "npy",
+    "application/x-npz": "npz",
+    "application/x-onnx": "onnx",
+    "application/x-pickle": "pkl pickle",
+    "application/x-protobuf": "pb",
+    "application/x-pytorch": "pt pth",
+    "application/x-safetensors": "safetensors",
+    "model/gltf+json": "gltf",
+    "model/gltf-binary": "glb",
+    "model/obj": "obj",
+    "model/stl": "stl",
+    # fonts
+    "font/otf": "otf",
+    "font/ttf": "ttf",
+    "font/woff": "woff",
+    "font/woff2": "woff2",
+}
+EXTENSIONS: Final = {
+    f".{extension}": kind
+    for kind, extensions in _EXTENSIONS_OF.items()
+    for extension in extensions.split()
+}
+"""The content types of extensions, the same on every machine."""
+
+ALIASES: Final = {
+    "application/javascript": "text/javascript",
+    "application/vnd.ms-opentype": "font/otf",
+    "application/x-bzip2": "application/bzip2",
+    "application/x-font-ttf": "font/ttf",
+    "application/x-gzip": "application/gzip",
+    "application/x-hdf": "application/x-hdf5",
+    "application/x-ndjson": JSON,
+    "application/x-rar": "application/vnd.rar",
+    "application/x-sqlite3": "application/vnd.sqlite3",
+    "application/x-wav": "audio/wav",
+    "application/x-zstd": "application/zstd",
+    "audio/vnd.wave": "audio/wav",
+    "audio/x-aiff": "audio/aiff",
+    "audio/x-flac": "audio/flac",
+    "audio/x-hx-aac-adts": "audio/aac",
+    "audio/x-m4a": "audio/mp4",
+    "audio/x-wav": "audio/wav",
+    "font/sfnt": "font/ttf",
+    "image/svg": "image/svg+xml",
+    "image/x-icon": "image/vnd.microsoft.icon",
+    "image/x-ms-bmp": "image/bmp",
+    "text/rtf": "application/rtf",
+    "text/xml": "application/xml",
+    "video/x-m4v": "video/mp4",
+}
+"""Names of types in releases of libmagic, and their registered names."""
+
+CONTAINERS: Final = {
+    "application/zip": (
+        "application/vnd.",
+        "application/epub",
+        "application/java",
+        "application/x-",
+    ),
+    "application/x-ole-storage": ("application/vnd.ms-", "application/msword"),
+    "application/cdfv2": ("application/vnd.ms-", "application/msword"),
+    "application/gzip": ("application/",),
+    "application/vnd.sqlite3": ("application/geopackage",),
+    "application/x-hdf5": ("application/x-netcdf",),
+    "application/ogg": ("audio/", "video/"),
+    "audio/ogg": ("video/ogg",),
+    "video/mp4": ("audio/mp4", "video/quicktime"),
+    "video/webm": ("audio/webm", "video/x-matroska"),
+    "video/x-matroska": ("audio/webm", "video/webm"),
+}
+"""Formats that hold other formats, and the prefixes of types that an extension may then state."""
+
+SIGNED: Final = frozenset(
+    {
+        "application/avro",
+        "application/bzip2",
+        "application/cdfv2",
+        "application/epub+zip",
+        "application/gzip",
+        "application/java-archive",
+        "application/msword",
+        "application/ogg",
+        "application/pdf",
+        "application/postscript",
+        "application/vnd.apache.parquet",
+        "application/vnd.ms-excel",
+        "application/vnd.ms-powerpoint",
+        "application/vnd.oasis.opendocument.graphics",
+        "application/vnd.oasis.opendocument.presentation",
+        "application/vnd.oasis.opendocument.spreadsheet",
+        "application/vnd.oasis.opendocument.text",
+        "application/vnd.openxmlformats-officedocument.presentationml.presentation",
+        "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+        "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+        "application/vnd.rar",
+        "application/vnd.sqlite3",
+        "application/wasm",
+        "application/x-7z-compressed",
+        "application/x-hdf5",
+        "application/x-ole-storage",
+        "application/x-tar",
+        "application/x-xz",
+        "application/zip",
+        "application/zstd",
+        "audio/aiff",
+        "audio/flac",
+        "audio/midi",
+        "audio/mp4",
+        "audio/ogg",
+        "audio/wav",
+        "font/otf",
+        "font/woff",
+        "font/woff2",
+        "image/avif",
+        "image/bmp",
+        "image/gif",
+        "image/heic",
+        "image/jpeg",
+        "image/jxl",
+        "image/png",
+        "image/tiff",
+        "image/vnd.adobe.photoshop",
+        "image/webp",
+        "model/gltf-binary",
+        "video/mp4",
+        "video/mpeg",
+        "video/ogg",
+        "video/quicktime",
+        "video/webm",
+        "video/x-matroska",
+        "video/x-msvideo",
+    }
+)
+"""Binary formats whose first bytes are a signature of their own.
+
+Others, such as MP3 and TGA, are recognised by two bytes or fewer, which often occur in arrays of
+numbers. So they are only recognised if the extension agrees.
+"""
+
+SIGNATURES: Final = {
+    "application/bzip2": rb"BZh[1-9]1AY&SY",
+    "application/gzip": rb"\x1f\x8b\x08.{15}",
+    "application/pdf": rb"%PDF-",
+    "application/vnd.rar": rb"Rar!\x1a\x07(?:\x00|\x01\x00)",
+    "application/wasm": rb"\x00asm\x01\x00\x00\x00",
+    "application/x-7z-compressed": rb"7z\xbc\xaf\x27\x1c\x00.{25}",
+    "application/x-hdf5": rb"\x89HDF\r\n\x1a\n",
+    "application/x-xz": rb"\xfd7zXZ\x00",
+    "application/zstd": rb"\x28\xb5\x2f\xfd",
+    "audio/aiff": rb"FORM.{4}AIF[CF]",
+    "audio/flac": rb"fLaC\x00\x00\x00\x22",
+    "audio/midi": rb"MThd\x00\x00\x00\x06",
+    "audio/mp4": rb"\x00\x00\x00.ftypM4[AB] ",
+    "audio/wav": rb"RIFF.{4}WAVE",
+    "font/otf": rb"OTTO\x00",
+    "font/woff": rb"wOFF(?:\x00\x01\x00\x00|OTTO)",
+    "font/woff2": rb"wOF2(?:\x00\x01\x00\x00|OTTO)",
+    "image/avif": rb"\x00\x00\x00.ftypavi[fs]",
+    "image/gif": rb"GIF8[79]a",
+    "image/heic": rb"\x00\x00\x00.ftyphei[cx]",
+    "image/jpeg": rb"\xff\xd8\xff(?:\xe0\x00\x10JFIF\x00|[\xc0\xdb\xe1\xe2\xee\xfe]\x00)",
+    "image/jxl": rb"\x00\x00\x00\x0cJXL \r\n\x87\n",
+    "image/png": rb"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR",
+    "image/webp": rb"RIFF.{4}WEBPVP8[ LX]",
+    "video/mp4": rb"\x00\x00\x00.ftyp(?:avc1|dash|iso[2-7m]|mp4[12]|M4V )",
+    "video/quicktime": rb"\x00\x00\x00.ftypqt  ",
+    "video/x-msvideo": rb"RIFF.{4}AVI ",
+}
+"""Signatures of `SIGNED` types that libmagic always takes for that type, whatever follows them.
+
+Regular expressions of bytes. Formats whose variants libmagic distinguishes by later bytes are not
+here, such as TIFF, which begins like raw photographs.
+"""
+
+WELL_KNOWN: Final = (
+    "text/plain", "text/markdown", "text/html", "text/csv", "application/json",
+    "application/pdf", "image/png", "image/jpeg", "application/octet-stream", "audio/mpeg",
+    "video/mp4", "image/svg+xml", "application/ld+json", "application/xml", "application/zip",
+    "audio/wav", "image/gif", "image/webp", "text/css", "text/javascript", "text/x-python",
+    "text/xml", "text/calendar", "application/yaml", "application/gzip", "application/x-tar",
+    "application/geo+json", "application/vnd.api+json", "application/sql", "application/rtf",
+    "application/wasm", "application/atom+xml", "application/msword", "audio/ogg", "audio/flac",
+    "video/webm", "video/ogg", "font/woff2", "font/ttf", "model/gltf+json", "message/rfc822",
+    "multipart/mixed", "example/example",
+)  # fmt: skip
+"""Well-known content types, the likeliest first: examples are made of them if possible."""
+
+COMMON: Final = tuple(
+    dict.fromkeys(
+        (
+            *WELL_KNOWN,
+            *EXTENSIONS.values(),
+            *sorted({*ALIASES, *SIGNED, *_TEXT}),
+            "text/plain; charset=utf-8", "text/plain;charset=utf-8", "text/markdown; charset=utf-8",
+            "text/html; charset=utf-8", "text/csv; charset=utf-8",
+            "application/json; charset=utf-8",
+        )
+    )
+)  # fmt: skip
+"""Content types in their usual spelling, which a reader finds in a table."""
+
+REGISTERED: Final = (
+    "application", "audio", "example", "font", "haptics", "image", "message", "model",
+    "multipart", "text", "video",
+)  # fmt: skip
+"""Top-level types that IANA has registered; RFC 9694 lists them."""
+
+
+def is_registered(top_level: str) -> bool:
+    """Tell whether a top-level type is registered, or is marked as private by "x-".
+
+    Examples:
+        >>> is_registered("Text"), is_registered("txt"), is_registered("x-world")
+        (True, False, True)
+    """
+    return top_level.lower() in REGISTERED or top_level[:2].lower() == "x-"
+
+
+def is_shown_inline(text: str) -> bool:
+    """Tell whether a browser may show content of this type, which must not run as a page.
+
+    Examples:
+        >>> is_shown_inline("image/png"), is_shown_inline("image/svg+xml")
+        (True, False)
+    """
+    kind = essence(text)
+    return kind != "image/svg+xml" and (
+        kind.startswith(("image/", "audio/", "video/")) or kind in {"application/pdf", TEXT_PLAIN}
+    )

@@ -1,0 +1,308 @@
+"""Content types found from bytes and names, with libmagic.
+
+libmagic alone calls Markdown, YAML and source code `text/plain`, WAV `audio/x-wav` and an empty
+file `application/x-empty`, and its releases differ. So its answer is combined with the extension of
+the name: a definite answer from the bytes wins, and text and containers get the more precise type
+of their extension. libmagic takes 100 µs and more, so it is only called for bytes that it may know
+and that a table of signatures does not decide. If it can't be loaded, the table and the extensions
+decide alone.
+"""
+
+import importlib
+import re
+from functools import cache, lru_cache
+from typing import Any, Final
+
+from messagebody._base.media_types import (
+    ALIASES,
+    CONTAINERS,
+    EXTENSIONS,
+    JSON,
+    OCTET_STREAM,
+    SIGNATURES,
+    SIGNED,
+    TEXT_PLAIN,
+    essence,
+    is_text,
+)
+
+HEAD: Final = 65_536
+"""The number of first bytes to read: in a container, they must name its content."""
+
+# Longer than all known extensions.
+_LONGEST_EXTENSION: Final = 32
+# libmagic's cost grows with the buffer, but its answers hardly improve.
+_MAGIC_HEAD: Final = 2048
+_UNKNOWN: Final = {"", OCTET_STREAM, "application/x-empty", "inode/x-empty", "inode/empty"}
+# Types of text that every release recognises by the bytes.
+_DEFINITE_TEXT: Final = {"text/html", "application/xml", JSON, "image/svg+xml", "application/rtf"}
+_OFFICE: Final = "application/vnd.openxmlformats-officedocument."
+_OFFICE_MEMBERS: Final = {
+    b"word/": _OFFICE + "wordprocessingml.document",
+    b"xl/": _OFFICE + "spreadsheetml.sheet",
+    b"ppt/": _OFFICE + "presentationml.presentation",
+}
+_BYTE_ORDER_MARKS: Final = {
+    b"\xff\xfe\0\0": "utf-32",
+    b"\0\0\xfe\xff": "utf-32",
+    b"\xff\xfe": "utf-16",
+    b"\xfe\xff": "utf-16",
+}
+# The mark of a tar archive, whatever the name of its first file: a checksum in octal digits. The
+# checksum of 512 bytes of text has at least five digits.
+_TAR: Final = rb".{148}\s{0,3}[0-7]{5}"
+_SIGNED_TYPES: Final = (*SIGNATURES,)
+_SIGNATURE: Final = re.compile(
+    b"(?!%b)(?:%b)" % (_TAR, b"|".join(b"(%b)" % each for each in SIGNATURES.values())), re.DOTALL
+)
+# The beginnings of files of `SIGNED` types that any release of libmagic knows. Signatures without a
+# control character:
+_WORDS: Final = (
+    rb"8BPS|BM|BZh|FORM|GIF8|MSCF|MThd|MZ|OTTO|OggS|PAR1|PO\^Q`|PK|RE~\^|RF64|RIF[FX]|Rar!"
+    rb"|SQLite|II|MM|Obj|fLaC|glTF|ttcf|true|wOF|%!|.{4}(?:ftyp|moov|mdat|wide|skip|free|idat|pnot)"
+)
+_SIGNATURE_IN_TEXT: Final = re.compile(_WORDS + b"|" + _TAR, re.DOTALL)
+_SIGNATURE_IN_BINARY: Final = re.compile(
+    _WORDS
+    # Signatures with one: pictures, films, fonts, archives, and documents of old programs.
+    + rb"|\xff\xd8\xff|\xff\x0a|\x89PNG|\0\0\0\x0cJXL|\x28\0.{10}\x01\0|\0\0\x01[\xb0-\xbf]"
+    rb"|\x1aE\xdf\xa3|\0asm|\xfd7zXZ|\x1f\x8b|7z\xbc\xaf|[\x22-\x28]\xb5\x2f\xfd|\x04%!"
+    rb"|(?:.{512}){0,2}\x89HDF|\x0e\x03\x13\x01|\xd0\xcf\x11\xe0|\x09\x04\x06\0|\xdb\xa5-\0"
+    rb"|1\xbe\0\0|\x94\xa6\x2e|\xfe[247]\0.\0{4}|.{22}PK\x05\x06|ANDROID|ClamAV"
+    # Tar archives, by a checksum that may be as small as 256, or by blanks and zeros around it.
+    rb"|.{148}(?:\s{0,5}[0-7]{3}|[ 0].{6}[ \0].{344}\0{8})"
+    # Files that hold another file, whose type is reported: comments of ZSTD, tags of songs, old
+    # disks.
+    rb"|[\x50-\x5f]\x2a\x4d\x18|ID3|\0[\x01-\x3f][\x1f-\xff].{71}\0.{7}\0"
+    rb"|SBMBAK|PNCI|DOSEMU|PSDB|\xfe\xef"
+    # Marks of text in UTF-16 and UTF-32.
+    rb"|\xff\xfe|\xfe\xff|\0\0\xfe\xff",
+    re.DOTALL,
+)
+# A document may begin with other text.
+_PDF: Final = b"%PDF-"
+# Controls that never occur in text: all but tab, line feeds, form feed, carriage return, escape.
+_NO_TEXT: Final = bytes({*range(32)} - {*b"\t\n\v\f\r\x1b"}) + b"\x7f"
+_CONTROL: Final = re.compile(b"[%b]" % re.escape(_NO_TEXT))
+_HIGH_CONTROLS: Final = bytes(range(0x80, 0xA0))
+
+
+def content_type(data: bytes, name: str | None = None) -> str:
+    """Return the content type of bytes that may have a name.
+
+    Text that is not UTF-8 states its charset. Text in no encoding that can be recognised is
+    `application/octet-stream`.
+
+    Arguments:
+        data: the content, or its first bytes: except for text, `HEAD` bytes are enough.
+        name: a part name or file name, for its extension.
+
+    Examples:
+        >>> content_type(b"%PDF-1.7 ...", "/report.pdf")
+        'application/pdf'
+        >>> content_type(b"# Cats", "/notes.md")
+        'text/markdown'
+        >>> content_type("Katzen sind süß.".encode("latin-1"))
+        'text/plain; charset=iso-8859-1'
+    """
+    expected, is_of_text = _expected(name or "")
+    if expected and is_of_text and _is_surely_text(data[:_MAGIC_HEAD]):
+        if len(data) < _MAGIC_HEAD:
+            return expected  # all of it was read, and is UTF-8
+        found = expected
+    else:
+        found = _reconcile(_from_bytes(data), expected)
+    if not data or not is_text(found):
+        return found
+    # Controls don't matter if the name says that it is text and the bytes are UTF-8.
+    charset = "utf-8" if _is_encoded(data, "utf-8") else charset_of(data)
+    if charset is None:
+        return OCTET_STREAM
+    return found if charset == "utf-8" else f"{found}; charset={charset}"
+
+
+def _is_surely_text(head: bytes) -> bool:
+    """Tell whether libmagic could only answer text, or nothing, for these bytes.
+
+    libmagic takes about 200 µs for text, because it tries every signature. The signatures of the
+    binary formats in `SIGNED` have control characters, or bytes that never occur in UTF-8, except
+    for a few words.
+    """
+    return (
+        len(head.translate(None, _NO_TEXT)) == len(head)
+        and _SIGNATURE_IN_TEXT.match(head) is None
+        and _PDF not in head
+        and (head.isascii() or _is_cut_utf8(head))
+    )
+
+
+def _is_cut_utf8(head: bytes) -> bool:
+    try:
+        head.decode()
+    except UnicodeDecodeError as error:
+        return len(head) == _MAGIC_HEAD and error.end == len(head) and error.start > len(head) - 4
+    return True
+
+
+def charset_of(data: bytes) -> str | None:
+    r"""Return the encoding of text, None if the bytes are not text in a known encoding.
+
+    The known encodings are UTF-8, UTF-16 and UTF-32 with a byte order mark, ISO 8859-1 and
+    Windows-1252.
+
+    Arguments:
+        data: the text, or its first bytes.
+
+    Examples:
+        >>> charset_of("ü".encode()), charset_of("ü".encode("utf-16")), charset_of(b"\0\1")
+        ('utf-8', 'utf-16', None)
+    """
+    for mark, charset in _BYTE_ORDER_MARKS.items():
+        if data.startswith(mark):
+            return charset if _is_encoded(data, charset) else None
+    if len(data.translate(None, _NO_TEXT)) != len(data):
+        return None
+    if _is_encoded(data, "utf-8"):
+        return "utf-8"
+    if len(data.translate(None, _HIGH_CONTROLS)) == len(data):
+        return "iso-8859-1"
+    return "windows-1252" if _is_encoded(data, "windows-1252") else None
+
+
+def _is_encoded(data: bytes, charset: str) -> bool:
+    try:
+        data.decode(charset)
+    except UnicodeDecodeError as error:
+        # The last character of the first bytes may be cut.
+        return len(data) >= HEAD and error.end == len(data) and len(data) - error.start < 4
+    return True
+
+
+def text_type(name: str) -> str:
+    """Return the content type of text with a name, which is always a type of text."""
+    found = from_name(name)
+    return found if found and is_text(found) else TEXT_PLAIN
+
+
+def from_name(name: str) -> str | None:
+    """Return the content type of an extension, None if the extension is unknown.
+
+    The table is the same on every machine, because the table of the system is not used.
+    """
+    return _expected(name)[0]
+
+
+def _expected(name: str) -> tuple[str | None, bool]:
+    """Return the content type for the extension of a name, and whether it is text."""
+    dot = name.rfind(".")
+    has_one = name.rfind("/") + 1 < dot and len(name) - dot <= _LONGEST_EXTENSION
+    return _of_extension(name[dot:]) if has_one else (None, False)
+
+
+@lru_cache(1024)
+def _of_extension(extension: str) -> tuple[str | None, bool]:
+    extension = extension.lower()
+    found = EXTENSIONS.get(extension)
+    if found is None and (found := _table().get(extension)):
+        found = ALIASES.get(found, found)
+    return found, found is not None and is_text(found)
+
+
+def agree(declared: str, sniffed: str) -> bool:
+    """Tell whether a declared content type can be right for content that was found to be `sniffed`.
+
+    Examples:
+        >>> agree("text/markdown", "text/plain"), agree("image/png", "image/jpeg")
+        (True, False)
+    """
+    wanted = ALIASES.get(essence(declared), essence(declared))
+    found = ALIASES.get(essence(sniffed), essence(sniffed))
+    if wanted == found or found in _UNKNOWN or wanted in _UNKNOWN:
+        return True
+    return _reconcile(found, wanted) == wanted
+
+
+def _reconcile(sniffed: str, expected: str | None) -> str:
+    if expected is None:
+        return OCTET_STREAM if sniffed in _UNKNOWN else sniffed
+    if sniffed in _UNKNOWN or sniffed == expected:
+        return expected
+    if is_text(sniffed) and is_text(expected):
+        return expected
+    if expected.startswith(CONTAINERS.get(sniffed, ("\n",))):
+        return expected
+    return sniffed
+
+
+def _from_bytes(data: bytes) -> str:
+    signature = _SIGNATURE.match(data)
+    if signature is not None:
+        # Each signature is a group, in the order of the table.
+        return _SIGNED_TYPES[(signature.lastindex or 0) - 1]
+    return "" if _is_surely_unknown(data[:_MAGIC_HEAD]) else _from_libmagic(data)
+
+
+def _is_surely_unknown(head: bytes) -> bool:
+    """Tell whether libmagic could not find a type for these bytes that matters here.
+
+    Chunks of arrays are an example: they are not text, and don't begin like files of `SIGNED`
+    types.
+    """
+    return (
+        _SIGNATURE_IN_BINARY.match(head) is None
+        and _CONTROL.search(head) is not None
+        and _PDF not in head
+    )
+
+
+def _from_libmagic(data: bytes) -> str:
+    library = _libmagic()
+    if library is None or not data:
+        return ""
+    try:
+        found = str(library.from_buffer(data[:_MAGIC_HEAD], mime=True)).lower()
+    except library.MagicException:  # no answer for these bytes, so the name decides
+        return ""
+    found = ALIASES.get(found, found)
+    if found == "application/zip" or found.startswith(_OFFICE):
+        return _in_zip(data[:HEAD]) or found
+    if found.startswith("text/") or found in _DEFINITE_TEXT:
+        return _kind_of_text(found, data[:HEAD])
+    return found if found in SIGNED else ""
+
+
+def _kind_of_text(found: str, head: bytes) -> str:
+    """Return the type of bytes that libmagic takes for text, which may be an array of numbers."""
+    if charset_of(head) is None:
+        return ""
+    return found if found in _DEFINITE_TEXT else TEXT_PLAIN
+
+
+def _in_zip(head: bytes) -> str | None:
+    """Return the type of an Office file, by the names of its members."""
+    if b"[Content_Types].xml" not in head:
+        return "application/java-archive" if b"META-INF/MANIFEST.MF" in head else None
+    places = {head.find(member): kind for member, kind in _OFFICE_MEMBERS.items()}
+    found = [place for place in places if place >= 0]
+    return places[min(found)] if found else None
+
+
+@cache
+def _table() -> dict[str, str]:
+    import mimetypes
+
+    return mimetypes.MimeTypes().types_map[True]
+
+
+@cache
+def _libmagic() -> Any:
+    """Return python-magic with the system's libmagic, or with the wheel's, or None."""
+    try:
+        return importlib.import_module("magic")
+    except ImportError:
+        pass  # the system has no libmagic; the wheel below brings one
+    try:
+        importlib.import_module("pylibmagic")  # tells python-magic where its library lies
+        return importlib.import_module("magic")
+    except (ImportError, OSError):
+        return None

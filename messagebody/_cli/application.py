@@ -1,0 +1,235 @@
+"""The command-line application: its exit codes, its handling of errors, and its help."""
+
+import os
+import signal
+import sys
+import traceback
+from collections.abc import Sequence
+from enum import IntEnum
+from types import FrameType
+
+import attrs
+import click
+
+from messagebody import __version__
+from messagebody._base.limits import parse_size
+from messagebody._base.text import escape, quote, redact_urls
+from messagebody._cli.commands import SECTIONS, Commands
+from messagebody._cli.terminal import Terminal, in_shell_words
+from messagebody.errors import (
+    DigestMismatch,
+    DigestUnknown,
+    LocalFileChanged,
+    MessageBodyError,
+    MissingDependency,
+    StoreError,
+    UnsafeReference,
+)
+
+
+class ExitCode(IntEnum):
+    """An exit code; `MEANINGS` explains each."""
+
+    YES = 0
+    NO = 1
+    USAGE = 2
+    UNDECIDED = 3
+    FAILED = 4
+    INTERNAL = 70
+    INTERRUPTED = 130
+    CLOSED_PIPE = 141
+    TERMINATED = 143
+
+
+MEANINGS = {
+    ExitCode.YES: "yes, or done",
+    ExitCode.NO: "no: invalid, incompatible, different, with losses, without a match",
+    ExitCode.USAGE: "wrong usage, bad input, or a part, file or agent that does not exist",
+    ExitCode.UNDECIDED: "undecided within the budget",
+    ExitCode.FAILED: "failed: store, network, digest, refused reference, missing extra",
+    ExitCode.INTERNAL: "an internal error of messagebody",
+    ExitCode.INTERRUPTED: "interrupted",
+    ExitCode.CLOSED_PIPE: "the reader closed the pipe",
+    ExitCode.TERMINATED: "terminated",
+}
+
+# The input is right, but something else failed.
+_FAILURES = (
+    StoreError,
+    DigestMismatch,
+    DigestUnknown,
+    LocalFileChanged,
+    MissingDependency,
+    UnsafeReference,
+)
+
+
+def code_of(error: Exception) -> ExitCode:
+    """Return the exit code of an error."""
+    refusals = getattr(error, "refusals", ())
+    if isinstance(error, _FAILURES) or any(_is_failure(refusal) for refusal in refusals):
+        return ExitCode.FAILED
+    if isinstance(error, MessageBodyError):
+        return ExitCode.USAGE
+    # An unreadable file is a failure outside; any other unexpected error is a bug of ours.
+    return ExitCode.FAILED if isinstance(error, OSError) else ExitCode.INTERNAL
+
+
+def _is_failure(refusal: object) -> bool:
+    return isinstance(getattr(refusal, "error", None), _FAILURES)
+
+
+def table() -> str:
+    """Return the exit codes and their meanings as text."""
+    return "\n".join(f"{code.value:>4}  {meaning}" for code, meaning in MEANINGS.items())
+
+
+class Terminated(KeyboardInterrupt):
+    """The signal SIGTERM, which undoes work like Ctrl-C."""
+
+
+def terminate_on_signal() -> None:
+    """Let SIGTERM end a command like Ctrl-C, so that it removes unfinished work."""
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        raise Terminated
+
+    signal.signal(signal.SIGTERM, stop)
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run the command line and return its exit code; never raise an error."""
+    terminal = Terminal()
+    if sys.stdout is None:
+        # Otherwise the next opened file would get its number, and the answer would go into that
+        # file.
+        return _report(None, "standard output is closed", ExitCode.FAILED, terminal)
+    try:
+        code = _invoke(arguments, terminal)
+        # Flushed here, where a closed pipe or a full disk can still become an exit code.
+        sys.stdout.flush()
+    except BrokenPipeError:
+        return _closed_pipe()
+    except click.exceptions.NoArgsIsHelpError as error:
+        click.echo(error.format_message(), err=True)
+        return ExitCode.USAGE
+    except KeyboardInterrupt as stop:
+        return ExitCode.TERMINATED if isinstance(stop, Terminated) else ExitCode.INTERRUPTED
+    except click.ClickException as error:
+        return _report(error, _usage(error), ExitCode.USAGE, terminal)
+    except Exception as error:  # noqa: BLE001 - the border: every error becomes a code
+        return _report(error, _in_words(error), code_of(error), terminal)
+    return code
+
+
+def _invoke(arguments: Sequence[str], terminal: Terminal) -> int:
+    """Run a command; not by click's `main`, which would exit with 1 for a closed pipe."""
+    # The script for tab completion calls the command with this variable, and click answers it.
+    if "_MESSAGEBODY_COMPLETE" in os.environ:
+        application.main(prog_name="messagebody")
+    try:
+        with application.make_context("messagebody", list(arguments), obj=terminal) as context:
+            return int(application.invoke(context) or 0)
+    except click.exceptions.Exit as stop:  # --help and --version
+        return stop.exit_code
+
+
+def _closed_pipe() -> ExitCode:
+    # Otherwise the interpreter reports an error when it flushes standard output at its end.
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return ExitCode.CLOSED_PIPE
+
+
+def _usage(error: click.ClickException) -> str:
+    text = escape(in_shell_words(error.format_message()), limit=1000)
+    context = getattr(error, "ctx", None)
+    return text if context is None else f"{text} (see: {context.command_path} --help)"
+
+
+def _in_words(error: Exception) -> str:
+    if isinstance(error, MessageBodyError):
+        return escape(in_shell_words(redact_urls(str(error))), limit=4000)
+    if isinstance(error, OSError):
+        # Its own text begins with "[Errno 2]", which does not help a user.
+        place = "" if error.filename is None else f"{quote(os.fsdecode(error.filename))}: "
+        return place + escape(error.strerror or str(error) or type(error).__name__, limit=1000)
+    text = escape(str(error), limit=1000)
+    return (
+        f"internal error ({type(error).__name__}): {text}; please report it "
+        "(--debug shows where it happened)"
+    )
+
+
+def _report(error: Exception | None, text: str, code: ExitCode, terminal: Terminal) -> int:
+    if terminal.debug and error is not None:
+        traceback.print_exception(error)
+    click.echo(f"messagebody: {text}", err=True)
+    return code
+
+
+def _set(context: click.Context, parameter: click.Parameter, value: bool) -> None:
+    # An option before the command still counts if it is missing after the command.
+    if value:
+        setattr(context.ensure_object(Terminal), str(parameter.name), value)
+
+
+def _set_limit(context: click.Context, parameter: click.Parameter, value: str | None) -> None:
+    if value is None:
+        return
+    try:
+        limit = parse_size(int(value) if value.isdecimal() else value)
+    except (StoreError, ValueError) as error:
+        raise click.BadParameter(str(error)) from error
+    terminal = context.ensure_object(Terminal)
+    terminal.limits = attrs.evolve(terminal.limits, json_bytes=limit, part_bytes=limit)
+
+
+def _shared_options(*, hidden: bool) -> list[click.Option]:
+    """Return the options of every command, which may come before or after its name."""
+    return [
+        click.Option(
+            ["-q", "--quiet"], is_flag=True, expose_value=False, callback=_set, hidden=hidden,
+            help="Suppress progress and informational messages.",
+        ),
+        click.Option(
+            ["--debug"], is_flag=True, expose_value=False, callback=_set, hidden=hidden,
+            help="Show a traceback with an error.",
+        ),
+        click.Option(
+            ["--limit"], metavar="SIZE", expose_value=False, callback=_set_limit, hidden=hidden,
+            help="Largest message to read or write.  [default: 256 MiB]",
+        ),
+    ]  # fmt: skip
+
+
+class _Application(click.Group):
+    """A group that lists its commands by section, without loading them."""
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        # One width for all sections, so that the summaries are one column.
+        longest = max(len(name) for name in self.commands)
+        for title, entries in SECTIONS.items():
+            with formatter.section(title):
+                formatter.write_dl(
+                    [(name.ljust(longest), entry.summary) for name, entry in entries.items()]
+                )
+
+
+@click.command(
+    cls=_Application,
+    commands=Commands(_shared_options(hidden=True)),
+    params=_shared_options(hidden=False),
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog="A body is read from a file or, as '-', from standard input. The options -q, --debug "
+    "and --limit may also follow the command. Exit codes: messagebody help exit-codes.",
+)
+@click.version_option(__version__, "-V", "--version", message="messagebody %(version)s")
+def application() -> None:
+    """Work with the bodies of agents' messages: named parts in order, as a small filesystem.
+
+    \b
+      messagebody demo
+      messagebody ls message.json 'sources/*'
+      messagebody check researcher.json summariser.json
+      messagebody offload message.json --to s3://bucket/prefix -o small.json
+    """

@@ -1,0 +1,342 @@
+"""Commands that show or rearrange a body: ls, tree, cat, digest, diff, rm, mv, mount."""
+
+import sys
+from collections.abc import Iterable
+from typing import Any
+
+import click
+
+from messagebody._base.text import count_of, escape, quote, redact_url
+from messagebody._cli.application import ExitCode
+from messagebody._cli.options import (
+    JSON_HELP,
+    body_argument,
+    complete_file,
+    complete_name,
+    output_options,
+    part_at,
+    read_body,
+    resolver_options,
+    slashed,
+    source_name,
+    write_body,
+    write_out,
+)
+from messagebody._cli.terminal import Terminal, is_terminal, pass_terminal
+from messagebody._model.body import MessageBody
+from messagebody._model.part import Part
+from messagebody.globs import content_type_pattern, name_pattern
+from messagebody.rendering import directory_of, listing, tree
+from messagebody.rendering._changes import compared
+from messagebody.storage._references import Resolver
+
+_ANY_TYPE = "*/*"
+
+
+@click.command("ls")
+@body_argument
+@click.argument("patterns", nargs=-1, metavar="[PATTERN]...", shell_complete=complete_name)
+@click.option(
+    "--type", "content_type", default=_ANY_TYPE, help="Only parts of matching content type."
+)
+@click.option("--json", "as_json", is_flag=True, help=JSON_HELP)
+@pass_terminal
+def ls_command(
+    terminal: Terminal, body: str, patterns: tuple[str, ...], content_type: str, *, as_json: bool
+) -> ExitCode:
+    """Without PATTERN, all parts are listed; otherwise the named parts that match a PATTERN.
+
+    Exit code 1: no part matches one of the PATTERNs or the --type.
+
+    \b
+      messagebody ls message.json
+      messagebody ls message.json 'sources/*' 'charts/**'
+      messagebody ls message.json --type 'image/*'
+    """
+    message = read_body(body)
+    found = _selected(message, patterns, content_type)
+    if as_json:
+        # Printed before notes about patterns without a match, so that a program always gets the
+        # JSON.
+        terminal.say_json([described(index, part) for index, part in found])
+    else:
+        shown = [part for _, part in found]
+        terminal.say(listing(shown, palette=terminal.palette, width=terminal.width))
+    of_type = "" if content_type == _ANY_TYPE else f" of type {quote(content_type)}"
+    missed = [each for each in patterns if not _selected(message, [each], content_type)]
+    for pattern in missed:
+        terminal.warn(f"no part{of_type} matches {quote(pattern)}{_meant(message, pattern)}")
+    if of_type and not found and not patterns:
+        terminal.warn(f"there is no part{of_type}")
+        return ExitCode.NO
+    return ExitCode.NO if missed else ExitCode.YES
+
+
+def _selected(
+    body: MessageBody, patterns: Iterable[str], content_type: str
+) -> list[tuple[int, Part]]:
+    of_type = content_type_pattern(content_type).matches
+    # Part by part and not pattern by pattern, to keep message order and list no part twice.
+    of_name = [name_pattern(slashed(each)).matches for each in patterns]
+    return [
+        (index, part)
+        for index, part in enumerate(body)
+        if of_type(part.content_type)
+        and (not of_name or (part.name is not None and any(each(part.name) for each in of_name)))
+    ]
+
+
+def _matches(body: MessageBody, pattern: str) -> bool:
+    matches = name_pattern(slashed(pattern)).matches
+    return any(matches(name) for name in body.names())
+
+
+def _meant(body: MessageBody, pattern: str) -> str:
+    """Return the advice for a pattern that is the name of a directory."""
+    directory = slashed(pattern).rstrip("/") + "/"
+    if not any(name.startswith(directory) for name in body.names()):
+        return ""
+    return f"; it is a directory, whose parts are {quote(directory[1:] + '**')}"
+
+
+def described(index: int, part: Part) -> dict[str, Any]:
+    """Return a part in the form of JSON output, with its URL without secrets."""
+    return {
+        "index": index,
+        "name": part.name,
+        "contentType": part.content_type,
+        "size": part.size,
+        "url": None if part.url is None else redact_url(part.url),
+        "digest": part.digest,
+        "metadata": part.metadata,
+    }
+
+
+@click.command("tree")
+@body_argument
+@click.option("--json", "as_json", is_flag=True, help=JSON_HELP)
+@pass_terminal
+def tree_command(terminal: Terminal, body: str, *, as_json: bool) -> None:
+    """Every part is shown with its size and content type.
+
+    \b
+      messagebody tree message.json
+    """
+    if as_json:
+        parts = [described(index, part) for index, part in enumerate(read_body(body))]
+        named = directory_of((each["name"], each) for each in parts if each["name"] is not None)
+        unnamed = [each for each in parts if each["name"] is None]
+        terminal.say_json({"unnamed": unnamed, "named": named})
+        return
+    # Standard input has no useful name.
+    title = "" if body == "-" else escape(body, limit=200)
+    lines = tree(read_body(body), title=title, palette=terminal.palette, width=terminal.width)
+    terminal.say(lines)
+
+
+@click.command("cat")
+@body_argument
+@click.argument("names", nargs=-1, metavar="[NAME]...", shell_complete=complete_name)
+@click.option("--index", "indexes", type=int, multiple=True, help="A part by position, from 0.")
+@click.option("--force", is_flag=True, help="Write binary to a terminal too.")
+@resolver_options
+def cat_command(
+    body: str, names: tuple[str, ...], indexes: tuple[int, ...], resolver: Resolver, *,
+    force: bool,
+) -> None:  # fmt: skip
+    """Content is printed byte for byte. Without NAME, the unnamed text parts are printed.
+
+    \b
+      messagebody cat message.json
+      messagebody cat message.json charts/sales.png > sales.png
+      messagebody cat small.json video/talk.mp4 --allow s3://acme/agents/ | mpv -
+    """
+    message = read_body(body)
+    parts = [message[slashed(name)] for name in names]
+    parts += [part_at(message, index) for index in indexes]
+    if not parts:
+        _print_text(message, resolver)
+    for part in parts:
+        _write(part, part.read_bytes(resolver), force=force)
+
+
+def _print_text(body: MessageBody, resolver: Resolver) -> None:
+    text = body.with_resolver(resolver).read_text()
+    write_out(_shown(text) if is_terminal(sys.stdout) else text.encode())
+    if is_terminal(sys.stdout) and text:
+        click.echo()
+
+
+def _write(part: Part, content: bytes, *, force: bool) -> None:
+    # A pipe or file gets the exact bytes; a terminal would act on some of them.
+    if not is_terminal(sys.stdout) or force:
+        write_out(content)
+        return
+    text = _decoded(part, content)
+    if text is None:
+        raise click.UsageError(
+            f"{part.label} is binary ({part.content_type}); write it to a file with >, "
+            "or use --force"
+        )
+    write_out(_shown(text))
+
+
+def _decoded(part: Part, content: bytes) -> str | None:
+    try:
+        return content.decode() if part.is_text else None
+    except UnicodeDecodeError:
+        return None
+
+
+def _shown(text: str) -> bytes:
+    """Return text for a terminal, with escapes for all characters that it would act on."""
+    return escape(text, keep="\n\t").encode()
+
+
+@click.command("digest")
+@click.argument("bodies", nargs=-1, metavar="[BODY]...", shell_complete=complete_file)
+@click.option("--manifest", is_flag=True, help="Print the data that is hashed, as JSON.")
+@click.option("--json", "as_json", is_flag=True, help=JSON_HELP)
+@pass_terminal
+def digest_command(
+    terminal: Terminal, bodies: tuple[str, ...], *, manifest: bool, as_json: bool
+) -> None:
+    """A body has the same digest inline and offloaded.
+
+    The digest covers order, names, content types, sizes and digests of the parts. It does not
+    cover metadata, unknown members and URLs. With several bodies, each line also has the file.
+
+    \b
+      messagebody digest message.json
+      messagebody digest messages/*.json
+    """
+    paths = bodies or ("-",)
+    if manifest and len(paths) > 1:
+        raise click.UsageError("--manifest takes one BODY")
+    if manifest:
+        terminal.say_json(read_body(paths[0]).manifest())
+        return
+    # All are read before one is printed, so that an error leaves no half answer.
+    found = {path: read_body(path).digest for path in paths}
+    if as_json:
+        terminal.say_json([{"body": path, "digest": digest} for path, digest in found.items()])
+    elif len(paths) == 1:
+        terminal.say(found.values())
+    else:
+        terminal.say(f"{digest}  {escape(path)}" for path, digest in found.items())
+
+
+@click.command("diff")
+@click.argument("old", metavar="OLD", shell_complete=complete_file)
+@click.argument("new", metavar="NEW", shell_complete=complete_file)
+@click.option("--json", "as_json", is_flag=True, help=JSON_HELP)
+@pass_terminal
+def diff_command(terminal: Terminal, old: str, new: str, *, as_json: bool) -> ExitCode:
+    """Parts only in OLD are marked "-", parts only in NEW "+". Exit code 1: they differ.
+
+    Parts are equal if their names, content types, metadata and contents are equal. For a reference,
+    the digest of the content is compared. So a message and its offloaded copy are the same.
+
+    \b
+      messagebody diff message.json edited.json
+    """
+    if old == new == "-":
+        raise click.UsageError("OLD and NEW cannot both come from standard input")
+    before, after = list(enumerate(read_body(old))), list(enumerate(read_body(new)))
+    removed, added, is_same = compared(before, after)
+    if as_json:
+        sides = {"removed": removed, "added": added}
+        shown = {side: [described(*each) for each in found] for side, found in sides.items()}
+        terminal.say_json({"same": is_same, **shown})
+    else:
+        _say_changes(terminal, "- ", "no", removed)
+        _say_changes(terminal, "+ ", "yes", added)
+        if not is_same and not removed and not added:
+            terminal.say("the same parts in another order")
+    return ExitCode.YES if is_same else ExitCode.NO
+
+
+def _say_changes(terminal: Terminal, sign: str, role: str, found: list[tuple[int, Part]]) -> None:
+    width = None if terminal.width is None else terminal.width - len(sign)
+    lines = listing([part for _, part in found], width=width)
+    terminal.say(terminal.palette(sign + line, role) for line in lines)
+
+
+@click.command("rm")
+@click.argument("body", metavar="BODY", shell_complete=complete_file)
+@click.argument("patterns", nargs=-1, metavar="[PATTERN]...", shell_complete=complete_name)
+@click.option("--index", "indexes", type=int, multiple=True, help="A part by position, from 0.")
+@output_options
+@pass_terminal
+def rm_command(
+    terminal: Terminal, body: str, patterns: tuple[str, ...], indexes: tuple[int, ...],
+    output: str | None, *, in_place: bool,
+) -> None:  # fmt: skip
+    """Named parts are given by name or PATTERN, all parts by --index.
+
+    Stored objects stay: see sweep.
+
+    \b
+      messagebody rm message.json 'drafts/**' -i
+      messagebody rm message.json --index 0 -o shorter.json
+    """
+    if not patterns and not indexes:
+        raise click.UsageError("give the PATTERN or --index of the parts to remove")
+    message = read_body(body)
+    # All are checked before a part is removed, so that a mistyped pattern removes nothing.
+    for pattern in patterns:
+        if not _matches(message, pattern):
+            raise click.UsageError(
+                f"no part of {source_name(body)} matches {quote(pattern)}{_meant(message, pattern)}"
+            )
+    for index in indexes:
+        part_at(message, index)
+    # -1 is the last part, as in Python, so two numbers for one position count once.
+    gone = {index % len(message) for index in indexes}
+    if patterns:
+        gone |= {index for index, _ in _selected(message, patterns, _ANY_TYPE)}
+    rest = MessageBody(part for index, part in enumerate(message) if index not in gone)
+    write_body(rest, body, output, in_place=in_place)
+    terminal.remark(f"{count_of(len(gone), 'part')} removed")
+
+
+@click.command("mv")
+@click.argument("body", metavar="BODY", shell_complete=complete_file)
+@click.argument("old", metavar="OLD", shell_complete=complete_name)
+@click.argument("new", metavar="NEW")
+@output_options
+def mv_command(body: str, old: str, new: str, output: str | None, *, in_place: bool) -> None:
+    """The part keeps its position and content; OLD and NEW are part names.
+
+    \b
+      messagebody mv message.json charts/a.png charts/sales.png -i
+    """
+    message = read_body(body)
+    message.move(slashed(old), slashed(new))
+    write_body(message, body, output, in_place=in_place)
+
+
+@click.command("mount")
+@body_argument
+@click.argument("directory", metavar="DIRECTORY", type=click.Path(exists=True, file_okay=False))
+@resolver_options
+@pass_terminal
+def mount_command(terminal: Terminal, body: str, directory: str, resolver: Resolver) -> None:
+    """The named parts are files in DIRECTORY, which must be empty, until you press Ctrl-C.
+
+    Any program can read the files, and nothing can write to them. umount DIRECTORY (fusermount -u
+    DIRECTORY) unmounts too. A reference is read when its file is read.
+
+    Needs FUSE and pip install 'messagebody[mount]'. To copy the files instead, use unpack.
+
+    \b
+      mkdir files && messagebody mount message.json files
+      messagebody mount small.json files --allow s3://acme/agents/
+    """
+    from messagebody.views._mount import mount
+
+    message = read_body(body)
+    filesystem = message.filesystem(resolver=resolver)
+    shown = count_of(len(message.names()), "named part")
+    terminal.remark(f"{shown} in {quote(directory)}; Ctrl-C unmounts")
+    mount(filesystem, directory)

@@ -1,0 +1,255 @@
+"""Commands between files and bodies: add, pack, unpack."""
+
+import contextlib
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+
+from messagebody._base.media_types import is_text
+from messagebody._base.text import count_of, escape, quote
+from messagebody._cli.options import (
+    STORE_HELP,
+    body_argument,
+    complete_file,
+    complete_store,
+    output_option,
+    output_options,
+    progress,
+    read_body,
+    read_bytes,
+    resolver_options,
+    slashed,
+    source_name,
+    store_url,
+    threshold_option,
+    write_body,
+)
+from messagebody._cli.terminal import Terminal, is_terminal, pass_terminal
+from messagebody._model.body import MessageBody
+from messagebody.adapters._directory import pack, unpack
+from messagebody.errors import InvalidPart
+from messagebody.findings import iter_findings
+from messagebody.names import safe_name
+from messagebody.storage._offloading import inline, offload
+from messagebody.storage._references import Resolver
+
+_to = click.option(
+    "--to", "store", metavar="STORE", shell_complete=complete_store,
+    help=f"Move large files to it. {STORE_HELP}",
+)  # fmt: skip
+_threshold = threshold_option("With --to: move larger files.")
+
+
+@click.command("add")
+@click.argument("paths", nargs=-1, metavar="[BODY] [FILE]...", shell_complete=complete_file)
+@click.option("--new", is_flag=True, help="Start a new body; all arguments are FILEs.")
+@click.option("--text", help="Add this text instead of a file.")
+@click.option("--url", help="Add a reference instead of a file.")
+@click.option("--name", help="Name of the part; by default the name of the file, made legal.")
+@click.option("--unnamed", is_flag=True, help="Add files without a name: content to show.")
+@click.option("--type", "content_type", help="Content type; detected if not given.")
+@_to
+@_threshold
+@output_options
+@pass_terminal
+def add_command(
+    terminal: Terminal, paths: tuple[str, ...], text: str | None, url: str | None,
+    name: str | None, content_type: str | None, store: str | None, threshold: int,
+    output: str | None, *, new: bool, unnamed: bool, in_place: bool,
+) -> None:  # fmt: skip
+    """Parts are added at the end. A FILE of "-" is standard input.
+
+    With --to, a large file goes to a store without passing through memory, so it may have any
+    size.
+
+    \b
+      messagebody add message.json chart.png --name charts/sales.png -i
+      messagebody add --new report.md --unnamed -o message.json
+      messagebody add message.json talk.mp4 --to s3://bucket/prefix -i
+      messagebody add message.json --text 'More soon.' -i
+      curl https://example.com/a.csv | messagebody add message.json - --name a.csv -i
+    """
+    body, files = ("-", paths) if new else (paths[0] if paths else "-", paths[1:])
+    # Checked before anything is read, because reading may take long or wait for a pipe.
+    _check_usage(body, files, text, url, name, unnamed=unnamed, new=new)
+    _check_text(text, content_type)
+    message = MessageBody() if new else read_body(body)
+    # A separate body, so that only the new parts go to the store.
+    added = MessageBody()
+    with contextlib.ExitStack() as stack:
+        if not files:
+            part_name = None if name is None else slashed(name)
+            added.add(text, url=url, name=part_name, content_type=content_type)
+        for file in files:
+            path = stack.enter_context(_on_disk(file))
+            chosen = None if unnamed else _name(terminal, message + added, file, name)
+            _add_file(added, path, file, chosen, content_type)
+        # All or nothing: the body only changes after everything is read and stored.
+        message += _stored(terminal, added, store, threshold)
+    write_body(message, body, output, in_place=in_place)
+    for finding in iter_findings(added if not files else ()):
+        terminal.warn(_warning(finding.check, text or ""))
+
+
+def _check_usage(
+    body: str, files: tuple[str, ...], text: str | None, url: str | None, name: str | None, *,
+    unnamed: bool, new: bool,
+) -> None:  # fmt: skip
+    # `--text ''` is a text.
+    given = [bool(files), text is not None, url is not None]
+    if sum(given) == 0:
+        hint = "" if new or body == "-" else f"; --new starts a body with {quote(body)}"
+        raise click.UsageError(f"give a FILE, --text or --url to add{hint}")
+    if sum(given) > 1:
+        raise click.UsageError("a FILE, --text and --url cannot be used together")
+    if name is not None and unnamed:
+        raise click.UsageError("--name and --unnamed cannot be used together")
+    if name is not None and len(files) > 1:
+        raise click.UsageError(f"--name names one part, and there are {len(files)} files")
+    if files.count("-") + (body == "-" and not new) > 1:
+        raise click.UsageError("BODY and FILE cannot both come from standard input")
+    if "-" in files and name is None and not unnamed:
+        raise click.UsageError("standard input has no name: give --name or --unnamed")
+
+
+def _check_text(text: str | None, content_type: str | None) -> None:
+    if text is not None and content_type is not None and not is_text(content_type):
+        raise click.UsageError(f"--text cannot have the content type {quote(content_type)}")
+
+
+def _warning(code: str, text: str) -> str:
+    if code == "text-is-a-path":
+        return (
+            f"the text {quote(text)} is also the name of a file; without --text, the file is added"
+        )
+    return "the text does not have the stated content type"
+
+
+@contextlib.contextmanager
+def _on_disk(file: str) -> Iterator[Path]:
+    """Yield the path of a file; standard input of any size becomes a temporary one."""
+    if file != "-":
+        yield Path(file)
+        return
+    if sys.stdin is None or is_terminal(sys.stdin):
+        read_bytes("-")  # raises the error for an unreadable standard input
+    # A large file is read twice, for its digest and for sending; a pipe can only be read once.
+    with tempfile.NamedTemporaryFile() as copy:
+        shutil.copyfileobj(sys.stdin.buffer, copy)
+        copy.flush()
+        yield Path(copy.name)
+
+
+def _name(terminal: Terminal, body: MessageBody, file: str, name: str | None) -> str:
+    if name is not None:
+        return slashed(name)
+    own, free = safe_name(file), safe_name(file, taken=body)
+    # Usually the same file, which was added twice by mistake.
+    if own != free:
+        terminal.warn(f"{quote(own)} is taken; {source_name(file)} is added as {quote(free)}")
+    return free
+
+
+def _add_file(
+    body: MessageBody, path: Path, file: str, name: str | None, content_type: str | None
+) -> None:
+    try:
+        body.add(path, name=name, content_type=content_type)
+    except InvalidPart as error:
+        # The library's advice on directories is for Python.
+        if not path.is_dir():
+            raise click.UsageError(f"can't add {source_name(file)}: {error.problem}") from error
+        hint = f"pack {file} makes a body of its files"
+        raise click.UsageError(f"{quote(file)} is a directory; {hint}") from error
+
+
+def _stored(
+    terminal: Terminal, body: MessageBody, store: str | None, threshold: int
+) -> MessageBody:
+    """Return a body whose local files are in a store if they are large, else inline."""
+    if store is None:
+        return inline(body)
+    with progress(terminal, "storing") as callback:
+        return offload(body, store_url(store), threshold=threshold, callback=callback)
+
+
+@click.command("pack")
+@click.argument("directory", type=click.Path(exists=True, file_okay=False))
+@click.option("--prefix", default="/", help="Directory the parts go into.")
+@click.option("--exclude", multiple=True, metavar="PATTERN", help="Files to leave out; repeatable.")
+@click.option("--hidden", is_flag=True, help="Also take files that start with a dot.")
+@click.option("--rename", is_flag=True, help="Take suggested names; keep the original in metadata.")
+@click.option("--follow", is_flag=True, help="Follow links to files inside the directory.")
+@_to
+@_threshold
+@output_option
+@pass_terminal
+def pack_command(
+    terminal: Terminal, directory: str, prefix: str, exclude: tuple[str, ...], store: str | None,
+    threshold: int, output: str | None, *, hidden: bool, rename: bool, follow: bool,
+) -> None:  # fmt: skip
+    """Every file below DIRECTORY becomes a part with its path as the name.
+
+    A PATTERN of --exclude has the meaning of a .gitignore. Without a slash, it matches at any
+    depth; with a slash at its end, it matches only directories; with a slash elsewhere, it starts
+    at DIRECTORY. Files that start with a dot are left out, and their names are printed.
+
+    With --to, large files go to a store without passing through memory.
+
+    \b
+      messagebody pack report/ -o message.json
+      messagebody pack site/ --exclude 'node_modules/' --exclude '*.{pyc,tmp}' | messagebody tree
+      messagebody pack videos/ --to s3://bucket/prefix -o message.json
+    """
+    left_out: list[str] = []
+    body = pack(
+        directory, prefix=slashed(prefix), exclude=exclude, hidden=hidden, rename=rename,
+        follow=follow, on_left_out=left_out.append,
+    )  # fmt: skip
+    if left_out:
+        hidden_files = count_of(len(left_out), "hidden file or directory", "hidden files")
+        shown = ", ".join(escape(path, limit=60) for path in left_out[:5])
+        more = ", …" if len(left_out) > 5 else ""
+        terminal.warn(f"left out {hidden_files}: {shown}{more} (--hidden takes them)")
+    for part in body:
+        if part.metadata is not None:
+            terminal.remark(f"renamed {quote(str(part.metadata['filename']))} to {part.name}")
+    write_body(_stored(terminal, body, store, threshold), "-", output)
+
+
+@click.command("unpack")
+@body_argument
+@click.argument("directory", type=click.Path(file_okay=False))
+@click.option("--into", is_flag=True, help="Write into a directory that is not empty.")
+@click.option("--overwrite", is_flag=True, help="With --into, replace files that exist.")
+@click.option("--hidden", is_flag=True, help="With --into, also write names that start with '.'.")
+@click.option("--portable", is_flag=True, help="Refuse names that any common system refuses.")
+@resolver_options
+@pass_terminal
+def unpack_command(
+    terminal: Terminal, body: str, directory: str, resolver: Resolver, *,
+    into: bool, overwrite: bool, hidden: bool, portable: bool,
+) -> None:  # fmt: skip
+    """Files are written below DIRECTORY and never outside of it. Their paths are printed.
+
+    Files that are in the way are listed before the first byte is written.
+
+    \b
+      messagebody unpack message.json out/
+      messagebody unpack small.json out/ --allow s3://acme/agents/
+    """
+    opened = read_body(body)
+    paths = unpack(
+        opened, directory, into=into, overwrite=overwrite, hidden=hidden,
+        portable=portable, resolver=resolver,
+    )  # fmt: skip
+    terminal.say(escape(str(path)) for path in paths)
+    terminal.remark(f"{count_of(len(paths), 'file')} written")
+    unnamed = sum(part.name is None for part in opened)
+    if unnamed:
+        missed = count_of(unnamed, "part")
+        terminal.warn(f"left out {missed} without a name, which can't be files")

@@ -1,0 +1,428 @@
+"""Commands for messages of other systems: convert, detect, envelope."""
+
+import inspect
+import json
+import os
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+import click
+
+from messagebody._base.text import count_of, human_size, quote
+from messagebody._cli.application import ExitCode
+from messagebody._cli.options import (
+    BODY,
+    JSON_HELP,
+    complete_file,
+    decode_body,
+    decode_json,
+    formats_of,
+    limits,
+    output_options,
+    read_bytes,
+    read_json,
+    source_name,
+    write_body,
+    write_document,
+    write_out,
+)
+from messagebody._cli.terminal import Terminal, pass_terminal
+from messagebody._model.body import MessageBody
+from messagebody.adapters import Converted, Loss, adapter, adapter_names, detect
+from messagebody.adapters._base import left_behind, read_within, write
+from messagebody.adapters._core import Format
+from messagebody.adapters.envelopes import olympus, sentient
+from messagebody.findings import Finding, is_error, iter_findings
+
+_format = click.Choice([BODY, *adapter_names()])
+# What `--losses` takes beside the name of a file.
+_NO_FILE = {"fail", "ignore"}
+_KNOWN = f"One of {', '.join([BODY, *adapter_names()])}."
+
+
+@click.command("formats")
+@click.option("--json", "as_json", is_flag=True, help=JSON_HELP)
+@pass_terminal
+def formats_command(terminal: Terminal, *, as_json: bool) -> None:
+    """Each line is a kind of block: its types of content, and the URLs that the target opens.
+
+    \b
+      messagebody formats
+    """
+    rows = [_about(name) for name in adapter_names()]
+    if as_json:
+        terminal.say_json(rows)
+        return
+    width = max(len(row["name"]) for row in rows)
+    for row in rows:
+        terminal.say(f"{row['name']:{width}}  {row['title']}")
+        terminal.say_wrapped(f"{'':{width}}  {said}" for said in _capabilities(row))
+
+
+def _about(name: str) -> dict[str, Any]:
+    """Return the capabilities of a format as data."""
+    found = adapter(name)
+    format_ = getattr(found, "FORMAT", None)
+    if not isinstance(format_, Format):
+        title = (inspect.getdoc(found) or name).splitlines()[0].rstrip(".")
+        return {"name": name, "title": title}
+    kinds = [
+        {
+            "name": kind.name, "types": [*kind.types], "schemes": [*kind.schemes],
+            "maxBytes": kind.max_bytes, "saysName": kind.name_slot != "",
+        }
+        for kind in format_.kinds if kind.in_messages
+    ]  # fmt: skip
+    return {
+        "name": name, "title": format_.title, "kinds": kinds, "carries": format_.slot is not None,
+    }  # fmt: skip
+
+
+def _capabilities(row: dict[str, Any]) -> Iterable[str]:
+    """Return the capabilities of a format in lines for a person."""
+    for kind in row.get("kinds", ()):
+        facts = [", ".join(kind["types"]) or "no content"]
+        if kind["schemes"]:
+            any_url = kind["schemes"] == ["*"]
+            facts.append("any URL" if any_url else f"URLs of {', '.join(kind['schemes'])}")
+        if kind["maxBytes"] is not None:
+            facts.append(f"at most {human_size(kind['maxBytes'])}")
+        yield f"{kind['name']}: {'; '.join(facts)}"
+    if row.get("carries"):
+        yield "carries names, types, digests and metadata with carry=True"
+
+
+@click.command("convert")
+@click.argument("message", default="-", metavar="[MESSAGE]", shell_complete=complete_file)
+@click.option(
+    "--from", "source", type=_format, metavar="FORMAT", help=f"{_KNOWN} Detected if not given.",
+)  # fmt: skip
+@click.option(
+    "--to", "target", type=_format, default=BODY, show_default=True, metavar="FORMAT",
+    help="The format to write; the same names as for --from.",
+)  # fmt: skip
+@click.option(
+    "--losses", metavar="FILE|fail|ignore",
+    help="Write the losses to a file as JSON, fail if there are any, or ignore them.",
+)  # fmt: skip
+@click.option("--strict", is_flag=True, help="The same as --losses fail.")
+@click.option("--lines", is_flag=True, help="Read and write a conversation, one message per line.")
+@click.option(
+    "--rest", type=click.Choice(["beside", "part"]),
+    help="Where ids, metadata and such go: into a part of the body, or beside it, where only a "
+    "message to write has a place for them. By default beside, except for received JSON text of "
+    "Olympus and Sentient.",
+)  # fmt: skip
+@click.option(
+    "--header",
+    metavar="FILE",
+    help="With --to olympus or sentient: the message without its content.",
+)
+@click.option("--role", help="The role of the message, in formats that have roles.")
+@click.option("--agent", help="With --to channel: the agent to address.")
+@click.option("--session", "session_id", help="With --to channel: the session to continue.")
+@click.option(
+    "--kind", type=click.Choice(["input", "output"]),
+    help="With --to channel: produce chat input or output.",
+)  # fmt: skip
+@click.option("--placeholder", help="With --to channel: message text if the body has none.")
+@output_options
+def convert_command(
+    message: str,
+    source: str | None,
+    target: str,
+    output: str | None,
+    losses: str | None,
+    *,
+    strict: bool,
+    lines: bool,
+    rest: str | None,
+    in_place: bool,
+    **said: str | None,
+) -> ExitCode:
+    """Losses are listed on standard error.
+
+    Exit code 1: there are some, and --losses fail or --strict is given.
+
+    \b
+      messagebody convert received.json | messagebody tree
+      messagebody convert message.json --to anthropic --losses fail
+      messagebody convert chat.jsonl --lines --from openai-chat --to gemini
+      messagebody convert message.json --to olympus --header order.json
+    """
+    options = _options(target, {name: value for name, value in said.items() if value is not None})
+    _check_apart(losses, message, output)
+    found: list[Loss] = []
+    data = read_bytes(message)
+    if lines:
+        written: Any = _converted_lines(data, source, target, rest, options, found)
+    else:
+        written = _written(_body(data, message, source, rest, found), target, options, found)
+    fails = strict or losses == "fail"
+    _report(found, losses)
+    if found and fails:
+        return ExitCode.NO
+    if isinstance(written, MessageBody):
+        write_body(written, message, output, in_place=in_place)
+    else:
+        _write_message(written, output)
+    return ExitCode.YES
+
+
+def _written(
+    converted: Converted[MessageBody], target: str, options: dict[str, Any], losses: list[Loss]
+) -> Any:
+    """Return the message of a body, with the rest of its original message, or the body itself."""
+    if target == BODY:
+        why = "a body has no place for this member of the message; --rest part keeps it"
+        losses += left_behind(converted.rest, why)
+        return converted.value
+    value, lost = write(target, converted, **options)
+    losses += lost
+    return value
+
+
+def _converted_lines(
+    data: bytes, source: str | None, target: str, rest: str | None, options: dict[str, Any],
+    losses: list[Loss],
+) -> bytes:  # fmt: skip
+    """Return the messages of a conversation, one line for each."""
+    made = []
+    for number, line in enumerate(data.splitlines()):
+        lost: list[Loss] = []
+        value = _written(
+            _body(line, f"message {number}", source, rest, lost), target, options, lost
+        )
+        losses += (Loss(loss.kind, f"message {number}: {loss.where}", loss.why) for loss in lost)
+        value = value.to_dicts() if isinstance(value, MessageBody) else value
+        made.append(value if isinstance(value, str) else json.dumps(value))
+    return "".join(f"{line}\n" for line in made).encode()
+
+
+def _options(target: str, said: dict[str, str]) -> dict[str, Any]:
+    """Return the options of the target format; one that it does not have is an error."""
+    # The signatures of the adapters define the options of a format, so no table repeats them.
+    places = () if target == BODY else inspect.signature(adapter(target).from_body).parameters
+    for name in said:
+        if name not in places:
+            flag = name.removesuffix("_id")
+            raise click.UsageError(f"--{flag} cannot be used with --to {target}")
+    return {**said, "header": _header(said["header"])} if "header" in said else dict(said)
+
+
+def _header(path: str) -> dict[str, Any]:
+    value = read_json(path, f"header {quote(path)}")
+    if not isinstance(value, dict):
+        raise click.UsageError(f"header {quote(path)} is not a JSON object")
+    return value
+
+
+def _body(
+    data: bytes, message: str, source: str | None, rest: str | None, losses: list[Loss]
+) -> Converted[MessageBody]:
+    """Return the body of a message, with the rest of the message."""
+    found = formats_of(data) if source != BODY else []
+    chosen = source or _chosen(found, message)
+    if chosen == BODY:
+        return Converted(decode_body(data, message))
+    if rest is not None and "rest" not in inspect.signature(adapter(chosen).to_body).parameters:
+        raise click.UsageError(f"--rest cannot be used with --from {chosen}")
+    converted = read_within(limits(), chosen, data, **({} if rest is None else {"rest": rest}))
+    # Most formats can be read from any object, so a wrong --from gives a poor body but no error.
+    if found and chosen not in found:
+        click.echo(f"messagebody: this looks like {' or '.join(found)}, not {chosen}", err=True)
+    losses += converted.losses
+    return converted
+
+
+def _chosen(found: list[str], message: str) -> str:
+    """Return the format of a message; an unknown document is treated as a body with an error."""
+    if not found or BODY in found:
+        return BODY
+    if len(found) > 1:
+        listed = ", ".join(found)
+        raise click.UsageError(f"{source_name(message)} fits {listed}: say which with --from")
+    return found[0]
+
+
+def _check_apart(losses: str | None, *messages: str | None) -> None:
+    """Check that the losses do not take the place of a message."""
+    if losses is None or losses in _NO_FILE:
+        return
+    if os.path.realpath(losses) in {os.path.realpath(each) for each in messages if each}:
+        raise click.UsageError(f"--losses {quote(losses)} would replace the message")
+
+
+def _report(found: list[Loss], losses: str | None) -> None:
+    """Report the losses in the place that the user has chosen."""
+    if losses is not None and losses not in _NO_FILE:
+        listed = [{"kind": loss.kind, "where": loss.where, "why": loss.why} for loss in found]
+        write_document(json.dumps(listed, indent=2).encode() + b"\n", losses)
+    elif losses != "ignore":
+        for loss in found:
+            click.echo(f"messagebody: {loss}", err=True)
+
+
+def _write_message(value: object, output: str | None) -> None:
+    # A received message is written byte for byte, without an added line end.
+    data = value if isinstance(value, bytes) else (
+        value.encode() if isinstance(value, str) else json.dumps(value).encode() + b"\n"
+    )  # fmt: skip
+    write_document(data, output)
+
+
+@click.command("detect")
+@click.argument("message", default="-", metavar="[MESSAGE]", shell_complete=complete_file)
+@click.option("--json", "as_json", is_flag=True, help=JSON_HELP)
+@pass_terminal
+def detect_command(terminal: Terminal, message: str, *, as_json: bool) -> ExitCode:
+    """Exit code 1: no known format fits.
+
+    \b
+      messagebody detect received.json
+    """
+    data = read_bytes(message)
+    found = formats_of(data)
+    if as_json:
+        terminal.say_json([*found])
+    else:
+        terminal.say(found)
+    if BODY in found:
+        for finding in iter_findings(decode_body(data, source_name(message))):
+            if finding.check == "chat-message":
+                terminal.warn(str(finding))
+    if not found:
+        decode_json(data, source_name(message))
+        known = ", ".join([BODY, *adapter_names()])
+        click.echo(f"messagebody: the message has none of the formats {known}", err=True)
+    return ExitCode.YES if found else ExitCode.NO
+
+
+_message = click.argument("message", default="-", metavar="[MESSAGE]", shell_complete=complete_file)
+_secret = click.option(
+    "--secret-file",
+    envvar="MESSAGEBODY_SECRET_FILE",
+    type=click.Path(exists=True, dir_okay=False),
+    required=True,
+    help="File with the session's secret, byte for byte.",
+)
+_profile = click.option(
+    "--profile",
+    type=click.Choice([profile.value for profile in olympus.Profile]),
+    default=olympus.Profile.JCS_FULL_HKDF.value,
+    show_default=True,
+    help="How the signature is made.",
+)
+
+
+@click.group("envelope")
+def envelope_command() -> None:
+    """Every system has its own rules for a message.
+
+    \b
+      messagebody envelope check received.json
+      messagebody envelope verify received.json --secret-file session.key
+      messagebody envelope log received.json --directory audit/
+    """
+
+
+@envelope_command.command("check")
+@_message
+@click.option(
+    "--format",
+    "name",
+    type=click.Choice(adapter_names()),
+    metavar="FORMAT",
+    help="The format, by its name in `convert --help`; detected if not given.",
+)
+@click.option(
+    "--strict", is_flag=True, help="Olympus: also the rules that its JSON Schema does not express."
+)
+@pass_terminal
+def check(terminal: Terminal, message: str, name: str | None, *, strict: bool) -> ExitCode:
+    """List violations of a format's rules.
+
+    A Sentient MESSAGE may be an array: a chain. Exit code 1: there are violations that are not
+    just warnings.
+    """
+    data = read_bytes(message)
+    chosen = name or _detected(data)
+    found = [*_findings(data, chosen, strict=strict)]
+    is_invalid = any(map(is_error, found))
+    verdict = terminal.palette(*(("invalid", "no") if is_invalid else ("valid", "yes")))
+    told = f": {count_of(len(found), 'finding')}" if found else ""
+    terminal.say(f"{verdict} {chosen}{told}")
+    terminal.say_wrapped(f"  {finding}" for finding in found)
+    return ExitCode.NO if is_invalid else ExitCode.YES
+
+
+def _detected(data: bytes) -> str:
+    found = detect(decode_json(data, "the message"))
+    if not found:
+        known = ", ".join(adapter_names())
+        raise click.UsageError(f"the format is not recognised; give it with --format {known}")
+    return found[0]
+
+
+def _findings(data: bytes, name: str, *, strict: bool) -> Iterable[Finding]:
+    check_message: Callable[..., Iterable[Finding]] = adapter(name).iter_findings
+    if not strict:
+        return check_message(data)
+    # Only some formats have rules beyond their schema, which the signature of the function shows.
+    if "strict" not in inspect.signature(check_message).parameters:
+        raise click.UsageError(f"--strict cannot be used with {name}")
+    return check_message(data, strict=True)
+
+
+@envelope_command.command("sign")
+@_message
+@_secret
+@_profile
+@click.option("--detached", is_flag=True, help="Print the signature alone.")
+def sign(message: str, secret_file: str, profile: str, *, detached: bool) -> None:
+    """Print an Olympus envelope with its signature in it."""
+    data, secret = read_bytes(message), Path(secret_file).read_bytes()
+    if detached:
+        printed = olympus.sign(data, secret, profile=profile)
+    else:
+        printed = json.dumps(olympus.signed(data, secret, profile=profile))
+    write_out(printed.encode() + b"\n")
+
+
+@envelope_command.command("verify")
+@_message
+@_secret
+@_profile
+@click.option("--signature", help="A detached signature.")
+@pass_terminal
+def verify(
+    terminal: Terminal, message: str, secret_file: str, profile: str, signature: str | None
+) -> ExitCode:
+    """Verify the signature of an Olympus envelope.
+
+    Fields that the signature does not cover are listed. Exit code 1: the signature is wrong.
+    """
+    data, secret = read_bytes(message), Path(secret_file).read_bytes()
+    result = olympus.verify(data, secret, profile=profile, signature=signature)
+    paint = terminal.palette
+    if not result:
+        terminal.say(paint(result.problem or "the signature is wrong", "no"))
+        return ExitCode.NO
+    terminal.say(paint("valid", "yes"))
+    if result.uncovered:
+        terminal.say("not covered by the signature: " + ", ".join(result.uncovered))
+    return ExitCode.YES
+
+
+@envelope_command.command("log")
+@_message
+@click.option("--directory", required=True, metavar="DIR", help="Directory of the daily logs.")
+@pass_terminal
+def log(terminal: Terminal, message: str, directory: str) -> None:
+    """Append a Sentient message to its audit log.
+
+    A log has the messages of one day; its path is printed.
+    """
+    path = sentient.AuditLog(directory).append(read_bytes(message))
+    terminal.say(os.fspath(path))

@@ -1,0 +1,412 @@
+"""Commands for registries: the pairs of many agents that fit, and their certificates."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import Executor, ProcessPoolExecutor
+from contextlib import contextmanager
+from itertools import chain
+from multiprocessing import get_context
+from pathlib import Path
+
+import attrs
+import click
+
+from messagebody._base.text import count_of, escape, quote
+from messagebody._cli.application import ExitCode
+from messagebody._cli.options import (
+    JSON_HELP,
+    json_option,
+    lenient_option,
+    limits,
+    read_json,
+    read_schema,
+)
+from messagebody._cli.terminal import Terminal, pass_terminal
+from messagebody.agents import Agent, Impact, Questions, Registry, read_agents
+from messagebody.errors import InvalidSchema
+from messagebody.findings import Finding, Severity
+from messagebody.rendering import _graphs as graphs
+from messagebody.rendering._graph_page import graph_page
+
+_LEFT_OUT = f"{__name__}.left_out"
+_directory = click.argument("directory", type=click.Path(exists=True), metavar="REGISTRY")
+_file = click.argument("file", type=click.Path(dir_okay=False), metavar="FILE")
+_kept = click.argument("file", type=click.Path(exists=True, dir_okay=False), metavar="FILE")
+
+
+def _registry(place: str, *, lenient: bool) -> Questions:
+    """Return the registry of a directory of JSON files, or the one that a file keeps."""
+    if Path(place).is_dir():
+        registry = Registry.from_directory(place, lenient=lenient, limits=limits())
+        _tell(registry.findings)
+        return registry
+    # Open until the command ends.
+    return click.get_current_context().with_resource(Registry.open(place, lenient=lenient))
+
+
+@click.group("registry")
+def registry_command() -> None:
+    """Find the pairs that fit, chains of agents, and the pairs that a change would break.
+
+    REGISTRY is a directory with a JSON file for each agent, {"name", "input", "output"} or an A2A
+    agent card, or a file that `add` has made, which keeps the verdict of each pair.
+
+    An agent that can't be read is reported and left out. The exit code is then 2 instead of 0.
+
+    \b
+      messagebody registry pairs agents/
+      messagebody registry chain agents/ have.schema.json want.schema.json
+      messagebody registry add agents.db agents/
+      messagebody registry certify agents.db
+    """
+
+
+@registry_command.result_callback()
+@click.pass_context
+def _code(context: click.Context, code: ExitCode | None) -> ExitCode:
+    """Return the exit code of a command; a yes about some of the agents is no yes about all."""
+    left_out = context.meta.get(_LEFT_OUT, False)
+    return code or (ExitCode.USAGE if left_out else ExitCode.YES)
+
+
+def _tell(findings: Iterable[Finding]) -> None:
+    """Print what is wrong in files of agents, and note whether agents are left out."""
+    for finding in findings:
+        click.echo(f"messagebody: {finding}", err=True)
+        if finding.severity is Severity.ERROR:
+            click.get_current_context().meta[_LEFT_OUT] = True
+
+
+_workers = click.option(
+    "--workers", type=click.IntRange(min=1), help="Do the pairs on so many processes."
+)
+_dask = click.option(
+    "--dask",
+    metavar="ADDRESS",
+    help="Do the pairs on a Dask cluster: the address of its scheduler.",
+)
+
+
+@registry_command.command("add")
+@_file
+@click.argument("agents", nargs=-1, required=True, metavar="AGENT.json|DIRECTORY...")
+@lenient_option
+@_workers
+@_dask
+@pass_terminal
+def add_agents(
+    terminal: Terminal, file: str, agents: tuple[str, ...], workers: int | None, dask: str | None,
+    *, lenient: bool,
+) -> None:  # fmt: skip
+    """Add or replace agents in a file.
+
+    The file is created if it does not exist. Either all agents that can be read are added, or none.
+
+    \b
+      messagebody registry add agents.db agents/
+      messagebody registry add agents.db researcher.json
+      messagebody registry add agents.db agents/ --workers 8
+    """
+    # All are read before the file is created, so that a mistake in one leaves no file behind.
+    found = [agent for place in agents for agent in _agents(place)]
+    with (
+        _executor(workers, dask) as executor,
+        Registry.open(file, lenient=lenient) as registry,
+    ):
+        registry.put_all(found, executor=executor)
+        terminal.remark(f"{count_of(len(registry), 'agent')} in {escape(file)}")
+
+
+@contextmanager
+def _executor(workers: int | None, dask: str | None) -> Iterator[Executor | None]:
+    """Give the executor that decides or proves pairs elsewhere, or None."""
+    if workers is not None and dask is not None:
+        raise click.UsageError("give either --workers or --dask")
+    if dask is not None:
+        from messagebody.bulk._cluster import dask_executor
+
+        with dask_executor(dask) as executor:
+            yield executor
+    elif workers is not None:
+        # A forked process would share locks with threads that it does not have.
+        with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as executor:
+            yield executor
+    else:
+        yield None
+
+
+def _agents(place: str) -> Iterator[Agent]:
+    if Path(place).is_dir():
+        found = read_agents(place, limits=limits())
+        _tell(found.findings)
+        yield from found
+    else:
+        yield _agent(place)
+
+
+@registry_command.command("remove")
+@_kept
+@click.argument("name", metavar="AGENT")
+@lenient_option
+def remove_agent(file: str, name: str, *, lenient: bool) -> None:
+    """Remove an agent from a file."""
+    with Registry.open(file, lenient=lenient) as registry:
+        registry.remove(name)
+
+
+@registry_command.command("certify")
+@_kept
+@lenient_option
+@_workers
+@_dask
+@pass_terminal
+def certify(
+    terminal: Terminal, file: str, workers: int | None, dask: str | None, *, lenient: bool
+) -> ExitCode:
+    """Make and keep the proofs of all pairs that fit.
+
+    You can stop it and run it again. Exit code 3: some pairs exceeded the budget, and are listed.
+    """
+    with (
+        _executor(workers, dask) as executor,
+        Registry.open(file, lenient=lenient) as registry,
+    ):
+        left = registry.certify(executor=executor)
+    terminal.remark(f"{count_of(left.proved, 'pair')} proved")
+    return _tell_undecided(left)
+
+
+@registry_command.command("verify")
+@_kept
+@lenient_option
+@json_option
+@pass_terminal
+def verify(terminal: Terminal, file: str, *, lenient: bool, as_json: bool) -> ExitCode:
+    """Check the proofs of all pairs that fit.
+
+    The check shares no code with the decisions. The pairs without a proof are listed. Exit code 1:
+    there are some.
+    """
+    with Registry.open(file, lenient=lenient) as registry:
+        found = [*registry.unproved()]
+    if as_json:
+        terminal.say_json(found)
+    else:
+        terminal.say(map(_arrow, found))
+    return ExitCode.NO if found else ExitCode.YES
+
+
+@registry_command.command("certificate")
+@_directory
+@click.argument("sender", metavar="FROM")
+@click.argument("taker", metavar="TO")
+@lenient_option
+@pass_terminal
+def certificate(
+    terminal: Terminal, directory: str, sender: str, taker: str, *, lenient: bool
+) -> ExitCode:
+    """Print the proof that a pair fits, for `verify-certificate`.
+
+    Exit code 1: it is not certain that the pair fits.
+    """
+    registry = _registry(directory, lenient=lenient)
+    found = registry.certificate(sender, taker)
+    if found is None:
+        return ExitCode.NO
+    terminal.say_json(found)
+    return ExitCode.YES
+
+
+@registry_command.command("route")
+@_directory
+@click.argument("sender", metavar="FROM")
+@click.argument("taker", metavar="TO")
+@lenient_option
+@json_option
+@pass_terminal
+def route(
+    terminal: Terminal, directory: str, sender: str, taker: str, *, lenient: bool, as_json: bool
+) -> ExitCode:
+    """Print the shortest route between two agents.
+
+    The output of FROM reaches TO through these agents.
+
+    Exit code 1: there is no route.
+    """
+    registry = _registry(directory, lenient=lenient)
+    found = registry.route(sender, taker)
+    _say_names(terminal, found, as_json=as_json)
+    return ExitCode.NO if found is None else ExitCode.YES
+
+
+@registry_command.command("unfed")
+@_directory
+@lenient_option
+@json_option
+@pass_terminal
+def unfed(terminal: Terminal, directory: str, *, lenient: bool, as_json: bool) -> ExitCode:
+    """List the agents without a feeder.
+
+    No other agent is certain to send them valid input. Exit code 1: there are some.
+    """
+    found = _registry(directory, lenient=lenient).unfed()
+    _say_names(terminal, found, as_json=as_json)
+    return ExitCode.NO if found else ExitCode.YES
+
+
+@registry_command.command("pairs")
+@_directory
+@lenient_option
+@click.option("--graph", "form", flag_value="graph", help="Draw a small registry with letters.")
+@click.option("--dot", "form", flag_value="dot", help="Print the graph for Graphviz.")
+@click.option("--mermaid", "form", flag_value="mermaid", help="Print the graph for Mermaid.")
+@click.option("--html", "form", flag_value="html", help="Print the graph as a page for a browser.")
+@click.option("--json", "form", flag_value="json", help=JSON_HELP)
+@pass_terminal
+def pairs(terminal: Terminal, directory: str, form: str | None, *, lenient: bool) -> ExitCode:
+    """List the pairs that always fit, the sender first.
+
+    \b
+      messagebody registry pairs agents/ --graph
+      messagebody registry pairs agents/ --dot | dot -Tsvg > agents.svg
+      messagebody registry pairs agents/ --html > agents.html
+    """
+    registry = _registry(directory, lenient=lenient)
+    found, undecided = list(registry.pairs()), list(registry.undecided())
+    if form == "graph":
+        _draw(terminal, registry, found)
+    elif form == "dot":
+        terminal.say(graphs.dot(registry, found))
+    elif form == "mermaid":
+        terminal.say(graphs.mermaid(registry, found))
+    elif form == "html":
+        click.echo(graph_page(registry, found), nl=False)
+    elif form == "json":
+        terminal.say_json({"agents": [*registry], "pairs": found, "undecided": undecided})
+    else:
+        terminal.say(map(_arrow, found))
+    terminal.remark(f"{count_of(len(found), 'pair')} of {count_of(len(registry), 'agent')}")
+    return _tell_undecided(undecided)
+
+
+def _tell_undecided(pairs: Sequence[tuple[str, str]]) -> ExitCode:
+    """Name the pairs that exceeded the budget, so that it is not known whether they fit."""
+    for pair in pairs:
+        click.echo(f"undecided within the budget: {_arrow(pair)}", err=True)
+    return ExitCode.UNDECIDED if pairs else ExitCode.YES
+
+
+def _arrow(pair: tuple[str, str]) -> str:
+    return " → ".join(map(escape, pair))
+
+
+def _draw(terminal: Terminal, registry: Questions, found: list[tuple[str, str]]) -> None:
+    if len(registry) > graphs.MOST_DRAWN:
+        raise click.UsageError(
+            f"--graph draws up to {graphs.MOST_DRAWN} agents, and there are {len(registry):,}; "
+            "use --dot or --mermaid"
+        )
+    # Sorted by ranks, most arrows of the drawing point in one direction.
+    order = list(chain.from_iterable(registry.ranks()))
+    terminal.say(graphs.draw(order, found, palette=terminal.palette))
+    terminal.remark("in each column, ◀ accepts everything that ● sends")
+
+
+@registry_command.command("who")
+@_directory
+@click.option("--feeds", metavar="AGENT", help="List the agents whose output AGENT always accepts.")
+@click.option(
+    "--takes", metavar="AGENT", help="List the agents that accept everything AGENT sends."
+)
+@lenient_option
+@json_option
+@pass_terminal
+def who(
+    terminal: Terminal, directory: str, feeds: str | None, takes: str | None, *, lenient: bool,
+    as_json: bool,
+) -> ExitCode:  # fmt: skip
+    """List the agents that fit before or after an agent."""
+    if (feeds is None) == (takes is None):
+        raise click.UsageError("give either --feeds AGENT or --takes AGENT")
+    registry = _registry(directory, lenient=lenient)
+    name = str(feeds if takes is None else takes)
+    found = registry.feeders(name) if takes is None else registry.takers(name)
+    _say_names(terminal, found, as_json=as_json)
+    pairs = [(name, other) if feeds is None else (other, name) for other in found.undecided]
+    return _tell_undecided(pairs)
+
+
+@registry_command.command("chain")
+@_directory
+@click.argument("have", metavar="HAVE")
+@click.argument("want", metavar="WANT")
+@lenient_option
+@json_option
+@pass_terminal
+def shortest_chain(
+    terminal: Terminal, directory: str, have: str, want: str, *, lenient: bool, as_json: bool
+) -> ExitCode:
+    """Print the shortest chain of agents between two schemas.
+
+    HAVE is the schema of the first input, WANT of the last output. Exit code 1: there is no chain.
+    """
+    registry = _registry(directory, lenient=lenient)
+    found = registry.chain(read_schema(have), read_schema(want))
+    _say_names(terminal, found, as_json=as_json)
+    if found is None:
+        # There is no chain of pairs that always fit, but one with an undecided pair could exist.
+        return _tell_undecided(list(registry.undecided())) or ExitCode.NO
+    return ExitCode.YES
+
+
+def _say_names(terminal: Terminal, names: list[str] | None, *, as_json: bool) -> None:
+    if as_json:
+        terminal.say_json(names)
+    else:
+        terminal.say(escape(each) for each in names or ())
+
+
+@registry_command.command("impact")
+@_directory
+@click.argument("agent", metavar="AGENT.json")
+@lenient_option
+@json_option
+@pass_terminal
+def impact(
+    terminal: Terminal, directory: str, agent: str, *, lenient: bool, as_json: bool
+) -> ExitCode:
+    """Print the pairs that a change would lose and gain.
+
+    AGENT.json is the new version of an agent. Exit code 1: a pair would be lost.
+    """
+    registry = _registry(directory, lenient=lenient)
+    result = registry.impact(_agent(agent))
+    if as_json:
+        terminal.say_json({
+            "lost": result.lost, "gained": result.gained, "undecided": result.undecided,
+        })  # fmt: skip
+        return _of_impact(result)
+    paint = terminal.palette
+    for role, sign, found in _signs(result):
+        terminal.say(paint(f"{sign} {_arrow(pair)}", role) for pair in found)
+    return _of_impact(result)
+
+
+def _signs(impact: Impact) -> Iterator[tuple[str, str, tuple[tuple[str, str], ...]]]:
+    yield "no", "-", impact.lost
+    yield "yes", "+", impact.gained
+    yield "maybe", "?", impact.undecided
+
+
+def _of_impact(impact: Impact) -> ExitCode:
+    if impact.lost:
+        return ExitCode.NO
+    return ExitCode.UNDECIDED if impact.undecided else ExitCode.YES
+
+
+def _agent(path: str) -> Agent:
+    try:
+        agent = Agent.from_dict(read_json(path), name=Path(path).stem, limits=limits())
+    except InvalidSchema as error:
+        raise click.UsageError(f"{quote(path)} is not a valid agent: {error}") from error
+    _tell(attrs.evolve(each, place=Path(path).name + each.where) for each in agent.findings)
+    return agent

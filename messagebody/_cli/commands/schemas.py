@@ -1,0 +1,298 @@
+"""Commands for schemas: validation, comparison, certificates."""
+
+import json
+from typing import Any
+
+import click
+
+from messagebody._base.text import count_of, escape, quote
+from messagebody._cli.application import ExitCode
+from messagebody._cli.options import (
+    complete_file,
+    json_option,
+    lenient_option,
+    output_option,
+    read_body,
+    read_either,
+    read_json,
+    read_schema,
+    write_document,
+)
+from messagebody._cli.reports import (
+    Subject,
+    answer,
+    format_option,
+    from_here,
+    lines_of,
+    report_findings,
+    show,
+)
+from messagebody._cli.terminal import Terminal, in_shell_words, pass_terminal
+from messagebody.compatibility import (
+    DEFAULT_STEPS,
+    Compatibility,
+    Evolution,
+    certificates,
+    check,
+    evolution,
+    lint,
+    suggest,
+)
+from messagebody.findings import iter_findings
+from messagebody.schema import MessageBodySchema, Violation
+from messagebody.schema.json_schemas import body_json_schema, schema_json_schema
+
+# The most violations for a person to read; programs get all of them.
+_LISTED = 100
+
+_steps = click.option(
+    "--steps", type=click.IntRange(min=1), default=DEFAULT_STEPS, show_default=True,
+    help="Budget before giving up.",
+)  # fmt: skip
+
+
+@click.command("validate")
+@click.argument("bodies", nargs=-1, metavar="[BODY]...", shell_complete=complete_file)
+@click.option("--schema", required=True, metavar="FILE", help="The schema.")
+@json_option
+@pass_terminal
+def validate_command(
+    terminal: Terminal, bodies: tuple[str, ...], schema: str, *, as_json: bool
+) -> ExitCode:
+    """Exit code 0: all bodies are valid. 1: one is not.
+
+    \b
+      messagebody validate message.json --schema researcher.schema.json
+      messagebody validate messages/*.json --schema researcher.schema.json
+    """
+    paths = bodies or ("-",)
+    # Standard input can be read only once.
+    if [*paths, schema].count("-") > 1:
+        raise click.UsageError("only one of BODY and schema can come from standard input")
+    # Read once, because its index of patterns is made once and used for all bodies.
+    wanted = read_schema(schema)
+    results = []
+    for path in paths:
+        message = read_body(path)
+        violations = list(wanted.iter_violations(message))
+        results.append({"body": path, **_as_json(violations)})
+        if not as_json:
+            _say_violations(terminal, "" if len(paths) == 1 else path, violations, len(message))
+    if as_json:
+        # The JSON for a single body is an object, without a list around it.
+        terminal.say_json(results[0] if len(paths) == 1 else results)
+    return ExitCode.YES if all(each["valid"] for each in results) else ExitCode.NO
+
+
+def _say_violations(terminal: Terminal, path: str, violations: list[Violation], parts: int) -> None:
+    paint, title = terminal.palette, f"{escape(path)}: " if path else ""
+    if not violations:
+        terminal.say(f"{title}{paint('valid', 'yes')}: {count_of(parts, 'part')}")
+        return
+    terminal.say(f"{title}{paint('invalid', 'no')}: {count_of(len(violations), 'violation')}")
+    terminal.say_wrapped(f"  {violation}" for violation in violations[:_LISTED])
+    if len(violations) > _LISTED:
+        terminal.say(f"  and {count_of(len(violations) - _LISTED, 'more violation')} (--json)")
+
+
+def _as_json(violations: list[Violation]) -> dict[str, Any]:
+    found = [
+        {
+            "code": str(violation.code),
+            "partIndex": violation.part_index,
+            "partName": violation.part_name,
+            "schemaIndex": violation.schema_index,
+            "text": str(violation),
+        }
+        for violation in violations
+    ]
+    return {"valid": not violations, "violations": found}
+
+
+@click.command("schema")
+@click.argument("schema", default="-", metavar="[SCHEMA]", shell_complete=complete_file)
+@click.option("--json", "as_json", is_flag=True, help="Print the schema as JSON, formatted.")
+@pass_terminal
+def schema_command(terminal: Terminal, schema: str, *, as_json: bool) -> None:
+    """The text describes a valid body, so that a person or a model can write one.
+
+    \b
+      messagebody schema researcher.schema.json
+    """
+    read = read_schema(schema)
+    if as_json:
+        terminal.say(read.to_json(indent=2))
+    else:
+        terminal.say_wrapped(read.describe().splitlines())
+
+
+@click.command("json-schema")
+@click.argument("kind", metavar="body|schema", type=click.Choice(["body", "schema"]))
+@output_option
+def json_schema_command(kind: str, output: str | None) -> None:
+    """With it, an editor completes and checks files as you type.
+
+    \b
+      messagebody json-schema body -o .vscode/body.schema.json
+      messagebody json-schema schema -o .vscode/bodyschema.schema.json
+    """
+    described = body_json_schema() if kind == "body" else schema_json_schema()
+    write_document(json.dumps(described, indent=2).encode() + b"\n", output)
+
+
+@click.command("infer")
+@click.argument("bodies", nargs=-1, metavar="[BODY]...", shell_complete=complete_file)
+@output_option
+def infer_command(bodies: tuple[str, ...], output: str | None) -> None:
+    """The schema accepts every BODY, and requires the parts that all of them have.
+
+    \b
+      messagebody infer message.json
+      messagebody infer messages/*.json -o inferred.schema.json
+    """
+    schema = MessageBodySchema.infer(*(read_body(path) for path in bodies or ("-",)))
+    write_document(schema.to_json(indent=2).encode() + b"\n", output)
+
+
+_SHOWN = 3
+
+
+@click.command("check")
+@click.argument("producer", metavar="PRODUCER")
+@click.argument("consumer", metavar="CONSUMER")
+@lenient_option
+@click.option("--infer", is_flag=True, help="PRODUCER is a body; infer its schema.")
+@_steps
+@click.option("--suggest", "wants_help", is_flag=True, help="Suggest changes that make it fit.")
+@click.option("--certificate", metavar="FILE", help="Write the proof of an always to FILE.")
+@format_option
+@pass_terminal
+def check_command(
+    terminal: Terminal, producer: str, consumer: str, form: str, steps: int, *,
+    lenient: bool, infer: bool, wants_help: bool, certificate: str | None,
+) -> ExitCode:  # fmt: skip
+    """PRODUCER is the schema of the output, CONSUMER the schema of the input.
+
+    The answer is exact: is every message that is valid for PRODUCER valid for CONSUMER? A no comes
+    with a message that shows it. Exit code 0: always. 1: not always. 3: undecided within the
+    budget.
+
+    \b
+      messagebody check researcher.schema.json summariser.schema.json
+      messagebody check message.json summariser.schema.json --infer
+      messagebody check researcher.schema.json summariser.schema.json --suggest
+      messagebody check out.json in.json --format sarif > check.sarif
+      messagebody check out.json in.json --certificate proof.json
+    """
+    if producer == consumer == "-":
+        raise click.UsageError("PRODUCER and CONSUMER cannot both come from standard input")
+    if wants_help and form not in {"text", "json"}:
+        raise click.UsageError(f"--suggest cannot be used with --format {form}")
+    sent = MessageBodySchema.infer(read_body(producer)) if infer else read_schema(producer)
+    taken = read_schema(consumer)
+    result = check(sent, taken, lenient=lenient, steps=steps)
+    if certificate is not None:
+        _write_certificate(terminal, result, certificate)
+    changes = suggest(sent, taken, lenient=lenient, limit=_SHOWN) if wants_help else None
+    lines = {from_here(consumer): lines_of(consumer)}
+    if not infer:  # the parts of a body are not those of its schema
+        lines[from_here(producer)] = lines_of(producer)
+    subject = Subject(from_here(producer), from_here(consumer), lines=lines)
+    return answer(terminal, "check", result, form, subject, changes)
+
+
+def _write_certificate(terminal: Terminal, result: Compatibility, path: str) -> None:
+    if result.certificate is None:
+        terminal.warn(f"no certificate is written: the verdict is {result.verdict}, not proved")
+    else:
+        write_document(json.dumps(result.certificate).encode() + b"\n", path)
+
+
+@click.command("verify-certificate")
+@click.argument("producer", metavar="PRODUCER")
+@click.argument("consumer", metavar="CONSUMER")
+@click.argument("certificate", metavar="CERTIFICATE")
+@pass_terminal
+def verify_certificate_command(
+    terminal: Terminal, producer: str, consumer: str, certificate: str
+) -> ExitCode:
+    """PRODUCER and CONSUMER are schemas, CERTIFICATE is a file from `check --certificate`.
+
+    The check shares no code with the decision. Exit code 0: each output of PRODUCER is proved to be
+    valid input of CONSUMER. 1: the certificate does not prove it.
+
+    \b
+      messagebody check out.json in.json --certificate proof.json
+      messagebody verify-certificate out.json in.json proof.json
+    """
+    sent, taken = read_schema(producer), read_schema(consumer)
+    proof = read_json(certificate, f"certificate {quote(certificate)}")
+    proved = certificates.verify(sent, taken, proof)
+    paint = terminal.palette
+    if proved:
+        terminal.say(paint("proved", "yes") + ": every output is valid input")
+    else:
+        terminal.say(paint("not proved", "no") + ": the certificate is not a proof for this pair")
+    return ExitCode.YES if proved else ExitCode.NO
+
+
+@click.command("evolve")
+@click.argument("old", metavar="OLD")
+@click.argument("new", metavar="NEW")
+@click.option(
+    "--mode",
+    type=click.Choice([mode.value for mode in Evolution], case_sensitive=False),
+    default=Evolution.BACKWARD.value,
+    show_default=True,
+    help="backward: NEW accepts what OLD did; forward: OLD accepts what NEW does; full: both.",
+)
+@lenient_option
+@_steps
+@format_option
+@pass_terminal
+def evolve_command(
+    terminal: Terminal, old: str, new: str, mode: str, form: str, steps: int, *, lenient: bool
+) -> ExitCode:
+    """Both are versions of one schema. Exit code 0: the change is safe. 1: it is not.
+
+    \b
+      messagebody evolve v1.schema.json v2.schema.json --mode full
+    """
+    if old == new == "-":
+        raise click.UsageError("OLD and NEW cannot both come from standard input")
+    before, after = read_schema(old), read_schema(new)
+    result = evolution(before, after, mode, lenient=lenient, steps=steps)
+    was, now = from_here(old), from_here(new)
+    # For FULL, the direction that failed is shown, so the answer decides who sends.
+    sent, taken = (was, now) if result.producer is before else (now, was)
+    return answer(
+        terminal,
+        "evolve",
+        result,
+        form,
+        Subject(sent, taken, changed=now, lines={now: lines_of(new)}),
+    )
+
+
+@click.command("lint")
+@click.argument("path", default="-", metavar="[SCHEMA|BODY]", shell_complete=complete_file)
+@format_option
+@pass_terminal
+def lint_command(terminal: Terminal, path: str, form: str) -> int:
+    """Every reported mistake of a schema is proved. Exit code 1: there are some.
+
+    In a body, it finds parts whose bytes have another type than the part states, texts that are the
+    path of a file, and messages of chat APIs.
+
+    \b
+      messagebody lint researcher.schema.json
+      messagebody lint researcher.schema.json --format github
+      messagebody lint message.json
+    """
+    read = read_either(path)
+    findings = lint(read) if isinstance(read, MessageBodySchema) else [*iter_findings(read)]
+    if form == "text":
+        terminal.say_wrapped(in_shell_words(str(finding)) for finding in findings)
+    else:
+        show(report_findings(findings, read, from_here(path), lines_of(path)), form)
+    return ExitCode.NO if findings else ExitCode.YES

@@ -1,0 +1,390 @@
+"""Commands for stored content: offload, inline, fetch, verify, sweep, migrate, present."""
+
+import os
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import click
+
+from messagebody._base.text import count_of, escape, human_size, quote
+from messagebody._cli.application import ExitCode
+from messagebody._cli.options import (
+    JSON_HELP,
+    STORE_HELP,
+    allow_option,
+    body_argument,
+    complete_file,
+    complete_name,
+    complete_store,
+    decode_body,
+    existing_store_url,
+    output_option,
+    output_options,
+    part_at,
+    progress,
+    read_body,
+    read_file_of_directory,
+    resolver_options,
+    seconds,
+    size,
+    slashed,
+    store_url,
+    threshold_option,
+    to_store_option,
+    write_body,
+    write_out,
+)
+from messagebody._cli.terminal import Terminal, in_shell_words, pass_terminal
+from messagebody._model.body import MessageBody
+from messagebody._model.part import Part
+from messagebody.storage._offloading import (
+    ReferenceFinding,
+    Swept,
+    fetch,
+    inline,
+    migrate,
+    offload,
+    present,
+    sweep,
+    verify,
+)
+from messagebody.storage._references import Resolver
+
+
+@click.command("offload")
+@body_argument
+@to_store_option
+@threshold_option("Move larger parts.")
+@click.option(
+    "--fit", callback=size, metavar="SIZE",
+    help="Move more until the whole JSON has at most this size.",
+)  # fmt: skip
+@click.option("--names", help="Only parts with matching names.")
+@click.option("--types", default="*/*", show_default=True, help="Only matching content types.")
+@output_options
+@pass_terminal
+def offload_command(
+    terminal: Terminal, body: str, store: str, threshold: int, fit: int | None,
+    names: str | None, types: str, output: str | None, *, in_place: bool,
+) -> None:  # fmt: skip
+    """The message keeps the URL, size and digest of each part that is moved.
+
+    STORE is a directory or a URL: s3://bucket/prefix, file:///srv/objects, or gs://… and abfs://…
+    with their extras. Credentials and endpoints come from the environment and the profile, as
+    for every AWS tool: AWS_PROFILE, AWS_ENDPOINT_URL, AWS_REGION.
+
+    After an error, the message is unchanged, and the same command only sends the missing parts.
+
+    \b
+      messagebody offload message.json --to ./store -o small.json
+      messagebody offload message.json --to s3://bucket/prefix --threshold '64 KiB' -i
+      messagebody offload message.json --to s3://bucket/prefix --fit '240 KiB' -o small.json
+    """
+    message = read_body(body)
+    with progress(terminal, "offloading") as callback:
+        result = offload(
+            message, store_url(store), threshold=threshold, fit=fit,
+            # A pattern never matches unnamed parts; without a pattern, all parts are selected.
+            names=slashed(names or "**"), unnamed=names is None, content_types=types,
+            callback=callback,
+        )  # fmt: skip
+    write_body(result, body, output, in_place=in_place)
+    # Counted by the difference, because there may have been references before.
+    moved = sum(part.is_reference for part in result) - sum(part.is_reference for part in message)
+    if moved:
+        terminal.remark(f"{count_of(moved, 'part')} moved")
+    else:
+        terminal.warn(
+            f"no part was moved: none is larger than {human_size(threshold)} (--threshold)"
+        )
+
+
+@click.command("inline")
+@body_argument
+@click.option("--names", default="/**", show_default=True, help="Only matching names.")
+@click.option("--all", "everything", is_flag=True, help="Also references without a digest.")
+@resolver_options
+@output_options
+@pass_terminal
+def inline_command(
+    terminal: Terminal, body: str, names: str, resolver: Resolver, output: str | None, *,
+    everything: bool, in_place: bool,
+) -> None:  # fmt: skip
+    """The content of each reference is verified.
+
+    Only references with a digest are read, as `offload` writes them; --names or --all selects
+    others. If a reference is refused, missing or wrong, nothing changes, and the error names every
+    such part.
+
+    \b
+      messagebody inline small.json --allow s3://bucket/prefix -o message.json
+      messagebody inline small.json --allow ./store --names 'charts/*' -i
+    """
+    message = read_body(body)
+    with progress(terminal, "reading") as callback:
+        result = inline(
+            message, resolver=resolver, names=slashed(names), all=everything,
+            callback=callback,
+        )  # fmt: skip
+    write_body(result, body, output, in_place=in_place)
+
+
+@click.command("fetch")
+@click.argument("body", metavar="BODY", shell_complete=complete_file)
+@click.argument("name", required=False, shell_complete=complete_name)
+@click.option("--index", type=int, help="The part by position, from 0, instead of a NAME.")
+@click.option(
+    "-o", "--output", metavar="FILE", help="The file; the last segment of NAME if not given."
+)
+@resolver_options
+@pass_terminal
+def fetch_command(
+    terminal: Terminal, body: str, name: str | None, index: int | None, output: str | None,
+    resolver: Resolver,
+) -> None:  # fmt: skip
+    """The content is verified, and the file is either complete or not written.
+
+    A large part is copied in pieces. Without -o, no file is replaced.
+
+    \b
+      messagebody fetch small.json video/talk.mp4 --allow s3://bucket/prefix
+      messagebody fetch small.json --index 3 -o talk.mp4 --allow ./store
+    """
+    part = _part(read_body(body), name, index)
+    # Standard output can't take back wrong content, so it is verified first.
+    if output == "-":
+        write_out(part.read_bytes(resolver))
+        return
+    path = Path(output) if output is not None else _unused(part)
+    with progress(terminal, "reading") as callback:
+        fetch(part, path, resolver=resolver, callback=callback)
+    terminal.remark(f"{path}: {human_size(path.stat().st_size)}")
+
+
+def _part(body: MessageBody, name: str | None, index: int | None) -> Part:
+    if (name is None) is (index is None):
+        raise click.UsageError("give either the NAME of a part or its --index")
+    if name is not None:
+        return body[slashed(name)]
+    assert index is not None  # noqa: S101 - one of the two is given
+    return part_at(body, index)
+
+
+def _unused(part: Part) -> Path:
+    if part.path is None:
+        raise click.UsageError("the part has no name: give the file to write with -o FILE")
+    path = Path(part.path.name)
+    # The sender chose the name, so an existing file with that name may belong to the user.
+    if os.path.lexists(path):
+        raise click.UsageError(f"{quote(str(path))} exists; -o FILE replaces a file")
+    if path.name.startswith("."):
+        raise click.UsageError(f"{quote(str(path))} would be a hidden file; -o FILE writes it")
+    return path
+
+
+@click.command("verify")
+@body_argument
+@click.option("--size-only", is_flag=True, help="Compare sizes; read no content.")
+@click.option("--json", "as_json", is_flag=True, help=JSON_HELP)
+@resolver_options
+@pass_terminal
+def verify_command(
+    terminal: Terminal, body: str, resolver: Resolver, *, size_only: bool, as_json: bool
+) -> int:
+    """Every reference is read and compared with the size and digest that it states.
+
+    Exit code 0: all are right. 1: some are wrong or cannot be read; each is named.
+
+    \b
+      messagebody verify small.json --allow s3://bucket/prefix
+      messagebody verify small.json --allow ./store --size-only --json
+    """
+    result = verify(read_body(body), resolver=resolver, digest=not size_only)
+    if as_json:
+        findings = [_described(finding) for finding in result.findings]
+        terminal.say_json({"checked": result.checked, "findings": findings})
+    elif result:
+        verified = f"{count_of(result.checked, 'reference')} verified"
+        terminal.say(terminal.palette(verified, "yes"))
+    else:
+        terminal.say_wrapped(_in_words(finding) for finding in result.findings)
+    return ExitCode.YES if result else ExitCode.NO
+
+
+def _described(finding: ReferenceFinding) -> dict[str, Any]:
+    return {
+        "index": finding.index,
+        "name": finding.name,
+        "error": type(finding.error).__name__,
+        "problem": str(finding.error),
+    }
+
+
+def _in_words(finding: ReferenceFinding) -> str:
+    return escape(in_shell_words(str(finding)), limit=4000)
+
+
+_SAFE = 7 * 86_400
+
+
+@click.command("sweep")
+@click.argument("store")
+@click.argument("bodies", nargs=-1, metavar="BODY...")
+@click.option("--delete", is_flag=True, help="Delete them instead of listing them.")
+@click.option(
+    "--grace", callback=seconds, default="7 days", show_default=True, metavar="TIME",
+    help="Leave younger objects alone: 12h, '7 days'.",
+)  # fmt: skip
+@click.option(
+    "--everything", is_flag=True, help="Delete although no BODY refers to an object of STORE."
+)
+@click.option("--json", "as_json", is_flag=True, help=JSON_HELP)
+@pass_terminal
+def sweep_command(
+    terminal: Terminal, store: str, bodies: tuple[str, ...], grace: float, *, delete: bool,
+    everything: bool, as_json: bool,
+) -> int:  # fmt: skip
+    """Without --delete, the objects of STORE that no BODY refers to are only listed.
+
+    Give every message that is still in use: files, directories of messages, or - for standard
+    input. All objects that they do not mention are garbage. So a file that is not a message stops
+    the sweep before anything is listed. Objects that offloading did not make are never touched.
+
+    Objects of messages still being offloaded are not referenced yet: the grace time protects
+    them. With less than 7 days, make sure that nothing is offloaded to STORE meanwhile.
+
+    Exit code 0: nothing is left to delete. 1: without --delete, something was found.
+
+    \b
+      messagebody sweep s3://bucket/prefix messages/
+      messagebody sweep s3://bucket/prefix messages/ archive.json --delete
+    """
+    # All names are read first, because an empty directory must not mean "no message is in use".
+    files = [*_files(bodies)]
+    if not files:
+        raise click.UsageError("give every BODY in use: without one, all objects are garbage")
+    if delete and grace < _SAFE:
+        terminal.warn("a grace under 7 days is safe only while nothing is offloaded")
+    swept = sweep(
+        existing_store_url(store), _read(files), delete=delete, grace=grace, unsafe=True,
+        everything=everything,
+    )  # fmt: skip
+    if as_json:
+        terminal.say_json(_described_sweep(swept))
+    else:
+        terminal.say(_lines(swept))
+    is_clean = delete or not (swept.objects or swept.uploads)
+    return ExitCode.YES if is_clean else ExitCode.NO
+
+
+def _files(paths: Iterable[str]) -> Iterator[tuple[str, bool]]:
+    """Yield files, including all files below a directory, and whether the user named them.
+
+    None may be skipped, because its objects would be deleted.
+    """
+    for path in paths:
+        if path == "-" or not Path(path).is_dir():
+            yield path, True
+            continue
+        for each in sorted(Path(path).rglob("*")):
+            # Anything else is read or refused, even a FIFO or a broken link.
+            if not each.is_dir():
+                yield str(each), False
+
+
+def _read(files: Iterable[tuple[str, bool]]) -> Iterator[MessageBody]:
+    for path, is_named in files:
+        if is_named:
+            yield read_body(path)
+        else:
+            yield decode_body(read_file_of_directory(path), path)
+
+
+def _lines(swept: Swept) -> Iterator[str]:
+    for each in swept.objects:
+        yield f"{human_size(each.size):>10}  {escape(each.key)}"
+    for upload in swept.uploads:
+        yield f"{'upload':>10}  {escape(upload.key)}"
+    yield str(swept)
+
+
+def _described_sweep(swept: Swept) -> dict[str, Any]:
+    return {
+        "deleted": swept.deleted,
+        "size": swept.size,
+        "objects": [
+            {"key": each.key, "size": each.size, "modified": each.modified}
+            for each in swept.objects
+        ],
+        "uploads": [{"key": each.key, "started": each.started} for each in swept.uploads],
+    }
+
+
+@click.command("migrate")
+@body_argument
+@click.option(
+    "--from",
+    "source",
+    required=True,
+    metavar="STORE",
+    shell_complete=complete_store,
+    help=STORE_HELP,
+)
+@to_store_option
+@click.option("--all", "everything", is_flag=True, help="Also references without a digest.")
+@output_options
+@pass_terminal
+def migrate_command(
+    terminal: Terminal, body: str, source: str, store: str, output: str | None, *,
+    everything: bool, in_place: bool,
+) -> None:  # fmt: skip
+    """References below one store then point to the other; other references stay unchanged.
+
+    Every object is read, verified and stored before the message is written. The digest of the
+    message stays the same. Nothing is deleted: other messages may refer to it (see sweep).
+
+    \b
+      messagebody migrate small.json --from ./store --to s3://bucket/prefix -i
+      messagebody migrate small.json --from s3://old/agents --to s3://new/agents -o moved.json
+    """
+    message = read_body(body)
+    with progress(terminal, "migrating") as callback:
+        result = migrate(
+            message, store_url(store), source=existing_store_url(source), all=everything,
+            callback=callback,
+        )  # fmt: skip
+    write_body(result, body, output, in_place=in_place)
+    moved = sum(new.url != old.url for new, old in zip(result, message, strict=True))
+    if moved:
+        terminal.remark(f"{count_of(moved, 'part')} copied")
+    else:
+        terminal.warn(f"nothing was copied: no reference is below {quote(source)}")
+
+
+@click.command("present")
+@body_argument
+@click.option(
+    "--expires", callback=seconds, default="1h", show_default=True, metavar="TIME",
+    help="How long the links work: 90s, 15m, 1h, at most 7 days.",
+)  # fmt: skip
+@allow_option
+@output_option
+@pass_terminal
+def present_command(
+    terminal: Terminal, body: str, expires: float, resolver: Resolver, output: str | None
+) -> None:
+    """The references to your stores become signed https links.
+
+    They are for a browser or a model provider, which have no credentials. Only references below an
+    --allow are signed: the sender may have chosen the others to get your private objects. A signed
+    link is a credential and expires: keep the message itself.
+
+    \b
+      messagebody present small.json --allow s3://bucket/prefix --expires 15m
+    """
+    message = read_body(body)
+    result = present(message, expires=round(expires), resolver=resolver)
+    write_body(result, body, output)
+    signed = sum(new.url != old.url for new, old in zip(result, message, strict=True))
+    terminal.remark(f"{count_of(signed, 'link')} signed")

@@ -1,0 +1,91 @@
+"""The command that shows a body in a browser: view."""
+
+import os
+import sys
+import tempfile
+import webbrowser
+from pathlib import Path
+
+import click
+
+from messagebody._cli.options import (
+    body_argument,
+    complete_file,
+    output_option,
+    read_body,
+    read_schema,
+    resolver_options,
+    write_document,
+)
+from messagebody._cli.terminal import Terminal, is_terminal, pass_terminal
+from messagebody.rendering import page
+from messagebody.storage._references import Resolver
+
+
+@click.command("view")
+@body_argument
+@click.option(
+    "--schema",
+    metavar="FILE",
+    shell_complete=complete_file,
+    help="Show at each part how it breaks this schema.",
+)
+@click.option(
+    "--against",
+    metavar="OLD",
+    shell_complete=complete_file,
+    help="Show new and changed parts since this body.",
+)
+@resolver_options
+@output_option
+@click.option("--open", "in_browser", is_flag=True, help="Show the page in a browser.")
+@pass_terminal
+def view_command(
+    terminal: Terminal, body: str, schema: str | None, against: str | None,
+    resolver: Resolver, output: str | None, *, in_browser: bool,
+) -> None:  # fmt: skip
+    """The page is one HTML file without a script, which loads nothing. References are links,
+    unless --allow or --public-https is given. Needs pip install 'messagebody[view]'.
+
+    \b
+      messagebody view message.json --open
+      messagebody view message.json --schema schema.json -o message.html
+      messagebody view new.json --against old.json -o changes.html
+    """  # noqa: D205 - the table of commands has the first line
+    _check_sources(body, schema, against)
+    # In a terminal, pages with pictures would be megabytes of base64.
+    if output is None and not in_browser and is_terminal(sys.stdout):
+        raise click.UsageError("a page is for a browser; write it with -o FILE, or use --open")
+    document = page(
+        read_body(body),
+        schema=None if schema is None else read_schema(schema),
+        against=None if against is None else read_body(against),
+        resolver=None if resolver.is_closed else resolver,
+        title="Message" if body == "-" else Path(body).name,
+    ).encode()
+    if in_browser and output in {None, "-"}:
+        output = _temporary_file()
+    write_document(document, output)
+    if in_browser and output is not None:
+        _open(terminal, output)
+
+
+def _check_sources(*paths: str | None) -> None:
+    # The second reader would get no bytes, and report an empty file.
+    if paths.count("-") > 1:
+        raise click.UsageError("only one of BODY, --schema and --against can be standard input")
+
+
+def _temporary_file() -> str:
+    """Make a private file for the page, which is not deleted because a browser reads it."""
+    descriptor, path = tempfile.mkstemp(prefix="messagebody-", suffix=".html")
+    os.close(descriptor)
+    return path
+
+
+def _open(terminal: Terminal, path: str) -> None:
+    url = Path(path).resolve().as_uri()
+    if webbrowser.open(url):
+        terminal.remark(f"opened {url}")
+    else:
+        terminal.warn(f"no browser was found; the page is {url}")

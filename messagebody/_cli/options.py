@@ -1,0 +1,417 @@
+"""Arguments and options that several commands share: bodies, schemas, stores, output."""
+
+import contextlib
+import functools
+import os
+import re
+import stat
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+from urllib.parse import unquote, urlsplit
+
+import click
+
+from messagebody._base.files import read_at_most, replace_file
+from messagebody._base.guards import is_url
+from messagebody._base.limits import Limits, parse_size
+from messagebody._base.text import count_of, human_size, quote, redact_url
+from messagebody._cli.terminal import Terminal, is_terminal
+from messagebody._model.body import MessageBody
+from messagebody._model.part import Part
+from messagebody._wire import strict_json
+from messagebody.adapters import detect
+from messagebody.errors import DecodeError, InvalidSchema, StoreError
+from messagebody.schema import MessageBodySchema
+from messagebody.storage._references import Resolver
+
+BODY = "body"
+STORE_HELP = "A URL such as s3://bucket/prefix, or a directory."
+JSON_HELP = "Print JSON (stable format)."
+
+json_option = click.option("--json", "as_json", is_flag=True, help=JSON_HELP)
+lenient_option = click.option(
+    "--lenient", is_flag=True, help="Consumers ignore parts they do not know."
+)
+
+_F = TypeVar("_F", bound=Callable[..., Any])
+
+
+# Values of options
+
+_DURATION = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,9})?)\s*([a-z]*)", re.IGNORECASE)
+_SECONDS = {"": 1, "s": 1, "min": 60, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
+_SECONDS |= {
+    name + plural: _SECONDS[name[0]]
+    for name in ("second", "minute", "hour", "day", "week")
+    for plural in ("", "s")
+}
+
+
+def seconds(context: click.Context, parameter: click.Parameter, value: str) -> float:
+    """Read an option such as "15m" or "7 days"; a number alone is seconds."""
+    match = _DURATION.fullmatch(value.strip())
+    if match is None or match[2].lower() not in _SECONDS:
+        raise click.BadParameter(f"{quote(value)} is not a time; write 90s, 15m, 12h or '7 days'")
+    return float(match[1]) * _SECONDS[match[2].lower()]
+
+
+def size(context: click.Context, parameter: click.Parameter, value: str | None) -> int | None:
+    """Read an option such as "256 KiB"; a number alone is bytes."""
+    try:
+        return None if value is None else parse_size(int(value) if value.isdecimal() else value)
+    except (StoreError, ValueError) as error:
+        raise click.BadParameter(str(error)) from error
+
+
+def slashed(pattern: str) -> str:
+    """Return a name or pattern with its first slash, which users may leave out."""
+    return pattern if pattern.startswith(("/", "{/")) else "/" + pattern
+
+
+# A mistyped URL would otherwise become a directory with that name.
+_LIKE_A_URL = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):/*(.*)")
+
+
+def store_url(text: str) -> str:
+    """Return the URL of a store; a text without "://" is a directory."""
+    if "://" in text:
+        return text
+    mistyped = _LIKE_A_URL.fullmatch(text)
+    if mistyped:
+        scheme, rest = mistyped[1].lower(), mistyped[2]
+        raise click.UsageError(
+            f"{quote(text)} is not a URL; write {quote(f'{scheme}://{rest}')}, "
+            f"or {quote('./' + text)} for a directory of that name"
+        )
+    return Path(os.path.realpath(Path(text).expanduser())).as_uri()
+
+
+def existing_store_url(text: str) -> str:
+    """Return the URL of a store for reading; a directory must exist."""
+    url = store_url(text)
+    scheme, _, path, *_ = urlsplit(url)
+    if scheme.lower() == "file" and not Path(unquote(path)).is_dir():
+        meant = "" if "/" in text else f"; a bucket is s3://{text}"
+        raise click.UsageError(f"there is no directory {quote(text)}{meant}")
+    return url
+
+
+def resolver_options(function: _F) -> _F:
+    """Add the options `--allow URL` and `--public-https`; pass on the resolver they ask for."""
+    option = click.option(
+        "--public-https",
+        is_flag=True,
+        help="Read all references to https servers of the public internet.",
+    )
+    return option(allow_option(function))
+
+
+def allow_option(function: _F) -> _F:
+    """Add the option `--allow URL`; pass on the resolver that it asks for."""
+
+    @functools.wraps(function)
+    def command(
+        *given: Any, allow: Sequence[str], public_https: bool = False, **options: Any
+    ) -> Any:
+        entries = [existing_store_url(each) for each in allow]
+        resolver = Resolver(allow=entries, public_https=public_https)
+        return function(*given, resolver=resolver, **options)
+
+    return click.option(
+        "--allow",
+        multiple=True,
+        metavar="URL",
+        help="Read references below URL (s3://bucket/prefix, https://host/path) or a directory; "
+        "repeatable. Others are refused, but for data URLs.",
+    )(command)  # type: ignore[return-value]
+
+
+def to_store_option(function: _F) -> _F:
+    """Add the required option `--to STORE`."""
+    return click.option(
+        "--to",
+        "store",
+        required=True,
+        metavar="STORE",
+        shell_complete=complete_store,
+        help=STORE_HELP,
+    )(function)
+
+
+def threshold_option(help_text: str) -> Callable[[_F], _F]:
+    """Return a decorator that adds the option `--threshold SIZE`."""
+    return click.option(
+        "--threshold",
+        callback=size,
+        default="256 KiB",
+        show_default=True,
+        metavar="SIZE",
+        help=help_text,
+    )
+
+
+# Reading bodies and schemas
+
+_CHUNK = 1 << 20
+
+
+def body_argument(function: _F) -> _F:
+    """Add the argument BODY: a file, or "-" for standard input."""
+    return click.argument("body", default="-", metavar="[BODY]", shell_complete=complete_file)(
+        function
+    )
+
+
+def complete_file(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[Any]:
+    """Let the shell complete the name of a file."""
+    return [click.shell_completion.CompletionItem(incomplete, type="file")]
+
+
+def complete_store(
+    context: click.Context, parameter: click.Parameter, incomplete: str
+) -> list[Any]:
+    """Let the shell complete a directory, and the beginning of the URL of a store."""
+    item = click.shell_completion.CompletionItem
+    schemes = [each for each in ("s3://", "file://", "memory://") if each.startswith(incomplete)]
+    return [*map(item, schemes), item(incomplete, type="dir")]
+
+
+def complete_name(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
+    """Complete the name of a part of BODY."""
+    path = context.params.get("body")
+    if not path or path == "-":
+        return []
+    names = read_body(path).names()
+    # The first slash may be left out, so it is not completed.
+    without = "" if incomplete.startswith("/") else "/"
+    return [name.removeprefix(without) for name in names if name.startswith(without + incomplete)]
+
+
+def limits() -> Limits:
+    """Return the limits of the running command, which `--limit` raises."""
+    context = click.get_current_context(silent=True)
+    terminal = None if context is None else context.find_object(Terminal)
+    return (terminal or Terminal()).limits
+
+
+def read_bytes(path: str) -> bytes:
+    """Return the bytes of a file, or of standard input for "-"."""
+    check_local(path)
+    try:
+        if path == "-":
+            return within_limit(_all_of(_standard_input()), path)
+        with Path(path).open("rb") as stream:
+            return within_limit(read_at_most(stream, limits().json_bytes), path)
+    except OSError as error:
+        raise click.UsageError(f"can't read {source_name(path)}: {error.strerror}") from error
+    except MemoryError as error:
+        raise click.UsageError(f"{source_name(path)} does not fit into memory") from error
+
+
+def check_local(path: str) -> None:
+    """Refuse a URL where a file is read or written."""
+    if is_url(path):
+        raise click.UsageError(
+            f"{quote(redact_url(path))} is a URL, and this command takes files: copy the file "
+            "here, or use a pipe and '-'; mcp and bulk take URLs"
+        )
+
+
+def read_file_of_directory(path: str) -> bytes:
+    """Return the bytes of a regular file that the user did not name."""
+    # Opening a FIFO or a device in the directory could wait or read for ever.
+    if not stat.S_ISREG(Path(path).stat().st_mode):
+        raise click.UsageError(f"{quote(path)} is not a regular file")
+    return read_bytes(path)
+
+
+def _all_of(stream: Any) -> bytes:
+    """Read a stream to its end, or to one byte over the limit."""
+    # One byte more shows that there is more.
+    chunks, missing = [], limits().json_bytes + 1
+    # Read in steps, because Ctrl-C is not noticed during one long read.
+    while missing > 0 and (chunk := stream.read1(min(missing, _CHUNK))):
+        chunks.append(chunk)
+        missing -= len(chunk)
+    return b"".join(chunks)
+
+
+def within_limit(data: bytes, path: str) -> bytes:
+    """Return the bytes of a file if they are within the limit of the command."""
+    largest = limits().json_bytes
+    if len(data) > largest:
+        raise click.UsageError(
+            f"{source_name(path)} is larger than {human_size(largest)}; --limit SIZE allows more"
+        )
+    return data
+
+
+def _standard_input() -> Any:
+    if sys.stdin is None:
+        raise click.UsageError("standard input is closed")
+    if is_terminal(sys.stdin):
+        context = click.get_current_context()
+        click.echo(context.get_help(), err=True)
+        raise click.UsageError("no file is given, and standard input is a terminal")
+    return sys.stdin.buffer
+
+
+def read_body(path: str) -> MessageBody:
+    """Return the body in a file, or on standard input for "-"."""
+    return decode_body(read_bytes(path), path)
+
+
+def decode_body(data: bytes, path: str) -> MessageBody:
+    """Return the body in some bytes; errors name their file."""
+    try:
+        return MessageBody.from_json(data, limits=limits())
+    except DecodeError as error:
+        found = formats_of(data)
+        hint = (
+            f"; it looks like {found[0]}: convert --from {found[0]} makes a body" if found else ""
+        )
+        text = f"{source_name(path)} is not a valid body: {error}{hint}"
+        raise click.UsageError(text) from error
+
+
+def read_schema(path: str) -> MessageBodySchema:
+    """Return the schema in a file, or on standard input for "-"."""
+    return decode_schema(read_bytes(path), path)
+
+
+def decode_schema(data: bytes, path: str) -> MessageBodySchema:
+    """Return the schema in some bytes; errors name their file."""
+    try:
+        return MessageBodySchema.from_json(data, limits=limits())
+    except (InvalidSchema, DecodeError) as error:
+        problem = "is a body, not a schema" if _is_body(data) else f"is not a valid schema: {error}"
+        raise click.UsageError(f"{source_name(path)} {problem}") from error
+
+
+def read_either(path: str) -> MessageBody | MessageBodySchema:
+    """Return the schema or the body in a file, or on standard input for "-"."""
+    data = read_bytes(path)
+    return decode_body(data, path) if _is_body(data) else decode_schema(data, path)
+
+
+def read_json(path: str, called: str = "") -> Any:
+    """Return the JSON value in a file, or on standard input for "-"."""
+    return decode_json(read_bytes(path), called or source_name(path))
+
+
+def decode_json(data: bytes, called: str) -> Any:
+    """Return the JSON value in some bytes; errors call them `called`."""
+    try:
+        return strict_json.loads(data, depth=limits().depth)
+    except strict_json.InvalidJson as error:
+        raise click.UsageError(f"{called} is not valid JSON: {error}") from error
+
+
+def formats_of(data: bytes) -> list[str]:
+    """Return the names of all formats that a document looks like, "body" first."""
+    try:
+        value = strict_json.loads(data, depth=limits().depth)
+    except strict_json.InvalidJson:
+        return [*detect(data)]
+    found = detect(value)
+    return [BODY, *found] if _is_body(data) else [*found]
+
+
+def _is_body(data: bytes) -> bool:
+    try:
+        MessageBody.from_json(data, limits=limits())
+    except DecodeError:
+        return False
+    return True
+
+
+def source_name(path: str) -> str:
+    """Return the name of a file for errors; "-" is standard input."""
+    return "standard input" if path == "-" else quote(path)
+
+
+def part_at(body: MessageBody, index: int) -> Part:
+    """Return the part at a position that the user gave."""
+    if not -len(body) <= index < len(body):
+        raise click.UsageError(
+            f"there is no part {index}: the body has {count_of(len(body), 'part')}"
+        )
+    return body[index]
+
+
+# Writing documents
+
+
+def output_option(function: _F) -> _F:
+    """Add the option `-o FILE`."""
+    return click.option(
+        "-o", "--output", metavar="FILE", help="Write to FILE, completely or not at all."
+    )(function)
+
+
+def output_options(function: _F) -> _F:
+    """Add the options of commands that change a body: `-o FILE` and `-i`."""
+    in_place = click.option("-i", "--in-place", is_flag=True, help="Write back to BODY.")
+    return output_option(in_place(function))
+
+
+def write_body(
+    body: MessageBody, source: str, output: str | None, *, in_place: bool = False
+) -> None:
+    """Write a body to standard output, to a file, or back to its source."""
+    if in_place:
+        if output is not None or source == "-":
+            raise click.UsageError(
+                "-i writes back to the file BODY; it cannot be used with -o or standard input"
+            )
+        output = source
+    data = body.to_json_bytes() + b"\n"
+    # Otherwise no command could read the message again.
+    if len(data) > limits().json_bytes:
+        raise click.UsageError(
+            f"the message would have {human_size(len(data))}, and commands read at most "
+            f"{human_size(limits().json_bytes)}; --to STORE moves files to a store, "
+            "--limit SIZE allows more"
+        )
+    write_document(data, output)
+
+
+def write_document(data: bytes, output: str | None) -> None:
+    """Write a document to standard output, or to a file."""
+    if output is None or output == "-":
+        write_out(data)
+    else:
+        check_local(output)
+        replace_file(output, data)
+
+
+def write_out(data: bytes) -> None:
+    """Write all bytes to standard output; unbuffered streams may accept only some at a time."""
+    rest = memoryview(data)
+    while rest:
+        # A pipe may accept fewer bytes than it gets.
+        rest = rest[sys.stdout.buffer.write(rest) :]
+    sys.stdout.buffer.flush()
+
+
+@contextlib.contextmanager
+def progress(terminal: Terminal, label: str) -> Iterator[Any]:
+    """Yield an fsspec callback that draws a progress bar; None if nobody can see it."""
+    # Progress is for people who watch, and not for logs.
+    if terminal.quiet or not is_terminal(sys.stderr):
+        yield None
+        return
+    from fsspec.callbacks import Callback
+
+    with click.progressbar(length=0, label=label, file=sys.stderr) as bar:
+
+        class Bar(Callback):  # type: ignore[misc]
+            """A progress bar for the bytes that fsspec reports."""
+
+            def call(self, *_: Any, **__: Any) -> None:
+                bar.length = self.size or 0
+                bar.update(self.value - bar.pos)
+
+        yield Bar()

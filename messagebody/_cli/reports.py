@@ -1,0 +1,511 @@
+"""Reports of findings and verdicts: text for terminals, JSON, JUnit, SARIF, GitHub, GitLab."""
+
+import hashlib
+import json
+import os
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar
+from urllib.parse import quote
+
+import attrs
+import click
+
+from messagebody._base.text import escape, xml_attribute, xml_content
+from messagebody._cli.application import ExitCode
+from messagebody._cli.options import JSON_HELP
+from messagebody._cli.terminal import Terminal
+from messagebody._model.body import MessageBody
+from messagebody.compatibility import Compatibility, Reason, Suggestion
+from messagebody.rendering import explanation
+from messagebody.rendering._verdicts import REASONS
+
+if TYPE_CHECKING:
+    from messagebody.findings import Finding
+    from messagebody.schema import MessageBodySchema
+
+Outcome = Literal["passed", "failed", "undecided"]
+
+_TOOL: Final = "messagebody"
+_INFORMATION: Final = "https://messagebody.readthedocs.io"
+_SPACE: Final = re.compile(r"[ \t\r\n]*")
+_DECODER: Final = json.JSONDecoder()
+_SARIF_ESCAPES: Final = str.maketrans({"{": "{{", "}": "}}", "\\": "\\\\", "[": "\\[", "]": "\\]"})
+
+
+@attrs.frozen
+class Message:
+    """One problem to report, with its file.
+
+    Arguments:
+        code: its kind.
+        rule: the meaning of this kind, in one sentence.
+        text: its text, safe to show.
+        path: the file.
+        is_error: whether it decides the outcome; otherwise it is a remark.
+        identity: values that stay the same when only the wording changes.
+        line: the line of the file, from 1.
+    """
+
+    code: str
+    rule: str
+    text: str
+    path: str
+    is_error: bool
+    identity: tuple[str, ...]
+    line: int = 1
+
+
+@attrs.frozen
+class Report:
+    """The result of a command about files.
+
+    Arguments:
+        command: the name of the command.
+        title: the question, in words.
+        outcome: the answer.
+        messages: the problems of the files.
+        data: everything, for the format JSON.
+    """
+
+    command: str
+    title: str
+    outcome: Outcome
+    messages: tuple[Message, ...]
+    data: Mapping[str, Any]
+
+
+def _json(report: Report) -> str:
+    return json.dumps(report.data, indent=2)
+
+
+def _junit(report: Report) -> str:
+    counts = f'tests="1" failures="{report.outcome == "failed":d}"'
+    counts += f' errors="{report.outcome == "undecided":d}" skipped="0"'
+    suite = f"{_TOOL}.{report.command}"
+    return (
+        '<?xml version="1.0" encoding="UTF-8"?>\n'
+        f'<testsuites {counts}><testsuite name="{suite}" {counts}>\n'
+        f'<testcase classname="{suite}" name={xml_attribute(report.title)}>{_trouble(report)}'
+        "</testcase>\n</testsuite></testsuites>"
+    )
+
+
+def _trouble(report: Report) -> str:
+    """Return the failure of a test case; viewers show its message, its text or both."""
+    if report.outcome == "passed":
+        return ""
+    tag = "failure" if report.outcome == "failed" else "error"
+    first = report.messages[0]
+    text = xml_content("\n".join(each.text for each in report.messages))
+    code, message = xml_attribute(first.code), xml_attribute(first.text)
+    return f"<{tag} type={code} message={message}>{text}</{tag}>"
+
+
+def _github(report: Report) -> str:
+    return "\n".join(
+        f"::{'error' if each.is_error else 'warning'} file={_github_property(each.path)},"
+        f"line={each.line},title={_github_property(f'{_TOOL} {each.code}')}"
+        f"::{_github_text(each.text)}"
+        for each in report.messages
+    )
+
+
+def _github_text(text: str) -> str:
+    return escape(text, keep="\n").replace("%", "%25").replace("\n", "%0A")
+
+
+def _github_property(text: str) -> str:
+    return _github_text(text).replace(":", "%3A").replace(",", "%2C")
+
+
+def _gitlab(report: Report) -> str:
+    issues = [
+        {
+            "description": each.text,
+            "check_name": each.code,
+            "fingerprint": fingerprint,
+            "severity": "major" if each.is_error else "minor",
+            "location": {"path": each.path, "lines": {"begin": each.line}},
+        }
+        for each, fingerprint in _fingerprinted(report)
+    ]
+    return json.dumps(issues, indent=2)
+
+
+def _sarif(report: Report) -> str:
+    # Only rules of reported problems, because the list of all rules adds nothing.
+    rules = {each.code: each.rule for each in report.messages}
+    driver = {
+        "name": _TOOL,
+        "informationUri": _INFORMATION,
+        "rules": [{"id": code, "shortDescription": {"text": rule}} for code, rule in rules.items()],
+    }
+    results = [
+        _sarif_result(each, list(rules).index(each.code), fingerprint)
+        for each, fingerprint in _fingerprinted(report)
+    ]
+    log = {
+        "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
+        "version": "2.1.0",
+        "runs": [{"tool": {"driver": driver}, "results": results}],
+    }
+    return json.dumps(log, indent=2)
+
+
+def _sarif_result(message: Message, rule: int, fingerprint: str) -> dict[str, Any]:
+    region = {"startLine": message.line}
+    place = {"artifactLocation": {"uri": _uri(message.path)}, "region": region}
+    return {
+        "ruleId": message.code,
+        "ruleIndex": rule,
+        "level": "error" if message.is_error else "warning",
+        # Braces are placeholders and brackets are links in a message (SARIF 2.1.0, 3.11.5 f.).
+        "message": {"text": message.text.translate(_SARIF_ESCAPES)},
+        "locations": [{"physicalLocation": place}],
+        "partialFingerprints": {"messagebody/v1": fingerprint},
+    }
+
+
+def _uri(path: str) -> str:
+    """Return a path as a relative reference; bytes that are not text stay unchanged."""
+    return quote(path.encode("utf-8", "surrogateescape"), safe="/")
+
+
+def _fingerprinted(report: Report) -> Iterator[tuple[Message, str]]:
+    """Yield every message with a unique digest that is the same in the next run."""
+    times = Counter[tuple[str, ...]]()
+    for message in report.messages:
+        identity = (message.code, message.path, *message.identity)
+        # Two equal problems in one file are two issues, which a count distinguishes.
+        times[identity] += 1
+        text = "\0".join((*identity, str(times[identity])))
+        yield message, hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+FORMATS: Final[Mapping[str, Callable[[Report], str]]] = {
+    "json": _json,
+    "junit": _junit,
+    "github": _github,
+    "gitlab": _gitlab,
+    "sarif": _sarif,
+}
+"""Functions that write a report, by the name of the format."""
+
+
+_LONGEST: Final = 2_000
+
+_FITS: Final = {
+    "never": "never fits",
+    "sometimes": "does not always fit",
+    "undecided": "may not fit",
+}
+_REMARKS: Final = {"dead-part", "only-empty-body-shared"}
+_RULES: Final = {
+    "part-not-accepted": "The producer may send a part that the consumer does not accept.",
+    "required-may-be-missing": "The producer may leave out a part that the consumer requires.",
+    "producer-unsatisfiable": "No body is valid for the producer.",
+    "consumer-unsatisfiable": "No body is valid for the consumer.",
+    "only-empty-body-shared": "Only the empty body is valid for both.",
+    "undecided": "The budget ended before the answer was known.",
+    "unsatisfiable": "No body is valid for the schema.",
+    "dead-part": "No valid body has a part that this schema part accepts.",
+    "redundant-part": "Other schema parts accept everything that this one accepts.",
+    "matches-nothing": "The pattern, or an alternative of it, matches nothing.",
+    "double-star": "Two stars beside other characters mean no more than one.",
+    "unregistered-type": "Content types begin with a registered type, such as text or image.",
+    "type-disagrees": "The bytes of a part are of another type than the part states.",
+    "text-is-a-path": "The text of a part is the path of a file, which was not read.",
+    "chat-message": "A part looks like a message of a chat API.",
+    "lone-suffix": "The pattern leaves out the type that its suffix is named for.",
+}
+
+
+@attrs.frozen
+class Subject:
+    """The files that a check compared.
+
+    Arguments:
+        producer: path of the producer's schema.
+        consumer: path of the consumer's schema.
+        changed: path of the file whose change is checked. All findings are shown there, because the
+            other file may be anywhere. Without it, each finding is shown at the file of its schema
+            part.
+        lines: the first lines of a file's schema parts, by its path; see `lines_of`.
+    """
+
+    producer: str
+    consumer: str
+    changed: str | None = None
+    lines: Mapping[str, Sequence[int]] = attrs.field(factory=dict, kw_only=True)
+
+    @property
+    def sides(self) -> tuple[str, str]:
+        """The names of both: their paths, or "the old schema" and "the new schema" of a change."""
+        if self.changed is None:
+            return self.producer, self.consumer
+        # Both versions have the same path, so the path would not distinguish them.
+        sides = "the new schema", "the old schema"
+        return sides if self.changed == self.producer else sides[::-1]
+
+    @property
+    def title(self) -> str:
+        """The question."""
+        asked = " fits ".join(self.sides)
+        return asked if self.changed is None else f"{self.changed}: {asked}"
+
+    def place_of(self, producer_index: int | None, consumer_index: int | None) -> tuple[str, int]:
+        """Return the file and the line for a finding about these parts."""
+        path = self.consumer if producer_index is None else self.producer
+        if self.changed is not None:
+            path = self.changed
+        index = producer_index if path == self.producer else consumer_index
+        return path, line_at(self.lines.get(path, ()), index)
+
+
+def lines_of(path: str) -> list[int]:
+    """Return the lines, from 1, on which the elements of a JSON array begin.
+
+    Arguments:
+        path: a file that was read as JSON. A pipe has no lines here, because it can be read only
+            once, and a value that is not an array has none either.
+    """
+    if path == "-" or not Path(path).is_file():
+        return []
+    text, lines = Path(path).read_text(encoding="utf-8"), []
+    at, line = _after_space(text, 0), 1
+    if text[at] != "[":
+        return []
+    begin = 0
+    at = _after_space(text, at + 1)
+    while text[at] != "]":
+        line += text.count("\n", begin, at)
+        begin = at
+        lines.append(line)
+        at = _after_space(text, _DECODER.raw_decode(text, at)[1])
+        if text[at] == ",":
+            at = _after_space(text, at + 1)
+    return lines
+
+
+def _after_space(text: str, at: int) -> int:
+    found = _SPACE.match(text, at)
+    assert found is not None  # noqa: S101 - it matches nothing, too
+    return found.end()
+
+
+def line_at(lines: Sequence[int], index: int | None) -> int:
+    """Return the line of an element, or the first line if it is not known."""
+    return lines[index] if index is not None and index < len(lines) else 1
+
+
+def report_pair(
+    command: str,
+    result: "Compatibility",
+    subject: Subject,
+    changes: "Sequence[Suggestion] | None" = None,
+) -> Report:
+    """Return the answer to `check` as a report.
+
+    Arguments:
+        command: the command.
+        result: the answer.
+        subject: the files.
+        changes: changes that make the pair fit; None without --suggest.
+    """
+    outcomes: dict[bool | None, Outcome] = {True: "passed", False: "failed", None: "undecided"}
+    reasons = () if result else result.reasons
+    return Report(
+        command,
+        subject.title,
+        outcomes[result.compatible],
+        tuple(_on_pair(each, text, result, subject) for each, text in _told(reasons)),
+        _pair_data(result, subject, changes),
+    )
+
+
+def report_findings(
+    findings: "Sequence[Finding]",
+    checked: "MessageBodySchema | MessageBody",
+    path: str,
+    lines: Sequence[int] = (),
+) -> Report:
+    """Return the findings of `lint` in a schema or a body as a report.
+
+    Arguments:
+        findings: the findings.
+        checked: the schema or the body.
+        path: its file.
+        lines: the first lines of its parts; see `lines_of`.
+    """
+    is_body = isinstance(checked, MessageBody)
+    kind, index = ("body", "partIndex") if is_body else ("schema", "schemaIndex")
+    return Report(
+        "lint",
+        f"{path} means what it says",
+        "failed" if findings else "passed",
+        tuple(_on_finding(each, checked, path, lines) for each in findings),
+        {
+            kind: path,
+            "findings": [
+                {"code": each.check, "text": each.problem, index: each.index} for each in findings
+            ],
+        },
+    )
+
+
+def _told(reasons: "Sequence[Reason]") -> "Iterator[tuple[Reason, str]]":
+    """Yield reasons with their texts: from the twenty-first on without why each part rejects.
+
+    Hundreds of parts that hundreds of parts reject would be as many thousands of rejections.
+    """
+    for number, reason in enumerate(reasons):
+        yield reason, str(reason) if number < REASONS else reason.summary
+
+
+def _on_pair(reason: "Reason", text: str, result: "Compatibility", subject: Subject) -> Message:
+    sender, taker = subject.sides
+    path, line = subject.place_of(reason.producer_index, reason.consumer_index)
+    sent = _label(result.producer, reason.producer_index)
+    taken = _label(result.consumer, reason.consumer_index)
+    return Message(
+        reason.code,
+        _RULES[reason.code],
+        escape(f"{sender} {_FITS[result.verdict]} {taker}: {text}", limit=_LONGEST),
+        path,
+        is_error=result.compatible is False and reason.code not in _REMARKS,
+        identity=(sender, taker, sent, taken),
+        line=line,
+    )
+
+
+def _on_finding(
+    finding: "Finding", checked: "MessageBodySchema | MessageBody", path: str, lines: Sequence[int]
+) -> Message:
+    place = f"{finding.place}: " if finding.place else ""
+    return Message(
+        finding.check,
+        _RULES[finding.check],
+        escape(place + finding.problem, limit=_LONGEST),
+        path,
+        is_error=finding.severity == "ERROR",
+        identity=(_label(checked, finding.index),),
+        line=line_at(lines, finding.index),
+    )
+
+
+def _label(checked: "MessageBodySchema | MessageBody", index: int | None) -> str:
+    """Return the text of a part, which stays the same when parts are put before it."""
+    return "" if index is None else checked[index].label
+
+
+def _pair_data(
+    result: "Compatibility", subject: Subject, changes: "Sequence[Suggestion] | None"
+) -> dict[str, Any]:
+    return {
+        "producer": subject.producer,
+        "consumer": subject.consumer,
+        "verdict": result.verdict,
+        "compatible": result.compatible,
+        "counterexample": _parts(result.counterexample),
+        "example": _parts(result.example),
+        "reasons": [
+            {
+                "code": reason.code,
+                "text": text,
+                "producerIndex": reason.producer_index,
+                "consumerIndex": reason.consumer_index,
+            }
+            for reason, text in _told(result.reasons)
+        ],
+        "suggestions": None if changes is None else [_suggestion_data(each) for each in changes],
+    }
+
+
+def _suggestion_data(change: "Suggestion") -> dict[str, Any]:
+    edits = [
+        {"kind": edit.kind, "producerIndex": edit.index, "text": str(edit)} for edit in change.edits
+    ]
+    return {"edits": edits, "producer": change.producer.to_dicts()}
+
+
+def _parts(body: "MessageBody | None") -> list[dict[str, Any]] | None:
+    return None if body is None else body.to_dicts()
+
+
+_F = TypeVar("_F", bound=Callable[..., Any])
+
+
+def format_option(function: _F) -> _F:
+    """Add the option `--format`, and `--json` for the most common format."""
+    names = ["text", *sorted(FORMATS)]
+    chosen = click.option(
+        "--format", "form", type=click.Choice(names), default="text", help="Output format."
+    )
+    as_json = click.option("--json", "form", flag_value="json", help=JSON_HELP)
+    return chosen(as_json(function))
+
+
+def answer(
+    terminal: Terminal,
+    command: str,
+    result: Compatibility,
+    form: str,
+    subject: Subject,
+    changes: Sequence[Suggestion] | None = None,
+) -> ExitCode:
+    """Print the answer in the chosen format and return its exit code.
+
+    Arguments:
+        terminal: where to print it.
+        command: the command.
+        result: the answer.
+        form: the format.
+        subject: the files.
+        changes: changes that make the pair fit; None without --suggest.
+    """
+    if form == "text":
+        _explain(terminal, result, subject)
+        _advise(terminal, result, changes)
+    else:
+        show(report_pair(command, result, subject, changes), form)
+    if result.compatible is None:
+        return ExitCode.UNDECIDED
+    return ExitCode.YES if result.compatible else ExitCode.NO
+
+
+def show(report: Report, form: str) -> None:
+    """Print a report in a format for programs."""
+    click.echo(FORMATS[form](report))
+
+
+def from_here(path: str) -> str:
+    """Return a path in the form for CI: relative to the working directory if it is below."""
+    if path == "-":
+        return path
+    shorter = os.path.relpath(path)
+    return path if shorter.startswith(os.pardir) else shorter
+
+
+def _explain(terminal: Terminal, result: Compatibility, subject: Subject) -> None:
+    # A change is checked in two directions, but reasons only name producer and consumer.
+    note = "  producer: {}, consumer: {}".format(*subject.sides)
+    changed = subject.changed is not None and not result
+    paint, width = terminal.palette, terminal.width
+    terminal.say(explanation(result, palette=paint, width=width, note=note if changed else ""))
+
+
+def _advise(
+    terminal: Terminal, result: Compatibility, changes: Sequence[Suggestion] | None
+) -> None:
+    if result or changes is None:
+        return
+    if not changes:
+        terminal.say("no small change of the producer makes it fit")
+        return
+    terminal.say("changes that make it fit, the smallest first:")
+    terminal.say_wrapped(
+        f"  {number}. {escape(str(change), limit=2000)}" for number, change in enumerate(changes, 1)
+    )

@@ -1,0 +1,109 @@
+"""The terminal of a command: answers on standard output, notes on standard error."""
+
+import json
+import os
+import re
+import shutil
+import sys
+from collections.abc import Iterable
+from typing import Any
+
+import attrs
+import click
+
+from messagebody._base.limits import DEFAULT_LIMITS, Limits
+from messagebody.rendering import Palette, folded
+
+
+@attrs.define
+class Terminal:
+    """The streams that a command prints to, and the options of every command.
+
+    Arguments:
+        quiet: suppress progress and informational messages.
+        debug: show tracebacks.
+        limits: the limits for messages and schemas.
+    """
+
+    quiet: bool = False
+    debug: bool = False
+    limits: Limits = DEFAULT_LIMITS
+
+    @property
+    def palette(self) -> Palette:
+        """The colours for standard output: only on a terminal, and not with NO_COLOR."""
+        return Palette(enabled=_takes_colour(sys.stdout))
+
+    @property
+    def width(self) -> int | None:
+        """The width of lines: that of the terminal, or COLUMNS; None for any width."""
+        if is_terminal(sys.stdout) or os.environ.get("COLUMNS", "").isdecimal():
+            return shutil.get_terminal_size().columns
+        return None
+
+    def say(self, lines: str | Iterable[str]) -> None:
+        """Print an answer."""
+        for line in [lines] if isinstance(lines, str) else lines:
+            click.echo(line, color=True)
+
+    def say_wrapped(self, lines: Iterable[str], role: str = "") -> None:
+        """Print an answer in sentences, folded to the width of the terminal."""
+        self.say(self.palette(each, role) for each in folded(lines, self.width))
+
+    def say_json(self, value: Any) -> None:
+        """Print an answer for programs, in ASCII, so that nothing in it can act on a terminal."""
+        click.echo(json.dumps(value, indent=2))
+
+    def remark(self, text: str) -> None:
+        """Print progress for a person, if standard error is a terminal."""
+        if not self.quiet and is_terminal(sys.stderr):
+            click.echo(text, err=True)
+
+    def warn(self, text: str) -> None:
+        """Print an important note on standard error, even when a script runs."""
+        if not self.quiet:
+            click.echo(f"messagebody: {text}", err=True)
+
+
+def is_terminal(stream: Any) -> bool:
+    """Return whether a stream is a terminal; a stream that was closed is None."""
+    return stream is not None and bool(stream.isatty())
+
+
+def _takes_colour(stream: Any) -> bool:
+    if os.environ.get("NO_COLOR"):
+        return False
+    if os.environ.get("FORCE_COLOR"):
+        return True
+    return is_terminal(stream) and os.environ.get("TERM") != "dumb"
+
+
+# Advice of the library, and the same advice for a shell.
+_ADVICE = (
+    (re.compile(r"Resolver\(public_https=True\)"), "--public-https"),
+    (re.compile(r"Resolver\(allow=\[[\"']([^\"']*)[\"']\]\)"), r"--allow \1"),
+    (re.compile(r"read them once and fill them in: body\.pin\(resolver\)"), "inline --all first"),
+    (re.compile(r"for the file itself: Path\(.+?\)"), "add without --text takes the file"),
+    (
+        re.compile(r"give a header, (.+?), or use (\w+)\.build or \2\.reply"),
+        r"give \1 with --header FILE",
+    ),
+    (re.compile(r"\b([a-z]+)=True\b"), r"--\1"),
+)
+
+
+def in_shell_words(text: str) -> str:
+    """Return the text of an error, with its advice in the words of the command line.
+
+    Examples:
+        >>> in_shell_words('If the store is yours: Resolver(allow=["s3://acme/agents/"])')
+        'If the store is yours: --allow s3://acme/agents/'
+        >>> in_shell_words("the file exists; overwrite=True replaces it")
+        'the file exists; --overwrite replaces it'
+    """
+    for pattern, words in _ADVICE:
+        text = pattern.sub(words, text)
+    return text
+
+
+pass_terminal = click.make_pass_decorator(Terminal)

@@ -1,0 +1,535 @@
+"""The body of a message: an ordered list of parts that is also a small filesystem."""
+
+import builtins
+import os
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, Self, Unpack
+
+import messagebody  # annotations name what is above; they are evaluated by those who ask
+from messagebody._base.files import read_at_most, replace_file
+from messagebody._base.guards import (
+    require_limits,
+    require_path,
+    require_resolver,
+)
+from messagebody._base.leaves import LazySerializer, PydanticHook, leaf
+from messagebody._base.limits import DEFAULT_LIMITS, Limits
+from messagebody._base.text import count_of, escape, human_size, quote, redact_url
+from messagebody._model.content import Reference
+from messagebody._model.index import PartList
+from messagebody._model.part import NOT_GIVEN, Part, build_part
+from messagebody._model.sequence import PartSequence
+from messagebody._wire import manifest, reader
+from messagebody._wire.members import PartArguments
+from messagebody.errors import InvalidArgument
+from messagebody.names import is_name
+
+if TYPE_CHECKING:
+    import messagebody.filesystem
+    import messagebody.views
+
+# Characters of content in a body as text: about 2,000 tokens of a model.
+_SHOWN_TEXT: Final = 8000
+
+
+class MessageBody(PartSequence):
+    """The body of a message: a list of parts; named parts can be looked up by name.
+
+    All operations keep the order. Names are unique; unnamed parts are the content to show and may
+    repeat.
+
+    Arguments:
+        parts: the parts, in order; a dict is a part as JSON has it.
+
+    Raises:
+        DuplicateName: two parts have one name.
+        DecodeError: a dict is not a part.
+
+    Examples:
+        >>> body = MessageBody()
+        >>> _ = body.add("Cats are [cute](source:1).", content_type="text/markdown")
+        >>> _ = body.add(url="https://example.com/cats", name="/sources/1")
+        >>> len(body), body.names(), "/sources/1" in body
+        (2, ['/sources/1'], True)
+    """
+
+    __slots__ = ("_fs",)
+
+    if TYPE_CHECKING:
+        # Not at run time: libraries that serialise objects by their annotations would write `{}`.
+        _fs: messagebody.filesystem.MessageBodyFileSystem
+
+    # JSON and back
+
+    @classmethod
+    def from_json(
+        cls,
+        data: str | bytes | bytearray | memoryview,
+        *,
+        limits: Limits = DEFAULT_LIMITS,
+        strict: bool = False,
+    ) -> Self:
+        """Decode a body from JSON: an array of parts, or an object with `parts`.
+
+        Arguments:
+            data: the document, bytes in UTF-8.
+            limits: what to take before refusing.
+            strict: refuse unknown members, null for absent, URL-safe or unpadded base64 and an
+                absent contentType too.
+
+        Raises:
+            DecodeError: the document is not a body; the text has the place, what was expected and
+                what came.
+
+        Examples:
+            >>> MessageBody.from_json('[{"contentType":"text/plain","content":"Hello!"}]')[0].text
+            'Hello!'
+        """
+        return cls._of(PartList(reader.decode(data, require_limits(limits), strict)))
+
+    @classmethod
+    def from_dicts(
+        cls, data: Any, *, limits: Limits = DEFAULT_LIMITS, strict: bool = False
+    ) -> Self:
+        """Make a body of parsed JSON: a list of dicts, or a dict with `parts`; see `from_json`."""
+        return cls._of(PartList(reader.decode_parsed(data, require_limits(limits), strict)))
+
+    def to_json(self, *, indent: int | None = None) -> str:
+        """Encode the body as a JSON array of parts.
+
+        Arguments:
+            indent: spaces a level; None for one compact line.
+
+        Raises:
+            LocalFileNotSent: a part is still a local file.
+        """
+        return self.to_json_bytes(indent=indent).decode()
+
+    def to_json_bytes(self, *, indent: int | None = None) -> bytes:
+        """Encode the body as a JSON array of parts, in UTF-8; see `to_json`."""
+        return reader.encode(self._parts.records(), indent=indent)
+
+    def to_dicts(self) -> builtins.list[dict[str, Any]]:
+        """Return the parts as JSON values: the parsed form of what `to_json` writes."""
+        return reader.encode_parsed(self._parts.records())
+
+    def _asdict(self) -> dict[str, Any]:
+        """Return the arguments that make this body, for encoders of named tuples.
+
+        LangGraph has such an encoder, so a body can be in the state of a graph.
+        """
+        return {"parts": self.to_dicts()}
+
+    # Files
+
+    @classmethod
+    def load(
+        cls,
+        path: str | os.PathLike[str],
+        *,
+        limits: Limits = DEFAULT_LIMITS,
+        strict: bool = False,
+    ) -> Self:
+        """Read a body from a JSON file; see `from_json`.
+
+        Arguments:
+            path: the file.
+            limits: what to take before refusing.
+            strict: refuse what `from_json` refuses when it is strict.
+
+        Raises:
+            OSError: the file can't be read.
+            DecodeError: it is not a body.
+        """
+        require_limits(limits)
+        with Path(require_path(path)).open("rb") as stream:
+            # One byte more than the limit is enough to refuse.
+            data = read_at_most(stream, limits.json_bytes)
+        return cls.from_json(data, limits=limits, strict=strict)
+
+    def save(self, path: str | os.PathLike[str], *, indent: int | None = None) -> None:
+        """Write the body to a JSON file, completely or not at all.
+
+        Arguments:
+            path: the file; an existing file is replaced when everything is written.
+            indent: spaces a level; None for one compact line.
+
+        Raises:
+            OSError: the file can't be written; it stays unchanged.
+            LocalFileNotSent: a part is still a local file.
+
+        Examples:
+            >>> body = MessageBody([Part("Hello!")])
+            >>> body.save("message.json")
+            >>> MessageBody.load("message.json") == body
+            True
+        """
+        replace_file(require_path(path), self.to_json_bytes(indent=indent))
+
+    # Building
+
+    def add(
+        self,
+        content: Any = None,
+        *,
+        json: Any = NOT_GIVEN,
+        **arguments: Unpack[PartArguments],
+    ) -> Part:
+        """Add a part at the end and return it.
+
+        Arguments:
+            content: text, bytes, a binary file object (read to its end), a `Path` (the file stays
+                on disk until it is offloaded or inlined), or a dict or list (written as JSON).
+            json: any JSON value instead of `content`, even null or a string.
+            **arguments: those of `Part`: `url` for a reference instead, `name` (legal and free;
+                None for content to show), `content_type` (found from the content and the name if
+                not given), `size`, `digest`, `metadata`.
+
+        Raises:
+            DuplicateName: the name is taken.
+            InvalidName, InvalidContentType, InvalidPart: an argument breaks the rules.
+
+        Examples:
+            >>> MessageBody().add({"rows": 3}, name="/data/summary.json")
+            Part('/data/summary.json', application/json, '{"rows":3}', 10 B)
+        """
+        part = build_part(content, json=json, **arguments)
+        self._parts.append(part._record)
+        return self._bound(part)
+
+    def attach(self, prefix: str, place: Any, path: str = "") -> builtins.list[Part]:
+        """Add a reference for every file of a tree elsewhere, and return the parts.
+
+        The tree is listed, but no file is read. To read the references, you need a resolver that
+        allows their URLs.
+
+        Arguments:
+            prefix: the directory in the body for the files, such as "/data".
+            place: a URL or directory, or an fsspec filesystem. It must come from the program, not
+                from a message.
+            path: the directory of the filesystem to take.
+
+        Raises:
+            InvalidArgument: the files are parts of a body, which no URL leads to; `extend` adds
+                parts under new names.
+            RefusedPaths: some files have names that no part can have; it holds all of them, and
+                nothing is added.
+            DuplicateName: a name is taken; nothing is added.
+
+        Examples:
+            >>> import fsspec
+            >>> fsspec.filesystem("memory").pipe_file("/tree/deep/a.txt", b"meow")
+            >>> MessageBody().attach("/data", "memory://tree")
+            [Part('/data/deep/a.txt', text/plain, 4 B, memory://…)]
+        """
+        found: list[Part] = leaf("attach_tree")(self, prefix, place, path)
+        return found
+
+    def move(self, old: str, new: str) -> Part:
+        """Give the part at `old` the name `new`; it keeps its place.
+
+        Raises:
+            PartNotFound: no part has the name `old`.
+            DuplicateName: another part has the name `new`.
+        """
+        part = self[old]
+        if new != old:
+            part = part.evolve(name=new)
+            self._parts.replace_named(old, part._record)
+        return part
+
+    # Finding
+
+    def list(self, pattern: str = "/**", *, content_type: str = "*/*") -> builtins.list[Part]:
+        """Return the named parts whose names match a pattern, in message order.
+
+        Arguments:
+            pattern: a glob over names: `*` within a segment, `**` across segments, `{a,b}`.
+            content_type: a glob over content types.
+
+        Raises:
+            InvalidPattern: a pattern breaks the rules, or can match nothing.
+
+        Warns:
+            UserWarning: the pattern is the name of a directory; the parts below it need another
+                pattern.
+
+        Examples:
+            >>> body = MessageBody.from_dicts([{"name": "/sources/1", "content": "a cat"}])
+            >>> body.list("/sources/*")
+            [Part('/sources/1', text/plain, 'a cat', 5 B)]
+        """
+        from messagebody.globs import content_type_pattern, name_pattern
+
+        records, names, types = self._parts.columns()
+        named = name_pattern(pattern)
+        found = _of_type(named.select(names), types, content_type)
+        if not found:
+            # Only then, because it takes longer than the search.
+            named.require_matches()
+            content_type_pattern(content_type).require_matches()
+            self._explain_directory(pattern)
+        return Part._all_of([records[position] for position in found], self._reading)
+
+    def _explain_directory(self, pattern: str) -> None:
+        """Warn if a pattern names a directory, because the empty result could look right.
+
+        It is not an error, since the sender of a message decides about its directories.
+        """
+        if pattern not in self and is_name(pattern) and self._parts.is_directory(f"{pattern}/"):
+            below = f"{pattern}/**"
+            text = f"{quote(pattern)} is a directory; list({below!r}) lists the parts below it"
+            warnings.warn(text, stacklevel=3)
+
+    def glob(self, pattern: str) -> builtins.list[Part]:
+        """Return the named parts whose names match a pattern in the wide dialect of wcmatch.
+
+        It has `?`, `[a-z]`, `{1..9}`, `@(a|b)` and `!(a)` too. Use it for patterns of your own,
+        never for a stranger's pattern, which could take any amount of time. Schemas, `list` and
+        `offload` have the small dialect of `messagebody.globs`, which takes linear time.
+
+        Arguments:
+            pattern: the pattern.
+
+        Raises:
+            InvalidPattern: its braces stand for more than 1,000 patterns.
+
+        Examples:
+            >>> body = MessageBody([Part("1", name="/a1.txt"), Part("2", name="/b.txt")])
+            >>> body.glob("/?[0-9].txt")
+            [Part('/a1.txt', text/plain, '1', 1 B)]
+        """
+        from messagebody.globs._wide import wide_pattern
+
+        matches = wide_pattern(pattern)
+        return [part for part in self if part.name is not None and matches(part.name)]
+
+    def unnamed(self, content_type: str = "*/*") -> builtins.list[Part]:
+        """Return the unnamed parts of matching content type: the content to show."""
+        records, names, types = self._parts.columns()
+        found = [position for position, name in enumerate(names) if name is None]
+        found = _of_type(found, types, content_type)
+        return Part._all_of([records[position] for position in found], self._reading)
+
+    def read_text(self, *, separator: str = "\n\n") -> str:
+        """Return the unnamed `text/*` parts, joined: the text of the message."""
+        return separator.join(part.read_text() for part in self.unnamed("text/*"))
+
+    # Identity
+
+    def manifest(self) -> builtins.list[dict[str, Any]]:
+        """Return `{name, contentType, size, digest}` of every part, in order.
+
+        An unnamed part has no `name`; a value that a reference does not state is None. Nothing is
+        fetched; local files are read for their digest.
+        """
+        return manifest.manifest_of(self)
+
+    @property
+    def digest(self) -> str:
+        """The digest of the body, which is the same whether parts are inline or offloaded.
+
+        It is `"sha256:"` and the SHA-256 of the manifest in RFC 8785 canonical JSON. It covers
+        order, names, content types as written, sizes and digests; not metadata, unknown members
+        or URLs.
+
+        Raises:
+            DigestUnknown: a reference states no size or no digest; see `pin`.
+        """
+        return manifest.digest_of(self.manifest())
+
+    @property
+    def fingerprint(self) -> str:
+        """An identity of the body that does not need the digests of references.
+
+        It is `"fingerprint-v1:"` and the digest of the manifest, in which a part without a stated
+        digest also has its URL. Use it as a key of caches and to find repeated messages. It never
+        equals a `digest`, and it changes when such a reference is pinned, moved or offloaded: the
+        content behind a URL can change, so sign `digest` instead.
+
+        Examples:
+            >>> body = MessageBody([Part(url="https://example.com/cats")])
+            >>> body.fingerprint[:27]
+            'fingerprint-v1:sha256:3d6a0'
+        """
+        return manifest.fingerprint_of([*self])
+
+    def pin(self, resolver: "messagebody.Resolver | None" = None) -> Self:
+        """Read every reference without size or digest once, fill them in, and return the body.
+
+        All are read before the body changes, so an error leaves it unchanged.
+
+        Arguments:
+            resolver: decides how references are read; the body's own, else the closed default.
+        """
+        require_resolver(resolver)
+        loose = [
+            (position, part.reference)
+            for position, part in enumerate(self)
+            if part.reference is not None and None in {part.size, part.digest}
+        ]
+        if loose:
+            self._pin(loose, resolver or self._resolver)
+        return self
+
+    def _pin(
+        self, loose: builtins.list[tuple[int, Reference]], resolver: "messagebody.Resolver | None"
+    ) -> None:
+        resolver = resolver or leaf("Resolver")()
+        assert resolver is not None  # noqa: S101 - mypy can't see what a leaf returns
+        pinned = []
+        for position, reference in loose:
+            part = self[position]
+            size, digest = leaf("measure_reference")(
+                reference, subject=part.label, **part._access(resolver)
+            )
+            pinned.append((position, part.evolve(size=size, digest=digest)))
+        for position, part in pinned:
+            self._parts.replace(position, part._record)
+
+    # Views
+
+    def with_resolver(self, resolver: "messagebody.Resolver | None") -> Self:
+        """Return a copy of the body that reads references through `resolver` by default.
+
+        Equality, digest, JSON, repr and pickle ignore the resolver.
+        """
+        reading = self._reading.through(require_resolver(resolver))
+        return self._of(PartList(self._parts.records()), reading)
+
+    @property
+    def fs(self) -> "messagebody.filesystem.MessageBodyFileSystem":
+        """The body as an fsspec filesystem; changes go both ways. Always the same object."""
+        try:
+            return self._fs
+        except AttributeError:
+            with self._parts.lock:  # two threads must not get two filesystems
+                if not hasattr(self, "_fs"):
+                    self._fs = self.filesystem()
+            return self._fs
+
+    def filesystem(
+        self, *, resolver: "messagebody.Resolver | None" = None, **options: Any
+    ) -> "messagebody.filesystem.MessageBodyFileSystem":
+        """Return a new fsspec filesystem over the body, with transactions of its own.
+
+        Arguments:
+            resolver: decides how references are read; the body's own, else the closed default.
+            **options: other options of `messagebody.filesystem.MessageBodyFileSystem`.
+        """
+        resolver = require_resolver(resolver) or self._resolver
+        return leaf("filesystem")(  # type: ignore[no-any-return]
+            body=self, resolver=resolver, **options
+        )
+
+    def path(self, name: str = "/") -> "messagebody.views.UPath":
+        """Return a `UPath` into the body.
+
+        Raises:
+            MissingDependency: universal-pathlib is not installed.
+        """
+        if not isinstance(name, str | os.PathLike):
+            raise InvalidArgument("a name", name)
+        return leaf("path_into")(self, name)
+
+    def to_references(self, resolver: "messagebody.Resolver | None" = None) -> dict[str, Any]:
+        """Return the named parts as fsspec's references, version 0, for `reference://`.
+
+        Arguments:
+            resolver: judges every URL; the body's own, else the closed default.
+
+        Raises:
+            UnsafeReference: the resolver does not allow a URL, or the URL is a template.
+
+        Examples:
+            >>> MessageBody([Part("meow", name="/sources/1.txt")]).to_references()
+            {'sources/1.txt': 'meow'}
+        """
+        return leaf("references_of")(self, require_resolver(resolver))  # type: ignore[no-any-return]
+
+    @classmethod
+    def from_references(cls, references: Mapping[str, Any]) -> Self:
+        """Return a body made of fsspec's references: version 0, or the plain `refs` of version 1.
+
+        Nothing is fetched, and no template is rendered.
+
+        Raises:
+            RefusedPaths: some references can't be parts; it holds all of them.
+
+        Examples:
+            >>> MessageBody.from_references({"sources/1.txt": "meow"})["/sources/1.txt"].text
+            'meow'
+        """
+        return cls(leaf("body_from_references")(references))
+
+    # Showing
+
+    def __repr__(self) -> str:
+        return f"MessageBody({', '.join(self._summary())})"
+
+    def __str__(self) -> str:
+        """Return the body as text for a person or a model: at most 8,000 characters of content.
+
+        Unnamed text is shown unchanged, and every other part as one line in brackets.
+        """
+        lines, left = [], _SHOWN_TEXT
+        for index, part in enumerate(self):
+            shown = _shown(part, left)
+            left -= len(shown)
+            if left < 0:
+                lines.append(f"[… {count_of(len(self) - index, 'more part')}]")
+                break
+            lines.append(shown)
+        return "\n\n".join(lines)
+
+    def __rich_repr__(self) -> Iterator[str]:
+        yield from self._summary()
+
+    def _summary(self) -> Iterator[str]:
+        """Yield the pieces of the repr, at the same cost for any number of parts."""
+        # The cost of a repr must not grow to a million steps for a million parts.
+        length, first = len(self), self[:1000]
+        yield count_of(length, "part")
+        sizes = [part.size for part in first]
+        if len(sizes) == length and None not in sizes:
+            yield human_size(sum(size or 0 for size in sizes))
+        for part in first[:3]:
+            yield (quote(part.name, limit=40) if part.name else escape(part.content_type, limit=40))
+        if length > 3:
+            yield "…"
+
+    def _ipython_key_completions_(self) -> builtins.list[str]:
+        return self.names()
+
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
+        return {"text/plain": repr(self), "text/html": leaf("body_html")(self)}
+
+    __pydantic_serializer__ = LazySerializer()
+
+    __get_pydantic_core_schema__ = PydanticHook("body_core_schema")
+    __get_pydantic_json_schema__ = PydanticHook("body_json_schema")
+
+
+def _shown(part: Part, limit: int) -> str:
+    if part.name is None and part.text is not None and part.is_text:
+        return escape(part.text, limit=max(limit - 1, 0), keep="\n\t")
+    named = [] if part.name is None else [escape(part.name, limit=200)]
+    facts = [*named, escape(part.content_type, limit=100), human_size(part.size)]
+    if part.url is not None:
+        facts.append(redact_url(part.url))
+    return f"[{', '.join(facts)}]"
+
+
+def _of_type(
+    positions: builtins.list[int], types: Sequence[str], content_type: str
+) -> builtins.list[int]:
+    if content_type == "*/*":
+        return positions
+    from messagebody.globs import content_type_pattern
+
+    pattern = content_type_pattern(content_type)
+    # Each distinct type is checked once.
+    wanted = {kind for kind in {types[position] for position in positions} if pattern.matches(kind)}
+    return [position for position in positions if types[position] in wanted]

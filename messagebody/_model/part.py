@@ -1,0 +1,575 @@
+"""A part of a message: its content or a reference to it, and what is known about it."""
+
+import io
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING, Any, BinaryIO, Final, NoReturn, Self, TypeVar, Unpack
+
+import messagebody  # noqa: TC001 - annotations are evaluated by those who ask
+from messagebody._base import sniffing
+from messagebody._base.guards import missing_attribute, require_resolver
+from messagebody._base.leaves import LazySerializer, PydanticHook, leaf
+from messagebody._base.limits import DEFAULT_LIMITS
+from messagebody._base.media_types import JSON, essence, is_text, stated_charset
+from messagebody._base.text import escape, human_size, quote, redact_url
+from messagebody._model.content import (
+    Content,
+    LocalFile,
+    Reference,
+    digest_of,
+    guess_type,
+    hold,
+    keep_promise,
+    record_of,
+    reference_to,
+    size_of,
+)
+from messagebody._model.reading import Reading
+from messagebody._wire import strict_json
+from messagebody._wire.members import (
+    ARGUMENTS,
+    KEYS,
+    PartArguments,
+    PartRecord,
+    RichRecord,
+    about,
+    check_about,
+    check_extra,
+    check_promise,
+)
+from messagebody.errors import DecodeError, InvalidPart, LocalFileNotSent
+
+_PREVIEW: Final = 40
+# The digest of content from this length on is remembered; hashing less is as fast as a look-up.
+_LONG: Final = 16_384
+# Words of JSON and of the constructor that are not attributes: reading is a call, and can fail.
+_INSTEAD: Final = {
+    "content": "part.read_text() and part.read_bytes() read the content",
+    "data": "part.read_bytes() reads the content",
+    "json": "part.read_json() reads the content as JSON",
+    "contentType": "it is part.content_type",
+    "type": "it is part.content_type",
+    "contentUrl": "it is part.url",
+}
+_T = TypeVar("_T")
+
+
+class Part:
+    """One part of a body: an optional name, a content type, and content or a URL.
+
+    Arguments:
+        content: text, bytes, or the path of a local file (`pathlib.Path`), which is read late.
+        name: a legal part name, such as "/charts/sales.png"; None for content to show.
+        content_type: `type/subtype[; parameters]`; found from content and name if not given.
+        url: where the content is, instead of `content`.
+        size: bytes of the content; checked if the content is here.
+        digest: `"sha256:"` and 64 hex digits; checked if the content is here.
+        metadata: an object of JSON values.
+        extra: members that the format does not define, kept for programs that know them.
+
+    Raises:
+        InvalidName, InvalidContentType, InvalidPart: an argument breaks the format's rules.
+
+    Examples:
+        >>> part = Part("Cats are cute.", content_type="text/markdown")
+        >>> part.size, part.read_text()
+        (14, 'Cats are cute.')
+    """
+
+    # Not an attrs class: libraries that serialise attrs classes by their fields would write `{}`.
+    # `_digest` is set on first use, because most parts never need it.
+    __slots__ = ("_digest", "_reading", "_record")
+
+    if TYPE_CHECKING:
+        _digest: str
+        _reading: Reading | None
+        _record: PartRecord
+
+    def __init__(
+        self,
+        content: str | bytes | bytearray | memoryview | os.PathLike[str] | None = None,
+        *,
+        name: str | None = None,
+        content_type: str | None = None,
+        url: str | None = None,
+        size: int | None = None,
+        digest: str | None = None,
+        metadata: Mapping[str, Any] | None = None,
+        extra: Mapping[str, Any] | None = None,
+    ) -> None:
+        said = check_about({"name": name, "content_type": content_type, "metadata": metadata})
+        held = hold(content, url, size, digest)
+        if content_type is None:
+            said["content_type"] = guess_type(held, said["name"])
+        _set_record(self, record_of(held, said, check_extra(extra) if extra else None))
+        _set_reading(self, None)
+        if not isinstance(held, Reference):
+            keep_promise(held, size, digest)
+
+    @classmethod
+    def _of(cls, record: PartRecord, reading: "Reading | None" = None) -> Self:
+        """Make a part of a checked record."""
+        part = cls.__new__(cls)
+        _set_record(part, record)
+        _set_reading(part, reading)
+        return part
+
+    @classmethod
+    def _all_of(cls, records: Sequence[PartRecord], reading: "Reading | None" = None) -> list[Self]:
+        """Make parts of checked records, at two thirds of the cost of calling `_of` for each."""
+        new = cls.__new__
+        parts: list[Self] = []
+        for record in records:
+            part = new(cls)
+            _set_record(part, record)
+            _set_reading(part, reading)
+            parts.append(part)
+        return parts
+
+    # What it is
+
+    @property
+    def name(self) -> str | None:
+        """The part name, None for content to show."""
+        return self._record.name
+
+    @property
+    def content_type(self) -> str:
+        """The content type as it was written: `type/subtype[; parameters]`."""
+        return self._record.content_type
+
+    @property
+    def metadata(self) -> dict[str, Any] | None:
+        """The metadata, None if there is none; change it with `evolve`."""
+        return self._record.metadata
+
+    @property
+    def path(self) -> PurePosixPath | None:
+        """The name as a path, None for an unnamed part."""
+        return None if self.name is None else PurePosixPath(self.name)
+
+    @property
+    def label(self) -> str:
+        """The name of the part in errors, such as "part '/charts/a.png'"."""
+        return f"part {quote(self.name)}" if self.name else f"the unnamed {self.content_type} part"
+
+    @property
+    def is_reference(self) -> bool:
+        """Whether the content is behind a URL."""
+        return self._record.url is not None
+
+    @property
+    def is_text(self) -> bool:
+        """Whether the content type is one of text that a person could read, SVG and JSON too."""
+        return is_text(self.content_type)
+
+    @property
+    def reference(self) -> Reference | None:
+        """URL, size and digest of a reference; None for inline or local content."""
+        record = self._record
+        return None if record.url is None else Reference(record.url, record.size, record.digest)
+
+    @property
+    def url(self) -> str | None:
+        """The URL of a reference; None for inline or local content."""
+        return self._record.url
+
+    @property
+    def local_file(self) -> LocalFile | None:
+        """The local file that is the content of the part; None for other content."""
+        return self._record.local_file if isinstance(self._record, RichRecord) else None
+
+    @property
+    def text(self) -> str | None:
+        """The content, if JSON holds it as text; None for binary, local and remote content."""
+        return self._record.content if isinstance(self._record.content, str) else None
+
+    @property
+    def extra(self) -> dict[str, Any]:
+        """Members that the format does not define, kept for programs that know them."""
+        return (isinstance(self._record, RichRecord) and self._record.extra) or {}
+
+    @property
+    def size(self) -> int | None:
+        """Bytes of the content; None for a reference that does not state it. No I/O."""
+        return self._record.size if self.is_reference else size_of(self._inline_or_local())
+
+    @property
+    def digest(self) -> str | None:
+        """The digest of the content: for a reference as stated (or None), otherwise computed.
+
+        The digest of long content is computed once for this object. A local file is read each time,
+        because it may have changed.
+        """
+        if self.is_reference:
+            return self._record.digest
+        held = self._inline_or_local()
+        if isinstance(held, LocalFile) or len(held) < _LONG:
+            return digest_of(held)
+        try:
+            return _known_digest(self)
+        except AttributeError:  # not computed yet
+            found = digest_of(held)
+            _set_digest(self, found)
+            return found
+
+    def evolve(self, **changes: Any) -> Self:
+        """Return a copy with changes.
+
+        Arguments:
+            **changes: arguments of `Part`, and `extra` for members that the format does not define.
+                New content replaces a URL, and a new URL replaces content; both drop the old size
+                and digest.
+
+        Examples:
+            >>> Part("a", name="/a").evolve(name="/b").name
+            '/b'
+        """
+        unknown = changes.keys() - ARGUMENTS
+        if unknown:
+            raise TypeError(f"Part.evolve() got unexpected arguments: {sorted(unknown)}")
+        extra = check_extra(changes["extra"] or {}) if "extra" in changes else self.extra
+        said = {**about(self._record), **check_about(changes)}
+        if said["content_type"] is None:
+            raise InvalidPart("a part has a content type, got None")
+        held = self._changed_content(changes)
+        record = record_of(held, said, extra)
+        if not isinstance(held, Reference):
+            keep_promise(held, changes.get("size"), changes.get("digest"))
+        return self._of(record, self._reading)
+
+    def _changed_content(self, changes: Mapping[str, Any]) -> Content:
+        if changes.keys() & {"content", "url"}:
+            return hold(*(changes.get(key) for key in ("content", "url", "size", "digest")))
+        record = self._record
+        if record.url is not None:
+            size, digest = changes.get("size", record.size), changes.get("digest", record.digest)
+            return reference_to(record.url, size, digest)
+        check_promise(changes.get("size"), changes.get("digest"))
+        return self._inline_or_local()
+
+    def _asdict(self) -> dict[str, Any]:
+        """Return the arguments that make this part, for encoders of named tuples."""
+        file, record = self.local_file, self._record
+        if file is not None:
+            raise LocalFileNotSent(self.label, file.path.name, human_size(file.size))
+        arguments = {
+            "content": record.content,
+            "url": record.url,
+            **about(record),
+            "extra": self.extra or None,
+        }
+        if self.is_reference:
+            arguments |= {"size": record.size, "digest": record.digest}
+        return {key: value for key, value in arguments.items() if value is not None}
+
+    def with_resolver(self, resolver: "messagebody.Resolver | None") -> Self:
+        """Return the same part, which reads its reference through `resolver` by default."""
+        reading = self._reading or Reading()
+        return self._of(self._record, reading.through(require_resolver(resolver)))
+
+    @property
+    def _resolver(self) -> "messagebody.Resolver | None":
+        return None if self._reading is None else self._reading.resolver
+
+    def _access(self, resolver: "messagebody.Resolver | None" = None) -> dict[str, Any]:
+        """Return who decides about the reference, and what reading it may still cost."""
+        chosen, reading = resolver or self._resolver, self._reading
+        if chosen is None or reading is None:
+            return {"resolver": chosen, "budget": None}
+        return {"resolver": chosen, "budget": reading.budget(chosen, str(self.url))}
+
+    # Reading it
+
+    def read_bytes(self, resolver: "messagebody.Resolver | None" = None) -> bytes:
+        """Return the whole content; a reference is read and verified through a resolver.
+
+        Arguments:
+            resolver: decides whether and how a reference is read; the closed default if None.
+
+        Raises:
+            UnsafeReference: the resolver does not allow the reference.
+            DigestMismatch: the bytes are not the ones promised.
+            LocalFileChanged: the local file is not the one that was added.
+        """
+        require_resolver(resolver)
+        reference = self.reference
+        if reference is not None:
+            return leaf("read_reference")(  # type: ignore[no-any-return]
+                reference, subject=self.label, **self._access(resolver)
+            )
+        return self._inline_bytes()
+
+    def read_text(self, resolver: "messagebody.Resolver | None" = None) -> str:
+        """Return the content as text, strictly decoded by its charset parameter or as UTF-8.
+
+        Raises:
+            DecodeError: the bytes are not in that encoding; the text names the part and the byte.
+        """
+        require_resolver(resolver)
+        if self.text is not None:
+            return self.text
+        charset = stated_charset(self.content_type)
+        data = self.read_bytes(resolver)
+        try:
+            return data.decode(charset)
+        except UnicodeDecodeError as error:
+            problem = f"byte {error.start:,} is not {escape(charset)} (0x{data[error.start]:02x})"
+            raise self._unreadable(problem) from error
+        except (LookupError, UnicodeError) as error:
+            raise self._unreadable(f"charset {quote(charset)} is unknown") from error
+
+    def read_json(self, resolver: "messagebody.Resolver | None" = None) -> Any:
+        """Return the content parsed as JSON, by the strict rules of the format.
+
+        Raises:
+            DecodeError: the content is not JSON; the text names the part and the byte.
+        """
+        require_resolver(resolver)
+        data = self.read_bytes(resolver) if self.text is None else self.text
+        try:
+            return strict_json.loads(data, depth=DEFAULT_LIMITS.depth)
+        except strict_json.InvalidJson as error:
+            place = "".join(f"/{step}" for step in error.path)
+            where = f"{escape(place, limit=200)}: " if place else ""
+            raise self._unreadable(f"{where}{error.problem}") from error
+
+    def _unreadable(self, problem: str) -> DecodeError:
+        placed = problem if self.name else f"{self.label}: {problem}"
+        return DecodeError(placed, name=self.name)
+
+    def open(self, resolver: "messagebody.Resolver | None" = None) -> BinaryIO:
+        """Return the content as a binary file object, which is seekable if its source is."""
+        require_resolver(resolver)
+        reference = self.reference
+        if reference is not None:
+            return leaf("open_reference")(  # type: ignore[no-any-return]
+                reference, subject=self.label, **self._access(resolver)
+            )
+        if self.local_file is not None:
+            return self.local_file.open()
+        return io.BytesIO(self._inline_bytes())
+
+    async def aread_bytes(self, resolver: "messagebody.Resolver | None" = None) -> bytes:
+        """Return the whole content without blocking the event loop; see `read_bytes`."""
+        return await self._in_thread(self.read_bytes, resolver)
+
+    async def aread_text(self, resolver: "messagebody.Resolver | None" = None) -> str:
+        """Return the content as text without blocking the event loop; see `read_text`."""
+        return await self._in_thread(self.read_text, resolver)
+
+    async def aread_json(self, resolver: "messagebody.Resolver | None" = None) -> Any:
+        """Return the content parsed as JSON without blocking the event loop; see `read_json`."""
+        return await self._in_thread(self.read_json, resolver)
+
+    async def _in_thread(
+        self,
+        read: "Callable[[messagebody.Resolver | None], _T]",
+        resolver: "messagebody.Resolver | None",
+    ) -> _T:
+        if self._record.content is not None:
+            return read(resolver)
+        import asyncio
+
+        return await asyncio.to_thread(read, resolver)
+
+    def _inline_or_local(self) -> str | bytes | LocalFile:
+        content = self._record.content
+        if content is not None:
+            return content
+        assert self.local_file is not None  # noqa: S101 - neither inline nor a reference
+        return self.local_file
+
+    def _inline_bytes(self) -> bytes:
+        held = self._inline_or_local()
+        if isinstance(held, LocalFile):
+            return held.read_bytes()
+        return held.encode() if isinstance(held, str) else held
+
+    # Python's protocols
+
+    if not TYPE_CHECKING:  # type checkers would believe that a part has every attribute
+
+        def __getattr__(self, name: str) -> NoReturn:
+            raise missing_attribute(self, name, _INSTEAD)
+
+    def __setattr__(self, name: str, value: object) -> NoReturn:
+        raise AttributeError(f"a part doesn't change; part.evolve({name}=…) returns another")
+
+    def __delattr__(self, name: str) -> NoReturn:
+        raise AttributeError("a part doesn't change; part.evolve(…) returns another")
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Part):
+            return NotImplemented
+        mine, theirs = self._record, other._record
+        return (
+            mine.name == theirs.name
+            and _bytes_of(mine.content) == _bytes_of(theirs.content)
+            and self.reference == other.reference
+            and self.local_file == other.local_file
+            and strict_json.same(about(mine), about(theirs))
+            and strict_json.same(self.extra, other.extra)
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.name, self.content_type, self.size))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restore, (type(self), self._record)
+
+    def __copy__(self) -> Self:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        from copy import deepcopy
+
+        return self._of(deepcopy(self._record, memo), Reading(self._resolver))
+
+    def __repr__(self) -> str:
+        return f"Part({', '.join(self._summary())})"
+
+    def _repr_html_(self) -> str:
+        return leaf("part_html")(self)  # type: ignore[no-any-return]
+
+    def __rich_repr__(self) -> Iterator[str]:
+        yield from self._summary()
+
+    def _summary(self) -> Iterator[str]:
+        if self.name is not None:
+            yield quote(self.name, limit=_PREVIEW)
+        yield escape(self.content_type, limit=_PREVIEW)
+        if self.text is not None:
+            yield quote(self.text, limit=_PREVIEW)
+        yield human_size(self.size)
+        if self.url is not None:
+            yield redact_url(self.url, limit=2 * _PREVIEW)
+        if self.local_file is not None:
+            yield "local file " + quote(self.local_file.path.name, limit=_PREVIEW)
+
+    __pydantic_serializer__ = LazySerializer()
+
+    __get_pydantic_core_schema__ = PydanticHook("part_core_schema")
+    __get_pydantic_json_schema__ = PydanticHook("part_json_schema")
+
+
+# Parts are frozen; their slots are set only where they are made.
+_known_digest: Callable[[Part], str] = vars(Part)["_digest"].__get__
+_set_digest = vars(Part)["_digest"].__set__
+_set_record = vars(Part)["_record"].__set__
+_set_reading = vars(Part)["_reading"].__set__
+
+
+def _restore(cls: type[Part], record: PartRecord) -> Part:
+    return cls._of(record)
+
+
+def _bytes_of(content: str | bytes | None) -> bytes | None:
+    return content.encode() if isinstance(content, str) else content
+
+
+NOT_GIVEN: Any = type("NotGiven", (), {"__repr__": lambda _: "<not given>"})()
+"""Stands for a JSON value that was not given, because None is a JSON value."""
+
+
+def build_part(
+    content: Any = None,
+    *,
+    json: Any = NOT_GIVEN,
+    **arguments: Unpack[PartArguments],
+) -> Part:
+    """Make a part of exactly one of content, json and url; see `MessageBody.add`."""
+    _refuse_parts(content)
+    given = (content is not None) + (json is not NOT_GIVEN) + (arguments.get("url") is not None)
+    if given != 1:
+        raise InvalidPart(
+            f"a part takes exactly one of content, json and url, got {given or 'none'}"
+            + ("; JSON null is add(json=None)" if not given else "")
+        )
+    if isinstance(content, dict | list):
+        content, json = None, content
+    if json is not NOT_GIVEN:
+        content = _json_text(json)
+        if arguments.get("content_type") is None:
+            arguments["content_type"] = _json_type(arguments.get("name"))
+    elif callable(getattr(content, "read", None)):
+        content = _read(content)
+    return Part(content, **arguments)
+
+
+def _refuse_parts(content: Any) -> None:
+    """Refuse a part, or its JSON, as content: it would become the content of another part."""
+    if isinstance(content, Part):
+        raise InvalidPart(f"{content.label} is a part; body.append(part) adds it")
+    if isinstance(content, dict) and content.keys() <= KEYS and content.keys() & _CONTENT_KEYS:
+        raise InvalidPart(
+            "this dict is a part as JSON has it; body.extend(MessageBody.from_dicts([…])) adds it, "
+            "body.add(json=…) makes a part of the dict itself"
+        )
+
+
+_CONTENT_KEYS: Final = frozenset({"content", "contentUrl"})
+_UTF_8: Final = frozenset({"utf-8", "utf8"})
+
+
+def rewrite_part(part: Part, content: Any) -> Part:
+    """Return `part` with new content; the type is kept unless it contradicts the content."""
+    if isinstance(content, Part):
+        return content.evolve(name=part.name)
+    new = build_part(content, name=part.name)
+    kept = about(part._record)
+    if _says_otherwise(part.content_type, new, content):
+        kept["content_type"] = new.content_type
+    elif (
+        isinstance(content, str | dict | list)
+        and stated_charset(kept["content_type"]) not in _UTF_8
+    ):
+        # Text goes out in UTF-8, whatever the old content was in.
+        kept["content_type"] = essence(part.content_type)
+    return new.evolve(**kept, extra=part.extra)
+
+
+def _says_otherwise(kept: str, new: Part, content: Any) -> bool:
+    if isinstance(content, dict | list):
+        return essence(kept) != JSON and not essence(kept).endswith("+json")
+    if isinstance(content, str):
+        return not sniffing.agree(kept, "text/plain")
+    # Text that is not UTF-8 has to state its charset.
+    return "charset=" in new.content_type or not sniffing.agree(kept, new.content_type)
+
+
+def _read(file: Any) -> bytes:
+    """Return the whole content of a file object.
+
+    Content that was just written is before its position, so the file is read from its start. A file
+    that can't seek and gives no bytes has most likely been read already.
+    """
+    try:
+        is_rewound = file.seekable() if callable(getattr(file, "seekable", None)) else False
+        if is_rewound:
+            file.seek(0)
+        data = file.read()
+    except (OSError, ValueError) as error:  # ValueError: it is closed
+        raise InvalidPart(f"the file can't be read: {error}") from error
+    if not data and not is_rewound:
+        raise InvalidPart("the file gives no bytes and can't go back to its start; pass bytes")
+    if not isinstance(data, bytes | bytearray | memoryview):
+        raise InvalidPart(
+            f"a file gives bytes, got {quote(data, limit=40)}; open it in binary mode, 'rb'"
+        )
+    return bytes(data)
+
+
+def _json_text(value: Any) -> str:
+    try:
+        strict_json.check_value(value, depth=DEFAULT_LIMITS.depth)
+    except strict_json.InvalidJson as error:
+        place = "".join(f"/{step}" for step in error.path)
+        raise InvalidPart(f"JSON value{quote(place) if place else ''}: {error}") from error
+    return strict_json.dumps(value)
+
+
+def _json_type(name: str | None) -> str:
+    found = sniffing.from_name(name) if isinstance(name, str) else None
+    return found if found and essence(found).endswith("+json") else JSON

@@ -1,0 +1,358 @@
+"""The fast reader of flawless documents: it checks columns at once, and makes parts on demand.
+
+A document is read into records that the garbage collector does not track, and then checked column
+by column: all names are joined and searched once, and each distinct content type is parsed once.
+The JSON parser silently keeps the last of two equal members and drops unknown ones. Counting shows
+both: if no `":` follows an escape, their number is the number of members in the document, and it
+must equal the number of parsed members.
+"""
+
+import re
+import sys
+from functools import lru_cache
+from typing import Any, Final
+
+import msgspec
+
+from messagebody._base.limits import Limits
+from messagebody._base.media_types import OCTET_STREAM, TEXT_PLAIN, check_content_type
+from messagebody._wire import base64
+from messagebody._wire.members import (
+    ABOUT,
+    URL,
+    AnyRecord,
+    PartRecord,
+    as_text,
+    check_promise,
+)
+from messagebody._wire.strict_json import checked_copy, has_more_values
+from messagebody._wire.walk import containers
+from messagebody.errors import MessageBodyError
+from messagebody.names import are_names
+
+# With more bytes per part than this, content is decoded from the document without a copy.
+_LARGE: Final = 65_536
+# Up to this size, a document is written again as a whole and not piece by piece.
+_FEW: Final = 2048
+_SPACES: Final = (b" ", b"\t", b"\n", b"\r")
+# The number of parts that are written at once for comparing.
+_PIECE: Final = 128
+# The first bytes of a content, by which it is found in its document.
+_PREFIX: Final = 256
+_QUOTE: Final = ord('"')
+
+
+_FIELDS: Final = PartRecord.__struct_fields__
+# A part whose content is still in the document. Derived from the record, so that it includes a new
+# member of the table.
+_LargePart: Final = msgspec.defstruct(
+    "_LargePart",
+    [
+        (field.name, msgspec.Raw, msgspec.field(default=msgspec.Raw(), name=field.encode_name))
+        if field.name == "content"
+        else (field.name, field.type, msgspec.field(default=field.default, name=field.encode_name))
+        for field in msgspec.structs.fields(AnyRecord)
+    ],
+    # The collector would visit 100,000 records again and again, although they can't form a cycle.
+    gc=False,
+)
+# Members that the loop over all parts checks; any other is checked value by value.
+_IN_LOOP: Final = {"name", "content_type", "metadata"}
+_OTHERS: Final = [member for member in ABOUT if member.argument not in _IN_LOOP]
+
+
+# A data URL is inline content in another form, with its own checks.
+_is_remote: Final = re.compile(rf"(?!(?i:data):){URL.pattern}").fullmatch
+
+
+class _Hesitation(Exception):
+    """The fast reader does not handle the document."""
+
+
+_decode: Final = msgspec.json.Decoder(list[PartRecord]).decode
+_decode_any: Final = msgspec.json.Decoder(list[AnyRecord]).decode
+_decode_large: Final = msgspec.json.Decoder(list[_LargePart]).decode  # type: ignore[valid-type]
+_write: Final = msgspec.json.Encoder().encode
+
+
+def decode_flawless(document: bytes, limits: Limits, strict: bool) -> list[PartRecord] | None:
+    """Return the records of a document's parts, None if the reference reader has to decide."""
+    size = len(document)
+    try:
+        if size > limits.values:
+            _require(not has_more_values(document, limits.values))
+        is_large = size > _LARGE and _begins_with_large_part(document)
+        records = _read_large(document) if is_large else _read(document)
+        _check(records, limits, size, strict)
+    # Not an error here, because the reference reader decides and raises its own errors.
+    except (msgspec.MsgspecError, MessageBodyError, ValueError, RecursionError, _Hesitation):
+        return None
+    return records
+
+
+def convert_flawless(data: list[Any], limits: Limits, strict: bool) -> list[PartRecord] | None:
+    """Return the records of parsed parts, None if the reference reader has to decide.
+
+    Values of types that no parser returns, such as subclasses of `str`, are left to it.
+    """
+    try:
+        _require(len(data) <= limits.parts)
+        # Exactly a list of dicts, because a subclass could answer differently each time.
+        _require(set(map(type, data)) <= {dict})
+        records = _convert(data)
+        # The converter ignores unknown members and treats null as absent; the count shows both.
+        _require(sum(map(len, data)) == _count_members(records))
+        _check_plain(records)
+        # There is no document to compare with, so the size of every content is checked.
+        _check(records, limits, limits.part_bytes + 1, strict)
+    except (msgspec.MsgspecError, MessageBodyError, ValueError, RecursionError, _Hesitation):
+        return None
+    return records
+
+
+_PLAIN_TYPES: Final = {str, int, dict, type(None)}
+
+
+def _check_plain(records: list[PartRecord]) -> None:
+    """Check that all values have plain types, and that UTF-8 can encode the contents."""
+    for field in _FIELDS:
+        _require({type(getattr(record, field)) for record in records} <= _PLAIN_TYPES)
+    for record in records:
+        content = record.content
+        if content is not None and not content.isascii():
+            content.encode()  # type: ignore[union-attr] # a lone surrogate is a ValueError
+
+
+def _require(condition: bool) -> None:
+    if not condition:
+        raise _Hesitation
+
+
+# Making records
+
+
+def _read(document: bytes) -> list[PartRecord]:
+    try:
+        records: list[PartRecord] = _decode(document)
+    except msgspec.ValidationError:
+        records = _settled(_decode_any(document))
+    # A flawless document gives the same bytes when written: a check that is simpler and cheaper
+    # than counting.
+    is_written_so = (
+        _write(records) == document if len(document) <= _FEW else _is_written_so(records, document)
+    )
+    if not is_written_so:
+        _check_members(records, document)
+    return records
+
+
+def _convert(data: list[Any]) -> list[PartRecord]:
+    try:
+        return msgspec.convert(data, list[PartRecord])
+    except msgspec.ValidationError:
+        return _settled(msgspec.convert(data, list[AnyRecord]))
+
+
+def _settled(records: list[Any]) -> list[PartRecord]:
+    """Return checked records of any content types as plain `PartRecord` objects."""
+    types: dict[str, str] = {"": ""}
+    for record in records:
+        kind = record.content_type
+        if kind not in types:
+            types[kind] = _known_type(kind)
+        # Equal types share one string.
+        record.content_type = types[kind]
+        # The two classes only differ in the values that the parser accepts.
+        record.__class__ = PartRecord
+    return records
+
+
+@lru_cache(256)
+def _known_type(kind: str) -> str:
+    """Return a legal content type that does not restrict plain content."""
+    # Left to the reference reader, because plain text is refused for some charsets.
+    _require("charset" not in kind.lower())
+    return check_content_type(kind)
+
+
+def _begins_with_large_part(document: bytes) -> bool:
+    # Only the beginning is checked. A wrong guess costs time, but is never a wrong result.
+    return len(document) > _LARGE and document.count(b'"content"', 0, _LARGE) < 2
+
+
+def _read_large(document: bytes) -> list[PartRecord]:
+    parts = _decode_large(document)
+    records = _settled(
+        [
+            AnyRecord(
+                *(
+                    _large_content(part) if field == "content" else getattr(part, field)
+                    for field in _FIELDS
+                )
+            )
+            for part in parts
+        ]
+    )
+    _check_members(records, _without_contents(parts, document))
+    return records
+
+
+def _large_content(part: Any) -> Any:
+    # A view, so that the text of a large content is not copied before it is decoded.
+    written = memoryview(part.content)
+    if len(written) == 0:
+        return None
+    if part.encoding == "base64" and written[0] == _QUOTE:
+        return base64.decode_view(written[1:-1])
+    # The parser has to resolve escapes, so it reads this one.
+    return msgspec.json.decode(written, type=str | None)
+
+
+def _without_contents(parts: list[Any], document: bytes) -> bytes:
+    """Return a document without its large contents, which contain no members to count.
+
+    The removed text is equal to a whole JSON string, so no member can hide in it.
+    """
+    kept, position = [], 0
+    for part in parts:
+        written = memoryview(part.content)
+        # Only base64 has no quotes and escapes, so only base64 can be cut out by its length.
+        if len(written) > _LARGE and part.encoding == "base64":
+            # A short beginning finds the place; the comparison below checks the rest.
+            start = document.index(bytes(written[:_PREFIX]), position)
+            end = start + len(written)
+            _require(document.startswith(written, start))
+            kept.append(document[position:start])
+            position = end
+    return b"".join([*kept, document[position:]])
+
+
+def _is_written_so(records: list[PartRecord], document: bytes) -> bool:
+    """Tell whether writing the records gives the document, in pieces to save memory."""
+    position = 1
+    for start in range(0, len(records), _PIECE):
+        piece = _write(records[start : start + _PIECE])[1:-1]
+        if not document.startswith(piece, position):
+            return False
+        position += len(piece) + 1  # a comma or the closing bracket, which the parser has checked
+    return position == len(document)
+
+
+def _check_members(records: list[PartRecord], document: bytes) -> None:
+    """Detect repeated, unknown and null members: each makes the count of members too high.
+
+    A colon after white space, or after a member name that ends in a backslash, would not be
+    counted; a document that may hold one is left to the reference reader. A string that begins with
+    a colon is counted once too often, which also leaves the document to the reference reader.
+    """
+    escaped = 0
+    if b"\\" in document:
+        # After a backslash, `":` is text, unless the backslash itself is escaped.
+        escaped = document.count(b'\\":')
+        _require(not escaped or b'\\\\":' not in document)
+    # A replacement for `"\s+:"` without a regex, because most documents have no white space.
+    _require(not any(space in document and space + b":" in document for space in _SPACES))
+    below = sum(_members(record.metadata) for record in records if record.metadata is not None)
+    _require(_count_members(records) + below == document.count(b'":') - escaped)
+
+
+def _count_members(records: list[PartRecord]) -> int:
+    """Return the number of members of the parts, without those in their metadata."""
+    present = 0
+    for member in _FIELDS:
+        column = [getattr(record, member) for record in records]
+        # In a record, an absent type is "", and every other absent member is None.
+        present += len(column) - column.count("" if member == "content_type" else None)
+    return present
+
+
+def _members(value: Any) -> int:
+    """Count the members in a JSON value at any depth, which the parser has limited."""
+    return sum(len(each) for each in containers(value, depth=sys.maxsize) if type(each) is dict)
+
+
+# Checking them
+
+
+def _check(records: list[PartRecord], limits: Limits, size: int, strict: bool) -> None:
+    """Check everything but the spelling of members; fill in types, and decode base64.
+
+    Most parts are text with only a name and a type; one pass over the members handles them. Names
+    are checked together.
+    """
+    if len(records) > limits.parts:
+        raise _Hesitation
+    names = []
+    for record in records:
+        if record.name is not None:
+            names.append(record.name)
+        if not record.content_type:
+            # An absent type depends on the content.
+            _require(not strict)
+            record.content_type = _default_type(record)
+        if (
+            record.encoding is not None
+            or record.content is None
+            or record.url is not None
+            or record.size is not None
+            or record.digest is not None
+        ):
+            _check_content(record, strict)
+        if record.metadata is not None:
+            _check_metadata(record, limits)
+    if len(names) > 1 and len(set(names)) < len(names):
+        raise _Hesitation
+    if not are_names(names, limits.name_length):
+        raise _Hesitation
+    if _OTHERS:
+        _check_others(records)
+    # No content is larger than its document.
+    if size > limits.part_bytes:
+        _check_sizes(records, limits)
+
+
+def _default_type(record: PartRecord) -> str:
+    is_plain = record.content is not None and record.encoding != "base64"
+    return TEXT_PLAIN if is_plain else OCTET_STREAM
+
+
+def _check_others(records: list[PartRecord]) -> None:
+    for member in _OTHERS:
+        for record in records:
+            value = getattr(record, member.argument)
+            if value is not None:
+                member.check(value)
+
+
+def _check_sizes(records: list[PartRecord], limits: Limits) -> None:
+    sizes = (len(record.content) for record in records if record.content is not None)
+    # A character has at most four bytes in UTF-8, so content need not be encoded to check its size.
+    _require(max(sizes, default=0) * 4 <= limits.part_bytes)
+
+
+def _check_metadata(record: PartRecord, limits: Limits) -> None:
+    """Check and copy metadata, because parsed values belong to the caller, who may change them."""
+    # The array and the part take two of the levels.
+    record.metadata = checked_copy(record.metadata, depth=limits.depth - 2)
+
+
+def _check_content(record: PartRecord, strict: bool) -> None:
+    content: Any = record.content
+    is_promised = record.size is not None or record.digest is not None
+    if record.url is not None:
+        if content is not None or record.encoding is not None or not _is_remote(record.url):
+            raise _Hesitation
+        if is_promised:
+            check_promise(record.size, record.digest)
+    # The reference reader compares the stated size and digest of inline content.
+    elif content is None or is_promised:
+        raise _Hesitation
+    elif record.encoding == "base64":
+        if isinstance(content, str):
+            content = base64.decode(content, strict)
+        text = as_text(content, record.content_type)
+        record.content = content if text is None else text
+        record.encoding = "base64" if text is None else None
+    elif record.encoding is not None:
+        _require(record.encoding == "plain")
+        record.encoding = None

@@ -1,0 +1,26 @@
+"""Message formats, read and written: a body is the hub between them, and each loss is reported.
+
+`adapter(name)` gives the adapter of a format: `to_body`, `from_body`, `detect`, `iter_findings`.
+"""
+
+from messagebody.adapters._base import (
+    Adapter,
+    Converted,
+    Loss,
+    LossKind,
+    adapter,
+    adapter_names,
+    detect,
+    register,
+)
+
+__all__ = [
+    "Adapter",
+    "Converted",
+    "Loss",
+    "LossKind",
+    "adapter",
+    "adapter_names",
+    "detect",
+    "register",
+]

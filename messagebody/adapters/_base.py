@@ -1,0 +1,301 @@
+"""Adapters between a body and another system's message: contract, losses and registry."""
+
+import importlib
+import inspect
+from collections.abc import Callable, Iterable, Iterator
+from difflib import get_close_matches
+from enum import StrEnum
+from functools import cache
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any, Final, Generic, NamedTuple, Protocol, Self, TypeVar, cast
+
+import attrs
+
+import messagebody  # noqa: TC001 - annotations are evaluated by those who ask
+from messagebody._base.limits import Limits
+from messagebody._base.text import escape, quote
+from messagebody.errors import EnvelopeError, InvalidArgument, LossyConversion, MessageBodyError
+from messagebody.findings import Finding
+
+T = TypeVar("T")
+
+
+class LossKind(StrEnum):
+    """How much of something a conversion lost."""
+
+    CONVERTED = "converted"
+    """Still there and meaning the same, in another form."""
+
+    DOWNGRADED = "downgraded"
+    """Still there, with less meaning."""
+
+    OMITTED = "omitted"
+    """Not there any more."""
+
+
+@attrs.frozen
+class Loss:
+    """Say what a conversion lost, where, and why.
+
+    Arguments:
+        kind: a `LossKind`, or its text.
+        where: the place in the source, such as "metadata.attachments[0].data" or "part 2".
+        why: one clause; for a person.
+
+    Examples:
+        >>> str(Loss("omitted", "tool_calls", "the envelope has no such member"))
+        'omitted tool_calls: the envelope has no such member'
+    """
+
+    kind: LossKind = attrs.field(converter=LossKind)
+    where: str
+    why: str
+
+    def __str__(self) -> str:
+        return f"{self.kind} {escape(self.where, limit=200)}: {self.why}"
+
+
+class _Converted(NamedTuple, Generic[T]):
+    value: T
+    losses: tuple[Loss, ...] = ()
+
+
+class Converted(_Converted[T]):
+    """Hold the result of a conversion and what it lost; true only when it lost nothing.
+
+    It unpacks into value and losses.
+
+    Arguments:
+        value: the result.
+        losses: every `Loss`, in the order of the source.
+        rest: the members of a message that are not content, such as its role and ids, as a JSON
+            value. The adapter's `from_body` takes it back as `rest`. None if the value holds
+            everything.
+
+    Examples:
+        >>> value, losses = Converted("a body")
+        >>> losses
+        ()
+        >>> Converted("a body").or_raise()
+        'a body'
+    """
+
+    rest: Any = None
+
+    def __new__(cls, value: T, losses: Iterable[Loss] = (), rest: Any = None) -> Self:
+        made: Self = tuple.__new__(cls, (value, tuple(losses)))
+        made.rest = rest
+        return made
+
+    def __bool__(self) -> bool:
+        return not self.losses
+
+    def __repr__(self) -> str:
+        rest = "" if self.rest is None else f", rest={self.rest!r}"
+        return f"Converted({self.value!r}, {self.losses!r}{rest})"
+
+    def or_raise(self) -> T:
+        """Return the value if nothing was lost.
+
+        Raises:
+            LossyConversion: something was lost; the error holds the losses.
+        """
+        if self.losses:
+            raise LossyConversion(self.losses)
+        return self.value
+
+
+class Adapter(Protocol):
+    """A foreign format: a module or an object with these four functions."""
+
+    def to_body(self, message: Any, /) -> Converted["messagebody.MessageBody"]:
+        """Return the body of a foreign message, given as parsed JSON or as JSON text."""
+
+    def from_body(self, body: "messagebody.MessageBody", /) -> Converted[Any]:
+        """Return the foreign message that carries a body, as a JSON value or exact text."""
+
+    def detect(self, value: Any, /) -> bool:
+        """Return whether a parsed JSON value looks like this format."""
+
+    def iter_findings(self, message: Any, /) -> Iterator[Finding]:
+        """Yield a finding for each rule of the format that a message breaks."""
+
+
+# A new format needs one module and one line here; another package adds one by an entry point.
+# Modules are imported on first use: most programs speak one format.
+_adapters: dict[str, str | Adapter] = {
+    "a2a": "messagebody.adapters._formats.a2a",
+    "a2a-0.3": "messagebody.adapters._formats.a2a_0_3",
+    "acp": "messagebody.adapters._formats.acp",
+    "ag-ui": "messagebody.adapters._formats.ag_ui",
+    "agent-client": "messagebody.adapters._formats.agent_client",
+    "agents-api": "messagebody.adapters.envelopes.agents_api",
+    "anthropic": "messagebody.adapters._formats.anthropic",
+    "bedrock": "messagebody.adapters._formats.bedrock",
+    "channel": "messagebody.adapters.envelopes.channel",
+    "gemini": "messagebody.adapters._formats.gemini",
+    "haystack": "messagebody.adapters._formats.haystack",
+    "langchain": "messagebody.adapters._formats.langchain",
+    "llamaindex": "messagebody.adapters._formats.llamaindex",
+    "mcp": "messagebody.adapters._formats.mcp",
+    "mime": "messagebody.adapters.archives.mime",
+    "olympus": "messagebody.adapters.envelopes.olympus",
+    "openai-chat": "messagebody.adapters._formats.openai_chat",
+    "openai-responses": "messagebody.adapters._formats.openai_responses",
+    "pydantic-ai": "messagebody.adapters._formats.pydantic_ai",
+    "sentient": "messagebody.adapters.envelopes.sentient",
+    "tar": "messagebody.adapters.archives.tar",
+    "vercel-ai": "messagebody.adapters._formats.vercel_ai",
+    "zip": "messagebody.adapters.archives.zip",
+}
+
+GROUP: Final = "messagebody.adapters"
+"""The group of entry points that other packages register their formats in."""
+
+
+@cache
+def _installed() -> dict[str, EntryPoint]:
+    """Return the formats of other installed packages; they can't replace a name of this one."""
+    return {entry.name: entry for entry in entry_points(group=GROUP)}
+
+
+def register(name: str, adapter: str | Adapter) -> None:
+    """Make an adapter known by name, for this program.
+
+    A package makes its adapter known to each program by an entry point of the group
+    `messagebody.adapters`, whose name is the format's.
+
+    Arguments:
+        name: what users type, such as "agents-api".
+        adapter: the adapter, or the dotted name of a module that is one, imported on first use.
+
+    Raises:
+        MessageBodyError: the name is taken by another adapter.
+    """
+    if _adapters.setdefault(name, adapter) != adapter:
+        raise MessageBodyError(f"adapter {quote(name)} is registered already")
+
+
+def adapter_names() -> tuple[str, ...]:
+    """Return the names of all registered adapters, sorted.
+
+    Examples:
+        >>> "agents-api" in adapter_names()
+        True
+    """
+    return tuple(sorted({*_adapters, *_installed()}))
+
+
+def adapter(name: str) -> Adapter:
+    """Return the adapter registered under `name`.
+
+    Raises:
+        MessageBodyError: no adapter has that name; the text lists the names.
+
+    Examples:
+        >>> adapter("agents-api").detect({"role": "user", "content": "Hello"})
+        True
+    """
+    if not isinstance(name, str):
+        raise InvalidArgument("the name of a format", name)
+    found = _adapters.get(name)
+    if found is None and name in _installed():
+        found = _adapters[name] = cast("Adapter", _installed()[name].load())
+    if found is None:
+        raise MessageBodyError(_unknown(name))
+    if isinstance(found, str):
+        return cast("Adapter", importlib.import_module(found))
+    return found
+
+
+def read_within(
+    limits: Limits, name: str, message: Any, **options: Any
+) -> Converted["messagebody.MessageBody"]:
+    """Return the body of a message in a format, read within limits if its adapter takes any."""
+    to_body: Callable[..., Converted[Any]] = adapter(name).to_body
+    # Envelopes have their own bounds, and so may the adapters of other packages.
+    bounds = {"limits": limits} if "limits" in _parameters(name, "to_body") else {}
+    return to_body(message, **bounds, **options)
+
+
+def write(
+    name: str, converted: Converted["messagebody.MessageBody"], **options: Any
+) -> Converted[Any]:
+    """Return the message in a format for a converted body, and for its rest if the format has any.
+
+    Arguments:
+        name: the format.
+        converted: what `to_body` of any format returned.
+        **options: those of the format's `from_body`.
+    """
+    from_body: Callable[..., Converted[Any]] = adapter(name).from_body
+    if converted.rest is not None and "rest" in _parameters(name, "from_body"):
+        options["rest"] = converted.rest
+    return from_body(converted.value, **options)
+
+
+@cache
+def _parameters(name: str, function: str) -> frozenset[str]:
+    return frozenset(inspect.signature(getattr(adapter(name), function)).parameters)
+
+
+def left_behind(rest: Any, why: str) -> tuple[Loss, ...]:
+    """Return a loss for each member of a message that a reader misses if its rest is left behind.
+
+    Arguments:
+        rest: what `to_body` of any format returned as `rest`.
+        why: why it is left behind.
+
+    Raises:
+        EnvelopeError: `rest` is something else.
+    """
+    missed = rest.get("missed", []) if isinstance(rest, dict) else []
+    if not isinstance(missed, list):
+        raise EnvelopeError("rest is not what to_body returned: 'missed' is not a list")
+    return tuple(Loss(LossKind.OMITTED, escape(str(name), limit=100), why) for name in missed)
+
+
+def detect(value: Any) -> tuple[str, ...]:
+    """Return the names of all formats that a parsed JSON value looks like, sorted.
+
+    Arguments:
+        value: parsed JSON.
+
+    A value that fits several formats has several names. The format agents-api takes any object with
+    a role and content, so it is named beside others only for an object of just a role and a text. A
+    list that is not a message itself may be a conversation, for `to_bodies`: it has the formats
+    that all its messages have in common.
+
+    Examples:
+        >>> hello = {"role": "user", "content": "Hello"}
+        >>> no = {"role": "assistant", "content": None, "refusal": "No."}
+        >>> detect(hello), detect([1, 2])
+        (('agents-api', 'anthropic', 'openai-chat'), ())
+        >>> detect(no), detect([hello, no])
+        (('openai-chat',), ('openai-chat',))
+    """
+    found = _detected(value)
+    if found or not isinstance(value, list):
+        return found
+    every = [set(_detected(each)) if isinstance(each, dict) else set() for each in value]
+    return tuple(sorted(set.intersection(*every))) if every else ()
+
+
+def _detected(value: Any) -> tuple[str, ...]:
+    found = tuple(name for name in adapter_names() if adapter(name).detect(value))
+    if len(found) > 1 and not _is_bare(value):
+        return tuple(name for name in found if name != "agents-api")
+    return found
+
+
+def _is_bare(value: Any) -> bool:
+    if not isinstance(value, dict) or value.keys() != {"role", "content"}:
+        return False
+    return isinstance(value["content"], str)
+
+
+def _unknown(name: str) -> str:
+    names = adapter_names()
+    near = get_close_matches(name, names, n=1)
+    hint = f" (did you mean {quote(near[0])}?)" if near else ""
+    return f"no adapter {quote(name)}{hint}; there are {', '.join(names)}"

@@ -1,0 +1,98 @@
+"""Capabilities of a format: which media types, URLs and names each kind of block takes."""
+
+from collections.abc import Set as AbstractSet
+from typing import Any, Final
+
+import attrs
+
+from messagebody._base.media_types import EXTENSIONS, essence
+
+IMAGES: Final = ("image/png", "image/jpeg", "image/gif", "image/webp")
+"""The pictures that every model with vision takes."""
+
+MIB: Final = 1024 * 1024
+
+
+def _set_of(field: str) -> Any:
+    """Return a field with the items of another field as a set: every part is looked up in it."""
+    made = attrs.Factory(lambda self: frozenset(getattr(self, field) or ()), takes_self=True)
+    return attrs.field(default=made, init=False, repr=False, eq=False)
+
+
+@attrs.frozen
+class Kind:
+    """Describe one kind of block.
+
+    Arguments:
+        name: what `Media.kind` calls it.
+        types: media types of content in the block; `image/*` and `*/*` stand for many.
+        schemes: schemes of URLs that the target opens; "*" for any.
+        url_types: media types of content behind a URL; the same if not given.
+        max_bytes: bytes of content the target takes; None if no limit is documented.
+        advised_bytes: bytes of content that the target is certain to take. It may refuse larger
+            content, which a loss reports.
+        name_slot: "path" if the block may state a whole part name, "file" for its last segment
+            only, "" for no name.
+        in_results: whether the result of a tool may hold it.
+        in_messages: whether a message may hold it. A kind that neither messages nor results may
+            hold is written only for parts that were read from such a block.
+        roles: whose messages may hold it.
+        is_generated: whether a model made its content: such pictures have a place in the body.
+        is_value: whether it holds a JSON value and not its text; many systems respell a value.
+        is_source: whether it only holds the sources of a text: references below `/sources/`.
+
+    Examples:
+        >>> picture = Kind("image", IMAGES, schemes=("https",))
+        >>> picture.takes("image/png"), picture.opens("https://e.com/a", "image/gif")
+        (True, True)
+        >>> picture.opens("s3://bucket/a", "image/gif")
+        False
+    """
+
+    name: str
+    types: tuple[str, ...] = ()
+    schemes: tuple[str, ...] = ()
+    url_types: tuple[str, ...] | None = None
+    max_bytes: int | None = None
+    advised_bytes: int | None = None
+    name_slot: str = ""
+    in_results: bool = False
+    in_messages: bool = True
+    roles: frozenset[str] = frozenset({"user", "assistant", "system", "tool"})
+    is_generated: bool = False
+    is_value: bool = False
+    is_source: bool = False
+    _types: frozenset[str] = _set_of("types")
+    _url_types: frozenset[str] = _set_of("url_types")
+
+    def takes(self, content_type: str) -> bool:
+        """Return whether content of a type may be in the block."""
+        return _is_among(content_type, self._types)
+
+    def opens(self, url: str, content_type: str | None = None) -> bool:
+        """Return whether the target opens a URL, of content of a type or of any content."""
+        if "*" not in self.schemes and url.partition(":")[0].lower() not in self.schemes:
+            return False
+        types = self._types if self.url_types is None else self._url_types
+        return content_type is None or _is_among(content_type, types)
+
+
+def _is_among(content_type: str, types: AbstractSet[str]) -> bool:
+    if "*/*" in types:
+        return True
+    kind = essence(content_type)
+    return kind in types or kind.partition("/")[0] + "/*" in types
+
+
+# The first extension of a type is the best known.
+_EXTENSION_OF: Final = {kind: extension for extension, kind in reversed(EXTENSIONS.items())}
+
+
+def extension_of(content_type: str | None) -> str:
+    """Return the file extension of a media type, ".bin" if it has none.
+
+    Examples:
+        >>> extension_of("text/plain"), extension_of("image/jpeg"), extension_of(None)
+        ('.txt', '.jpg', '.bin')
+    """
+    return _EXTENSION_OF.get(essence(content_type), ".bin") if content_type else ".bin"

@@ -1,0 +1,270 @@
+"""The core of all message formats: names, types, places and losses, decided once for all of them.
+
+`dialect` describes a format, `reading` makes parts of blocks, `writing` makes blocks of parts.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
+
+import attrs
+
+from messagebody._base.limits import DEFAULT_LIMITS, Limits
+from messagebody._base.text import quote
+from messagebody._model.body import MessageBody
+from messagebody.adapters._base import Converted
+from messagebody.adapters._capabilities import MIB
+from messagebody.adapters._collecting import Collector
+from messagebody.adapters._dialect import Dialect, Misplaced
+from messagebody.adapters._items import KEEP, Call, Result
+from messagebody.adapters._places import is_withheld, items_of, with_result
+from messagebody.adapters._reading import Reader
+from messagebody.adapters._values import json_value, one_of
+from messagebody.adapters._writing import Options, Writer
+from messagebody.errors import DecodeError, EnvelopeError, MessageBodyError
+from messagebody.findings import Finding
+from messagebody.storage._references import Resolver
+
+
+class Format(Dialect):
+    """Convert between bodies and the messages of one format.
+
+    A subclass is a dialect: it states its capabilities and has the methods `split`, `join`, `read`,
+    `write` and `detect`.
+    """
+
+    def to_body(
+        self,
+        message: Any,
+        /,
+        *,
+        keep: Iterable[str] = KEEP,
+        rest: str = "beside",
+        limits: Limits = DEFAULT_LIMITS,
+    ) -> Converted[MessageBody]:
+        """Return the body of a message, and as `rest` the members that are not content.
+
+        Arguments:
+            message: parsed JSON, JSON as text or bytes, or a message object of the format's SDK.
+                Any other string is a message with that text.
+            keep: which of "calls", "results", "reasoning", "refusals", "citations" and "code"
+                become parts. The others stay in `rest`.
+            rest: where to put it: "beside" the body, or in a "part" named `/meta/<format>.json`.
+            limits: what to take before refusing.
+
+        Raises:
+            EnvelopeError: it is not a message of this format; the text names the place.
+            DecodeError: it is not JSON, or it goes beyond a limit.
+        """
+        one_of("rest", rest, ("beside", "part"))
+        keep = frozenset(keep)
+        for each in keep - KEEP:
+            one_of("keep", each, sorted(KEEP))
+        value = json_value(message, self.detect, limits)
+        reader = Reader(self, Collector(limits, keep))
+        left = reader.read(value)
+        body = reader.collector.body()
+        if rest == "part":
+            body.add(json=left, name=f"/meta/{self.name}.json")
+        return Converted(body, reader.collector.losses, left)
+
+    def from_body(
+        self,
+        body: MessageBody,
+        /,
+        *,
+        rest: Any = None,
+        role: str | None = None,
+        carry: bool = False,
+        urls: str = "text",
+        unsupported: str = "text",
+        max_bytes: int = 20 * MIB,
+        resolver: Resolver | None = None,
+    ) -> Converted[Any]:
+        """Return the message that carries a body, as JSON that the format's SDK takes.
+
+        Arguments:
+            body: the body.
+            rest: what `to_body` returned as `rest`. If another format returned it, only the role is
+                used. Parts such as `/meta/<format>.json` are never sent, because they keep members
+                of a message that are not content; they are losses.
+            role: "user", "assistant", "system" or "tool"; follows from `rest` and content.
+            carry: put name, type, size, digest and metadata of each part into the slot that the
+                format has for such things, if it has one.
+            urls: what to do with references that the target does not open: "sign" them, "inline"
+                their content, or name them in a "text". The first two need a resolver.
+            unsupported: what to do with parts that the format has no block for: a "text" that
+                names them, "omit" them, or an "error".
+            max_bytes: the largest reference to inline, in bytes.
+            resolver: decides which references are read or signed.
+
+        Raises:
+            LossyConversion: the format has no block for a part, and `unsupported` is "error".
+            UnsafeReference: the resolver does not allow a reference that is to be inlined.
+        """
+        options = Options(carry, urls, unsupported, max_bytes, resolver)
+        body, rest = self._with_rest(body, rest)
+        try:
+            return Writer(self, options, rest, body).write(role)
+        except Misplaced as error:
+            # Blocks that are made of parts are right, so the mistake is in `rest`.
+            raise EnvelopeError(f"rest is not what to_body returned: {error.problem}") from error
+
+    def _with_rest(self, body: MessageBody, rest: Any) -> tuple[MessageBody, Any]:
+        """Return a body without the part that holds the rest, and the rest."""
+        name = f"/meta/{self.name}.json"
+        if rest is None and (part := body.get(name)) is not None and not part.is_reference:
+            rest, body = part.read_json(), body.copy()
+            del body[name]
+        elif rest is None:
+            rest = {"role": role} if (role := _stated_role(body)) else None
+        if rest is not None and not isinstance(rest, dict):
+            raise EnvelopeError(f"rest is an object that to_body returned, got {quote(rest)}")
+        return body, rest or {}
+
+    def iter_findings(self, message: Any, /) -> Iterator[Finding]:
+        """Yield what in a message breaks the format's rules."""
+        try:
+            self.to_body(message)
+        except EnvelopeError as error:
+            yield from error.findings or (Finding("shape", "", error.problem),)
+        except MessageBodyError as error:
+            yield Finding("content", "", str(error))
+
+    def to_bodies(self, messages: Iterable[Any], /, **options: Any) -> Converted[list[MessageBody]]:
+        """Return the bodies of a conversation; `rest` is the list of their rests.
+
+        Arguments:
+            messages: the messages, in order.
+            **options: those of `to_body`.
+
+        Raises:
+            EnvelopeError, DecodeError: a message can't be read; the text says which.
+        """
+        return _all(messages, lambda message, _: self.to_body(message, **options))
+
+    def from_bodies(
+        self, bodies: Iterable[MessageBody], /, *, rest: Sequence[Any] = (), **options: Any
+    ) -> Converted[list[Any]]:
+        """Return the messages of a conversation.
+
+        Some content needs a separate message, such as the result of a tool; a body that holds it
+        becomes several messages. In formats where call and result are one part, the result goes
+        into the message of its call.
+
+        Arguments:
+            bodies: the bodies, in order.
+            rest: what `to_bodies` returned as `rest`.
+            **options: others of `from_body`.
+        """
+        whole = [
+            (body, rest[index] if index < len(rest) else None)
+            for index, body in enumerate(_paired(bodies))
+        ]
+        pairs = [
+            (piece, left if number == 0 else {"role": left.get("role")} if left else None)
+            for body, left in (self._with_answers(whole) if self.joins_results else whole)
+            for number, piece in enumerate(self._pieces(body))
+        ]
+        return _all(pairs, lambda pair, _: self.from_body(pair[0], rest=pair[1], **options))
+
+    def _with_answers(
+        self, pairs: Iterable[tuple[MessageBody, Any]]
+    ) -> list[tuple[MessageBody, Any]]:
+        """Move results into the bodies of their calls, and return the bodies with their rests.
+
+        A body that held only such results is left out. A body that came in this format stays as it
+        is.
+        """
+        made: list[tuple[MessageBody, Any]] = []
+        calls: dict[str, int] = {}
+        for body, left in pairs:
+            others, is_own = body, isinstance(left, dict) and left.get("format") == self.name
+            # An id may be used again: a result in the same body as a call belongs to that call.
+            made_here = {item.id for item, _ in items_of(body) if isinstance(item, Call)}
+            for item, parts in items_of(body):
+                if is_own or not isinstance(item, Result) or item.id in made_here:
+                    continue
+                if item.id not in calls:
+                    continue
+                place = calls.pop(item.id)
+                answered, left_there = made[place]
+                made[place] = with_result(answered, str(item.key), parts), left_there
+                others = others.copy() if others is body else others
+                for part in parts:
+                    del others[str(part.name)]
+            if len(others) or others is body:
+                made.append((others, left))
+            calls |= {
+                item.id: len(made) - 1
+                for item, _ in items_of(others) if isinstance(item, Call) and item.id
+            }  # fmt: skip
+        return made
+
+    def _pieces(self, body: MessageBody) -> list[MessageBody]:
+        """Return the bodies to make messages of: one, and one for each item that needs its own."""
+        if not self.alone:
+            return [body]
+        pieces: list[list[Any]] = []
+        withheld: list[Any] = []
+        is_open = False
+        for item, parts in items_of(body):
+            if is_withheld(parts[0]):
+                withheld += parts  # they make no message
+            elif isinstance(item, self.alone):
+                pieces.append(parts)
+                is_open = False
+            elif is_open:
+                pieces[-1] += parts
+            else:
+                pieces.append([*parts])
+                is_open = True
+        if not pieces:
+            return [body]
+        pieces[0] += withheld
+        return [MessageBody(parts) for parts in pieces]
+
+
+def _stated_role(body: MessageBody) -> str | None:
+    """Return the role in the stored rest of a message of another format, None if there is none."""
+    for part in body:
+        # Below another directory, it is the rest of a body inside this one.
+        if is_withheld(part) and part.text is not None and str(part.name).startswith("/meta/"):
+            try:
+                value = part.read_json()
+            except DecodeError:
+                continue  # somebody else's part, which is left out anyway
+            role = value.get("role") if isinstance(value, dict) else None
+            if isinstance(role, str):
+                return role
+    return None
+
+
+def _all(values: Iterable[Any], convert: Callable[[Any, int], Converted[Any]]) -> Converted[Any]:
+    """Convert all values; losses and errors name the position of their value."""
+    made, losses, left = [], [], []
+    for number, value in enumerate(values):
+        try:
+            done = convert(value, number)
+        except EnvelopeError as error:
+            raise EnvelopeError(f"message {number}: {error.problem}", error.findings) from error
+        made.append(done.value)
+        left.append(done.rest)
+        losses += [attrs.evolve(loss, where=f"message {number}: {loss.where}") for loss in done[1]]
+    return Converted(made, losses, left)
+
+
+def _paired(bodies: Iterable[MessageBody]) -> Iterator[MessageBody]:
+    """Yield bodies whose results have the name of the tool: some formats state only the id."""
+    names: dict[str, str] = {}
+    for body in bodies:
+        named = body
+        for item, parts in items_of(body):
+            if isinstance(item, Call) and item.id:
+                names[item.id] = item.name
+            elif isinstance(item, Result) and not item.name and item.id in names:
+                named = body.copy() if named is body else named
+                for part in parts:
+                    metadata = dict(part.metadata or {})
+                    metadata["tool_result"] = {**metadata["tool_result"], "name": names[item.id]}
+                    named[str(part.name)] = part.evolve(metadata=metadata)
+        yield named

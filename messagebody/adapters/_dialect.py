@@ -1,0 +1,163 @@
+"""Dialects: how a format splits messages into blocks, and how blocks become items and back.
+
+A dialect is a subclass of `Dialect` of some tens of lines. The core does the rest.
+"""
+
+from collections.abc import Mapping
+from typing import Any, ClassVar, Final
+
+from messagebody._base.text import quote
+from messagebody.adapters._capabilities import Kind
+from messagebody.adapters._items import Item
+
+
+class Misplaced(Exception):
+    """Report a member of a block that is missing or of a wrong type."""
+
+    def __init__(self, path: str, problem: str) -> None:
+        self.path = path
+        self.problem = problem
+
+
+TYPES: Final = {
+    str: "text", dict: "an object", list: "a list", bool: "true or false", int: "a whole number",
+}  # fmt: skip
+"""The names of types in errors."""
+
+
+def need(block: Any, key: str, kind: type = str) -> Any:
+    """Return a member of a block.
+
+    Raises:
+        Misplaced: it is missing, or of another type.
+    """
+    value = block.get(key) if isinstance(block, dict) else None
+    if type(value) is not kind:
+        raise Misplaced(f"/{key}", f"expected {TYPES[kind]}, got {quote(value, limit=40)}")
+    return value
+
+
+def optional(block: Any, key: str, kind: type = str) -> Any:
+    """Return a member of a block, None if it is missing or null.
+
+    Raises:
+        Misplaced: it is of another type.
+    """
+    if not isinstance(block, dict):
+        raise Misplaced("", f"expected an object, got {quote(block, limit=40)}")
+    return None if block.get(key) is None else need(block, key, kind)
+
+
+ROLES: Final = ("user", "assistant", "system", "tool")
+
+COPY: Final = "messagebody"
+"""The member that holds the copy."""
+
+
+def split_texts(message: Any, member: str) -> tuple[list[Any], Any]:
+    """Return the blocks of a message, a list or a text; a message has them in one member.
+
+    Raises:
+        Misplaced: the member is not a list.
+    """
+    if isinstance(message, str):
+        return [{"text": message}], "text"
+    if isinstance(message, list):
+        return message, "list"
+    blocks = message.get(member) if isinstance(message, dict) else None
+    if not isinstance(blocks, list):
+        raise Misplaced(f"/{member}", "expected a list")
+    return blocks, None
+
+
+def join_texts(blocks: list[Any], form: Any) -> Any | None:
+    """Return the text or list that `split_texts` got; None if it got a message."""
+    if form == "text" and len(blocks) == 1 and blocks[0].keys() == {"text"}:
+        return blocks[0]["text"]
+    return blocks if form == "list" else None
+
+
+class Dialect:
+    """State what is special about the messages of one format.
+
+    A subclass states its capabilities and has `split`, `join`, `read`, `write` and `detect`.
+    """
+
+    name: ClassVar[str]
+    """The name of the format in code, such as "openai-chat"."""
+    title: ClassVar[str]
+    """The full name of the format, with the version that it was checked against."""
+    place: ClassVar[str] = "content"
+    """Where the blocks of a message are, for errors and losses."""
+    kinds: ClassVar[tuple[Kind, ...]] = ()
+    """The kinds of block for files, the preferred ones first."""
+    slot: ClassVar[str | None] = None
+    """The member of a block that may hold any data of users; "" if it is the block itself."""
+    roles: ClassVar[Mapping[str, str]] = {}
+    """The format's own words for "user", "assistant", "system" and "tool", where they differ."""
+    speakers: ClassVar[Mapping[type[Item], frozenset[str]]] = {}
+    """The roles, in our words, whose messages may hold an item; all roles for items not listed."""
+    alone: ClassVar[tuple[type[Item], ...]] = ()
+    """Items that need a separate message, which holds one of them and nothing else."""
+    joins_results: ClassVar[bool] = False
+    """Whether the result of a call is in the message of the call."""
+    signs_reasoning: ClassVar[bool] = False
+    """Whether the target only takes reasoning with the signature or id that it has given."""
+
+    _kinds: ClassVar[Mapping[str, Kind]] = {}
+
+    def __init_subclass__(cls) -> None:
+        cls._kinds = {kind.name: kind for kind in cls.kinds}
+
+    def split(self, message: Any) -> tuple[list[Any], Any]:
+        """Return the blocks of a message, and its form if messages have several forms."""
+        raise NotImplementedError
+
+    def join(self, blocks: list[Any], form: Any, role: str) -> Any:
+        """Return the message of some blocks: the inverse of `split`."""
+        raise NotImplementedError
+
+    def read(self, block: Any) -> Item | None:
+        """Return the item of a block, None if the block is unknown."""
+        raise NotImplementedError
+
+    def write(self, item: Item, blocks: list[Any]) -> Any | None:
+        """Return the block of an item, None if the format can't express it.
+
+        Arguments:
+            item: the item.
+            blocks: for a `Result`, the blocks of its items.
+        """
+        raise NotImplementedError
+
+    def detect(self, value: Any, /) -> bool:
+        """Return whether a parsed JSON value looks like a message of the format."""
+        raise NotImplementedError
+
+    # What most formats have in common
+
+    def role_of(self, message: Any) -> str | None:
+        """Return the role of a message: our word for it, or the format's own if we have none."""
+        said: str | None = optional(message, "role") if isinstance(message, dict) else None
+        if said is None or said in ROLES:
+            return said
+        return {theirs: ours for ours, theirs in self.roles.items()}.get(said, said)
+
+    def kinds_of(self, role: str) -> tuple[Kind, ...]:
+        """Return the kinds of block that a message of some role may have."""
+        return tuple(kind for kind in self.kinds if role in kind.roles)
+
+    def complete(self, message: Any) -> Any:
+        """Return a message with the required members of its SDK that are missing."""
+        return message
+
+    def slot_of(self, block: Any, role: str = "") -> tuple[str | int, ...] | None:  # noqa: ARG002 - some ask
+        """Return the path to the slot that may hold any data of users, None if a block has none.
+
+        The empty path is the block itself. `role` is that of the message that is written.
+        """
+        return None if self.slot is None else (self.slot,) if self.slot else ()
+
+    def kind(self, name: Any) -> Kind | None:
+        """Return the kind of block that has a name, None if the format has none."""
+        return self._kinds.get(name)

@@ -1,0 +1,1 @@
+"""The message formats of model APIs, protocols and frameworks, one module each."""

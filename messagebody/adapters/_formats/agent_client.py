@@ -1,0 +1,256 @@
+"""The prompts and updates of the Agent Client Protocol, between an editor and an agent."""
+
+from typing import Any, Final
+
+from messagebody._base.media_types import JSON
+from messagebody._wire import strict_json
+from messagebody.adapters._capabilities import Kind
+from messagebody.adapters._core import Format
+from messagebody.adapters._dialect import Misplaced, need, optional
+from messagebody.adapters._formats.mcp_blocks import WANTED, read_content, uri_of, write_content
+from messagebody.adapters._items import (
+    Call,
+    Item,
+    Media,
+    NotJson,
+    Reasoning,
+    Result,
+    Text,
+    value_of,
+)
+
+_CHUNKS: Final = {
+    "user_message_chunk": "user", "agent_message_chunk": "assistant",
+    "agent_thought_chunk": "assistant",
+}  # fmt: skip
+_TOOLS: Final = ("tool_call", "tool_call_update")
+
+
+class AgentClient(Format):
+    """ACP of editors: the content blocks of MCP, in prompts and in updates of a session."""
+
+    name = "agent-client"
+    title = "Agent Client Protocol (agent-client-protocol 0.12)"
+    place = "prompt"
+    kinds = (
+        Kind("image", ("image/*",), name_slot="path", in_results=True),
+        Kind("audio", ("audio/*",), in_results=True),
+        Kind("resource", ("*/*",), name_slot="path", in_results=True),
+        Kind("value", (JSON,), in_messages=False, is_value=True),
+        Kind("resource_link", (), ("*",), ("*/*",), name_slot="path", in_results=True),
+    )
+    slot = "_meta"
+
+    def split(self, message: Any) -> tuple[list[Any], Any]:
+        """Return the blocks of a prompt, of an update, or blocks alone."""
+        if isinstance(message, str):
+            return [{"type": "text", "text": message}], "text"
+        if isinstance(message, list):
+            return message, None
+        if not isinstance(message, dict):
+            raise Misplaced("", "expected an object or a list of blocks")
+        if "prompt" in message:
+            return need(message, "prompt", list), "prompt"
+        if "update" in message:
+            blocks, form = _of_update(need(message, "update", dict))
+            return blocks, f"notification {form}"
+        if "sessionUpdate" in message:
+            return _of_update(message)
+        return [message], "block"
+
+    def join(self, blocks: list[Any], form: Any, role: str) -> Any:  # noqa: ARG002 - prompts have none
+        """Return blocks, or the prompt or update that holds them."""
+        if form == "prompt":
+            return {"prompt": blocks}
+        if form == "text" and len(blocks) == 1 and blocks[0].keys() == {"type", "text"}:
+            return blocks[0]["text"]
+        if form == "block" and len(blocks) == 1:
+            return blocks[0]
+        if form in {None, "text", "block"}:
+            return blocks
+        kind, inside = form.removeprefix("notification "), form.startswith("notification ")
+        update = _update(blocks, kind)
+        return {"update": update} if inside and isinstance(update, dict) else update
+
+    def complete(self, message: Any) -> Any:
+        """Return a prompt with the one block that it must have."""
+        return message or [{"type": "text", "text": ""}]
+
+    def role_of(self, message: Any) -> str | None:
+        """Return who speaks: a prompt comes from the user."""
+        if isinstance(message, dict) and "update" in message:
+            message = message["update"]
+        kind = message.get("sessionUpdate") if isinstance(message, dict) else None
+        if not isinstance(kind, str):
+            return "user"
+        return _CHUNKS.get(kind, "assistant")
+
+    def read(self, block: Any) -> Item | None:
+        """Return the item of a block."""
+        match block.get("type"):
+            case "image":
+                encoded, kind = need(block, "data"), need(block, "mimeType")
+                return Media("image", kind, optional(block, "uri"), encoded=encoded)
+            case "thought":
+                return Reasoning(need(block, "text"), form="thought")
+            case "tool_call":
+                return Call(block["id"], block["title"], block["value"], form="tool_call")
+            case "tool_result":
+                # None, not False: a call that is still running has not succeeded.
+                is_error = True if block.get("status") == "failed" else None
+                return Result(
+                    block["id"], name=block.get("title"), is_error=is_error, form="tool_call",
+                    blocks=_of_result(block),
+                )  # fmt: skip
+            case "value":
+                return Media("value", JSON, text=strict_json.dumps(block["value"]))
+            case "content":
+                return _wrapped(block)
+            case "diff":
+                path, text = need(block, "path"), need(block, "newText")
+                return Media("resource", None, path, text=text, form="diff")
+        return read_content(block)
+
+    def write(self, item: Item, blocks: list[Any]) -> Any | None:
+        """Return the block of an item."""
+        if isinstance(item, Text | Media):
+            return _written(item)
+        if isinstance(item, Reasoning) and item.form == "thought":
+            return {"type": "thought", "text": item.text}
+        if item.form != "tool_call":
+            return None
+        if isinstance(item, Call):
+            said = {"id": item.id, "title": item.name, "value": item.arguments}
+            return {"type": "tool_call", **said}
+        if isinstance(item, Result):
+            return _result(item, blocks)
+        return None
+
+    def detect(self, value: Any, /) -> bool:
+        """Return whether a parsed JSON value looks like a prompt, an update, or their blocks.
+
+        Examples:
+            >>> FORMAT.detect({"sessionId": "1", "prompt": [{"type": "text", "text": "Hello!"}]})
+            True
+        """
+        if isinstance(value, list):
+            return value != [] and all(map(_is_block, value))
+        if not isinstance(value, dict) or "role" in value:
+            return False
+        if isinstance(prompt := value.get("prompt"), list):
+            return "sessionId" in value and all(map(_is_block, prompt))
+        update = value.get("update", value)
+        if isinstance(update, dict) and "sessionUpdate" in update:
+            return update["sessionUpdate"] in (*_CHUNKS, *_TOOLS)
+        # A single text block looks the same in several formats.
+        return _is_block(value) and value.get("type") != "text"
+
+
+def _is_block(block: Any) -> bool:
+    kind = block.get("type") if isinstance(block, dict) else None
+    wanted = WANTED.get(kind) if isinstance(kind, str) else None
+    if wanted is None or not wanted <= block.keys():
+        return False
+    # Members that blocks of other formats have, and blocks of MCP never have.
+    foreign = {"citations", "cache_control", "id", "extras", "state", "metadata", "icons"}
+    return not foreign & block.keys()
+
+
+# Updates
+
+
+def _of_update(update: dict[str, Any]) -> tuple[list[Any], str]:
+    kind = need(update, "sessionUpdate")
+    if kind in _TOOLS:
+        return _of_tool(update), kind
+    if kind not in _CHUNKS:
+        raise Misplaced("/sessionUpdate", "expected an update that has content")
+    block = need(update, "content", dict)
+    # Only the update states that it is a thought, so the block gets a copy of that.
+    if kind == "agent_thought_chunk" and block.get("type") == "text":
+        block = {**block, "type": "thought"}
+    return [block], kind
+
+
+def _of_tool(update: dict[str, Any]) -> list[Any]:
+    """Return the call and the result of an update about a tool, as far as it has them."""
+    # Updates after the first leave out unchanged members, even the title.
+    about = {"id": need(update, "toolCallId"), "title": optional(update, "title") or "unknown"}
+    blocks: list[Any] = []
+    if "rawInput" in update:
+        blocks.append({"type": "tool_call", **about, "value": update["rawInput"]})
+    if "rawOutput" in update or update.get("content"):
+        held = {key: update[key] for key in ("content", "rawOutput", "status") if key in update}
+        blocks.append({"type": "tool_result", **about, **held})
+    return blocks
+
+
+def _update(blocks: list[Any], kind: str) -> Any:
+    """Return an update with some blocks; if it has no place for them, return the blocks."""
+    if kind in _TOOLS:
+        update: dict[str, Any] = {"sessionUpdate": kind}
+        for block in blocks:
+            if block.get("type") not in {"tool_call", "tool_result"}:
+                return blocks
+            update["toolCallId"], update["title"] = block.get("id"), block.get("title")
+            if block["type"] == "tool_call":
+                update["rawInput"] = block["value"]
+            else:
+                update |= {key: block[key] for key in ("content", "rawOutput") if key in block}
+        return update
+    if len(blocks) != 1:
+        return blocks
+    block = blocks[0]
+    if block.get("type") == "thought":
+        block = {**block, "type": "text"}
+    return {"sessionUpdate": kind, "content": block}
+
+
+def _of_result(block: dict[str, Any]) -> list[Any]:
+    values = [{"type": "value", "value": block["rawOutput"]}] if "rawOutput" in block else []
+    content: list[Any] = optional(block, "content", list) or []
+    for index, each in enumerate(content):
+        if not isinstance(each, dict) or each.get("type") not in ("content", "diff", "terminal"):
+            raise Misplaced(f"/content/{index}", "expected content, a diff or a terminal")
+    return [*content, *values]
+
+
+def _wrapped(block: dict[str, Any]) -> Item | None:
+    """Return the item of content that is wrapped in the result of a tool."""
+    inner = need(block, "content", dict)
+    item = FORMAT.read(inner) if inner.get("type") in [*WANTED] else None
+    if item is not None:
+        item.form = "content"
+    return item
+
+
+def _result(item: Result, blocks: list[Any]) -> dict[str, Any]:
+    made: dict[str, Any] = {"type": "tool_result", "id": item.id, "title": item.name}
+    content = [block for block in blocks if block.get("type") != "value"]
+    values = [block["value"] for block in blocks if block.get("type") == "value"]
+    if content:
+        wrapped = ({"type": "content", "content": block} for block in content)
+        made["content"] = [
+            block if block.get("type") in {"content", "diff", "terminal"} else inside
+            for block, inside in zip(content, wrapped, strict=True)
+        ]
+    return {**made, "rawOutput": values[0]} if len(values) == 1 else made
+
+
+def _written(item: Text | Media) -> Any | None:
+    if isinstance(item, Media):
+        if item.kind == "value":
+            value = value_of(item)
+            return None if value is NotJson else {"type": "value", "value": value}
+        if item.form == "diff" and item.text is not None:
+            return {"type": "diff", "path": item.name, "newText": item.text}
+    block = write_content(item)
+    if isinstance(item, Media) and item.kind == "image" and item.name is not None:
+        block["uri"] = uri_of(item.name)
+    return {"type": "content", "content": block} if item.form == "content" else block
+
+
+FORMAT: Final = AgentClient()
+to_body, from_body = FORMAT.to_body, FORMAT.from_body
+to_bodies, from_bodies = FORMAT.to_bodies, FORMAT.from_bodies
+detect, iter_findings = FORMAT.detect, FORMAT.iter_findings

@@ -1,0 +1,298 @@
+"""The messages of Anthropic's Messages API, of either role, as requests and responses have them."""
+
+from typing import Any, Final
+from urllib.parse import quote, unquote
+
+from messagebody._base.media_types import JSON, essence
+from messagebody._wire import strict_json
+from messagebody.adapters._capabilities import IMAGES, MIB, Kind
+from messagebody.adapters._core import Format
+from messagebody.adapters._dialect import Misplaced, need, optional
+from messagebody.adapters._items import (
+    Call,
+    Item,
+    Media,
+    NotJson,
+    Reasoning,
+    Result,
+    Text,
+    arguments_object,
+    call_id,
+    renamed,
+    value_of,
+)
+
+_PDF: Final = "application/pdf"
+_FILES: Final = "anthropic-file"
+_BLOCKS: Final = (
+    "text", "image", "document", "search_result", "thinking", "redacted_thinking", "tool_use",
+    "tool_result", "server_tool_use", "mcp_tool_use", "container_upload",
+)  # fmt: skip
+_CALLS: Final = ("tool_use", "server_tool_use", "mcp_tool_use")
+
+_ASSISTANT: Final = frozenset({"assistant"})
+_SEEN: Final = frozenset({"user", "assistant", "tool"})
+"""Whose messages may hold more than text."""
+
+
+class Anthropic(Format):
+    """Anthropic Messages: all content is a list of typed blocks."""
+
+    name = "anthropic"
+    title = "Anthropic Messages (anthropic 2.12)"
+    kinds = (
+        Kind(
+            # A request holds 32 MB. The API takes pictures of up to 10 MB of base64. A year ago the
+            # limit was 5 MB, and it still is on other platforms, so larger pictures are sent with a
+            # warning.
+            "image", IMAGES, ("https", _FILES), max_bytes=32 * MIB, advised_bytes=10 * MIB // 4 * 3,
+            in_results=True, roles=_SEEN,
+        ),
+        Kind(
+            "document", (_PDF, "text/*", JSON), ("https", _FILES), (_PDF,), max_bytes=32 * MIB,
+            name_slot="path", in_results=True, roles=_SEEN,
+        ),
+        Kind("file", (), (_FILES,), ("*/*",), roles=_SEEN),
+        Kind("web_search_result", (), ("*",), in_messages=False),
+        Kind("json", (JSON,), in_messages=False),
+    )  # fmt: skip
+    # Thoughts carry a signature that only Anthropic can make; thoughts without it are refused.
+    signs_reasoning = True
+    # Results of tools come from the user.
+    roles = {"tool": "user"}  # noqa: RUF012 - nobody changes it
+    speakers = {  # noqa: RUF012 - nobody changes it
+        Call: _ASSISTANT, Reasoning: _ASSISTANT, Result: frozenset({"user", "tool"}),
+    }  # fmt: skip
+
+    def split(self, message: Any) -> tuple[list[Any], Any]:
+        """Return the blocks of a message, or of its content alone."""
+        if isinstance(message, str):
+            return [{"type": "text", "text": message}], "text"
+        if isinstance(message, list):
+            return message, "list"
+        content = message.get("content") if isinstance(message, dict) else None
+        if isinstance(content, str):
+            return [{"type": "text", "text": content}], "string"
+        if not isinstance(content, list):
+            raise Misplaced("/content", "expected text or a list of blocks")
+        return content, None
+
+    def join(self, blocks: list[Any], form: Any, role: str) -> Any:
+        """Return a message, or its content alone."""
+        if form == "list":
+            return blocks
+        is_text = len(blocks) == 1 and blocks[0].keys() == {"type", "text"}
+        if form == "text" and is_text:
+            return blocks[0]["text"]
+        return {
+            "role": role,
+            "content": blocks[0]["text"] if form == "string" and is_text else blocks,
+        }
+
+    def read(self, block: Any) -> Item | None:
+        """Return the item of a block."""
+        kind = block.get("type")
+        if kind == "text":
+            said = optional(block, "citations", list) or []
+            return Text(need(block, "text"), citations=[_cited(each) for each in said])
+        if kind in {"image", "document"}:
+            return _media(block, kind)
+        if kind == "thinking":
+            return Reasoning(need(block, "thinking"))
+        if kind in _CALLS:
+            return Call(
+                need(block, "id"), need(block, "name"), need(block, "input", dict),
+                None if kind == "tool_use" else kind,
+            )  # fmt: skip
+        # Each server tool has its own type of result, and new tools are added.
+        if isinstance(kind, str) and kind.endswith("tool_result"):
+            return _result(block, kind)
+        if kind == "web_search_result":
+            url, title = need(block, "url"), optional(block, "title")
+            return Media(kind, "text/html", url=url, title=title)
+        if kind == "json":
+            return Media(kind, JSON, text=strict_json.dumps(block["json"]))
+        if kind == "container_upload":
+            return Media("file", url=_file_url(need(block, "file_id")))
+        return _search_result(block) if kind == "search_result" else None
+
+    def write(self, item: Item, blocks: list[Any]) -> Any | None:
+        """Return the block of an item."""
+        if isinstance(item, Text):
+            if item.form == "search_result":
+                texts = [{"type": "text", "text": item.text}]
+                return {"type": "search_result", "content": texts}
+            block: dict[str, Any] = {"type": "text", "text": item.text}
+            said = [_citation(each) for each in item.citations if _is_ours(each)]
+            return {**block, "citations": said} if said else block
+        if isinstance(item, Media):
+            return _written(item)
+        if isinstance(item, Reasoning):
+            return {"type": "thinking", "thinking": item.text}
+        if isinstance(item, Call):
+            kind = item.kind if item.kind in _CALLS else "tool_use"
+            arguments = arguments_object(item.arguments)
+            return {"type": kind, "id": call_id(item), "name": item.name, "input": arguments}
+        return _written_result(item, blocks) if isinstance(item, Result) else None
+
+    def detect(self, value: Any, /) -> bool:
+        """Return whether a parsed JSON value looks like a message, or a list of its content.
+
+        Examples:
+            >>> FORMAT.detect({"role": "user", "content": "Hello!"}), FORMAT.detect([])
+            (True, False)
+        """
+        if isinstance(value, list):
+            return value != [] and all(map(_is_block, value))
+        if not isinstance(value, dict) or value.get("role") not in ("user", "assistant"):
+            return False
+        is_response = value.get("type") == "message"
+        # A response has many members, a message in a request has two: with more it is another
+        # format.
+        allowed = {"role", "content", *(value.keys() if is_response else ())}
+        content = value.get("content")
+        if not value.keys() <= allowed:
+            return False
+        return isinstance(content, str) or (
+            isinstance(content, list) and all(map(_is_block, content))
+        )
+
+
+def _is_block(block: Any) -> bool:
+    kind = block.get("type") if isinstance(block, dict) else None
+    if not isinstance(kind, str) or not (kind in _BLOCKS or kind.endswith("_tool_result")):
+        return False
+    if kind in {"image", "document"}:
+        source = block.get("source")
+        # AG-UI's blocks look the same, except for a member `value`.
+        return isinstance(source, dict) and source.get("type") in _SOURCES and "value" not in source
+    if kind == "text":
+        return "text" in block and not {"annotations", "_meta", "id", "extras"} & block.keys()
+    return kind != "tool_result" or "tool_use_id" in block
+
+
+_SOURCES: Final = ("base64", "url", "file", "text", "content")
+
+
+def _file_url(file_id: str) -> str:
+    # Its own scheme: only Anthropic's Files API knows the id.
+    return f"{_FILES}:{quote(file_id)}"
+
+
+# A search result is cited by its source, which is most often a URL.
+_CITATION: Final = {"source": "url"}
+
+
+def _cited(citation: Any) -> dict[str, Any]:
+    if need(citation, "type") == "search_result_location":
+        return renamed(citation, _CITATION)
+    return citation  # type: ignore[no-any-return]
+
+
+def _citation(citation: dict[str, Any]) -> dict[str, Any]:
+    if citation.get("type") == "search_result_location":
+        return renamed(citation, {"url": "source"})
+    return citation
+
+
+def _is_ours(citation: dict[str, Any]) -> bool:
+    """Return whether a citation has the members that Anthropic requires."""
+    kind = citation.get("type")
+    return isinstance(kind, str) and kind.endswith("_location") and "cited_text" in citation
+
+
+def _media(block: Any, kind: str) -> Media | None:
+    source = need(block, "source", dict)
+    title = optional(block, "title") if kind == "document" else None
+    stated = optional(source, "media_type")
+    match source.get("type"):
+        case "base64":
+            return Media(kind, stated, title, encoded=need(source, "data"))
+        case "text":
+            return Media(kind, stated or "text/plain", title, text=need(source, "data"))
+        case "url":
+            # The only document behind a URL that Anthropic opens is a PDF.
+            stated = _PDF if kind == "document" else None
+            return Media(kind, stated, title, url=need(source, "url"))
+        case "file":
+            return Media(kind, None, title, url=_file_url(need(source, "file_id")))
+        case "content" if isinstance(source.get("content"), str):
+            return Media(kind, "text/plain", title, text=source["content"], form="content")
+    return None
+
+
+def _search_result(block: Any) -> Text | None:
+    match block.get("content"):
+        case [{"type": "text", "text": str(text)}]:
+            return Text(text, form="search_result")
+    return None
+
+
+def _result(block: Any, kind: str) -> Result:
+    content = block.get("content")
+    if isinstance(content, str):
+        blocks: list[Any] = [{"type": "text", "text": content}] if content else []
+        form: str | None = "string"
+    elif isinstance(content, list):
+        blocks, form = content, None
+    elif isinstance(content, dict):
+        blocks, form = [{"type": "json", "json": content}], "object"
+    elif content is None:
+        blocks, form = [], None
+    else:
+        raise Misplaced("/content", "expected text, a list of blocks or an object")
+    return Result(
+        need(block, "tool_use_id"), is_error=optional(block, "is_error", bool), form=form,
+        kind=None if kind == "tool_result" else kind, blocks=blocks,
+    )  # fmt: skip
+
+
+def _written_result(item: Result, blocks: list[Any]) -> dict[str, Any]:
+    content: Any = blocks
+    if item.form == "string" and len(blocks) == 1 and blocks[0].keys() == {"type", "text"}:
+        content = blocks[0]["text"]
+    elif item.form == "object" and len(blocks) == 1 and blocks[0].get("type") == "json":
+        content = blocks[0]["json"]
+    elif item.form == "string" and not blocks:
+        content = ""
+    kind = item.kind if (item.kind or "").endswith("_tool_result") else "tool_result"
+    made = {"type": kind, "tool_use_id": call_id(item), "content": content}
+    return made if item.is_error is None else {**made, "is_error": item.is_error}
+
+
+def _written(item: Media) -> Any | None:
+    if item.kind == "web_search_result":
+        return {"type": item.kind, "url": item.url, "title": item.title}
+    if item.kind == "json":
+        value = value_of(item)
+        return None if value is NotJson else {"type": "json", "json": value}
+    if item.kind == "file":
+        return {"type": "container_upload", "file_id": unquote((item.url or "").partition(":")[2])}
+    source = _source(item)
+    if source is None:
+        return None
+    block = {"type": item.kind, "source": source}
+    return block if item.name is None else {**block, "title": item.name}
+
+
+def _source(item: Media) -> dict[str, Any] | None:
+    if item.url is not None:
+        scheme, _, opaque = item.url.partition(":")
+        if scheme == _FILES:
+            return {"type": "file", "file_id": unquote(opaque)}
+        return {"type": "url", "url": item.url}
+    kind = essence(item.media_type or "")
+    # Text documents are sent as text; the API takes no other bytes.
+    if item.kind == "image" or kind == _PDF:
+        return {"type": "base64", "media_type": kind, "data": item.base64()}
+    if item.text is None:
+        return None
+    if item.form == "content":
+        return {"type": "content", "content": item.text}
+    return {"type": "text", "media_type": "text/plain", "data": item.text}
+
+
+FORMAT: Final = Anthropic()
+to_body, from_body = FORMAT.to_body, FORMAT.from_body
+to_bodies, from_bodies = FORMAT.to_bodies, FORMAT.from_bodies
+detect, iter_findings = FORMAT.detect, FORMAT.iter_findings

@@ -1,0 +1,294 @@
+"""The messages of Amazon Bedrock's Converse, with bytes as base64 as its JSON has them."""
+
+import re
+from typing import Any, Final
+
+from messagebody._base.media_types import JSON, essence
+from messagebody._wire import strict_json
+from messagebody.adapters._capabilities import Kind
+from messagebody.adapters._core import Format
+from messagebody.adapters._dialect import join_texts, need, optional, split_texts
+from messagebody.adapters._items import (
+    Call,
+    Item,
+    Media,
+    NotJson,
+    Reasoning,
+    Result,
+    Text,
+    arguments_object,
+    call_id,
+    value_of,
+)
+
+_OFFICE: Final = "application/vnd.openxmlformats-officedocument."
+_FORMATS: Final = {
+    "image": {
+        "png": "image/png", "jpeg": "image/jpeg", "gif": "image/gif", "webp": "image/webp",
+    },
+    "document": {
+        "pdf": "application/pdf", "csv": "text/csv", "doc": "application/msword",
+        "docx": f"{_OFFICE}wordprocessingml.document", "xls": "application/vnd.ms-excel",
+        "xlsx": f"{_OFFICE}spreadsheetml.sheet", "html": "text/html", "txt": "text/plain",
+        "md": "text/markdown",
+    },
+    "video": {
+        "mkv": "video/x-matroska", "mov": "video/quicktime", "mp4": "video/mp4",
+        "webm": "video/webm", "flv": "video/x-flv", "mpeg": "video/mpeg", "mpg": "video/mpeg",
+        "wmv": "video/x-ms-wmv", "three_gp": "video/3gpp",
+    },
+    "audio": {
+        "mp3": "audio/mpeg", "opus": "audio/opus", "wav": "audio/wav", "aac": "audio/aac",
+        "flac": "audio/flac", "mp4": "audio/mp4", "ogg": "audio/ogg", "mkv": "audio/x-matroska",
+        "mka": "audio/x-matroska", "m4a": "audio/mp4", "mpeg": "audio/mpeg", "mpga": "audio/mpeg",
+        "webm": "audio/webm", "x-aac": "audio/aac", "pcm": "audio/l16",
+    },
+}  # fmt: skip
+"""What Converse calls the types of each kind of block."""
+_WORD_OF: Final = {
+    kind: {media_type: word for word, media_type in reversed(words.items())}
+    # Reversed, so that the first of several words for a type is written.
+    for kind, words in _FORMATS.items()
+}
+# A document must have a name, and a part may have none.
+_UNNAMED: Final = "unnamed"
+
+
+def _kind(name: str, **about: Any) -> Kind:
+    return Kind(name, tuple(_WORD_OF[name]), ("s3",), in_results=True, **about)
+
+
+_ASSISTANT: Final = frozenset({"assistant"})
+
+
+class Bedrock(Format):
+    """Bedrock Converse: a block has one member, whose name is its kind."""
+
+    name = "bedrock"
+    title = "Amazon Bedrock Converse (botocore 1.44)"
+    kinds = (
+        Kind("json", (JSON,), in_results=True, in_messages=False),
+        _kind("image", max_bytes=3_750_000),
+        _kind("video"),
+        Kind("audio", tuple(_WORD_OF["audio"]), ("s3",)),
+        Kind(
+            "document", (*_WORD_OF["document"], JSON, "text/*"), ("s3",),
+            tuple(_WORD_OF["document"]), max_bytes=4_500_000, name_slot="file", in_results=True,
+        ),
+    )  # fmt: skip
+    # Converse has two roles; results of tools come from the user.
+    roles = {"tool": "user"}  # noqa: RUF012 - nobody changes it
+    speakers = {  # noqa: RUF012 - nobody changes it
+        Call: _ASSISTANT, Reasoning: _ASSISTANT, Result: frozenset({"user", "tool"}),
+    }  # fmt: skip
+
+    def split(self, message: Any) -> tuple[list[Any], Any]:
+        """Return the blocks of a message, or of a list of them."""
+        return split_texts(message, "content")
+
+    def join(self, blocks: list[Any], form: Any, role: str) -> Any:
+        """Return a message, or its content alone."""
+        blocks = _with_unique_names(blocks)
+        alone = join_texts(blocks, form)
+        return {"role": role, "content": blocks} if alone is None else alone
+
+    def read(self, block: Any) -> Item | None:
+        """Return the item of a block."""
+        # The first known member decides the kind of the block; there may be other members.
+        for kind, value in block.items():
+            if kind == "text":
+                return Text(need(block, "text"))
+            if kind == "citationsContent":
+                return _cited(need(block, kind, dict))
+            if kind in _FORMATS:
+                return _media(kind, need(block, kind, dict))
+            if kind == "json":
+                return Media("json", JSON, text=strict_json.dumps(value))
+            if kind == "toolUse":
+                use = need(block, kind, dict)
+                return Call(need(use, "toolUseId"), need(use, "name"), use.get("input"))
+            if kind == "toolResult":
+                result = need(block, kind, dict)
+                status = optional(result, "status")
+                return Result(
+                    need(result, "toolUseId"), is_error=None if status is None else
+                    status == "error", blocks=need(result, "content", list),
+                )  # fmt: skip
+            if kind == "reasoningContent":
+                text = need(block, kind, dict).get("reasoningText")
+                return None if text is None else Reasoning(need(text, "text"))
+        return None
+
+    def write(self, item: Item, blocks: list[Any]) -> Any | None:
+        """Return the block of an item."""
+        if isinstance(item, Text):
+            said = [each for each in map(_citation, item.citations) if each is not None]
+            is_cited = said or isinstance(item.form, list)
+            return {"citationsContent": _content(item, said)} if is_cited else {"text": item.text}
+        if isinstance(item, Reasoning):
+            return {"reasoningContent": {"reasoningText": {"text": item.text}}}
+        if isinstance(item, Media):
+            return _written(item)
+        if isinstance(item, Call):
+            arguments = arguments_object(item.arguments)
+            use = {"toolUseId": call_id(item), "name": item.name, "input": arguments}
+            return {"toolUse": use}
+        if isinstance(item, Result):
+            result = {"toolUseId": call_id(item), "content": blocks}
+            status = {None: {}, True: {"status": "error"}, False: {"status": "success"}}
+            return {"toolResult": {**result, **status[item.is_error]}}
+        return None
+
+    def detect(self, value: Any, /) -> bool:
+        """Return whether a parsed JSON value looks like a message, or a list of its blocks.
+
+        Examples:
+            >>> FORMAT.detect({"role": "user", "content": [{"text": "Hello!"}]})
+            True
+        """
+        if isinstance(value, list):
+            return value != [] and all(map(_is_block, value))
+        if not isinstance(value, dict) or value.keys() != {"role", "content"}:
+            return False
+        content = value["content"]
+        is_role = value["role"] in ("user", "assistant")
+        return is_role and isinstance(content, list) and all(map(_is_block, content))
+
+
+_MEMBERS: Final = {
+    "text", *_FORMATS, "toolUse", "toolResult", "reasoningContent", "cachePoint", "guardContent",
+    "citationsContent", "searchResult",
+}  # fmt: skip
+
+
+def _is_block(block: Any) -> bool:
+    # Only one member: blocks of other formats have a type as well.
+    if not isinstance(block, dict) or len(block) != 1 or not block.keys() <= _MEMBERS:
+        return False
+    # Pictures of Haystack have the same member.
+    image = block.get("image")
+    return image is None or (isinstance(image, dict) and "source" in image)
+
+
+# The members of each kind of location of a citation.
+_PLACES: Final = {
+    "web": ("url", "domain"),
+    "documentChar": ("documentIndex", "start", "end"),
+    "documentPage": ("documentIndex", "start", "end"),
+    "documentChunk": ("documentIndex", "start", "end"),
+    "searchResultLocation": ("searchResultIndex", "start", "end"),
+}
+
+
+def _cited(block: Any) -> Text | None:
+    """Return a text with its citations; its form is the lengths of its pieces."""
+    texts = [need(each, "text") for each in need(block, "content", list)]
+    citations = []
+    for each in optional(block, "citations", list) or []:
+        where = optional(each, "location", dict) or {}
+        kind = next(iter(where), "citation")
+        about = {key: value for key, value in each.items() if key != "location"}
+        citations.append({"type": kind, **about, **(optional(where, kind, dict) or {})})
+    return Text("".join(texts), citations=citations, form=[*map(len, texts)]) if texts else None
+
+
+def _citation(citation: dict[str, Any]) -> dict[str, Any] | None:
+    """Return a citation in Bedrock's form, None if it has nothing that Bedrock can state."""
+    kind, quoted = citation.get("type"), citation.get("cited_text")
+    about = {key: citation[key] for key in ("title", "source") if _is_text(citation.get(key))}
+    if isinstance(citation.get("sourceContent"), list):
+        about["sourceContent"] = citation["sourceContent"]
+    elif isinstance(quoted, str):
+        about["sourceContent"] = [{"text": quoted}]
+    kind = kind if isinstance(kind, str) else None
+    if kind not in _PLACES and _is_text(citation.get("url")):
+        kind = "web"
+    members = _PLACES.get(kind or "", ())
+    where = {key: citation[key] for key in members if key in citation}
+    return {**about, "location": {kind: where}} if where else about or None
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str)
+
+
+def _content(item: Text, citations: list[Any]) -> dict[str, Any]:
+    """Return a text in its original pieces, if it still has the same length."""
+    lengths = item.form if isinstance(item.form, list) else []
+    are_lengths = all(type(length) is int and length >= 0 for length in lengths)
+    if not are_lengths or sum(lengths) != len(item.text):
+        lengths = [len(item.text)]
+    texts, start = [], 0
+    for length in lengths:
+        texts.append({"text": item.text[start : start + length]})
+        start += length
+    return {"content": texts, "citations": citations}
+
+
+def _with_unique_names(blocks: list[Any]) -> list[Any]:
+    """Return blocks whose documents have unique names: Converse refuses repeated names."""
+    taken: set[str] = set()
+
+    def renamed(block: Any) -> Any:
+        document = block.get("document") if isinstance(block, dict) else None
+        if isinstance(document, dict) and isinstance(document.get("name"), str):
+            name, number = document["name"], 1
+            while document["name"] in taken:
+                number += 1
+                document = {**document, "name": f"{name[:190]} {number}"}
+            taken.add(document["name"])
+            return {**block, "document": document}
+        result = block.get("toolResult") if isinstance(block, dict) else None
+        if isinstance(result, dict) and isinstance(result.get("content"), list):
+            return {
+                **block,
+                "toolResult": {**result, "content": [*map(renamed, result["content"])]},
+            }
+        return block
+
+    return [renamed(block) for block in blocks]
+
+
+def _media(kind: str, block: Any) -> Media | None:
+    source = need(block, "source", dict)
+    media_type = _FORMATS[kind].get(optional(block, "format") or "txt")
+    name = optional(block, "name")
+    # The name was made up here, so the part has none.
+    name = None if re.fullmatch(rf"{_UNNAMED}( [0-9]+)?", name or "") else name
+    if "bytes" in source:
+        return Media(kind, media_type, name, encoded=need(source, "bytes"))
+    if "text" in source:
+        return Media(kind, media_type, name, text=need(source, "text"), form="text")
+    if "s3Location" in source:
+        return Media(kind, media_type, name, url=need(need(source, "s3Location", dict), "uri"))
+    return None
+
+
+def _written(item: Media) -> Any:
+    if item.kind == "json":
+        value = value_of(item)
+        if value is NotJson:
+            return None
+        # Converse takes objects only.
+        return {"json": value if isinstance(value, dict) else {"output": value}}
+    word = _WORD_OF[item.kind].get(essence(item.media_type or ""), "txt")
+    if item.url is not None:
+        source: dict[str, Any] = {"s3Location": {"uri": item.url}}
+    elif item.form == "text" and item.text is not None:
+        source = {"text": item.text}
+    else:
+        source = {"bytes": item.base64()}
+    about = {"format": word, "source": source}
+    return {item.kind: {**about, "name": _name(item)} if item.kind == "document" else about}
+
+
+def _name(item: Media) -> str:
+    """Return a document's name: letters, digits, single spaces and `-()[]`, at most 200."""
+    legal = re.sub(r"[^A-Za-z0-9()\[\]-]+", " ", item.name or "").strip()
+    return legal[:200] or _UNNAMED
+
+
+FORMAT: Final = Bedrock()
+to_body, from_body = FORMAT.to_body, FORMAT.from_body
+to_bodies, from_bodies = FORMAT.to_bodies, FORMAT.from_bodies
+detect, iter_findings = FORMAT.detect, FORMAT.iter_findings

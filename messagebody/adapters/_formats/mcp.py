@@ -1,0 +1,212 @@
+"""The content of the Model Context Protocol: tool results, prompts, resources, sampling."""
+
+from typing import Any, Final
+
+from messagebody._base.media_types import JSON
+from messagebody._wire import strict_json
+from messagebody.adapters._capabilities import Kind
+from messagebody.adapters._core import Format
+from messagebody.adapters._dialect import Misplaced, need, optional
+from messagebody.adapters._formats.mcp_blocks import WANTED, read_content, write_content
+from messagebody.adapters._items import (
+    Call,
+    Item,
+    Media,
+    Result,
+    Text,
+    arguments_object,
+    call_id,
+    value_of,
+)
+
+_BLOCKS: Final = {"text", "image", "audio", "resource", "resource_link", "tool_use", "tool_result"}
+_RESULT: Final = {"content", "structuredContent", "isError", "_meta"}
+
+
+class ModelContextProtocol(Format):
+    """MCP: text, pictures and sounds beside embedded resources and links to them."""
+
+    name = "mcp"
+    title = "Model Context Protocol (mcp 2.3)"
+    kinds = (
+        Kind("image", ("image/*",), in_results=True),
+        Kind("audio", ("audio/*",), in_results=True),
+        Kind("resource", ("*/*",), name_slot="path", in_results=True),
+        Kind("structured", (JSON,), in_messages=False, is_value=True),
+        Kind("resource_link", (), ("*",), ("*/*",), name_slot="path", in_results=True),
+    )
+    slot = "_meta"
+    roles = {"tool": "user", "system": "user"}  # noqa: RUF012 - nobody changes it
+
+    def split(self, message: Any) -> tuple[list[Any], Any]:
+        """Return the blocks of a result, a prompt's message, a resource, or of content alone."""
+        if isinstance(message, str):
+            return [{"type": "text", "text": message}], "text"
+        if isinstance(message, list):
+            return message, "list"
+        if not isinstance(message, dict):
+            raise Misplaced("", "expected an object or a list of blocks")
+        # A single block stands for a list of one block.
+        if "type" in message and "content" not in message:
+            return [message], "block"
+        if "contents" in message:
+            contents = need(message, "contents", list)
+            return [{"type": "resource", "resource": each} for each in contents], "contents"
+        content = message.get("content")
+        if "role" in message:
+            return ([content], "one") if isinstance(content, dict) else (_list(content), "prompt")
+        return _with_structure(_list(content), message), None
+
+    def join(self, blocks: list[Any], form: Any, role: str) -> Any:
+        """Return a result, or the other kind of message that `form` names."""
+        if form == "list" or (form == "block" and len(blocks) != 1):
+            return blocks
+        if form == "block":
+            return blocks[0]
+        if form == "text" and len(blocks) == 1 and blocks[0].keys() == {"type", "text"}:
+            return blocks[0]["text"]
+        if form == "contents" and all(block.get("type") == "resource" for block in blocks):
+            return {"contents": [block["resource"] for block in blocks]}
+        if form == "one" and len(blocks) == 1:
+            return {"role": role, "content": blocks[0]}
+        if form in {"one", "prompt"}:
+            return {"role": role, "content": blocks}
+        return _tool_result(blocks)
+
+    def read(self, block: Any) -> Item | None:
+        """Return the item of a block."""
+        match block.get("type"):
+            case "structured":
+                value = block["value"]
+                # The server's own spelling, if there is one.
+                text = block.get("text") or strict_json.dumps(value)
+                form = "with text" if "text" in block else None
+                return Media("structured", JSON, text=text, form=form)
+            case "tool_use":
+                # Calls and results only occur in messages that a server asks a model to continue.
+                arguments = need(block, "input", dict)
+                return Call(need(block, "id"), need(block, "name"), arguments, form="sampling")
+            case "tool_result":
+                return Result(
+                    need(block, "toolUseId"), is_error=optional(block, "isError", bool),
+                    blocks=_with_structure(_list(block.get("content")), block),
+                    form="sampling",
+                )  # fmt: skip
+        return read_content(block)
+
+    def write(self, item: Item, blocks: list[Any]) -> Any | None:
+        """Return the block of an item."""
+        if isinstance(item, Text):
+            return write_content(item)
+        if isinstance(item, Media):
+            return _written(item)
+        if item.form != "sampling":
+            return None
+        if isinstance(item, Call):
+            arguments = arguments_object(item.arguments)
+            return {"type": "tool_use", "id": call_id(item), "name": item.name, "input": arguments}
+        if isinstance(item, Result):
+            made = {"type": "tool_result", "toolUseId": call_id(item), **_tool_result(blocks)}
+            return made if item.is_error is None else {**made, "isError": item.is_error}
+        return None
+
+    def detect(self, value: Any, /) -> bool:
+        """Return whether a parsed JSON value looks like a result, a prompt's message, or content.
+
+        Examples:
+            >>> FORMAT.detect({"content": [{"type": "text", "text": "Hello!"}]})
+            True
+        """
+        if isinstance(value, list):
+            return value != [] and all(map(_is_block, value))
+        if not isinstance(value, dict):
+            return False
+        if isinstance(contents := value.get("contents"), list):
+            return all(isinstance(each, dict) and "uri" in each for each in contents)
+        content = value.get("content")
+        if value.get("role") in ("user", "assistant"):
+            return value.keys() <= {"role", "content", "_meta"} and _is_prompt(content)
+        if isinstance(content, list) and value.keys() <= _RESULT:
+            return all(map(_is_block, content))
+        return "content" not in value and _is_block(value)
+
+
+def _is_prompt(content: Any) -> bool:
+    """Return whether content is a block, or several blocks that no other format has."""
+    if not isinstance(content, list):
+        return _is_block(content)
+    return any(block["type"] != "text" for block in content if _is_block(block)) and all(
+        map(_is_block, content)
+    )
+
+
+def _is_block(block: Any) -> bool:
+    if not isinstance(block, dict):
+        return False
+    kind = block.get("type")
+    wanted = {
+        **WANTED, "tool_use": {"id", "name", "input"}, "tool_result": {"toolUseId"},
+    }.get(kind if isinstance(kind, str) else "")  # fmt: skip
+    # Members of other formats' text blocks.
+    is_text = kind == "text" and {"citations", "cache_control", "id", "extras"} & block.keys()
+    return wanted is not None and wanted <= block.keys() and not is_text
+
+
+def _list(content: Any) -> list[Any]:
+    if content is None:
+        return []
+    if not isinstance(content, list):
+        raise Misplaced("/content", "expected a list of blocks")
+    return content
+
+
+def _with_structure(blocks: list[Any], message: dict[str, Any]) -> list[Any]:
+    """Return blocks with the structured content, which replaces a text of the same value."""
+    value = message.get("structuredContent")
+    if not isinstance(value, dict):
+        return blocks
+    for index, block in enumerate(blocks):
+        # For old clients, servers send the value also as text: one part is enough for both.
+        if _says(block, value):
+            structured = {**block, "type": "structured", "value": value}
+            return [*blocks[:index], structured, *blocks[index + 1 :]]
+    return [*blocks, {"type": "structured", "value": value}]
+
+
+def _says(block: Any, value: Any) -> bool:
+    text = block.get("text") if isinstance(block, dict) else None
+    if not isinstance(text, str) or not text.lstrip().startswith("{"):
+        return False
+    try:
+        return strict_json.same(strict_json.loads(text, depth=100), value)
+    except strict_json.InvalidJson:
+        return False
+
+
+def _tool_result(blocks: list[Any]) -> dict[str, Any]:
+    content, structured = [], {}
+    for block in blocks:
+        if block.get("type") != "structured":
+            content.append(block)
+            continue
+        structured = {"structuredContent": block["value"]}
+        if "text" in block:
+            others = {key: block[key] for key in block if key not in {"value", "type"}}
+            content.append({"type": "text", **others})
+    return {"content": content, **structured}
+
+
+def _written(item: Media) -> Any | None:
+    if item.kind == "structured":
+        value = value_of(item)
+        if not isinstance(value, dict):
+            return None
+        made = {"type": "structured", "value": value}
+        return {**made, "text": item.text} if item.form == "with text" else made
+    return write_content(item)
+
+
+FORMAT: Final = ModelContextProtocol()
+to_body, from_body = FORMAT.to_body, FORMAT.from_body
+to_bodies, from_bodies = FORMAT.to_bodies, FORMAT.from_bodies
+detect, iter_findings = FORMAT.detect, FORMAT.iter_findings

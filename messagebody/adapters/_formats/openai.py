@@ -1,0 +1,40 @@
+"""What the two message formats of OpenAI share: readable files, file ids and names, citations."""
+
+from typing import Final
+from urllib.parse import quote, unquote
+
+from messagebody._base.media_types import JSON
+from messagebody.adapters._capabilities import extension_of
+from messagebody.adapters._items import Media
+
+DOCUMENTS: Final = (
+    "application/pdf", JSON, "text/*", "application/msword", "application/rtf",
+    "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+    "application/vnd.openxmlformats-officedocument.presentationml.presentation",
+    "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+)  # fmt: skip
+"""The types of files that OpenAI's models read."""
+
+CITATION: Final = {"start_index": "start", "end_index": "end"}
+"""Names of members in citations, and in parts."""
+
+
+def file_url(file_id: str) -> str:
+    """Return the opaque reference that stands for a file of OpenAI."""
+    return f"openai-file:{quote(file_id)}"
+
+
+def file_id(url: str) -> str | None:
+    """Return the id of a file of OpenAI, None for another URL."""
+    scheme, _, opaque = url.partition(":")
+    return unquote(opaque) if scheme == "openai-file" else None
+
+
+def file_name(item: Media) -> str:
+    """Return a file name: OpenAI requires one, and finds the type from it."""
+    return item.name or f"unnamed{extension_of(item.media_type)}"
+
+
+def stated_name(name: str | None) -> str | None:
+    """Return a file name unless `file_name` made it up."""
+    return None if name is None or name.startswith("unnamed") else name

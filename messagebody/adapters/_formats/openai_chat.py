@@ -1,0 +1,308 @@
+"""The messages of OpenAI's Chat Completions, of any role."""
+
+from typing import Any, Final
+
+from messagebody._base.media_types import essence
+from messagebody.adapters._capabilities import IMAGES, MIB, Kind
+from messagebody.adapters._core import Format
+from messagebody.adapters._dialect import Misplaced, need, optional
+from messagebody.adapters._formats.openai import (
+    CITATION,
+    DOCUMENTS,
+    file_id,
+    file_name,
+    file_url,
+    stated_name,
+)
+from messagebody.adapters._items import (
+    Call,
+    Item,
+    Media,
+    Refusal,
+    Result,
+    Text,
+    arguments_of,
+    arguments_text,
+    call_id,
+    renamed,
+)
+
+_ASSISTANT: Final = frozenset({"assistant"})
+_USER: Final = frozenset({"user"})
+_CITATION_OUT: Final = {ours: theirs for theirs, ours in CITATION.items()}
+_AUDIO: Final = {"wav": "audio/wav", "mp3": "audio/mpeg"}
+_CONTENT: Final = ("text", "image_url", "input_audio", "file", "refusal")
+_ROLES: Final = ("user", "assistant", "system", "developer", "tool", "function")
+# Members by which messages of similar formats are recognised.
+_FOREIGN: Final = {
+    "parts", "blocks", "toolCalls", "toolCallId", "meta", "type", "id", "additional_kwargs",
+    "schema", "status",
+}  # fmt: skip
+
+
+class OpenAIChat(Format):
+    """Chat Completions; tool calls, refusals and annotations are beside the content."""
+
+    name = "openai-chat"
+    title = "OpenAI Chat Completions (openai 3.54)"
+    kinds = (
+        Kind("image", IMAGES, ("https", "http"), roles=_USER),
+        Kind("audio", (*_AUDIO.values(), "audio/mp3", "audio/x-wav"), roles=_USER),
+        Kind(
+            "file",
+            DOCUMENTS,
+            ("openai-file",),
+            ("*/*",),
+            max_bytes=50 * MIB,
+            name_slot="file",
+            roles=_USER,
+        ),
+        Kind("spoken", ("*/*",), in_messages=False),
+    )
+    speakers = {Call: _ASSISTANT, Refusal: _ASSISTANT}  # noqa: RUF012 - nobody changes it
+    alone = (Result,)
+
+    def split(self, message: Any) -> tuple[list[Any], Any]:
+        """Return the blocks of the content, then blocks made from the members beside it."""
+        if isinstance(message, str):
+            return [{"type": "text", "text": message}], "text"
+        if isinstance(message, list):
+            return message, "list"
+        if not isinstance(message, dict) or "role" not in message:
+            raise Misplaced("", "expected an object with role and content")
+        if "tool_call_id" in message:
+            members = {key: message[key] for key in ("tool_call_id", "content") if key in message}
+            return [members], None
+        content = message.get("content")
+        if content is not None and not isinstance(content, str | list):
+            raise Misplaced("/content", "expected text, a list or null")
+        form = "blocks" if isinstance(content, list) else None
+        blocks = [{"type": "text", "text": content}] if isinstance(content, str) else content or []
+        blocks, beside = _with_annotations(blocks, message), _beside(message)
+        # Beside calls, models write the empty text where there is no text.
+        return ([*beside] if content == "" and beside else [*blocks, *beside]), form
+
+    def join(self, blocks: list[Any], form: Any, role: str) -> Any:
+        """Return a message, or its content alone."""
+        content = [block for block in blocks if _is_beside_calls(block)]
+        if form == "list":
+            return content
+        if form == "text" and len(content) == 1 and content[0].keys() == {"type", "text"}:
+            return content[0]["text"]
+        # Only the result of a call has the role of a tool.
+        role = "user" if role == "tool" else role
+        message: dict[str, Any] = {"role": role, "content": None}
+        for block in blocks:
+            if not isinstance(block, dict) or _is_beside_calls(block):
+                continue
+            if "type" in block:
+                message.setdefault("tool_calls", []).append(block)
+            else:
+                message.update(block)
+        if "tool_call_id" in message:
+            message["role"] = "tool"
+        else:
+            _put_content(message, content, form)
+        return message
+
+    def read(self, block: Any) -> Item | None:
+        """Return the item of a block."""
+        kind = block.get("type")
+        if kind == "text":
+            said = optional(block, "annotations", list) or []
+            return Text(need(block, "text"), citations=[_cited(each) for each in said])
+        if kind in _MEDIA:
+            media: Media | None = _MEDIA[kind](block)
+            return media
+        if kind == "refusal":
+            return Refusal(need(block, "refusal"), form="block")
+        if kind in {"function", "custom"}:
+            return _call(block, kind)
+        if kind is None:
+            return _member(block)
+        return None
+
+    def write(self, item: Item, blocks: list[Any]) -> Any | None:
+        """Return the block of an item."""
+        if isinstance(item, Text):
+            block: dict[str, Any] = {"type": "text", "text": item.text}
+            said = [_annotation(each) for each in item.citations if "url" in each]
+            return {**block, "annotations": said} if said else block
+        if isinstance(item, Media):
+            return _written(item)
+        if isinstance(item, Refusal):
+            typed = {"type": "refusal"} if item.form == "block" else {}
+            return {**typed, "refusal": item.text}
+        if isinstance(item, Call):
+            return _written_call(item)
+        if isinstance(item, Result):
+            is_text = len(blocks) == 1 and blocks[0].keys() == {"type", "text"}
+            content = blocks[0]["text"] if is_text and item.form != "blocks" else blocks
+            return {"tool_call_id": call_id(item), "content": content or ""}
+        return None
+
+    def detect(self, value: Any, /) -> bool:
+        """Return whether a parsed JSON value looks like a message, or a list of its content.
+
+        Examples:
+            >>> FORMAT.detect({"role": "user", "content": "Hello!"}), FORMAT.detect([])
+            (True, False)
+        """
+        if isinstance(value, list):
+            return value != [] and all(map(_is_content, value))
+        if not isinstance(value, dict) or _FOREIGN & value.keys():
+            return False
+        if value.get("role") not in _ROLES:
+            return False
+        content = value.get("content")
+        if content is None:
+            return bool({"tool_calls", "refusal", "audio", "function_call"} & value.keys())
+        return isinstance(content, str) or (
+            isinstance(content, list) and all(map(_is_content, content))
+        )
+
+
+def _is_beside_calls(block: Any) -> bool:
+    is_typed = isinstance(block, dict) and "type" in block
+    return is_typed and block.keys().isdisjoint({"function", "custom"})
+
+
+def _is_content(block: Any) -> bool:
+    if not isinstance(block, dict) or block.get("type") not in _CONTENT:
+        return False
+    kind = block["type"]
+    return kind in block and not {"citations", "cache_control", "_meta", "mimeType"} & block.keys()
+
+
+def _with_annotations(blocks: list[Any], message: dict[str, Any]) -> list[Any]:
+    """Put annotations into the first text, which they belong to."""
+    said = message.get("annotations")
+    for index, block in enumerate(blocks):
+        if said and isinstance(block, dict) and block.get("type") == "text":
+            return [*blocks[:index], {**block, "annotations": said}, *blocks[index + 1 :]]
+    return blocks
+
+
+def _beside(message: dict[str, Any]) -> list[Any]:
+    """Return blocks made from the members beside the content."""
+    blocks: list[Any] = []
+    if isinstance(message.get("refusal"), str):
+        blocks.append({"refusal": message["refusal"]})
+    if isinstance(message.get("audio"), dict) and "data" in message["audio"]:
+        blocks.append({"audio": message["audio"]})
+    if isinstance(message.get("function_call"), dict):
+        blocks.append({"function_call": message["function_call"]})
+    return [*blocks, *(optional(message, "tool_calls", list) or [])]
+
+
+def _put_content(message: dict[str, Any], content: list[Any], form: Any) -> None:
+    for index, block in enumerate(content):
+        if isinstance(block, dict) and block.get("type") == "text" and "annotations" in block:
+            message["annotations"] = block["annotations"]
+            content[index] = {key: block[key] for key in block if key != "annotations"}
+    if form != "blocks" and len(content) == 1 and content[0].keys() == {"type", "text"}:
+        message["content"] = content[0]["text"]
+    elif content:
+        message["content"] = content
+    elif len(message) == 2:
+        message["content"] = ""
+
+
+def _cited(annotation: Any) -> dict[str, Any]:
+    """Return a citation with its own members at the top level."""
+    kind = need(annotation, "type")
+    about = annotation.get(kind)
+    if not isinstance(about, dict) or "type" in about or len(annotation) != 2:
+        return {"type": kind, "annotation": annotation}
+    return {"type": kind, **renamed(about, CITATION)}
+
+
+def _annotation(citation: dict[str, Any]) -> dict[str, Any]:
+    if "annotation" in citation:
+        return citation["annotation"]  # type: ignore[no-any-return]
+    about = {key: value for key, value in citation.items() if key != "type"}
+    return {"type": "url_citation", "url_citation": renamed(about, _CITATION_OUT)}
+
+
+def _image(block: Any) -> Media:
+    return Media("image", url=need(need(block, "image_url", dict), "url"))
+
+
+def _audio(block: Any) -> Media:
+    sound = need(block, "input_audio", dict)
+    kind = need(sound, "format")
+    return Media("audio", _AUDIO.get(kind, f"audio/{kind}"), encoded=need(sound, "data"))
+
+
+def _file(block: Any) -> Media | None:
+    file = need(block, "file", dict)
+    name, data, known = (optional(file, key) for key in ("filename", "file_data", "file_id"))
+    if data is not None:
+        is_url = data[:5].lower() == "data:"
+        return Media(
+            "file", name=stated_name(name), form=None if is_url else "base64",
+            url=data if is_url else None, encoded=None if is_url else data,
+        )  # fmt: skip
+    return None if known is None else Media("file", name=stated_name(name), url=file_url(known))
+
+
+_MEDIA: Final[dict[Any, Any]] = {"image_url": _image, "input_audio": _audio, "file": _file}
+
+
+def _call(block: Any, kind: str) -> Call:
+    about = need(block, kind, dict)
+    if kind == "custom":
+        return Call(optional(block, "id"), need(about, "name"), need(about, "input"), "custom")
+    arguments = arguments_of(need(about, "arguments"))
+    return Call(optional(block, "id"), need(about, "name"), arguments)
+
+
+def _member(block: Any) -> Item | None:
+    """Return the item of a member beside the content."""
+    if "tool_call_id" in block:
+        content = block.get("content")
+        is_list = isinstance(content, list)
+        texts = [{"type": "text", "text": content}] if isinstance(content, str) and content else []
+        result = Result(need(block, "tool_call_id"), form="blocks" if is_list else None)
+        result.blocks = content if isinstance(content, list) else texts
+        return result
+    if "refusal" in block:
+        return Refusal(need(block, "refusal"))
+    if "audio" in block:
+        return Media("spoken", encoded=need(block["audio"], "data"))
+    if "function_call" in block:
+        about = block["function_call"]
+        arguments = arguments_of(need(about, "arguments"))
+        return Call(None, need(about, "name"), arguments, "function_call")
+    return None
+
+
+def _written(item: Media) -> Any | None:
+    if item.kind == "spoken":
+        return {"audio": {"data": item.base64()}}
+    if item.kind == "image":
+        return {"type": "image_url", "image_url": {"url": item.url or item.data_url()}}
+    if item.kind == "audio":
+        kind = "wav" if essence(item.media_type or "").endswith("wav") else "mp3"
+        return {"type": "input_audio", "input_audio": {"data": item.base64(), "format": kind}}
+    if item.url is not None:
+        return {"type": "file", "file": {"file_id": file_id(item.url)}}
+    data = item.base64() if item.form == "base64" else item.data_url()
+    return {"type": "file", "file": {"filename": file_name(item), "file_data": data}}
+
+
+def _written_call(item: Call) -> Any:
+    if item.kind == "function_call":
+        about = {"name": item.name, "arguments": arguments_text(item.arguments)}
+        return {"function_call": about}
+    if item.kind == "custom":
+        about = {"name": item.name, "input": arguments_text(item.arguments)}
+        return {"id": call_id(item), "type": "custom", "custom": about}
+    about = {"name": item.name, "arguments": arguments_text(item.arguments)}
+    return {"id": call_id(item), "type": "function", "function": about}
+
+
+FORMAT: Final = OpenAIChat()
+to_body, from_body = FORMAT.to_body, FORMAT.from_body
+to_bodies, from_bodies = FORMAT.to_bodies, FORMAT.from_bodies
+detect, iter_findings = FORMAT.detect, FORMAT.iter_findings

@@ -1,0 +1,447 @@
+"""The items of OpenAI's Responses: an input message, or the items of an input or output."""
+
+from typing import Any, Final
+
+from messagebody.adapters._capabilities import IMAGES, MIB, Kind
+from messagebody.adapters._core import Format
+from messagebody.adapters._dialect import Misplaced, need, optional
+from messagebody.adapters._formats.openai import (
+    CITATION,
+    DOCUMENTS,
+    file_id,
+    file_name,
+    file_url,
+    stated_name,
+)
+from messagebody.adapters._items import (
+    Call,
+    Code,
+    Item,
+    Media,
+    Reasoning,
+    Refusal,
+    Result,
+    Text,
+    arguments_of,
+    arguments_text,
+    call_id,
+    renamed,
+)
+
+_ASKED: Final = frozenset({"user", "system", "tool"})
+_CITATION_OUT: Final = {ours: theirs for theirs, ours in CITATION.items()}
+_CONTENT: Final = ("input_text", "output_text", "refusal", "input_image", "input_file")
+_OUTPUTS: Final = {
+    "function_call_output": None, "custom_tool_call_output": "custom",
+}  # fmt: skip
+_ITEMS: Final = (
+    "reasoning", "function_call", "custom_tool_call", "image_generation_call", "mcp_call",
+    "code_interpreter_call", "web_search_call", "file_search_call", "computer_call",
+    "computer_call_output", "local_shell_call", "item_reference", "mcp_list_tools",
+    "mcp_approval_request", "mcp_approval_response", *_OUTPUTS,
+)  # fmt: skip
+_ROLES: Final = ("user", "assistant", "system", "developer")
+
+
+class OpenAIResponses(Format):
+    """OpenAI Responses: messages are items beside calls, results and reasoning."""
+
+    name = "openai-responses"
+    title = "OpenAI Responses (openai 3.54)"
+    place = "output"
+    kinds = (
+        Kind("image", IMAGES, ("https", "http", "openai-file"), in_results=True, roles=_ASKED),
+        Kind(
+            "file", DOCUMENTS, ("https", "http", "openai-file"), max_bytes=50 * MIB,
+            name_slot="file", in_results=True, roles=_ASKED,
+        ),
+        Kind("code image", (), ("*",), ("*/*",), in_messages=False),
+        Kind("generated", IMAGES, roles=frozenset({"assistant"}), is_generated=True),
+    )  # fmt: skip
+
+    signs_reasoning = True
+    speakers = {Refusal: frozenset({"assistant"})}  # noqa: RUF012 - nobody changes it
+    roles = {"tool": "user"}  # noqa: RUF012 - nobody changes it
+
+    def split(self, message: Any) -> tuple[list[Any], Any]:
+        """Return the items; a message of several contents becomes several, which `join` joins."""
+        if isinstance(message, str):
+            return [{"type": "message", "content": message}], "text"
+        if isinstance(message, list):
+            if message and all(map(_is_content, message)):
+                return [{"type": "message", "content": [each]} for each in message], "content"
+            return [piece for item in message for piece in _pieces(item)], None
+        if not isinstance(message, dict):
+            raise Misplaced("", "expected an item or a list of items")
+        if "output" in message and "type" not in message:
+            output = need(message, "output", list)
+            return [piece for item in output for piece in _pieces(item)], "response"
+        if "role" not in message and "type" not in message:
+            raise Misplaced("", "expected an item or a list of items")
+        return _pieces(message), "item"
+
+    def join(self, blocks: list[Any], form: Any, role: str) -> Any:
+        """Return the items; contents that follow a message go into it."""
+        items: list[Any] = []
+        for block in blocks:
+            if items and _is_output_of(block, items[-1]):
+                items[-1] = _with_output(items[-1], block)
+            elif not _is_piece(block):
+                items.append(_standing_alone(block))
+            elif items and _is_open(items[-1], role) and "role" not in block:
+                content = items[-1]["content"]
+                if isinstance(content, str):
+                    content = [{"type": _text_type(items[-1]), "text": content}]
+                items[-1] = {**items[-1], "content": [*content, *_contents(block, items[-1])]}
+            else:
+                items.append(_opened(block, role, len(items)))
+        if form == "response":
+            return {"output": items}
+        if not items and form is None:
+            return {"type": "message", "role": role, "content": []}
+        if len(items) != 1:
+            return items
+        if form == "text" and isinstance(items[0].get("content"), str):
+            return items[0]["content"]
+        if form == "content" and _is_message(items[0]):
+            return items[0]["content"]
+        return items[0] if form == "item" else items
+
+    def read(self, block: Any) -> Item | None:
+        """Return our item for a piece of a message, or for another item of the API."""
+        kind = block.get("type")
+        if _is_piece(block):
+            content = block["content"]
+            if isinstance(content, str):
+                return Text(content, form="string")
+            return _content(content[0]) if content and isinstance(content[0], dict) else None
+        if kind == "reasoning":
+            return _reasoning(block)
+        if kind in {"function_call", "mcp_call"}:
+            identity = need(block, "call_id" if kind == "function_call" else "id")
+            arguments = arguments_of(need(block, "arguments"))
+            sort = None if kind == "function_call" else kind
+            return Call(identity, need(block, "name"), arguments, sort)
+        if kind == "custom_tool_call":
+            return Call(need(block, "call_id"), need(block, "name"), need(block, "input"), "custom")
+        if kind in _OUTPUTS:
+            return _result(block, _OUTPUTS[kind])
+        if kind == "mcp_call_output":
+            text = {"type": "input_text", "text": need(block, "output")}
+            blocks = [{"type": "message", "content": [text]}]
+            return Result(need(block, "id"), kind="mcp_call", blocks=blocks)
+        if kind == "code_output":
+            return _code_output(need(block, "output", dict))
+        if kind == "image_generation_call" and isinstance(block.get("result"), str):
+            sort = f"image/{optional(block, 'output_format') or 'png'}"
+            return Media("generated", sort, encoded=block["result"], place="images")
+        if kind == "code_interpreter_call" and isinstance(block.get("code"), str):
+            return Code(block["code"], "python", form="call")
+        return None
+
+    def write(self, item: Item, blocks: list[Any]) -> Any | None:
+        """Return the API's item for one of ours; contents are pieces of a message."""
+        if isinstance(item, Text) and item.form == "string" and not item.citations:
+            return {"type": "message", "content": item.text}
+        if isinstance(item, Text | Refusal):
+            return {"type": "message", "content": [_written_text(item)]}
+        if isinstance(item, Media):
+            return _written(item)
+        if isinstance(item, Reasoning):
+            return {"type": "reasoning", **_summary(item)}
+        if isinstance(item, Call):
+            return _written_call(item)
+        if isinstance(item, Result):
+            return _written_result(item, blocks)
+        if isinstance(item, Code) and item.form == "call":
+            return {"type": "code_interpreter_call", "code": item.text}
+        if isinstance(item, Code) and item.form == "output":
+            return {"type": "code_output", "output": {"type": "logs", "logs": item.text}}
+        return None
+
+    def detect(self, value: Any, /) -> bool:
+        """Return whether a parsed JSON value looks like an item, items, or the content of one.
+
+        Examples:
+            >>> FORMAT.detect([{"role": "user", "content": [{"type": "input_text", "text": "Hi"}]}])
+            True
+        """
+        if isinstance(value, list):
+            return value != [] and (all(map(_is_content, value)) or all(map(_is_item, value)))
+        if isinstance(value, dict) and value.get("object") == "response":
+            return isinstance(value.get("output"), list)
+        return _is_item(value)
+
+
+def _is_content(value: Any) -> bool:
+    return isinstance(value, dict) and value.get("type") in _CONTENT
+
+
+def _is_item(value: Any) -> bool:
+    if not isinstance(value, dict):
+        return False
+    if value.get("type") in _ITEMS:
+        return True
+    content = value.get("content")
+    if value.get("role") not in _ROLES or value.get("type", "message") != "message":
+        return False
+    if isinstance(content, str):
+        return "type" in value and not {"parts", "model", "schema"} & value.keys()
+    is_stated = content != [] or "type" in value
+    return isinstance(content, list) and is_stated and all(map(_is_content, content))
+
+
+def _is_message(item: Any) -> bool:
+    return isinstance(item, dict) and "role" in item and isinstance(item.get("content"), str | list)
+
+
+def _is_piece(block: Any) -> bool:
+    is_typed = isinstance(block, dict) and block.get("type", "message") == "message"
+    return is_typed and isinstance(block.get("content"), str | list)
+
+
+def _pieces(item: Any) -> list[Any]:
+    """Return a message for each content of a message; the first has its other members."""
+    content = item.get("content") if isinstance(item, dict) else None
+    if not _is_message(item) or not isinstance(content, list) or len(content) < 2:
+        return _with_own_outputs(item)
+    first = {**item, "content": content[:1]}
+    return [first, *({"type": "message", "content": [each]} for each in content[1:])]
+
+
+_CODE: Final = "code_interpreter_call"
+
+
+def _with_own_outputs(item: Any) -> list[Any]:
+    """Return an item that holds the outputs of a tool, and a piece for each output."""
+    kind = item.get("type") if isinstance(item, dict) else None
+    if kind == _CODE and isinstance(item.get("outputs"), list):
+        outputs = [{"type": "code_output", "output": each} for each in item["outputs"]]
+        return [{**item, "outputs": []}, *outputs]
+    if kind == "mcp_call" and isinstance(item.get("output"), str) and "id" in item:
+        output = {"type": "mcp_call_output", "id": item["id"], "output": item["output"]}
+        return [{key: value for key, value in item.items() if key != "output"}, output]
+    return [item]
+
+
+def _is_output_of(block: Any, item: Any) -> bool:
+    """Return whether a piece is an output of an item's tool."""
+    kind = block.get("type") if isinstance(block, dict) else None
+    if kind == "code_output":
+        return isinstance(item, dict) and item.get("type") == _CODE
+    is_call = isinstance(item, dict) and item.get("type") == "mcp_call" and "output" not in item
+    return is_call and kind == "mcp_call_output" and item.get("id") == block.get("id")
+
+
+def _with_output(item: dict[str, Any], block: dict[str, Any]) -> dict[str, Any]:
+    if block["type"] == "code_output":
+        held = item.get("outputs")
+        outputs = held if isinstance(held, list) else []
+        return {**item, "outputs": [*outputs, block.get("output")]}
+    return {**item, "output": block.get("output")}
+
+
+def _standing_alone(block: Any) -> Any:
+    """Return the output of a tool as an item of its own, because its call is missing."""
+    if isinstance(block, dict) and block.get("type") == "mcp_call_output":
+        return {"type": "function_call_output", "call_id": block.get("id"),
+                "output": block.get("output")}  # fmt: skip
+    if isinstance(block, dict) and block.get("type") == "code_output":
+        output = block.get("output")
+        said = output.get("logs", output.get("url")) if isinstance(output, dict) else None
+        text = said if isinstance(said, str) else ""
+        return {"type": "message", "role": "assistant", "content": text}
+    return block
+
+
+def _code_output(output: Any) -> Item | None:
+    if output.get("type") == "logs":
+        return Code(need(output, "logs"), None, "OUTCOME_UNSPECIFIED", form="output")
+    if output.get("type") == "image":
+        return Media("code image", None, url=need(output, "url"), place="images")
+    return None
+
+
+def _is_open(item: Any, role: str) -> bool:
+    """Return whether an item may take another content."""
+    if not _is_message(item):
+        return False
+    # A plain text of an assistant has no id, so the message can hold nothing but the text.
+    return isinstance(item["content"], list) or role != "assistant"
+
+
+def _opened(piece: Any, role: str, number: int) -> Any:
+    """Return the message that begins with a piece."""
+    content = piece["content"]
+    if "role" in piece or role != "assistant":
+        message = {"role": role, **piece}
+        is_list = isinstance(content, list)
+        return {**message, "content": _contents(piece, message)} if is_list else message
+    is_list = isinstance(content, list) and len(content) == 1
+    if is_list and isinstance(content[0], dict) and content[0].keys() == {"type", "text"}:
+        # The API takes a plain text of an assistant without an id.
+        content = content[0]["text"]
+    if isinstance(content, str):
+        return {"role": role, "type": "message", "content": content}
+    opened = {"id": f"msg_{number}", "role": role, "status": "completed", **piece}
+    return {**opened, "content": _contents(piece, opened)}
+
+
+def _contents(piece: Any, message: Any) -> list[Any]:
+    """Return the contents of a piece, with the types for the message's role."""
+    if message["role"] != "assistant":
+        return piece["content"]  # type: ignore[no-any-return]
+    return [
+        {"annotations": [], **each, "type": "output_text"}
+        if isinstance(each, dict) and each.get("type") == "input_text" else each
+        for each in piece["content"]
+    ]  # fmt: skip
+
+
+def _text_type(message: Any) -> str:
+    return "output_text" if message.get("role") == "assistant" else "input_text"
+
+
+def _content(block: Any) -> Item | None:
+    kind = block.get("type")
+    if not isinstance(kind, str):
+        return None
+    if kind in {"input_text", "output_text"}:
+        said = optional(block, "annotations", list) or []
+        return Text(
+            need(block, "text"), citations=[renamed(_typed(each), CITATION) for each in said]
+        )
+    if kind == "refusal":
+        return Refusal(need(block, "refusal"))
+    if kind == "input_image":
+        url, known = optional(block, "image_url"), optional(block, "file_id")
+        if url is None and known is None:
+            raise Misplaced("/image_url", "expected image_url or file_id")
+        return Media("image", url=url if url is not None else file_url(known))
+    return _file(block) if kind == "input_file" else None
+
+
+def _typed(annotation: Any) -> dict[str, Any]:
+    need(annotation, "type")
+    return annotation  # type: ignore[no-any-return]
+
+
+def _file(block: Any) -> Media | None:
+    name = stated_name(optional(block, "filename"))
+    data, url, known = (optional(block, key) for key in ("file_data", "file_url", "file_id"))
+    if data is not None:
+        is_url = data[:5].lower() == "data:"
+        encoded = None if is_url else data
+        form = None if is_url else "base64"
+        return Media("file", None, name, url=data if is_url else None, encoded=encoded, form=form)
+    if url is None and known is None:
+        return None
+    return Media("file", None, name, url=url if url is not None else file_url(known))
+
+
+def _reasoning(block: Any) -> Reasoning | None:
+    """Return reasoning; if it has several summaries, its form is their lengths."""
+    member = "summary" if block.get("summary") else "content"
+    texts = [need(each, "text") for each in optional(block, member, list) or []]
+    if not texts:
+        return None
+    form = None if member == "summary" and len(texts) == 1 else [member, *map(len, texts)]
+    return Reasoning("".join(texts), form=form)
+
+
+def _summary(item: Reasoning) -> dict[str, Any]:
+    form: list[Any] = item.form if isinstance(item.form, list) and item.form else ["summary"]
+    member, lengths = form[0], form[1:]
+    are_lengths = all(type(length) is int and length >= 0 for length in lengths)
+    if not are_lengths or sum(lengths) != len(item.text):
+        lengths = [len(item.text)]  # the text has changed
+    texts, start = [], 0
+    for length in lengths:
+        texts.append(item.text[start : start + length])
+        start += length
+    kind = "summary_text" if member == "summary" else "reasoning_text"
+    made = [{"type": kind, "text": text} for text in texts]
+    return {"summary": made} if member == "summary" else {"summary": [], "content": made}
+
+
+def _result(block: Any, kind: str | None) -> Result:
+    output = block.get("output")
+    if isinstance(output, str):
+        texts = [{"type": "input_text", "text": output}] if output else []
+        blocks = [{"type": "message", "content": [each]} for each in texts]
+        return Result(need(block, "call_id"), kind=kind, blocks=blocks)
+    # Outside of results, contents are always pieces of a message, so that `read` and `write` agree.
+    blocks = [{"type": "message", "content": [each]} for each in need(block, "output", list)]
+    return Result(need(block, "call_id"), kind=kind, blocks=blocks, form="blocks")
+
+
+def _written_result(item: Result, blocks: list[Any]) -> dict[str, Any]:
+    # Inside a result, contents stand alone.
+    contents = [each for block in blocks for each in _inner(block)]
+    output: Any = contents
+    if item.form != "blocks" and all(each.get("type") == "input_text" for each in contents):
+        output = "\n".join(each["text"] for each in contents)
+    if item.kind == "mcp_call" and isinstance(output, str):
+        return {"type": "mcp_call_output", "id": call_id(item), "output": output}
+    kind = "custom_tool_call_output" if item.kind == "custom" else "function_call_output"
+    return {"type": kind, "call_id": call_id(item), "output": output}
+
+
+def _inner(block: Any) -> list[Any]:
+    if not _is_piece(block):
+        return [block]
+    content = block["content"]
+    return [{"type": "input_text", "text": content}] if isinstance(content, str) else content
+
+
+def _written_text(item: Text | Refusal) -> dict[str, Any]:
+    if isinstance(item, Refusal):
+        return {"type": "refusal", "refusal": item.text}
+    said = [renamed(each, _CITATION_OUT) for each in item.citations if _is_ours(each)]
+    if said:
+        return {"type": "output_text", "text": item.text, "annotations": said}
+    return {"type": "input_text", "text": item.text}
+
+
+_CITATIONS: Final = ("url_citation", "file_citation", "container_file_citation", "file_path")
+
+
+def _is_ours(citation: dict[str, Any]) -> bool:
+    return citation.get("type") in _CITATIONS
+
+
+def _written(item: Media) -> Any:
+    if item.kind == "code image":
+        return {"type": "code_output", "output": {"type": "image", "url": item.url}}
+    if item.kind == "generated":
+        about = {"id": "ig_1", "status": "completed", "result": item.base64()}
+        return {"type": "image_generation_call", **about}
+    known = None if item.url is None else file_id(item.url)
+    if item.kind == "image":
+        url = {"image_url": item.url or item.data_url()} if known is None else {"file_id": known}
+        content = {"type": "input_image", "detail": "auto", **url}
+    elif known is not None:
+        content = {"type": "input_file", "file_id": known}
+    elif item.url is not None:
+        content = {"type": "input_file", "file_url": item.url}
+    else:
+        data = item.base64() if item.form == "base64" else item.data_url()
+        content = {"type": "input_file", "filename": file_name(item), "file_data": data}
+    return {"type": "message", "content": [content]}
+
+
+def _written_call(item: Call) -> Any:
+    text = arguments_text(item.arguments)
+    if item.kind == "custom":
+        about = {"call_id": call_id(item), "name": item.name, "input": text}
+        return {"type": "custom_tool_call", **about}
+    about = {"name": item.name, "arguments": text}
+    if item.kind == "mcp_call":
+        return {"type": "mcp_call", "id": call_id(item), **about}
+    return {"type": "function_call", "call_id": call_id(item), **about}
+
+
+FORMAT: Final = OpenAIResponses()
+to_body, from_body = FORMAT.to_body, FORMAT.from_body
+to_bodies, from_bodies = FORMAT.to_bodies, FORMAT.from_bodies
+detect, iter_findings = FORMAT.detect, FORMAT.iter_findings

@@ -1,0 +1,258 @@
+"""Items: the content of any message, between the blocks of a format and the parts of a body.
+
+A format reads blocks into items and writes items as blocks. `collecting` gives items their places
+in a body, and `places` finds them there.
+"""
+
+import re
+from typing import Any, Final
+
+import attrs
+
+from messagebody._base.limits import DEFAULT_LIMITS
+from messagebody._base.media_types import OCTET_STREAM, TEXT_PLAIN, essence, is_text
+from messagebody._wire import base64, strict_json
+from messagebody.errors import MessageBodyError
+
+KEEP: Final = frozenset({"calls", "results", "reasoning", "refusals", "citations", "code"})
+"""The items beyond text and files: the values of the option `keep`."""
+
+
+@attrs.define
+class Item:
+    """The content of a block.
+
+    Arguments:
+        form: the form of the block, if the format has several forms for it. `rest` keeps it.
+        key: the name of its first part, None for an unnamed part.
+        carried: the description of the part in the slot for copies.
+    """
+
+    form: Any = attrs.field(default=None, kw_only=True, eq=False)
+    key: str | None = attrs.field(default=None, kw_only=True, eq=False)
+    carried: Any = attrs.field(default=None, kw_only=True, eq=False)
+
+
+@attrs.define
+class Text(Item):
+    """Text to show.
+
+    Arguments:
+        text: the text.
+        media_type: its type, where the block states one.
+        citations: the sources of the text: each citation's own members, `url` if it has one.
+        role: who says it, if that differs from the role of the message.
+        speaker: the role of the message that it is written into.
+    """
+
+    text: str
+    media_type: str = TEXT_PLAIN
+    citations: list[dict[str, Any]] = attrs.field(factory=list)
+    role: str | None = None
+    speaker: str | None = attrs.field(default=None, eq=False)
+
+
+@attrs.define
+class Media(Item):
+    """A picture, sound, film, document or other file.
+
+    It has one of `text`, `data`, `encoded` and `url`. Base64 is decoded when the part is made: a
+    block that is only looked at costs nothing.
+
+    Arguments:
+        kind: the kind of block, such as "image" or "file".
+        media_type: its type; None where the block states none.
+        name: its file name, title or URI, as the block states it.
+        text: content that is text.
+        data: content that is bytes.
+        encoded: content in base64.
+        url: where the content is, or a `data:` URL that holds it.
+        size: bytes of the content behind the URL, if they are stated.
+        title: a title for people, if the format has both a name and a title.
+        place: "images" if a model made it, "sources" if it is a source of a text. Its name is then
+            `/images/<n>` or `/sources/<n>`.
+    """
+
+    kind: str = "file"
+    media_type: str | None = None
+    name: str | None = None
+    text: str | None = None
+    data: bytes | None = None
+    encoded: str | None = None
+    url: str | None = None
+    size: int | None = None
+    title: str | None = None
+    place: str | None = None
+    safely_encoded: str | None = attrs.field(default=None, init=False, eq=False)
+    spelled: str | None = attrs.field(default=None, init=False, eq=False)
+
+    def base64(self) -> str:
+        """Return the content in standard, padded base64; it is encoded once."""
+        if self.encoded is None:
+            data = self.data if self.data is not None else (self.text or "").encode()
+            self.encoded = base64.encode(data)
+        return self.encoded
+
+    def url_safe_base64(self) -> str:
+        """Return the content in the URL-safe alphabet, padded; it is encoded once."""
+        if self.safely_encoded is None:
+            data = self.data if self.data is not None else (self.text or "").encode()
+            self.safely_encoded = base64.encode(data, url_safe=True)
+        return self.safely_encoded
+
+    def data_url(self) -> str:
+        """Return the content as a `data:` URL."""
+        kind = (self.media_type or OCTET_STREAM).replace(" ", "")
+        if "," in kind or '"' in kind:  # a data URL has no way to quote them
+            kind = essence(kind)
+        head = f"data:{kind};base64,"
+        if self.spelled is None or not self.spelled.startswith(head):
+            self.spelled = head + self.base64()
+        return self.spelled
+
+    def spell_like(self, block: "Media") -> None:
+        """Take over the encoded text of a block with the same content.
+
+        Large content is then not encoded again or copied.
+        """
+        if block.encoded is not None:
+            self.encoded = block.encoded if _is_canonical(block.encoded) else None
+        elif block.url is not None and ";base64," in block.url[:1000]:
+            start = block.url.index(";base64,") + len(";base64,")
+            self.spelled = block.url if _is_canonical(block.url, start) else None
+
+
+def _is_canonical(encoded: str, start: int = 0) -> bool:
+    """Tell whether valid base64 is standard and padded, without decoding more than its end."""
+    if (len(encoded) - start) % 4 or any(encoded.find(each, start) >= 0 for each in "-_%#,"):
+        return False
+    # Only the last group can hold padding or unused bits.
+    tail = encoded[max(len(encoded) - 4, start) :]
+    try:
+        return base64.encode(base64.decode(tail, strict=True)) == tail
+    except ValueError:
+        return False
+
+
+@attrs.define
+class Call(Item):
+    """A call of a tool.
+
+    Arguments:
+        id: the id that its result refers to; it may be missing.
+        name: the tool.
+        arguments: a JSON value, or the model's text if it is not valid JSON.
+        kind: the kind of tool, if it is not a plain function.
+    """
+
+    id: str | None
+    name: str
+    arguments: Any
+    kind: str | None = None
+
+
+@attrs.define
+class Result(Item):
+    """The result of a call.
+
+    Arguments:
+        id: the call's.
+        items: text and media.
+        name: the tool, if it is stated.
+        is_error: whether the call failed; None if that is not stated.
+        kind: the kind of tool, if it is not a plain function.
+        blocks: the blocks that a format finds in it, before they are read into items.
+    """
+
+    id: str | None
+    items: list[Item] = attrs.field(factory=list)
+    name: str | None = None
+    is_error: bool | None = None
+    kind: str | None = None
+    blocks: list[Any] = attrs.field(factory=list, eq=False)
+
+
+@attrs.define
+class Reasoning(Item):
+    """The thoughts of a model before its answer."""
+
+    text: str
+
+
+@attrs.define
+class Refusal(Item):
+    """The refusal of a model to answer."""
+
+    text: str
+
+
+@attrs.define
+class Code(Item):
+    """Code that a model ran, or its output.
+
+    Arguments:
+        text: the code or output.
+        language: such as "python"; None for output.
+        outcome: how it ended; None for code.
+    """
+
+    text: str
+    language: str | None = None
+    outcome: str | None = None
+
+
+# Members that several formats have in common
+
+
+def arguments_of(text: str) -> Any:
+    """Return the arguments that a model wrote as JSON, or the text if it is not JSON."""
+    try:
+        value = strict_json.loads(text, depth=DEFAULT_LIMITS.depth - 2)
+    except strict_json.InvalidJson:
+        return text
+    # A JSON string stays as it is, so that it comes back as the same text.
+    return text if isinstance(value, str) else value
+
+
+def arguments_text(arguments: Any) -> str:
+    """Return arguments as JSON text; text stays as it is."""
+    return arguments if isinstance(arguments, str) else strict_json.dumps(arguments)
+
+
+def arguments_object(arguments: Any) -> dict[str, Any]:
+    """Return arguments as an object; other values go into its one member."""
+    value = arguments_of(arguments) if isinstance(arguments, str) else arguments
+    # Some formats only take an object.
+    return value if isinstance(value, dict) else {"arguments": value}
+
+
+def call_id(item: Call | Result) -> str:
+    """Return the id of a call, made from its number if none is stated."""
+    number = re.search(r"\d+", item.key or "")
+    return item.id or f"call_{number[0] if number else 1}"
+
+
+def renamed(members: dict[str, Any], names: dict[str, str]) -> dict[str, Any]:
+    """Return an object whose members have other names."""
+    return {names.get(key, key): value for key, value in members.items()}
+
+
+class NotJson:
+    """Stand for a missing value: it is not equal to any JSON value."""
+
+
+def value_of(item: Media) -> Any:
+    """Return the content of a block as a JSON value; `NotJson` if it is not JSON."""
+    try:
+        content = item.text if item.text is not None else item.data or b""
+        return strict_json.loads(content, depth=DEFAULT_LIMITS.depth - 2)
+    except strict_json.InvalidJson:
+        return NotJson
+
+
+def states_text(stated: str | None) -> bool:
+    """Return whether a block states the type of a text, or no type; it may state anything."""
+    try:
+        return stated is None or is_text(stated)
+    except MessageBodyError:
+        return False

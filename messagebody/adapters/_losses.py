@@ -1,0 +1,116 @@
+"""Losses: differences between parts and what is read back from their blocks."""
+
+import attrs
+
+from messagebody._base.media_types import is_text
+from messagebody._base.text import quote
+from messagebody._model.part import Part
+from messagebody.adapters._base import Loss, LossKind
+
+
+@attrs.define
+class Losses:
+    """Collect the losses of parts that go out.
+
+    Arguments:
+        parts: all parts of the body.
+        found: the losses, in the order of its parts.
+    """
+
+    parts: list[Part]
+    found: list[Loss] = attrs.field(factory=list)
+    _positions: dict[int, int] = attrs.field(init=False)
+
+    def __attrs_post_init__(self) -> None:
+        # By identity: equal parts have different places.
+        self._positions = {id(part): index for index, part in enumerate(self.parts)}
+
+    def compare(self, part: Part, back: Part, *, is_said: bool = False) -> None:
+        """Note the differences between a part and the part that was read back.
+
+        Arguments:
+            part: the part that is written.
+            back: the part that is read from its blocks.
+            is_said: whether a text before it states the name.
+        """
+        if part == back:
+            return
+        if not _same_content(part, back):
+            self._compare_content(part, back)
+        if part.name != back.name:
+            self._compare_names(part, back, is_said=is_said)
+        if part.content_type != back.content_type:
+            why = f"{part.content_type} goes out as {back.content_type}"
+            self.lose(LossKind.DOWNGRADED, part, why)
+        for member in ("size", "digest") if part.is_reference else ():
+            stated = getattr(part, member)
+            if stated is not None and stated != getattr(back, member):
+                self.lose(LossKind.OMITTED, part, f"there is no place for its {member}")
+        for member in ("metadata", "extra"):
+            mine = getattr(part, member)
+            theirs = (getattr(back, member) if mine else None) or {}
+            lost = [key for key in mine or () if key not in theirs or theirs[key] != mine[key]]
+            if lost:
+                why = f"there is no place for its {member} {', '.join(map(quote, lost))}"
+                self.lose(LossKind.OMITTED, part, why)
+        if part.metadata == {} and back.metadata is None:
+            self.lose(LossKind.CONVERTED, part, "its empty metadata goes out as none")
+
+    def _compare_content(self, part: Part, back: Part) -> None:
+        if part.is_reference:
+            is_link = back.is_reference
+            why = "its URL goes out as a signed one" if is_link else "it goes out as content"
+            if not is_link and back.size != part.size and is_text(back.content_type):
+                self.lose(LossKind.OMITTED, part, "only a text that names it goes out")
+                return
+            self.lose(LossKind.CONVERTED, part, why)
+        elif back.is_reference:
+            self.lose(LossKind.OMITTED, part, "there is no place for it")
+        elif part.read_bytes() in back.read_bytes():
+            self.lose(LossKind.CONVERTED, part, "it goes out as text that begins with its name")
+        elif is_text(part.content_type):
+            self.lose(LossKind.CONVERTED, part, "its content goes out in another form")
+        else:
+            self.lose(LossKind.OMITTED, part, "only a text that names it goes out")
+
+    def _compare_names(self, part: Part, back: Part, *, is_said: bool) -> None:
+        if part.name is None:
+            self.lose(LossKind.CONVERTED, part, f"it gets the name {quote(back.name)}")
+        elif is_said:
+            self.lose(LossKind.CONVERTED, part, "its name goes out as a text before it")
+        elif back.name is None:
+            self.lose(LossKind.OMITTED, part, "there is no place for its name")
+        else:
+            self.lose(LossKind.DOWNGRADED, part, f"its name goes out as {quote(back.name)}")
+
+    def lose(self, kind: LossKind, part: Part, why: str) -> None:
+        """Note a loss of a part."""
+        self.found.append(Loss(kind, self.where(part), why))
+
+    def where(self, part: Part) -> str:
+        """Return the place of a part, for a person."""
+        return f"part {self._positions[id(part)]}" + (f" {part.name}" if part.name else "")
+
+
+def aligned(parts: list[Part], found: list[Part]) -> list[tuple[Part, Part | None]]:
+    """Return each part with the part that was read back for it, None if there is none.
+
+    Several parts may have become one: if a result holds only one text, its texts are joined.
+    """
+    left, pairs = [*found], []
+    for part in parts:
+        same = (back for back in left if _same_content(part, back))
+        alike = (back for back in left if len(parts) == 1 or back.is_reference == part.is_reference)
+        back = next(same, None) or next(alike, None)
+        if back is not None:
+            left = [each for each in left if each is not back]
+        pairs.append((part, back))
+    return pairs
+
+
+def _same_content(part: Part, back: Part) -> bool:
+    if part.is_reference or back.is_reference:
+        return part.url == back.url
+    if part.text is not None and back.text is not None:
+        return part.text == back.text
+    return part.read_bytes() == back.read_bytes()

@@ -1,0 +1,257 @@
+"""Reading: the parts of a message, and the rest of it beside them."""
+
+from typing import Any
+
+import attrs
+
+from messagebody._base.media_types import is_text
+from messagebody._base.text import quote
+from messagebody._model.part import Part
+from messagebody.adapters import _rest as differences
+from messagebody.adapters._base import Loss, LossKind
+from messagebody.adapters._capabilities import Kind
+from messagebody.adapters._collecting import Collector, carried_member
+from messagebody.adapters._dialect import COPY, Dialect, Misplaced
+from messagebody.adapters._items import Item, Media, Result, Text
+from messagebody.errors import DecodeError, EnvelopeError, MessageBodyError
+from messagebody.findings import Finding
+
+
+def content_class(part: Part) -> str:
+    """Return the class by which unnamed parts are told apart: "text" or "media"."""
+    return "media" if part.is_reference or not is_text(part.content_type) else "text"
+
+
+@attrs.define
+class Reader:
+    """Read the blocks of one message.
+
+    Arguments:
+        dialect: the format.
+        collector: takes the parts.
+        is_check: whether only the parts are needed, without the rest of each block.
+        role: the role of the message.
+    """
+
+    dialect: Dialect
+    collector: Collector
+    is_check: bool = False
+    role: str | None = None
+
+    def read(self, message: Any) -> dict[str, Any]:
+        """Collect the parts of a message, and return the rest of it."""
+        try:
+            blocks, form = self.dialect.split(message)
+            said = self.dialect.role_of(message)
+        except Misplaced as error:
+            raise _wrong(self.dialect, error.path, error.problem) from error
+        self._check_role(message)
+        self._check_blocks(blocks, f"/{self.dialect.place}")
+        self.role = said
+        entries = self._entries(blocks, f"/{self.dialect.place}", self.dialect.place)
+        left: dict[str, Any] = {"format": self.dialect.name, "role": self.role, "form": form}
+        # The blocks are written again at once, so that `rest` only has to keep the difference.
+        role = self.role or "user"
+        made = self.dialect.join(blocks, form, self.dialect.roles.get(role, role))
+        left["frame"] = differences.difference(made, message)
+        left["blocks"] = entries if any(entry != {} for entry in entries) else None
+        return {key: value for key, value in left.items() if value}
+
+    def _check_role(self, message: Any) -> None:
+        # A body can't hold a role that is not text, so it would be lost on the way back.
+        said = message.get("role") if isinstance(message, dict) else None
+        if said is not None and not isinstance(said, str):
+            raise _wrong(self.dialect, "/role", f"expected text, got {quote(said, limit=40)}")
+
+    def _check_blocks(self, blocks: list[Any], path: str) -> None:
+        for index, block in enumerate(blocks):
+            if not isinstance(block, dict):
+                problem = f"expected an object, got {quote(block, limit=40)}"
+                raise _wrong(self.dialect, f"{path}/{index}", problem)
+
+    def _entries(
+        self, blocks: list[Any], path: str, where: str, directory: str = "/"
+    ) -> list[dict[str, Any]]:
+        self.collector.count_blocks(len(blocks))
+        return [
+            self.entry(block, f"{path}/{index}", f"{where}[{index}]", directory)
+            for index, block in enumerate(blocks)
+        ]
+
+    def entry(self, block: Any, path: str, where: str, directory: str) -> dict[str, Any]:
+        """Collect the part of a block, and return the rest of the block.
+
+        Arguments:
+            block: the block.
+            path: a JSON pointer to it, for errors.
+            where: its place in words, for losses.
+            directory: where its part goes: "/", or the directory of a result.
+        """
+        item = self.item_of(block, path)
+        if directory != "/" and not isinstance(item, Text | Media):
+            item = None  # a tool only returns text and files
+        if item is None:
+            self._lose(where, "this kind of block has no place in a body; it stays in rest")
+            return {"block": block}
+        if isinstance(item, Result):
+            return self._result(item, block, path, where)
+        block, item.carried = _without_copy(self.dialect, block)
+        start = len(self.collector.parts)
+        if not self._add(item, path, where, directory):
+            return {"block": block}
+        if self.is_check:
+            return {}
+        return self._left(item, self.collector.parts[start], block, directory)
+
+    def item_of(self, block: Any, path: str = "") -> Item | None:
+        """Return the item of a block, None if the block is unknown."""
+        is_typed = isinstance(block, dict) and isinstance(block.get("type", ""), str)
+        try:
+            return self.dialect.read(block) if is_typed else None
+        except Misplaced as error:
+            raise _wrong(self.dialect, path + error.path, error.problem) from error
+        except DecodeError as error:
+            raise _wrong(self.dialect, path, str(error)) from error
+
+    def _add(self, item: Item, path: str, where: str, directory: str) -> bool:
+        if isinstance(item, Text):
+            item.citations = item.citations if "citations" in self.collector.keep else []
+            item.role = None if item.role == self.role else item.role
+        try:
+            return self.collector.add(item, where, directory)
+        except MessageBodyError as error:
+            # A limit is about the whole message, not about this block.
+            if isinstance(error, DecodeError) and "more than" in error.problem:
+                raise
+            raise _wrong(self.dialect, path, str(error)) from error
+
+    def _result(self, item: Result, block: Any, path: str, where: str) -> dict[str, Any]:
+        """Read the result of a tool: its blocks become items in its directory."""
+        if "results" not in self.collector.keep:
+            return {"block": block}
+        self._check_blocks(item.blocks, path)
+        directory = self.collector.start_result(item)
+        inner = self._entries(item.blocks, path, where, directory)
+        self.collector.end_result(item, is_empty=all("block" in entry for entry in inner))
+        if self.is_check:
+            return {}
+        made = self.dialect.write(item, item.blocks)
+        entry = _entry_of(item, differences.difference(made, block))
+        entry["inner"] = inner if any(each != {} for each in inner) else None
+        return {key: value for key, value in entry.items() if value is not None}
+
+    def _left(self, item: Item, part: Part, block: Any, directory: str) -> dict[str, Any]:
+        """Return the members of a block that its part does not hold."""
+        if not isinstance(item, Media):
+            made = self.dialect.write(item, [])
+            return _entry_of(item, differences.difference(made, block), part)
+        # A later block is made from the part, so the block is compared with one made in the same
+        # way.
+        media = media_of(self.dialect, part, item.kind, item.form, directory)
+        # The sender's own spelling is kept, so that the same bytes go back.
+        media.spell_like(item)
+        made = self.dialect.write(media, [])
+        entry = _entry_of(item, differences.difference(made, block), part)
+        entry["kind"] = item.kind
+        kind = self.dialect.kind(item.kind)
+        if kind is None or not kind.takes(part.content_type):
+            entry["type"] = part.content_type
+        if content_class(part) == "media":
+            entry["of"] = "media"
+        return entry
+
+    def _lose(self, where: str, why: str) -> None:
+        self.collector.losses.append(Loss(LossKind.OMITTED, where, why))
+
+
+def _entry_of(item: Item, difference: dict[str, Any], part: Part | None = None) -> dict[str, Any]:
+    entry: dict[str, Any] = {}
+    if item.key is not None:
+        entry["name"] = item.key
+    if item.form is not None:
+        entry["form"] = item.form
+    if part is not None and item.carried is not None:
+        # Anything in the slot except our copy stays as it is.
+        entry["carry"] = differences.difference(carried_member(part), item.carried) or True
+    if difference:
+        entry["patch"] = difference
+    return entry
+
+
+def media_of(
+    target: Dialect,
+    part: Part,
+    kind: str,
+    form: Any = None,
+    directory: str = "/",
+) -> Media:
+    """Return the item for a part of content in a block of some kind."""
+    said = part.metadata or {}
+    title = said.get("title")
+    item = Media(kind, part.content_type, form=form, key=part.name, url=part.url, size=part.size)
+    item.title = title if isinstance(title, str) else None
+    item.name = _spoken_name(part, target.kind(kind), directory)
+    if part.url is None:
+        item.text = part.text
+        item.data = part.read_bytes() if part.text is None else None
+    return item
+
+
+def _spoken_name(part: Part, kind: Kind | None, directory: str) -> str | None:
+    """Return the name of a part in a block: the original file name, or as much as it may state."""
+    name = own_name(part, directory)
+    if name is None or kind is None or not kind.name_slot:
+        return None
+    filename = (part.metadata or {}).get("filename")
+    if isinstance(filename, str):
+        return filename
+    return name if kind.name_slot == "path" else name.rpartition("/")[2]
+
+
+def own_name(part: Part, directory: str) -> str | None:
+    """Return the name of a part below a directory, None if it is only a number."""
+    name = part.name
+    if name is None or directory == "/":
+        return name
+    name = name.removeprefix(directory)
+    # We give numbers to parts of blocks without a name.
+    return None if name[1:].isdecimal() else name
+
+
+def slot_content(block: Any, path: tuple[str | int, ...] | None) -> dict[str, Any]:
+    """Return the content of the slot of a block, an empty object if it has no slot."""
+    held = {} if path is None else block
+    for step in path or ():
+        if isinstance(held, dict):
+            held = held.get(str(step))
+        else:
+            held = held[int(step)] if isinstance(held, list) and held else None
+    return held if isinstance(held, dict) else {}
+
+
+def replaced(block: Any, path: tuple[str | int, ...], content: dict[str, Any]) -> Any:
+    """Return a copy of a block with new content in its slot; empty content removes the slot."""
+    if not path:
+        return content
+    step, below = path[0], path[1:]
+    if isinstance(block, list):
+        return [*block[: int(step)], replaced(block[int(step)], below, content)]
+    if below:
+        return {**block, step: replaced(block.get(step) or {}, below, content)}
+    without = {key: value for key, value in block.items() if key != step}
+    return {**without, step: content} if content else without
+
+
+def _without_copy(target: Dialect, block: Any) -> tuple[Any, Any]:
+    """Return a block without the sender's description of the part, and that description."""
+    path = target.slot_of(block)
+    held = slot_content(block, path)
+    if path is None or not isinstance(held.get(COPY), dict):
+        return block, None
+    others = {key: value for key, value in held.items() if key != COPY}
+    return replaced(block, path, others), held[COPY]
+
+
+def _wrong(target: Dialect, path: str, problem: str) -> EnvelopeError:
+    text = f"not a message of {target.name}: {path or 'the message'}: {problem}"
+    return EnvelopeError(text, (Finding("shape", path, problem),))

@@ -1,0 +1,222 @@
+"""Differences between two JSON values, without a copy of their content.
+
+A message consists of what its parts make, and a rest: `difference(made, message)` returns the rest,
+and `apply` changes what the parts make later by it. For text with the same value in another
+spelling (base64 in the URL-safe alphabet, JSON with spaces), the spelling is noted and not the
+text.
+"""
+
+import re
+from typing import Any, Final
+
+from messagebody._base.limits import DEFAULT_LIMITS
+from messagebody._wire import data_urls, strict_json
+from messagebody.errors import EnvelopeError
+
+_TOKEN: Final = re.compile(r'[ \t\n\r]+|"(?:[^"\\]|\\.)*+"?|[\[\]{},:]|[^\s\[\]{},:"]+')
+
+
+def difference(made: Any, wanted: Any) -> dict[str, Any]:
+    """Return the changes that turn `made` into `wanted`; empty if they are equal.
+
+    Examples:
+        >>> difference({"a": 1, "b": 2}, {"a": 1, "c": [3]})
+        {'drop': ['/b'], 'set': {'/c': [3]}}
+        >>> difference({"a": "-_8="}, {"a": "+/8"})
+        {'spell': {'/a': 'standard unpadded'}}
+        >>> difference({"type": "image/jpeg"}, {"type": "image/jpg"})
+        {'turn': {'/type': ['image/jpeg', 'image/jpg']}}
+    """
+    if made == wanted:
+        return {}
+    found: dict[str, Any] = {}
+    _compare(made, wanted, "", found)
+    return found
+
+
+def _compare(made: Any, wanted: Any, pointer: str, found: dict[str, Any]) -> None:
+    pending = [(made, wanted, pointer)]
+    while pending:
+        made, wanted, pointer = pending.pop()
+        if made == wanted:
+            continue
+        if isinstance(made, dict) and isinstance(wanted, dict):
+            _compare_members(made, wanted, pointer, found)
+            common = [key for key in made if key in wanted]
+            pending += [(made[key], wanted[key], _below(pointer, key)) for key in common]
+        elif isinstance(made, list) and isinstance(wanted, list) and len(made) == len(wanted):
+            pairs = enumerate(zip(made, wanted, strict=True))
+            pending += [(*pair, f"{pointer}/{index}") for index, pair in pairs]
+        else:
+            _note(made, wanted, pointer, found)
+
+
+def _compare_members(
+    made: dict[str, Any], wanted: dict[str, Any], pointer: str, found: dict[str, Any]
+) -> None:
+    dropped = [_below(pointer, key) for key in made if key not in wanted]
+    if dropped:
+        found.setdefault("drop", []).extend(dropped)
+    for key, value in wanted.items():
+        if key not in made:
+            found.setdefault("set", {})[_below(pointer, key)] = value
+
+
+def _note(made: Any, wanted: Any, pointer: str, found: dict[str, Any]) -> None:
+    spelling = _spelling(made, wanted)
+    if spelling is not None:
+        found.setdefault("spell", {})[pointer] = spelling
+    else:
+        # The other value is only right as long as the parts still make the old one.
+        found.setdefault("turn", {})[pointer] = [made, wanted]
+
+
+def _below(pointer: str, key: str) -> str:
+    return f"{pointer}/{key.replace('~', '~0').replace('/', '~1')}"
+
+
+def apply(rest: Any, made: Any) -> Any:
+    """Return `made` with the changes of `difference`, made in place if possible.
+
+    A change whose place no longer exists is left out.
+
+    Raises:
+        EnvelopeError: `rest` is not what `difference` returns.
+    """
+    if not rest:
+        return made
+    root = {"": made}
+    try:
+        for pointer, spelling in rest.get("spell", {}).items():
+            _change(root, pointer, lambda old, spelling=spelling: spell(old, spelling))
+        for pointer, (old, new) in rest.get("turn", {}).items():
+            _change(root, pointer, lambda now, old=old, new=new: new if now == old else now)
+        for pointer in rest.get("drop", ()):
+            holder, key = _holder(root, pointer)
+            if isinstance(holder, dict):
+                holder.pop(key, None)
+        for pointer, value in rest.get("set", {}).items():
+            holder, key = _holder(root, pointer)
+            if isinstance(holder, dict):
+                holder[key] = value
+        return root[""]
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise EnvelopeError("rest is not what to_body returned: a change can't be read") from error
+
+
+def _change(root: dict[str, Any], pointer: str, new: Any) -> None:
+    holder, key = _holder(root, pointer)
+    if isinstance(holder, dict) and key in holder:
+        holder[key] = new(holder[key])
+    elif isinstance(holder, list) and key.isdecimal() and int(key) < len(holder):
+        holder[int(key)] = new(holder[int(key)])
+
+
+def _holder(root: dict[str, Any], pointer: str) -> tuple[Any, str]:
+    """Return the object or array that holds the target of a pointer, or None, and the key."""
+    steps = [step.replace("~1", "/").replace("~0", "~") for step in pointer.split("/")]
+    here: Any = root
+    for step in steps[:-1]:
+        if isinstance(here, dict):
+            here = here.get(step)
+        elif isinstance(here, list) and step.isdecimal() and int(step) < len(here):
+            here = here[int(step)]
+        else:
+            return None, ""
+    return here, steps[-1]
+
+
+# Spellings
+
+
+def spell(text: Any, spelling: Any) -> Any:
+    """Return content in a spelling that `difference` found, or unchanged if it has no such form."""
+    if not isinstance(text, str):
+        return text
+    if isinstance(spelling, list):
+        return _respelled_json(text, spelling)
+    head, comma, content = text.rpartition(",") if data_urls.is_data_url(text) else ("", "", text)
+    if isinstance(spelling, dict):
+        head, spelling = spelling.get("head", head), spelling.get("base64", "")
+    if "url-safe" in spelling:
+        content = _url_safe(content)
+    if "standard" in spelling:
+        content = content.replace("-", "+").replace("_", "/")
+    if "unpadded" in spelling:
+        content = content.rstrip("=")
+    return head + comma + content
+
+
+def _spelling(made: Any, wanted: Any) -> Any:
+    """Return the spelling of `made` that gives `wanted`; None if their values differ."""
+    if not isinstance(made, str) or not isinstance(wanted, str):
+        return None
+    if data_urls.is_data_url(made) and data_urls.is_data_url(wanted):
+        head, _, content = wanted.partition(",")
+        spelling = _base64_spelling(made.rpartition(",")[2], content)
+        return None if spelling is None else {"head": head, "base64": spelling}
+    if made[:1] in _JSON_STARTS and wanted.lstrip()[:1] in _JSON_STARTS:
+        return _json_spelling(made, wanted)
+    return _base64_spelling(made, wanted) or None
+
+
+_JSON_STARTS: Final = tuple('{["-0123456789tfn')
+
+
+def _url_safe(encoded: str) -> str:
+    return encoded.replace("+", "-").replace("/", "_")
+
+
+def _base64_spelling(made: str, wanted: str) -> str | None:
+    if made == wanted:
+        return ""
+    # Most different texts have different values: the length shows it, or else one comparison.
+    if not 0 <= len(made) - len(wanted) <= 2:
+        return None
+    if _url_safe(made).rstrip("=") != _url_safe(wanted).rstrip("="):
+        return None
+    for spelling in ("unpadded", "url-safe", "url-safe unpadded", "standard", "standard unpadded"):
+        if spell(made, spelling) == wanted:
+            return spelling
+    return None
+
+
+def _json_spelling(made: str, wanted: str) -> list[Any] | None:
+    """Return the changes that turn one JSON text into another of the same value.
+
+    Each change has the position in `made`, the number of characters to remove, and their
+    replacement.
+    """
+    if not _same_json(made, wanted):
+        return None
+    mine = [match for match in _TOKEN.finditer(made) if not match[0].isspace()]
+    changes, position = [], 0
+    for token in (match[0] for match in _TOKEN.finditer(wanted)):
+        if token.isspace():
+            start = mine[position].start() if position < len(mine) else len(made)
+            changes.append([start, 0, token])
+            continue
+        if position == len(mine):
+            return None
+        if mine[position][0] != token:
+            changes.append([mine[position].start(), len(mine[position][0]), token])
+        position += 1
+    return changes if _respelled_json(made, changes) == wanted else None
+
+
+def _respelled_json(text: str, changes: list[Any]) -> str:
+    pieces, end = [], 0
+    for start, length, new in changes:
+        pieces += [text[end:start], new]
+        end = start + length
+    respelled = "".join([*pieces, text[end:]])
+    # The content may have changed, and the spelling is that of the old content.
+    return respelled if _same_json(text, respelled) else text
+
+
+def _same_json(mine: str, other: str) -> bool:
+    try:
+        first = strict_json.loads(mine, depth=DEFAULT_LIMITS.depth)
+        return strict_json.same(first, strict_json.loads(other, depth=DEFAULT_LIMITS.depth))
+    except strict_json.InvalidJson:
+        return False

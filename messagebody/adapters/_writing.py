@@ -1,0 +1,526 @@
+"""Writing: blocks for the parts of a body, and a text where a format has no block."""
+
+import json
+import re
+from collections import deque
+from typing import Any, Final
+
+import attrs
+
+from messagebody._base.limits import DEFAULT_LIMITS
+from messagebody._base.media_types import OCTET_STREAM, TEXT_PLAIN, is_text
+from messagebody._base.text import human_size, redact_url
+from messagebody._model.body import MessageBody
+from messagebody._model.part import Part
+from messagebody._wire import data_urls
+from messagebody.adapters import _rest as differences
+from messagebody.adapters._base import Converted, Loss, LossKind, left_behind
+from messagebody.adapters._capabilities import MIB, Kind
+from messagebody.adapters._collecting import Collector, carried_member, type_of_url
+from messagebody.adapters._dialect import COPY, ROLES, TYPES, Dialect
+from messagebody.adapters._items import (
+    KEEP,
+    Call,
+    Code,
+    Item,
+    Media,
+    Reasoning,
+    Refusal,
+    Result,
+    Text,
+)
+from messagebody.adapters._losses import Losses, aligned
+from messagebody.adapters._places import is_withheld, items_of
+from messagebody.adapters._reading import (
+    Reader,
+    content_class,
+    media_of,
+    own_name,
+    replaced,
+    slot_content,
+)
+from messagebody.adapters._values import one_of
+from messagebody.errors import DecodeError, EnvelopeError, LossyConversion
+from messagebody.storage._references import Resolver
+
+
+@attrs.frozen
+class Options:
+    """The options for writing a body; see `core.Format.from_body`."""
+
+    carry: bool = False
+    urls: str = "text"
+    unsupported: str = "text"
+    max_bytes: int = 20 * MIB
+    resolver: Resolver | None = None
+
+    def __attrs_post_init__(self) -> None:
+        one_of("urls", self.urls, ("sign", "inline", "text"))
+        one_of("unsupported", self.unsupported, ("text", "omit", "error"))
+
+
+_Found = tuple[Item | None, list[Part]]
+
+
+@attrs.define
+class Writer:
+    """Write the blocks of one message."""
+
+    dialect: Dialect
+    options: Options
+    rest: dict[str, Any]
+    body: MessageBody
+    losses: Losses = attrs.field(init=False)
+    reader: Reader = attrs.field(init=False)
+    kinds: tuple[Kind, ...] = ()
+    values: tuple[Kind, ...] = ()
+    is_alone: bool = False
+    refused: list[Loss] = attrs.field(factory=list)
+    role: str = "user"
+
+    def __attrs_post_init__(self) -> None:
+        # Blocks are read back after writing, which shows the losses in the same way for all
+        # formats.
+        self.losses = Losses([*self.body])
+        self.reader = Reader(self.dialect, Collector(DEFAULT_LIMITS, KEEP), is_check=True)
+
+    def write(self, role: str | None) -> Converted[Any]:
+        """Return the message."""
+        own = self._own()
+        items = self._items()
+        stated = role or _member_of(self.rest, "role", str)
+        word = self._word(stated or _inferred_role(items))
+        if own and not stated:
+            word = self.dialect.roles.get("user", "user")  # the rest was computed with this word
+        self.kinds, self.is_alone = self.dialect.kinds_of(self.role), len(items) == 1
+        self.values = tuple(kind for kind in self.kinds if kind.is_value and kind.in_messages)
+        blocks = self._blocks(items, _entries_of(own, "blocks"), "/")
+        message = self.dialect.join(blocks, _member_of(own, "form", str), word)
+        if self.refused:
+            raise LossyConversion(self.refused)
+        if len(blocks) > 1:
+            self._check_joined(items, blocks, message)
+        message = differences.apply(own.get("frame"), message)
+        # A message that came without an id goes back without one.
+        message = message if own else self.dialect.complete(message)
+        if not items and not own and any(map(self.reader.item_of, self.dialect.split(message)[0])):
+            why = f"{self.dialect.name} has no message without content: an empty text goes out"
+            self.losses.found.append(Loss(LossKind.CONVERTED, self.dialect.place, why))
+        return Converted(message, self.losses.found)
+
+    def _items(self) -> list[_Found]:
+        """Return the items to write, and note the members of another message that stay behind."""
+        for part in filter(is_withheld, self.losses.parts):
+            why = "it keeps members of a message that are not content"
+            self.losses.lose(LossKind.OMITTED, part, why)
+        if not self._own():
+            why = f"{self.dialect.name} has no place for this member of the message"
+            self.losses.found += left_behind(self.rest, why)
+        return [*items_of(part for part in self.losses.parts if not is_withheld(part))]
+
+    def _own(self) -> dict[str, Any]:
+        """Return the rest of the message; another format's has only a role and missed members."""
+        return self.rest if self.rest.get("format") == self.dialect.name else {}
+
+    def _word(self, role: str) -> str:
+        """Return the format's word for a role, and remember the role in our word."""
+        if self._own().get("role") == role and role not in ROLES:
+            return role
+        self.role = _KIN.get(role, role if role in ROLES else "user")
+        self.reader.role = self.role
+        word = self.dialect.roles.get(self.role, self.role)
+        if self.role == "system" and word == self.dialect.roles.get("user", "user"):
+            self.losses.found.append(Loss(LossKind.CONVERTED, "role", f"{role} goes out as {word}"))
+        return word
+
+    def _blocks(
+        self, items: list[_Found], entries: list[dict[str, Any]], directory: str
+    ) -> list[Any]:
+        """Return the blocks of items; blocks that made no part keep their positions among them."""
+        blocks: list[Any] = []
+        matched = _matched(items, entries)
+        opaque = deque(index for index, entry in enumerate(entries) if "block" in entry)
+        for (item, parts), index in zip(items, matched, strict=True):
+            # Blocks that made no part go back to their positions.
+            while index is not None and opaque and opaque[0] < index:
+                blocks.append(entries[opaque.popleft()]["block"])
+            entry = {} if index is None else entries[index]
+            blocks += self._of_item(item, parts, entry, directory)
+        return [*blocks, *(entries[index]["block"] for index in opaque)]
+
+    def _of_item(
+        self, item: Item | None, parts: list[Part], entry: dict[str, Any], directory: str
+    ) -> list[Any]:
+        part = parts[0]
+        if item is None:
+            if self._is_cited(part):
+                return []
+            blocks = self._content(part, entry, directory)
+        else:
+            item.form = entry.get("form")
+            blocks = self._special(item, parts, entry)
+        if blocks:
+            blocks[-1] = differences.apply(entry.get("patch"), blocks[-1])
+            is_wanted = (self.options.carry or entry.get("carry")) and not isinstance(item, Result)
+            path = self.dialect.slot_of(blocks[-1], self.role) if is_wanted else None
+            if path is not None:
+                said = entry.get("carry")
+                copy = differences.apply(said if said is not True else {}, carried_member(part))
+                held = {**slot_content(blocks[-1], path), COPY: copy}
+                blocks[-1] = replaced(blocks[-1], path, held)
+        if directory == "/":
+            self._check(parts, blocks)
+        return blocks
+
+    def _is_cited(self, part: Part) -> bool:
+        """Return whether a part is a source that a text has already named."""
+        if part.name is None or not part.name.startswith("/sources/"):
+            return False
+        said = self.reader.collector.named.get(part.name)
+        if said is None or said.url != part.url:
+            return False
+        self.losses.compare(part, said)
+        return True
+
+    # Text and files
+
+    def _content(self, part: Part, entry: dict[str, Any], directory: str) -> list[Any]:
+        if "kind" not in entry and own_name(part, directory) is None:
+            # A format that takes JSON values gets the value rather than its text.
+            text = None if not entry and self._has_value(part) else _text_of(part)
+            if text is not None:
+                said = Text(text, part.content_type, self._citations(part))
+                said.form = entry.get("form")
+                role = (part.metadata or {}).get("role")
+                said.role = role if isinstance(role, str) else None
+                said.speaker = self.role
+                if self.options.carry or entry.get("carry"):
+                    said.carried = {}
+                return [self.dialect.write(said, [])]
+        inline = self._inline(part)
+        kind = self._kind(inline, entry, directory)
+        if kind is None:
+            return self._without_kind(part, inline, directory)
+        item = media_of(self.dialect, inline, kind.name, entry.get("form"), directory)
+        # The block is read back below, and the base64 that was just made need not be decoded.
+        self.reader.collector.known = item
+        block = self.dialect.write(item, [])
+        if block is None:
+            return self._without_kind(part, inline, directory)
+        if kind.advised_bytes is not None and not entry:
+            self._advise(part, inline, kind.advised_bytes)
+        return [*self._label(part, kind, block, entry, directory), block]
+
+    def _advise(self, part: Part, inline: Part, most: int) -> None:
+        """Note content that is written although the target may refuse it."""
+        if not inline.is_reference and (inline.size or 0) > most:
+            why = f"{self.dialect.name} may refuse content of more than {most:,} bytes"
+            self.losses.lose(LossKind.DOWNGRADED, part, why)
+
+    def _has_value(self, part: Part) -> bool:
+        """Return whether a part is a JSON value, and the format has a kind of block for it."""
+        return not self.options.carry and any(_fits(part, kind) for kind in self.values)
+
+    def _is_more(self, part: Part, kind: Kind) -> bool:
+        """Return whether a block of a value would lose the bytes, which are carried, or a name."""
+        return self.options.carry or (part.name is not None and not kind.name_slot)
+
+    def _label(
+        self, part: Part, kind: Kind, block: Any, entry: dict[str, Any], directory: str
+    ) -> list[Any]:
+        """Return a text block with the name of a part whose block has no slot for it."""
+        is_carried = self.options.carry and self.dialect.slot_of(block, self.role) is not None
+        # The receiver knows the name already, or the sender's format states it elsewhere.
+        if kind.name_slot or part.name is None or entry.get("name") or directory != "/":
+            return []
+        if is_carried or (kind.is_generated and _GENERATED.fullmatch(part.name)):
+            return []
+        return [self._text(f"{part.name}:")]
+
+    def _kind(self, part: Part, entry: dict[str, Any], directory: str) -> Kind | None:
+        """Return the kind of block for a part: its original kind, or the first that fits."""
+        again = self.dialect.kind(entry.get("kind"))
+        if again is not None and _fits_again(part, again, entry):
+            return again
+        inside = directory != "/"
+        for kind in self.kinds:
+            if not (kind.in_results if inside else kind.in_messages) or not _fits(part, kind):
+                continue
+            if not (kind.is_value and self._is_more(part, kind)):
+                return kind
+        return None
+
+    def _inline(self, part: Part) -> Part:
+        """Return a part that the target can read: inlined or signed if the options say so."""
+        if part.url is None:
+            return part
+        if data_urls.is_data_url(part.url):
+            _, data = data_urls.decode(part.url)
+            return Part(
+                data, name=part.name, content_type=part.content_type, metadata=part.metadata
+            )
+        if not self.options.resolver or any(kind.opens(part.url) for kind in self.kinds):
+            return part
+        if self.options.urls == "sign":
+            signed = self.options.resolver.sign(
+                part.url, content_type=part.content_type, subject=part.label
+            )
+            return part.evolve(url=signed, size=part.size, digest=part.digest)
+        if self.options.urls == "inline" and (part.size or 0) <= self.options.max_bytes:
+            return self._read_in(part)
+        return part
+
+    def _read_in(self, part: Part) -> Part:
+        data = part.read_bytes(self.options.resolver)
+        # No size was stated, so it was only known after reading.
+        if len(data) > self.options.max_bytes:
+            return part
+        return Part(data, name=part.name, content_type=part.content_type, metadata=part.metadata)
+
+    def _without_kind(self, part: Part, inline: Part, directory: str) -> list[Any]:
+        """Write a part as text: its content if that is text, or else a description."""
+        text = None if inline.is_reference or not is_text(part.content_type) else _text_of(inline)
+        name = own_name(part, directory)
+        if text is not None:
+            return [self._text(f"{name}:\n{text}" if name else text)]
+        return self._unsupported(part, _note(part))
+
+    def _unsupported(self, part: Part, note: str) -> list[Any]:
+        # Refused parts are collected and raised once, so that the caller sees all of them.
+        if self.options.unsupported == "error":
+            why = f"{self.dialect.name} has no block for {part.content_type}"
+            self.refused.append(Loss(LossKind.OMITTED, self.losses.where(part), why))
+        return [] if self.options.unsupported == "omit" else [self._text(note)]
+
+    def _text(self, text: str) -> Any:
+        return self.dialect.write(Text(text, speaker=self.role), [])
+
+    def _citations(self, part: Part) -> list[dict[str, Any]]:
+        """Return the citations of a text, with the URLs of the parts that they name."""
+        said = (part.metadata or {}).get("citations")
+        if not isinstance(said, list) or not all(isinstance(each, dict) for each in said):
+            return []
+        found = []
+        for each in said:
+            name = each.get("source")
+            source = self.body.get(name) if isinstance(name, str) else None
+            if source is not None and source.url is not None:
+                each = {key: value for key, value in each.items() if key != "source"}  # noqa: PLW2901
+                each["url"] = source.url
+            found.append(each)
+        return found
+
+    # Items beyond text and files
+
+    def _special(self, item: Item, parts: list[Part], entry: dict[str, Any]) -> list[Any]:
+        blocks: list[Any] = []
+        if isinstance(item, Result):
+            contents = [part for part in parts if not _is_empty_result(part)]
+            inner = _entries_of(entry, "inner")
+            blocks = self._blocks([(None, [part]) for part in contents], inner, str(item.key))
+        if self._is_said(item, entry):
+            block = self.dialect.write(item, blocks)
+            if block is not None:
+                return [block]
+        return self._unsupported(parts[0], _spoken(item, parts))
+
+    def _is_said(self, item: Item, entry: dict[str, Any]) -> bool:
+        """Return whether the message may hold an item and the target takes it."""
+        if entry:
+            return True  # it came in this message
+        # The provider's API refuses a thought without its signature.
+        if isinstance(item, Reasoning) and self.dialect.signs_reasoning:
+            return False
+        if isinstance(item, self.dialect.alone) and not self.is_alone:
+            return False
+        speakers = self.dialect.speakers.get(type(item))
+        return speakers is None or self.role in speakers
+
+    # Losses
+
+    def _check(self, parts: list[Part], blocks: list[Any]) -> None:
+        """Read blocks back, and note everything that the parts had and the blocks don't have."""
+        # Most parts are plain, and reading back would only cost time.
+        if len(parts) == len(blocks) == 1 and self._says_all(blocks[0], parts[0]):
+            return
+        collector = self.reader.collector
+        start = len(collector.parts)
+        for block in blocks:
+            self.reader.entry(block, "", "", "/")
+        found = collector.parts[start:]
+        collector.known = None
+        # A label before a block is read as a text of its own, and is not part of the body.
+        labels = max(len(blocks) - 1, 0) if len(parts) == 1 else 0
+        for part, back in aligned(parts, found[labels:]):
+            if back is None:
+                why = f"{self.dialect.name} has no place of its own for it"
+                self.losses.lose(LossKind.OMITTED, part, why)
+            else:
+                self.losses.compare(part, back, is_said=labels > 0)
+
+    def _check_joined(self, items: list[_Found], blocks: list[Any], message: Any) -> None:
+        """Note if a message holds fewer blocks than were made for it, or in another order.
+
+        Some formats have one text; many have members beside the content for calls and refusals.
+        """
+        again, _ = self.dialect.split(message)
+        if len(again) < len(blocks):
+            why = f"a message of {self.dialect.name} holds one text: there were {len(blocks)}"
+            self.losses.found.append(Loss(LossKind.CONVERTED, self.dialect.place, why))
+            return
+        if self._own() or len({type(item) for item, _ in items}) < 2:
+            return
+        kinds = [[type(self.reader.item_of(block)) for block in each] for each in (blocks, again)]
+        if kinds[0] != kinds[1]:
+            why = f"{self.dialect.name} has another order of texts, calls and refusals"
+            self.losses.found.append(Loss(LossKind.CONVERTED, self.dialect.place, why))
+
+    def _says_all(self, block: Any, part: Part) -> bool:
+        """Return whether a part is just a text or a URL, and a block holds all of it."""
+        if part.name is not None or part.metadata is not None or part.extra:
+            return False
+        if part.text is not None:
+            is_plain = part.content_type == TEXT_PLAIN
+            return is_plain and self.reader.item_of(block) == Text(part.text)
+        # The rest of a message, or a copy, may add members to the block.
+        if part.url is None or self._own() or self.options.carry:
+            return False
+        return not data_urls.is_data_url(part.url) and self._says_link(block, part)
+
+    def _says_link(self, block: Any, part: Part) -> bool:
+        if part.size is not None or part.digest is not None:
+            return False
+        item = self.reader.item_of(block)
+        if not isinstance(item, Media) or item.url != part.url:
+            return False
+        kind = item.media_type or type_of_url(item.url or "") or OCTET_STREAM
+        return kind == part.content_type and item == Media(item.kind, item.media_type, url=part.url)
+
+
+_GENERATED: Final = re.compile(r"/images/\d+")
+"""The names of files that a model made: a block for such files states no name."""
+_KIN: Final = {"developer": "system", "function": "tool", "model": "assistant"}
+"""Roles that only some formats have, and the nearest role in the others."""
+
+
+def _matched(items: list[_Found], entries: list[dict[str, Any]]) -> list[int | None]:
+    """Return for each item the position of the rest of its block, None if there is none."""
+    if not entries:
+        return [None] * len(items)
+    named: dict[str, int] = {}
+    unnamed: dict[str, deque[int]] = {"text": deque(), "media": deque()}
+    for index, entry in enumerate(entries):
+        if "block" in entry:
+            continue
+        name, of = entry.get("name"), entry.get("of", "text")
+        if isinstance(name, str):
+            named[name] = index
+        elif of in unnamed:
+            unnamed[of].append(index)
+    found: list[int | None] = []
+    for item, parts in items:
+        name = parts[0].name if item is None else item.key
+        # Unnamed parts are matched by order, texts apart from files, because one may be removed.
+        queue = unnamed[content_class(parts[0])]
+        found.append((queue.popleft() if queue else None) if name is None else named.get(name))
+    return found
+
+
+def _inferred_role(items: list[_Found]) -> str:
+    kinds = {type(item) for item, _ in items}
+    if kinds & {Call, Reasoning, Refusal, Code}:
+        return "assistant"
+    return "tool" if Result in kinds else "user"
+
+
+def _fits(part: Part, kind: Kind) -> bool:
+    """Return whether a block of a kind may hold a part."""
+    if kind.is_source and not (part.name or "").startswith("/sources/"):
+        return False
+    if part.url is not None:
+        return kind.opens(part.url, part.content_type)
+    if kind.max_bytes is not None and (part.size or 0) > kind.max_bytes:
+        return False
+    return kind.takes(part.content_type)
+
+
+def _fits_again(part: Part, kind: Kind, entry: dict[str, Any]) -> bool:
+    """Return whether a part that came in a block of a kind may be written in such a block again.
+
+    The type of content behind a URL is often a guess, so any type is allowed.
+    """
+    if part.url is not None:
+        return kind.opens(part.url)
+    return kind.takes(part.content_type) or part.content_type == entry.get("type")
+
+
+def _member_of(rest: dict[str, Any], key: str, kind: type) -> Any:
+    """Return a member of the rest of a message, None if there is none."""
+    value = rest.get(key)
+    if value is not None and type(value) is not kind:
+        raise EnvelopeError(f"rest is not what to_body returned: '{key}' is not {TYPES[kind]}")
+    return value
+
+
+def _entries_of(rest: dict[str, Any], key: str) -> list[dict[str, Any]]:
+    """Return the rests of the blocks of a message, or of a result."""
+    entries: list[dict[str, Any]] = _member_of(rest, key, list) or []
+    for entry in entries:
+        if not isinstance(entry, dict) or not isinstance(entry.get("block", {}), dict):
+            raise EnvelopeError(f"rest is not what to_body returned: '{key}' has objects")
+        for member in ("name", "kind", "of", "type"):
+            _member_of(entry, member, str)
+        if not isinstance(entry.get("carry", True), bool | dict):
+            raise EnvelopeError("rest is not what to_body returned: 'carry' is true or an object")
+        if not isinstance(entry.get("form"), str | list | None):
+            raise EnvelopeError("rest is not what to_body returned: 'form' is text or a list")
+    return entries
+
+
+def _text_of(part: Part) -> str | None:
+    """Return the content of a part as text, None if it is not text."""
+    if part.is_reference or not is_text(part.content_type):
+        return None
+    if part.text is not None:
+        return part.text
+    try:
+        return part.read_text()
+    except (DecodeError, LookupError):
+        return None
+
+
+def _is_empty_result(part: Part) -> bool:
+    about = (part.metadata or {}).get("tool_result")
+    return isinstance(about, dict) and about.get("empty") is True and part.size == 0
+
+
+def _note(part: Part) -> str:
+    """Return a text in place of a part, which describes it."""
+    facts = [part.content_type, human_size(part.size)]
+    if part.url is not None:
+        facts.append(redact_url(part.url, limit=1000))
+    title = (part.metadata or {}).get("title")
+    called = title if isinstance(title, str) else part.name or "a part"
+    return f"[{called}: {', '.join(facts)}; not shown here]"
+
+
+def _spoken(item: Item, parts: list[Part]) -> str:
+    """Return a text in place of an item that the format has no block for."""
+    if isinstance(item, Call):
+        arguments = (
+            item.arguments
+            if isinstance(item.arguments, str)
+            else json.dumps(item.arguments, ensure_ascii=False)
+        )
+        return f"[call of {item.name}: {arguments}]"
+    if isinstance(item, Result):
+        texts = [_text_of(part) for part in parts]
+        shown = [
+            _note(part) if text is None else text for part, text in zip(parts, texts, strict=True)
+        ]
+        return "\n".join([f"[result of {item.name or item.id or 'a call'}]", *shown])
+    if isinstance(item, Code):
+        return f"```{item.language or ''}\n{item.text}\n```"
+    if isinstance(item, Refusal):
+        return f"[refusal: {item.text}]"
+    return _note(parts[0])

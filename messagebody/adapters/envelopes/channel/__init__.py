@@ -1,0 +1,50 @@
+"""The chat contract of agents-api: chat input from channels, and the output of agents."""
+
+from messagebody.adapters.envelopes.channel._channel import (
+    SILENT_SKIP,
+    Channel,
+    Refusal,
+    body_chat,
+    extract_replies,
+)
+from messagebody.adapters.envelopes.channel._external import (
+    ExternalMessage,
+    chat_payload,
+    client_context,
+)
+from messagebody.adapters.envelopes.channel._findings import is_valid, iter_findings, validate
+from messagebody.adapters.envelopes.channel._jsonrpc import jsonrpc_input, jsonrpc_task
+from messagebody.adapters.envelopes.channel._mapping import detect, from_body, to_body
+from messagebody.adapters.envelopes.channel._sessions import (
+    Deduplicator,
+    Reservation,
+    SeenMessages,
+    Sessions,
+    idempotency_key,
+    session_key,
+)
+
+__all__ = [
+    "SILENT_SKIP",
+    "Channel",
+    "Deduplicator",
+    "ExternalMessage",
+    "Refusal",
+    "Reservation",
+    "SeenMessages",
+    "Sessions",
+    "body_chat",
+    "chat_payload",
+    "client_context",
+    "detect",
+    "extract_replies",
+    "from_body",
+    "idempotency_key",
+    "is_valid",
+    "iter_findings",
+    "jsonrpc_input",
+    "jsonrpc_task",
+    "session_key",
+    "to_body",
+    "validate",
+]

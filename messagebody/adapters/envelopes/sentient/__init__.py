@@ -1,0 +1,44 @@
+"""Sentient agent messages: check a chain, build, forward, log, draw, map to a body."""
+
+from messagebody.adapters.envelopes.sentient._audit_log import AuditLog, Flaw, audit_entry
+from messagebody.adapters.envelopes.sentient._chain import (
+    CHECKS,
+    Check,
+    SeveritySource,
+    is_valid,
+    iter_findings,
+    validate,
+)
+from messagebody.adapters.envelopes.sentient._forward import Forwarded, forward, forward_chain
+from messagebody.adapters.envelopes.sentient._graph import Edge, Graph, Node, chain_graph
+from messagebody.adapters.envelopes.sentient._mapping import (
+    build,
+    detect,
+    from_body,
+    reply,
+    to_body,
+)
+
+__all__ = [
+    "CHECKS",
+    "AuditLog",
+    "Check",
+    "Edge",
+    "Flaw",
+    "Forwarded",
+    "Graph",
+    "Node",
+    "SeveritySource",
+    "audit_entry",
+    "build",
+    "chain_graph",
+    "detect",
+    "forward",
+    "forward_chain",
+    "from_body",
+    "is_valid",
+    "iter_findings",
+    "reply",
+    "to_body",
+    "validate",
+]

@@ -1,0 +1,235 @@
+"""Accumulators: the message that is made of the events of one format so far."""
+
+from typing import Any, ClassVar, Self
+
+from messagebody._base.limits import DEFAULT_LIMITS, Limits
+from messagebody._base.text import quote
+from messagebody._wire import strict_json
+from messagebody.errors import DecodeError
+
+
+class OutOfPlace(Exception):
+    """Report an event that does not fit those before it; the text says why."""
+
+
+# `text += piece` copies the text each time, which is quadratic for many pieces.
+class Pieces:
+    """Text that arrives in pieces; it is joined when it is read."""
+
+    __slots__ = ("_pieces",)
+
+    def __init__(self, text: str = "") -> None:
+        self._pieces = [text] if text else []
+
+    def append(self, text: str) -> None:
+        """Add a piece at the end."""
+        self._pieces.append(text)
+
+    def __str__(self) -> str:
+        # Joined once and kept, so that reading it after every event does not join all pieces again.
+        if len(self._pieces) > 1:
+            self._pieces = ["".join(self._pieces)]
+        return self._pieces[0] if self._pieces else ""
+
+    def __bool__(self) -> bool:
+        return bool(self._pieces)
+
+
+def plain(value: Any) -> Any:
+    """Return a copy of a value in which each text is joined."""
+    if isinstance(value, Pieces):
+        return str(value)
+    if isinstance(value, dict):
+        return {key: plain(item) for key, item in value.items()}
+    return [plain(item) for item in value] if isinstance(value, list) else value
+
+
+class Accumulator:
+    """Make the message of a stream of events.
+
+    Arguments:
+        join: whether neighbouring texts of one part become one, in formats that keep the pieces.
+        limits: what to take before refusing.
+    """
+
+    format: ClassVar[str]
+    """The format of the message."""
+
+    def __init__(self, *, join: bool = True, limits: Limits = DEFAULT_LIMITS) -> None:
+        self.join = join
+        self.is_over = False
+        """Whether the stream said that it ended."""
+        self.shape = 0
+        """A counter that grows when a block begins or changes its kind, but not with more text."""
+        self._limits = limits
+        self._taken = 0
+
+    @classmethod
+    def of(cls, options: "Accumulator") -> Self:
+        """Return an empty accumulator with the options of another one."""
+        return cls(join=options.join, limits=options._limits)
+
+    def feed(self, event: dict[str, Any]) -> None:
+        """Take the next event.
+
+        Raises:
+            OutOfPlace: it does not fit the events before it.
+        """
+        raise NotImplementedError
+
+    def message(self) -> Any:
+        """Return the message so far, as JSON."""
+        raise NotImplementedError
+
+    def is_cut(self) -> bool:
+        """Return whether the stream could still go on."""
+        return not self.is_over
+
+    # What all formats have in common
+
+    def grow(self, text: Pieces, more: Any) -> None:
+        """Add a piece to a text.
+
+        Raises:
+            OutOfPlace: it is not text.
+            DecodeError: the message grows beyond the limit.
+        """
+        if not isinstance(more, str):
+            raise OutOfPlace(f"its piece of text is {quote(more, limit=40)}")
+        self._taken += len(more)
+        if self._taken > self._limits.json_bytes:
+            raise DecodeError(f"the message has more than {self._limits.json_bytes:,} characters")
+        if more:
+            text.append(more)
+
+    def begin(self, blocks: list[Any], block: Any) -> None:
+        """Add a block at the end.
+
+        Raises:
+            DecodeError: there are too many.
+        """
+        self.shape += 1
+        if len(blocks) >= self._limits.parts:
+            raise DecodeError(f"the message has more than {self._limits.parts:,} parts")
+        blocks.append(block)
+
+    def end(self) -> None:
+        """Note that the stream ended."""
+        self.is_over = True
+
+
+def member(event: Any, key: str, kind: type = str) -> Any:
+    """Return a member of an event.
+
+    Raises:
+        OutOfPlace: it is missing, or of another type.
+    """
+    value = event.get(key) if isinstance(event, dict) else None
+    # `isinstance` would take True for an index.
+    if type(value) is not kind:
+        raise OutOfPlace(f"its member {key} is {quote(value, limit=40)}")
+    return value
+
+
+def at(blocks: list[Any], index: Any, what: str) -> Any:
+    """Return the block of an index.
+
+    Raises:
+        OutOfPlace: there is no such block.
+    """
+    # Python counts a negative index from the end, and events may not.
+    if type(index) is not int or not 0 <= index < len(blocks):
+        raise OutOfPlace(f"{what} {_shown(index)} has not begun")
+    return blocks[index]
+
+
+def objects(holder: Any, key: str) -> list[dict[str, Any]]:
+    """Return a member that is a list of objects; an empty list if it is missing or null.
+
+    Raises:
+        OutOfPlace: it is something else.
+    """
+    value = holder.get(key)
+    if value is None:
+        return []
+    if not isinstance(value, list) or not all(isinstance(each, dict) for each in value):
+        raise OutOfPlace(f"its member {key} is {quote(value, limit=40)}")
+    return value
+
+
+def _shown(index: Any) -> str:
+    return str(index) if type(index) is int else quote(index, limit=40)
+
+
+def next_of(blocks: list[Any], index: Any, what: str) -> None:
+    """Refuse the beginning of a block that is not the next one.
+
+    Raises:
+        OutOfPlace: it is another block.
+    """
+    if index != len(blocks):
+        raise OutOfPlace(f"{what} {_shown(index)} begins, where {len(blocks)} is next")
+
+
+def joined_texts(blocks: list[Any], key: str, allowed: set[str]) -> list[Any]:
+    """Return blocks in which neighbours that are equal except for their text are joined.
+
+    Arguments:
+        blocks: the blocks.
+        key: the member that holds the text.
+        allowed: the members that such a block may have beside it.
+    """
+    found: list[Any] = []
+    texts: list[Pieces | None] = []
+    for block in blocks:
+        is_text = isinstance(block.get(key), str) and block.keys() <= {key, *allowed}
+        others = {name: value for name, value in block.items() if name != key}
+        before = texts[-1] if texts and is_text and found[-1] == others else None
+        if before is not None:
+            before.append(block[key])
+        else:
+            found.append(others if is_text else block)
+            texts.append(Pieces(block[key]) if is_text else None)
+    pairs = zip(found, texts, strict=True)
+    return [block if text is None else {**block, key: str(text)} for block, text in pairs]
+
+
+def partial_json(text: str) -> Any:
+    """Return the value of JSON that may be incomplete, as far as it is certain.
+
+    Examples:
+        >>> partial_json('{"city": "Brno", "da'), partial_json('[1, {"a": tr')
+        ({'city': 'Brno'}, [1, {}])
+        >>> partial_json("")
+    """
+    for end in _ends(text):
+        try:
+            return strict_json.loads(end, depth=DEFAULT_LIMITS.depth)
+        except strict_json.InvalidJson:
+            continue
+    return None
+
+
+def _ends(text: str) -> list[str]:
+    """Return the text, and its possible beginnings that are whole values, the longest first."""
+    closing: list[str] = []
+    cuts: list[tuple[int, str]] = []
+    in_string = is_escaped = False
+    for position, letter in enumerate(text):
+        if in_string:
+            in_string = letter != '"' or is_escaped
+            is_escaped = letter == "\\" and not is_escaped
+        elif letter == '"':
+            in_string = True
+        elif letter in "{[":
+            closing.append("}" if letter == "{" else "]")
+            if len(closing) > DEFAULT_LIMITS.depth:
+                return [text]
+            cuts.append((position + 1, "".join(reversed(closing))))
+        elif letter in "}]" and closing:
+            closing.pop()
+            cuts.append((position + 1, "".join(reversed(closing))))
+        elif letter == ",":
+            cuts.append((position, "".join(reversed(closing))))
+        del cuts[:-2]
+    return [text, *(text[:position] + end for position, end in reversed(cuts))]

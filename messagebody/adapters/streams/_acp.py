@@ -1,0 +1,71 @@
+"""The stream of the Agent Communication Protocol."""
+
+from typing import Any, Final
+
+from messagebody._base.media_types import TEXT_PLAIN
+from messagebody.adapters.streams._accumulator import (
+    Accumulator,
+    OutOfPlace,
+    joined_texts,
+    member,
+    objects,
+)
+
+# The members of a plain text part besides its text; joining such parts loses nothing.
+_PLAIN: Final = {"content_type", "content_encoding", "name", "content_url", "metadata"}
+
+
+class AgentEvents(Accumulator):
+    """A message that is created, gets parts and is completed."""
+
+    format = "acp"
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self._message: dict[str, Any] | None = None
+        self._parts: list[Any] = []
+
+    def feed(self, event: dict[str, Any]) -> None:
+        """Take an event of a run."""
+        kind = member(event, "type")
+        if kind == "message.created":
+            if self._message is not None:
+                raise OutOfPlace("a message was created before")
+            self._message = dict(member(event, "message", dict))
+            for part in objects(self._message, "parts"):
+                self.begin(self._parts, part)
+        elif kind == "message.part":
+            if self._message is None:
+                raise OutOfPlace("no message was created")
+            self.begin(self._parts, member(event, "part", dict))
+        elif kind == "message.completed":
+            if self._message is None:
+                raise OutOfPlace("no message was created")
+            said = member(event, "message", dict)
+            self._parts = [*objects(said, "parts")] or self._parts
+            self._message |= said
+            self.end()
+        elif kind not in {"generic", "error"} and not kind.startswith("run."):
+            raise OutOfPlace("no event has this type")
+
+    def message(self) -> Any:
+        """Return the message so far."""
+        parts = _joined(self._parts) if self.join else [*self._parts]
+        return {"role": "agent", **(self._message or {}), "parts": parts}
+
+
+def _joined(parts: list[Any]) -> list[Any]:
+    """Return parts in which neighbours of unnamed plain text are joined."""
+    marked = [
+        part if _is_plain(part) else {**part, "content": None, "held": part} for part in parts
+    ]
+    return [part.get("held", part) for part in joined_texts(marked, "content", _PLAIN)]
+
+
+def _is_plain(part: dict[str, Any]) -> bool:
+    held = (part.get("name"), part.get("content_url"), part.get("metadata"))
+    return (
+        held == (None, None, None)
+        and part.get("content_type") in (None, TEXT_PLAIN)
+        and part.get("content_encoding") in (None, "plain")
+    )

@@ -1,0 +1,113 @@
+"""The stream of Anthropic's Messages API."""
+
+from typing import Any, Final
+
+from messagebody.adapters.streams._accumulator import (
+    Accumulator,
+    OutOfPlace,
+    Pieces,
+    at,
+    member,
+    next_of,
+    objects,
+    partial_json,
+    plain,
+)
+
+_TEXTS: Final = {"text_delta": "text", "thinking_delta": "thinking"}
+
+
+class AnthropicEvents(Accumulator):
+    """Blocks that begin, grow and stop one after the other, between start and stop of a message."""
+
+    format = "anthropic"
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self._message: dict[str, Any] | None = None
+        self._blocks: list[dict[str, Any]] = []
+        self._inputs: dict[int, Pieces] = {}
+        self._open: int | None = None
+
+    def feed(self, event: dict[str, Any]) -> None:
+        """Take an event of the Messages API."""
+        kind = event.get("type")
+        if kind == "message_start":
+            self._start(event)
+        elif kind == "error":
+            raise OutOfPlace("the model's service reports an error")
+        elif kind != "ping":
+            if self._message is None:
+                raise OutOfPlace("no message has started")
+            self._within(kind, event, self._message)
+
+    def _start(self, event: dict[str, Any]) -> None:
+        if self._message is not None:
+            raise OutOfPlace("a message started before")
+        self._message = dict(member(event, "message", dict))
+        for block in objects(self._message, "content"):
+            self._add(block)
+
+    def _within(self, kind: Any, event: dict[str, Any], message: dict[str, Any]) -> None:
+        match kind:
+            case "content_block_start":
+                if self._open is not None:
+                    raise OutOfPlace(f"block {self._open} has not stopped")
+                next_of(self._blocks, event.get("index"), "block")
+                self._add(member(event, "content_block", dict))
+                self._open = len(self._blocks) - 1
+            case "content_block_delta":
+                self._delta(self._is_open(event), member(event, "delta", dict))
+            case "content_block_stop":
+                self._is_open(event)
+                self._open = None
+            case "message_delta":
+                message |= member(event, "delta", dict)
+                usage = member({"usage": {}, **event}, "usage", dict)
+                before = message.get("usage") if isinstance(message.get("usage"), dict) else {}
+                # A count that is missing in a delta keeps its value from the start.
+                said = {key: value for key, value in usage.items() if value is not None}
+                message["usage"] = {**(before or {}), **said}
+            case "message_stop":
+                if self._open is not None:
+                    raise OutOfPlace(f"block {self._open} has not stopped")
+                self.end()
+            case _:
+                raise OutOfPlace("no event has this type")
+
+    def _is_open(self, event: dict[str, Any]) -> int:
+        # -1 only avoids comparing a wrong type; `at` then raises the error.
+        index: int = event["index"] if type(event.get("index")) is int else -1
+        at(self._blocks, event.get("index"), "block")
+        if index != self._open:
+            raise OutOfPlace(f"block {index} has stopped")
+        return index
+
+    def _add(self, block: dict[str, Any]) -> None:
+        grows = {key: Pieces(block[key]) for key in ("text", "thinking", "signature")
+                 if isinstance(block.get(key), str)}  # fmt: skip
+        self.begin(self._blocks, {**block, **grows})
+
+    def _delta(self, index: int, delta: dict[str, Any]) -> None:
+        block, kind = self._blocks[index], delta.get("type")
+        grows = _TEXTS.get(kind) if isinstance(kind, str) else None
+        if grows is not None and isinstance(block.get(grows), Pieces):
+            self.grow(block[grows], delta.get(grows))
+        elif kind == "signature_delta":
+            block["signature"] = member(delta, "signature")
+        elif kind == "input_json_delta" and "input" in block:
+            self.grow(self._inputs.setdefault(index, Pieces()), delta.get("partial_json"))
+        elif kind == "citations_delta" and "text" in block:
+            block["citations"] = [*objects(block, "citations"), member(delta, "citation", dict)]
+        else:
+            raise OutOfPlace(f"block {index} has no place for its delta")
+
+    def message(self) -> Any:
+        """Return the message so far, with arguments of calls as far as they are certain."""
+        blocks = plain(self._blocks)
+        for index, text in self._inputs.items():
+            value = partial_json(str(text))
+            # The input is an object from the first piece on, even if none of its members is certain
+            # yet.
+            blocks[index]["input"] = value if isinstance(value, dict) else {}
+        return {"role": "assistant", **(self._message or {}), "content": blocks}

@@ -1,0 +1,242 @@
+"""The assembler: bodies of messages that still arrive, event by event."""
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from messagebody._base.guards import require_limits
+from messagebody._base.limits import DEFAULT_LIMITS, Limits
+from messagebody._base.text import quote
+from messagebody._model.body import MessageBody
+from messagebody.adapters._base import Converted, Loss, LossKind, adapter
+from messagebody.adapters._values import json_value
+from messagebody.adapters.streams._a2a import ArtifactUpdates
+from messagebody.adapters.streams._accumulator import Accumulator, OutOfPlace
+from messagebody.adapters.streams._acp import AgentEvents
+from messagebody.adapters.streams._ag_ui import RunEvents
+from messagebody.adapters.streams._agent_client import SessionUpdates
+from messagebody.adapters.streams._anthropic import AnthropicEvents
+from messagebody.adapters.streams._gemini import GeminiChunks
+from messagebody.adapters.streams._langchain import MessagePieces
+from messagebody.adapters.streams._lines import PartLines
+from messagebody.adapters.streams._openai_chat import ChatChunks
+from messagebody.adapters.streams._openai_responses import ResponsesEvents
+from messagebody.adapters.streams._pydantic_ai import ResponseEvents
+from messagebody.adapters.streams._vercel_ai import MessageChunks
+from messagebody.compatibility._stream import Status
+from messagebody.errors import EnvelopeError, InvalidArgument, MessageBodyError
+from messagebody.findings import Finding
+from messagebody.schema import MessageBodySchema, Violation
+
+_STREAMS: Final[dict[str, type[Accumulator]]] = {
+    "a2a-0.3": ArtifactUpdates,
+    **{
+        each.format: each
+        for each in (
+            AgentEvents, AnthropicEvents, ArtifactUpdates, ChatChunks, GeminiChunks, MessageChunks,
+            MessagePieces, PartLines, ResponseEvents, ResponsesEvents, RunEvents, SessionUpdates,
+        )
+    },
+}  # fmt: skip
+
+
+def stream_names() -> tuple[str, ...]:
+    """Return the names of the formats that can be assembled, sorted.
+
+    Examples:
+        >>> "anthropic" in stream_names()
+        True
+    """
+    return tuple(sorted(_STREAMS))
+
+
+class Assembler:
+    """Make the body of a message from the events that its format streams.
+
+    Arguments:
+        format: the name of the format, such as "anthropic"; "messagebody" for `part_lines`.
+        join: whether neighbouring texts of one part become one, if the protocol's own reducer keeps
+            every chunk apart (A2A, ACP, Agent Client).
+        schema: the schema of the body; it is needed for `status`.
+        limits: the limits of the reader.
+
+    Raises:
+        MessageBodyError: the format has no known stream; the text lists the formats that have one.
+
+    Examples:
+        >>> assembler = Assembler("openai-chat")
+        >>> for piece in ("Hel", "lo!"):
+        ...     body = assembler.feed({"choices": [{"index": 0, "delta": {"content": piece}}]})
+        >>> body[0].text
+        'Hello!'
+    """
+
+    def __init__(
+        self,
+        format: str,  # noqa: A002 - what users call it
+        *,
+        join: bool = True,
+        schema: MessageBodySchema | None = None,
+        limits: Limits = DEFAULT_LIMITS,
+    ) -> None:
+        if not isinstance(format, str):
+            raise InvalidArgument("the name of a format", format)
+        if format not in _STREAMS:
+            known = ", ".join(stream_names())
+            raise MessageBodyError(f"no stream of {quote(format)} is known; there are {known}")
+        self._format = format
+        self._limits = require_limits(limits)
+        self._accumulator = _STREAMS[format](join=join, limits=self._limits)
+        # Kept, because an earlier body may be read after more events.
+        self._events: list[Any] = []
+        self._verdict = None if schema is None else _Verdict(schema)
+
+    def feed(self, event: Any) -> MessageBody:
+        """Take the next event and return the body so far.
+
+        The body is built only when you look at it, so that many events cost no more than their
+        text.
+
+        Arguments:
+            event: parsed JSON, JSON as text or bytes, or an event object of the SDK.
+
+        Raises:
+            EnvelopeError: it is out of order, for an unknown part, after the end, or not an event.
+            DecodeError: the message grows beyond a limit.
+        """
+        number = len(self._events)
+        value = json_value(event, lambda _: True, self._limits)
+        if not isinstance(value, dict):
+            raise _refused(number, value, "it is not an object")
+        if self._accumulator.is_over:
+            raise _refused(number, value, "it comes after the end")
+        try:
+            self._accumulator.feed(value)
+        except OutOfPlace as error:
+            raise _refused(number, value, str(error)) from error
+        self._events.append(value)
+        return _SoFar.of(self._made_at(len(self._events)))
+
+    def finish(self) -> Converted[MessageBody]:
+        """Return the body of the whole message, as `to_body` of its format makes it.
+
+        A stream that broke off gives the content so far, and a loss reports it.
+        """
+        done = self._converted(self._accumulator)
+        if not self._accumulator.is_cut():
+            return done
+        why = "the stream broke off: the message may be incomplete"
+        return Converted(
+            done.value, (*done.losses, Loss(LossKind.OMITTED, "stream", why)), done.rest
+        )
+
+    @property
+    def status(self) -> Status:
+        """The status of the message by the schema: "invalid" and "hopeless" are final.
+
+        Raises:
+            InvalidArgument: the assembler has no schema.
+        """
+        return self._checked().status
+
+    @property
+    def violations(self) -> tuple[Violation, ...]:
+        """The final violations; empty while the message can still become valid.
+
+        Raises:
+            InvalidArgument: the assembler has no schema.
+        """
+        verdict = self._checked()
+        return tuple(verdict.finish()) if verdict.status in {"invalid", "hopeless"} else ()
+
+    def _checked(self) -> "_Verdict":
+        if self._verdict is None:
+            raise InvalidArgument("an assembler with a schema", self)
+        self._verdict.update(
+            self._accumulator.shape, lambda: self._converted(self._accumulator).value
+        )
+        return self._verdict
+
+    def _converted(self, accumulator: Accumulator) -> Converted[MessageBody]:
+        message = accumulator.message()
+        if self._format == PartLines.format:
+            return Converted(MessageBody.from_dicts(message, limits=self._limits))
+        options: dict[str, Any] = {"limits": self._limits}
+        return adapter(self._format).to_body(message, **options)
+
+    def _made_at(self, count: int) -> Callable[[], MessageBody]:
+        """Return a function that builds the body after some events, without later ones."""
+
+        def make() -> MessageBody:
+            accumulator = self._accumulator
+            # An accumulator can't go back, so the events are fed again for an earlier state.
+            if count != len(self._events):
+                accumulator = type(accumulator).of(accumulator)
+                for event in self._events[:count]:
+                    accumulator.feed(event)
+            return self._converted(accumulator).value
+
+        return make
+
+
+def _refused(number: int, event: Any, why: str) -> EnvelopeError:
+    kind = event.get("type") if isinstance(event, dict) else None
+    called = f"event {number}" + (f" ({quote(kind, limit=60)})" if isinstance(kind, str) else "")
+    return EnvelopeError(f"{called}: {why}", (Finding("stream", f"/{number}", why),))
+
+
+class _SoFar(MessageBody):
+    """A body that is built when it is read."""
+
+    __slots__ = ("_make",)
+
+    _make: Callable[[], MessageBody]
+
+    @classmethod
+    def of(cls, make: Callable[[], MessageBody]) -> "_SoFar":
+        """Return a body that is not built yet."""
+        body = cls.__new__(cls)
+        body._make = make
+        return body
+
+    def __getattr__(self, name: str) -> Any:
+        # Python only calls this for a slot that is still empty.
+        if name not in {"_parts", "_reading"}:
+            raise AttributeError(name)
+        made = self._make()
+        self._parts, self._reading = made._parts, made._reading
+        return getattr(self, name)
+
+    def __reduce__(self) -> Any:
+        # The builder of the body is a closure, which pickle can't write.
+        return MessageBody.from_dicts, (self.to_dicts(),)
+
+
+class _Verdict:
+    """The verdict of a schema about an arriving message; each part is checked once."""
+
+    def __init__(self, schema: MessageBodySchema) -> None:
+        self._stream = schema.stream()
+        self._shape = -1
+        self._fed: dict[tuple[str | None, str], int] = {}
+
+    @property
+    def status(self) -> Status:
+        return self._stream.status
+
+    def finish(self) -> list[Violation]:
+        return self._stream.finish()
+
+    def update(self, shape: int, body: Callable[[], MessageBody]) -> None:
+        """Take the parts that are new since the last call."""
+        # Most events only bring more text for a part, which changes no verdict.
+        if shape == self._shape:
+            return
+        self._shape = shape
+        counts: dict[tuple[str | None, str], int] = {}
+        for part in body():
+            # Counted, because several parts may be equal in both.
+            key = (part.name, part.content_type)
+            counts[key] = counts.get(key, 0) + 1
+            if counts[key] > self._fed.get(key, 0):
+                self._fed[key] = counts[key]
+                self._stream.feed(part)

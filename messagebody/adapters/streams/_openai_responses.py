@@ -1,0 +1,118 @@
+"""The stream of OpenAI's Responses."""
+
+from typing import Any, Final
+
+from messagebody.adapters.streams._accumulator import (
+    Accumulator,
+    OutOfPlace,
+    Pieces,
+    at,
+    member,
+    next_of,
+    objects,
+    plain,
+)
+
+# The growing member of an item, or the list that an index refers to.
+_OF_ITEM: Final = {
+    "function_call_arguments": "arguments", "mcp_call_arguments": "arguments",
+    "custom_tool_call_input": "input", "code_interpreter_call_code": "code",
+}  # fmt: skip
+_OF_LIST: Final = {
+    "output_text": ("content", "content_index", "text"),
+    "refusal": ("content", "content_index", "refusal"),
+    "reasoning_text": ("content", "content_index", "text"),
+    "reasoning_summary_text": ("summary", "summary_index", "text"),
+}  # fmt: skip
+_ENDS: Final = ("response.completed", "response.incomplete", "response.failed")
+
+
+class ResponsesEvents(Accumulator):
+    """Items and contents, which are added, grow and are done; each event has a number."""
+
+    format = "openai-responses"
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self._items: list[dict[str, Any]] = []
+        self._number: int | None = None
+        self._done: set[int] = set()
+
+    def feed(self, event: dict[str, Any]) -> None:
+        """Take an event of a response."""
+        kind = member(event, "type")
+        self._count(event)
+        if kind == "error":
+            raise OutOfPlace("the service reports an error")
+        if kind in _ENDS:
+            output = member(event, "response", dict).get("output")
+            if isinstance(output, list) and output:
+                self._items = objects(event["response"], "output")
+            self.shape += 1
+            self.end()
+        elif "output_index" in event:
+            self._of_item(kind.removeprefix("response."), event)
+
+    def _count(self, event: dict[str, Any]) -> None:
+        number = event.get("sequence_number")
+        if type(number) is not int:
+            return
+        if self._number is not None and number != self._number + 1:
+            raise OutOfPlace(f"its number is {number}, where {self._number + 1} is next")
+        self._number = number
+
+    def _of_item(self, kind: str, event: dict[str, Any]) -> None:
+        index = event["output_index"]
+        if kind == "output_item.added":
+            next_of(self._items, index, "item")
+            self.begin(self._items, plain(member(event, "item", dict)))
+            return
+        item = at(self._items, index, "item")
+        if index in self._done:
+            raise OutOfPlace(f"item {index} is done")
+        if kind == "output_item.done":
+            self._items[index] = plain(member(event, "item", dict))
+            self._done.add(index)
+            self.shape += 1
+            return
+        self._within(kind, event, item)
+
+    def _within(self, kind: str, event: dict[str, Any], item: dict[str, Any]) -> None:
+        name, _, step = kind.rpartition(".")
+        if name in {"content_part", "reasoning_summary_part"}:
+            key, index = ("content", "content_index") if name == "content_part" else (
+                "summary", "summary_index",
+            )  # fmt: skip
+            parts = item[key] = objects(item, key)
+            if step == "added":
+                next_of(parts, event.get(index), "part")
+                self.begin(parts, plain(member(event, "part", dict)))
+            else:
+                at(parts, event.get(index), "part")
+                parts[event[index]] = plain(member(event, "part", dict))
+        elif name in _OF_LIST:
+            key, index, text = _OF_LIST[name]
+            self._text(at(objects(item, key), event.get(index), "part"), text, step, event)
+        elif name in _OF_ITEM:
+            self._text(item, _OF_ITEM[name], step, event)
+        elif kind == "output_text.annotation.added":
+            part = at(objects(item, "content"), event.get("content_index"), "part")
+            part["annotations"] = [*objects(part, "annotations"), member(event, "annotation", dict)]
+
+    def _text(self, holder: dict[str, Any], key: str, step: str, event: dict[str, Any]) -> None:
+        if step == "delta":
+            if not isinstance(holder.get(key), Pieces):
+                before = holder.get(key)
+                holder[key] = Pieces(before if isinstance(before, str) else "")
+            self.grow(holder[key], event.get("delta"))
+        elif step == "done" and isinstance(event.get(key), str):
+            holder[key] = event[key]
+
+    def message(self) -> Any:
+        """Return the items so far, without those that have no content yet."""
+        items = plain(self._items)
+        return [
+            item
+            for item in items
+            if item.get("type") != "image_generation_call" or item.get("result")
+        ]

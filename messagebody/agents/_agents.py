@@ -1,0 +1,217 @@
+"""Agents: a name and the schemas of what each takes and sends, as files state them."""
+
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, Final, Self
+
+import attrs
+
+from messagebody._base.files import read_regular
+from messagebody._base.limits import DEFAULT_LIMITS, Limits
+from messagebody._base.text import quote
+from messagebody._wire import strict_json
+from messagebody.agents._cards import is_card, read_card
+from messagebody.errors import InvalidPattern, InvalidSchema
+from messagebody.findings import Finding, pointer
+from messagebody.schema import MessageBodySchema
+
+_SCHEMAS: Final = ("input", "output", "notifications", "interrupts")
+_MEMBERS: Final = {"name", "description", *_SCHEMAS}
+
+
+@attrs.frozen
+class Agent:
+    """An agent: a name, and the schemas of the bodies that it takes and sends.
+
+    Arguments:
+        name: how the registry calls it.
+        input: what it takes.
+        output: what it sends as its answer.
+        notifications: what it sends while it works; None if it states nothing.
+        interrupts: what it sends when it waits for an answer; None if it states nothing.
+        findings: modes on its card that are no content types, by their place on the card.
+    """
+
+    name: str
+    input: MessageBodySchema
+    output: MessageBodySchema
+    notifications: MessageBodySchema | None = None
+    interrupts: MessageBodySchema | None = None
+    findings: tuple[Finding, ...] = attrs.field(default=(), kw_only=True, eq=False)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the agent as `from_dict` reads it."""
+        schemas = {way: getattr(self, way) for way in _SCHEMAS}
+        stated = {way: schema.to_dicts() for way, schema in schemas.items() if schema is not None}
+        return {"name": self.name, **stated}
+
+    @classmethod
+    def from_dict(cls, data: Any, *, name: str = "", limits: Limits = DEFAULT_LIMITS) -> Self:
+        """Read an agent from parsed JSON: its schemas, an A2A agent card or an ACP manifest.
+
+        The members are `name`, `input`, `output`, `notifications`, `interrupts` and
+        `description`. One of `input` and `output` may be missing: such an agent takes, or sends,
+        nothing but empty bodies. A card is read as `from_card` does.
+
+        Arguments:
+            data: the object.
+            name: the name of an agent that states none.
+            limits: what to take before refusing.
+
+        Raises:
+            InvalidSchema: it is neither, or a schema in it breaks the rules.
+            InvalidCard: a place of a card can't be read.
+        """
+        stated = _name_of(data, name)
+        if is_card(data):
+            return cls.from_card(data, name=name)
+        try:
+            if unknown := sorted(data.keys() - _MEMBERS, key=str):
+                known = ", ".join(sorted(_MEMBERS))
+                shown = ", ".join(map(quote, unknown))
+                raise InvalidSchema(f"unknown members {shown}; an agent has {known}{_meant(data)}")
+            if not data.keys() & {"input", "output"}:
+                # A schema part has a name too: read as an agent, it would fit everybody.
+                raise InvalidSchema("an agent has an input, an output or both; here is neither")
+            schemas = {way: _stated(data, way, limits) for way in _SCHEMAS}
+            nothing = MessageBodySchema()
+            return cls(
+                stated,
+                schemas["input"] or nothing,
+                schemas["output"] or nothing,
+                schemas["notifications"],
+                schemas["interrupts"],
+            )
+        except (InvalidSchema, InvalidPattern) as error:
+            raise InvalidSchema(f"agent {quote(stated)}: {error}") from error
+
+    @classmethod
+    def from_card(cls, card: Any, *, skill: str | None = None, name: str = "") -> Self:
+        """Read an agent from an A2A agent card or an ACP manifest, as parsed JSON.
+
+        Each of its modes is read as an unnamed part and as a named one; none is required. Some
+        words that are no content types have a meaning, such as `text`. Of any other nothing is
+        known: then an agent may send anything, and takes nothing more. `findings` names them all.
+
+        Arguments:
+            card: the object.
+            skill: the id of the one skill that is used. Else the schemas are those of the card and
+                of all skills together.
+            name: the name of an agent that states none.
+
+        Raises:
+            InvalidCard: a place of it can't be read, or there is no such skill.
+
+        Examples:
+            >>> card = {"name": "painter", "defaultInputModes": ["text"],
+            ...         "defaultOutputModes": ["image/png"], "skills": []}
+            >>> painter = Agent.from_card(card)
+            >>> painter.output
+            MessageBodySchema(2 parts: image/png, '/**' image/png)
+            >>> print(painter.findings[0])  # doctest: +ELLIPSIS
+            /defaultInputModes/0: the mode 'text' is no content type; it is read as text/plain (...)
+        """
+        stated = _name_of(card, name)
+        said = read_card(card, agent=stated, skill=skill)
+        return cls(stated, said.input, said.output, findings=said.findings)
+
+
+def _name_of(data: Any, name: str) -> str:
+    if not isinstance(data, Mapping):
+        raise InvalidSchema(f"an agent is an object, got {quote(data)}")
+    stated = data.get("name", name)
+    if not isinstance(stated, str) or not stated:
+        raise InvalidSchema(f"an agent's name is text, got {quote(stated)}")
+    return stated
+
+
+def _meant(data: Mapping[str, Any]) -> str:
+    """Return what an object is instead of an agent, if it is a part of something else."""
+    if data.keys() & {"content", "contentUrl"}:
+        return "; this is a part of a body"
+    if "contentType" in data:
+        return "; this is a part of a schema, which an agent has as its input or output"
+    return ""
+
+
+def _stated(agent: Mapping[str, Any], member: str, limits: Limits) -> MessageBodySchema | None:
+    schema = agent.get(member)
+    return None if schema is None else MessageBodySchema.from_dicts(schema, limits=limits)
+
+
+class AgentFiles(list[Agent]):
+    """The agents of some files.
+
+    Attributes:
+        findings: what is wrong in the files. Where it is an error, an agent was left out.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.findings: list[Finding] = []
+
+
+def read_agents(
+    directory: str | os.PathLike[str], *, limits: Limits = DEFAULT_LIMITS
+) -> AgentFiles:
+    """Read the agents of all `.json` files of a directory, in the order of the file names.
+
+    A file holds one agent or a list of them; one without a name has the name of its file. One that
+    can't be read, or has the name of another, is left out: `findings` of the answer says which and
+    why. So does it of odd modes on cards.
+
+    Raises:
+        OSError: a file can't be read.
+
+    Examples:
+        >>> from pathlib import Path
+        >>> directory = Path("agents")
+        >>> directory.mkdir()
+        >>> _ = (directory / "one.json").write_text('{"input": [{"contentType": "text/*"}]}')
+        >>> _ = (directory / "two.json").write_text('{"inputs": []}')
+        >>> found = read_agents(directory)
+        >>> [agent.name for agent in found]
+        ['one']
+        >>> [finding.place for finding in found.findings]
+        ['two.json']
+    """
+    found = AgentFiles()
+    names: set[str] = set()
+    for path in sorted(Path(directory).glob("*.json")):
+        try:
+            data = strict_json.loads(read_regular(path, limits.json_bytes), depth=limits.depth)
+        except ValueError as error:
+            problem = error.strerror if isinstance(error, OSError) else error
+            found.findings.append(_left_out(path, "", str(problem)))
+            continue
+        for where, each in _listed(data):
+            try:
+                agent = Agent.from_dict(each, name=path.stem, limits=limits)
+                if agent.name in names:
+                    raise InvalidSchema(f"another agent is called {quote(agent.name)}")
+            except InvalidSchema as error:
+                at = where + getattr(error, "where", "")
+                found.findings.append(_left_out(path, at, str(error)))
+                continue
+            names.add(agent.name)
+            found.append(agent)
+            found.findings += [_placed(each, path, where) for each in agent.findings]
+    return found
+
+
+def _listed(data: Any) -> Iterator[tuple[str, Any]]:
+    """Yield the agents of a file, each with its place."""
+    if not isinstance(data, list):
+        yield "", data
+        return
+    yield from ((pointer(at), each) for at, each in enumerate(data))
+
+
+def _left_out(path: Path, where: str, problem: str) -> Finding:
+    return Finding("agent", where, problem, place=path.name + where)
+
+
+def _placed(finding: Finding, path: Path, where: str) -> Finding:
+    at = where + finding.where
+    return attrs.evolve(finding, where=at, place=path.name + at)

@@ -1,0 +1,507 @@
+"""Jobs: what is done with each message, and what the results of shards are together.
+
+A job is plain data, so that it can be sent to another process or machine, and so that its digest
+says whether two jobs are the same one. What it needs while it works is made once a shard.
+"""
+
+import hashlib
+import inspect
+import json
+import pickle
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, ClassVar, Final, Protocol
+
+import attrs
+
+from messagebody._base.digests import sha256_of
+from messagebody._base.limits import DEFAULT_LIMITS
+from messagebody._base.media_types import essence
+from messagebody._base.text import count_of, quote
+from messagebody._model.body import MessageBody
+from messagebody._wire import strict_json
+from messagebody.adapters._base import Converted, left_behind, read_within, write
+from messagebody.bulk._messages import Message
+from messagebody.bulk._sources import open_place
+from messagebody.bulk.tables import TableWriter
+from messagebody.errors import InvalidArgument, LimitExceeded, MessageBodyError
+from messagebody.schema import MessageBodySchema
+from messagebody.schema._inference import Inference
+from messagebody.storage import _offloading as offloading
+from messagebody.storage._references import Resolver
+from messagebody.storage._stores import Store
+
+BODY: Final = "body"
+"""The name of the format of bodies, beside those of the adapters."""
+
+# The registry of media types has some two thousand.
+_MOST_TYPES: Final = 10_000
+
+
+class Sink(Protocol):
+    """What a job writes to while it goes through a shard."""
+
+    def line(self, line: bytes) -> None:
+        """Write a line of the result."""
+
+    def write(self, data: bytes, /) -> int:
+        """Write bytes of a result that has no lines."""
+
+    def count(self, name: str, number: int = 1) -> None:
+        """Count something for the report."""
+
+    def find(self, message: Message, text: str) -> None:
+        """Report something about a message; the first few are kept."""
+
+
+@attrs.frozen
+class Work:
+    """A job at work on one shard.
+
+    Arguments:
+        do: does one message; an error of the model or of a value is that of the line.
+        finish: ends the shard and returns a summary for `Job.results`, a JSON value.
+    """
+
+    do: Callable[[Message], None]
+    finish: Callable[[], Any] = lambda: None
+
+
+@attrs.frozen
+class Job:
+    """What is done with each message.
+
+    Arguments:
+        member: the member of a line's object that holds the body; None for `body` or `parts`.
+    """
+
+    name: ClassVar[str]
+    suffix: ClassVar[str] = ".jsonl"
+    """What names of results end in; empty for a job that has none for a shard."""
+    is_lasting: ClassVar[bool] = True
+    """Whether a result holds for as long as its source is the same."""
+
+    member: str | None = attrs.field(default=None, kw_only=True)
+
+    @property
+    def reads_bodies(self) -> bool:
+        """Whether lines hold bodies, and not messages of other formats."""
+        return True
+
+    @property
+    def digest(self) -> str:
+        """The digest of the job, by which the results of another job are told apart."""
+        return sha256_of(strict_json.dumps([self.name, self.settings()]).encode())
+
+    def settings(self) -> dict[str, Any]:
+        """Return all that results depend on, as a JSON value."""
+        return {"member": self.member}
+
+    def start(self, sink: Sink) -> Work:
+        """Begin a shard; what is made here is made once for all its messages."""
+        raise NotImplementedError
+
+    def results(self, summaries: Iterable[Any]) -> Iterator[tuple[str, bytes]]:  # noqa: ARG002
+        """Yield name and content of files about all shards, from their summaries in order."""
+        yield from ()
+
+
+def _row(message: Message, **members: Any) -> bytes:
+    return json.dumps({"id": message.id, **members}, ensure_ascii=False).encode()
+
+
+@attrs.frozen
+class Validate(Job):
+    """Validation against a schema: a row for each message that is not valid."""
+
+    name = "validate"
+    schema: MessageBodySchema
+
+    def settings(self) -> dict[str, Any]:
+        """Return the schema."""
+        return {**super().settings(), "schema": self.schema.to_dicts()}
+
+    def start(self, sink: Sink) -> Work:
+        """Begin a shard."""
+
+        def do(message: Message) -> None:
+            # Most messages are valid, and asking that costs less than listing violations.
+            if self.schema.is_valid(message.body):
+                sink.count("valid")
+                return
+            found = [*self.schema.iter_violations(message.body)]
+            sink.count("invalid")
+            sink.find(message, "; ".join(map(str, found[:3])))
+            sink.line(_row(message, line=message.place.line, violations=[*map(_plain, found)]))
+
+        return Work(do)
+
+
+def _plain(violation: Any) -> dict[str, Any]:
+    return {
+        "code": str(violation.code),
+        "partIndex": violation.part_index,
+        "partName": violation.part_name,
+        "schemaIndex": violation.schema_index,
+        "text": str(violation),
+    }
+
+
+@attrs.frozen
+class Digest(Job):
+    """Digests of bodies: a row for each message."""
+
+    name = "digest"
+
+    def start(self, sink: Sink) -> Work:
+        """Begin a shard."""
+        return Work(lambda message: sink.line(_row(message, digest=message.body.digest)))
+
+
+@attrs.frozen
+class Offload(Job):
+    """Offloading: each message with its large parts in a store.
+
+    Arguments:
+        store: where they go.
+        options: those of `offloading.offload`, as plain values.
+    """
+
+    name = "offload"
+    store: Store
+    options: dict[str, Any] = attrs.field(factory=dict)
+
+    def settings(self) -> dict[str, Any]:
+        """Return the store's URL and the options."""
+        return {**super().settings(), "store": self.store.url_of(""), "options": self.options}
+
+    def start(self, sink: Sink) -> Work:
+        """Begin a shard."""
+
+        def do(message: Message) -> None:
+            body = message.body
+            small = offloading.offload(body, self.store, **self.options)
+            # What is not the same object as before went to the store.
+            moved = [new.size or 0 for new, old in zip(small, body, strict=True) if new != old]
+            sink.count("offloaded parts", len(moved))
+            sink.count("offloaded bytes", sum(moved))
+            sink.line(message.with_value(small.to_json_bytes()))
+
+        return Work(do)
+
+
+@attrs.frozen
+class _Reading(Job):
+    """A job that reads references.
+
+    Arguments:
+        resolver: decides which.
+        options: more settings of the job, as plain values.
+    """
+
+    resolver: Resolver
+    options: dict[str, Any] = attrs.field(factory=dict)
+
+    def settings(self) -> dict[str, Any]:
+        """Return the options and how the resolver prints."""
+        return {**super().settings(), "resolver": repr(self.resolver), "options": self.options}
+
+
+@attrs.frozen
+class Inline(_Reading):
+    """Inlining: each message with the content of its references read in and verified."""
+
+    name = "inline"
+
+    def start(self, sink: Sink) -> Work:
+        """Begin a shard."""
+
+        def do(message: Message) -> None:
+            whole = offloading.inline(message.body, resolver=self.resolver, **self.options)
+            sink.line(message.with_value(whole.to_json_bytes()))
+
+        return Work(do)
+
+
+@attrs.frozen
+class Verify(_Reading):
+    """Verification of references: a row for each one that is missing or wrong."""
+
+    name = "verify"
+    is_lasting = False  # what it looks at lies in stores
+
+    def start(self, sink: Sink) -> Work:
+        """Begin a shard."""
+
+        def do(message: Message) -> None:
+            result = offloading.verify(message.body, resolver=self.resolver, **self.options)
+            sink.count("references", result.checked)
+            sink.count("invalid" if result.findings else "valid")
+            for found in result.findings:
+                sink.find(message, str(found))
+                said = {"error": type(found.error).__name__, "problem": str(found)}
+                sink.line(_row(message, index=found.index, name=found.name, **said))
+
+        return Work(do)
+
+
+@attrs.frozen
+class Convert(Job):
+    """Conversion from one format to another.
+
+    Arguments:
+        source: what the lines hold: "body", or the name of an adapter.
+        target: what they are to hold.
+        strict: a message that would lose something is a bad line.
+        options: those of the adapter that writes.
+    """
+
+    name = "convert"
+    source: str = BODY
+    target: str = BODY
+    strict: bool = False
+    options: dict[str, Any] = attrs.field(factory=dict)
+
+    @property
+    def reads_bodies(self) -> bool:
+        """Whether the source format is that of bodies."""
+        return self.source == BODY
+
+    def settings(self) -> dict[str, Any]:
+        """Return all arguments."""
+        return {**super().settings(), **attrs.asdict(self)}
+
+    def start(self, sink: Sink) -> Work:
+        """Begin a shard."""
+
+        def do(message: Message) -> None:
+            read, lost = self._read(message)
+            value, more = self._write(read)
+            losses = (*lost, *more)
+            if losses:
+                sink.count("messages with losses")
+                sink.find(message, "; ".join(map(str, losses[:3])))
+            sink.line(message.with_value(value))
+
+        return Work(do)
+
+    def _read(self, message: Message) -> tuple[Converted[MessageBody], tuple[Any, ...]]:
+        if self.source == BODY:
+            return Converted(message.body), ()
+        value = strict_json.loads(message.take(), depth=message.limits.depth)
+        converted = read_within(message.limits, self.source, value)
+        if self.strict:
+            converted.or_raise()
+        return converted, converted.losses
+
+    def _write(self, read: Converted[MessageBody]) -> tuple[bytes, tuple[Any, ...]]:
+        if self.target == BODY:
+            why = "a body has no place for this member of the message"
+            converted = Converted(read.value.to_json(), left_behind(read.rest, why))
+        else:
+            converted = write(self.target, read, **self.options)
+        value = converted.or_raise() if self.strict else converted.value
+        if not isinstance(value, str):
+            return strict_json.dumps(value).encode(), converted.losses
+        # Written anyway, it would be two lines, neither of them a message.
+        if "\n" in value:
+            raise MessageBodyError("the message has line ends, and a line of a log has none")
+        return value.encode(), converted.losses
+
+
+@attrs.frozen
+class Infer(Job):
+    """Inference: one schema for which all messages are valid, in `schema.json`."""
+
+    name = "infer"
+    suffix = ""
+
+    def start(self, sink: Sink) -> Work:  # noqa: ARG002
+        """Begin a shard."""
+        inference = Inference()
+
+        def do(message: Message) -> None:
+            inference.add(message.body)
+            _check_groups(inference)
+
+        return Work(do, inference.to_json)
+
+    def results(self, summaries: Iterable[Any]) -> Iterator[tuple[str, bytes]]:
+        """Yield the schema."""
+        inference = Inference()
+        for each in summaries:
+            inference.update(Inference.from_json(each))
+            _check_groups(inference)
+        schema = MessageBodySchema(inference.parts())
+        yield "schema.json", schema.to_json(indent=2).encode() + b"\n"
+
+
+def _check_groups(inference: Inference) -> None:
+    most = DEFAULT_LIMITS.schema_parts
+    if len(inference) > most:
+        raise LimitExceeded(f"the schema would have more than {count_of(most, 'part')}")
+
+
+@attrs.frozen
+class Stats(Job):
+    """Statistics: parts and bytes by content type, and how many are references."""
+
+    name = "stats"
+    suffix = ""
+
+    def start(self, sink: Sink) -> Work:  # noqa: ARG002
+        """Begin a shard."""
+        counting = _Counting()
+        return Work(counting.do, counting.finish)
+
+    def results(self, summaries: Iterable[Any]) -> Iterator[tuple[str, bytes]]:
+        """Yield the statistics of all messages, the content types with most bytes first."""
+        total = _Counting()
+        for each in summaries:
+            total.update(each)
+        found = total.finish()
+        kinds = found["types"].items()
+        found["types"] = dict(sorted(kinds, key=lambda kind: (-kind[1]["bytes"], kind[0])))
+        yield "stats.json", json.dumps(found, indent=2).encode() + b"\n"
+
+
+@attrs.define
+class _Counting:
+    """Counts of one shard, or of several together."""
+
+    whole: Counter[str] = attrs.field(factory=Counter)
+    types: dict[str, Counter[str]] = attrs.field(factory=dict)
+    largest: int = 0
+
+    def do(self, message: Message) -> None:
+        body = message.body
+        self.whole.update(bodies=1, parts=len(body), named=len(body.names()))
+        self.whole["empty bodies"] += not body
+        for part in body:
+            size = part.size or 0
+            counts = self._of(essence(part.content_type))
+            counts.update(parts=1, bytes=size, references=int(part.is_reference))
+            self.whole["bytes"] += size
+            self.largest = max(self.largest, size)
+
+    def _of(self, kind: str) -> Counter[str]:
+        # Senders choose the types: what they write must not fill the memory.
+        known = kind in self.types or len(self.types) < _MOST_TYPES
+        return self.types.setdefault(kind if known else "others", Counter())
+
+    def update(self, summary: Mapping[str, Any]) -> None:
+        """Add what another shard has."""
+        self.whole.update(summary["total"])
+        self.largest = max(self.largest, summary["largest part"])
+        for kind, counts in summary["types"].items():
+            self._of(kind).update(counts)
+
+    def finish(self) -> Any:
+        types = {kind: dict(counts) for kind, counts in self.types.items()}
+        return {"total": dict(self.whole), "largest part": self.largest, "types": types}
+
+
+@attrs.frozen
+class Table(Job):
+    """Tables: a Parquet file with one row a part for each shard."""
+
+    name = "table"
+    suffix = ".parquet"
+
+    def start(self, sink: Sink) -> Work:
+        """Begin a shard."""
+        writer = TableWriter(_File(sink))  # type: ignore[arg-type]
+
+        def do(message: Message) -> None:
+            writer.add(message.id, message.body)
+            sink.count("rows", max(1, len(message.body)))
+
+        return Work(do, writer.close)
+
+
+class _File:
+    """A file object over a sink, as far as the writer of Parquet asks for one."""
+
+    closed = False
+
+    def __init__(self, sink: Sink) -> None:
+        self._sink = sink
+
+    def write(self, data: Any) -> int:
+        """Write a buffer."""
+        return self._sink.write(bytes(data))
+
+    def flush(self) -> None:
+        """Do nothing: the sink writes when the shard is done."""
+
+    def close(self) -> None:
+        """Do nothing, for the same reason."""
+
+
+Mapped = Callable[[MessageBody], MessageBody | Mapping[str, Any] | None]
+
+
+@attrs.frozen
+class Map(Job):
+    """A function of a user's own: body in, and a body, a row or nothing out.
+
+    Arguments:
+        function: a function of a module, so that other processes find it.
+    """
+
+    name = "map"
+    function: Mapped
+
+    def __attrs_post_init__(self) -> None:
+        try:
+            # Tried here, where the caller still can mend it, and not on some worker.
+            pickle.dumps(self.function)
+        except (pickle.PicklingError, AttributeError, TypeError) as error:
+            hint = "other processes find it by its name"
+            raise InvalidArgument("a function of a module", self.function, hint) from error
+
+    def settings(self) -> dict[str, Any]:
+        """Return name and source of the function: a changed one is another job."""
+        function: Any = self.function
+        try:
+            # The text, since a name stays while what it does changes.
+            source = inspect.getsource(function)
+        except (OSError, TypeError):
+            source = hashlib.sha256(pickle.dumps(function)).hexdigest()
+        name = f"{function.__module__}.{getattr(function, '__qualname__', '')}"
+        return {**super().settings(), "function": name, "source": source}
+
+    def start(self, sink: Sink) -> Work:
+        """Begin a shard."""
+
+        def do(message: Message) -> None:
+            value = self.function(message.body)
+            if value is None:
+                return
+            if isinstance(value, MessageBody):
+                sink.line(message.with_value(value.to_json_bytes()))
+            elif isinstance(value, Mapping):
+                # Checked here, so that a value that JSON has not is an error of its line.
+                row = strict_json.checked_copy(dict(value), depth=DEFAULT_LIMITS.depth)
+                sink.line(_row(message, **row))
+            else:
+                raise InvalidArgument("a body, a dict of JSON values or None", value)
+
+        return Work(do)
+
+
+def store_of(place: Any, options: Mapping[str, Any] | None) -> Store:
+    """Open a store of results or contents, which several processes can use.
+
+    Raises:
+        InvalidArgument: it is a store that only this process has.
+    """
+    store = open_place(place, options or {})
+    try:
+        # A session or client can't travel; its settings can.
+        pickle.dumps(store)
+    except (TypeError, AttributeError, pickle.PicklingError) as error:
+        hint = "give its URL, and credentials by the environment or a profile"
+        raise InvalidArgument("a store that other processes can open", got=quote(store.url),
+                              hint=hint) from error  # fmt: skip
+    return store

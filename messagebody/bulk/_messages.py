@@ -1,0 +1,285 @@
+"""Messages of a shard: read one by one, each with its place; anything else is a bad line."""
+
+import contextlib
+import gzip
+import io
+import json
+import zlib
+from collections.abc import Iterator
+from functools import cached_property
+from typing import IO, Any, Final
+
+import attrs
+
+from messagebody._base.limits import Limits
+from messagebody._base.text import escape, human_size, redact_urls
+from messagebody._model.body import MessageBody
+from messagebody._wire import lines, strict_json
+from messagebody.bulk._sources import Input, Kind, Shard
+from messagebody.bulk.tables import TableReader
+from messagebody.errors import DecodeError, MessageBodyError, MissingDependency
+
+_DECOMPRESSED: Final = 1024 * 1024
+# A bad line may be all of a file, and its error is written to another.
+_PROBLEM: Final = 2000
+
+
+@attrs.frozen
+class Place:
+    """Where a message stands.
+
+    Arguments:
+        file: the URL of the file.
+        line: its line, or the row of its first part, from 1.
+        offset: the byte of the file, once it is decompressed, that it begins at; None in Parquet.
+    """
+
+    file: str
+    line: int
+    offset: int | None
+
+
+@attrs.define(slots=False)
+class Message:
+    """A message of a log.
+
+    Arguments:
+        place: where it stands.
+        document: its JSON, as it stands there; empty if it is rows of a table.
+        member: the member that holds the body; None for a body in `body` or `parts`, or a line
+            that is a body.
+        limits: what to take before refusing.
+        id: what it is called; the file and line if it has no `id`.
+    """
+
+    place: Place
+    document: bytes
+    member: str | None
+    limits: Limits
+    id: str = ""
+    _members: dict[str, bytes] | None = None
+    _row: MessageBody | None = None
+
+    def __attrs_post_init__(self) -> None:
+        self.id = self.id or f"{self.place.file}:{self.place.line}"
+
+    @classmethod
+    def of_row(cls, place: Place, body_id: str, body: MessageBody, limits: Limits) -> "Message":
+        """Return a message that is rows of a table."""
+        members = {"id": json.dumps(body_id, ensure_ascii=False).encode(), "body": b""}
+        return cls(place, b"", "body", limits, body_id, members, body)
+
+    def open(self, *, is_body: bool = True) -> None:
+        """Look for the body and the id in the line.
+
+        Arguments:
+            is_body: the line holds a body, in one of the usual ways; if not, and no member is
+                asked for, all of the line is the message.
+
+        Raises:
+            DecodeError: the line is no JSON, or has not the member that was asked for.
+        """
+        # Rows were read already, and a foreign message is the line as it stands.
+        if self._row is not None or not (is_body or self.member):
+            return
+        try:
+            members = lines.split_object(self.document, depth=self.limits.depth)
+        except strict_json.InvalidJson as error:
+            raise DecodeError(str(error)) from error
+        self._members, wanted = members, self.member
+        if members is None:
+            if wanted is not None:
+                raise DecodeError(f"expected an object with a member {wanted!r}")
+            return
+        if wanted is None:
+            # A line that is a body has `parts` itself; logs have it as a member.
+            named = [each for each in ("parts", "body") if each in members]
+            if len(named) > 1:
+                raise DecodeError(
+                    "the object has 'parts' and 'body': name the one to read, with member='body' "
+                    "in Python, with --field body in the shell"
+                )
+            self.member = named[0] if named else None
+        if (wanted or self.member or "body") not in members:
+            raise DecodeError(f"the object has no member {escape(wanted or 'body', limit=100)!r}")
+        self.id = _id_in(members) or self.id
+        if self.member is not None:
+            self.document = b""  # all of it is in the members: a large message is held once
+
+    def take(self) -> bytes:
+        """Take the JSON of the body out of the line: from then on it is held in one form only."""
+        if self._row is not None:
+            return self._row.to_json_bytes()
+        if self._members is None or self.member is None:
+            document, self.document = self.document, b""
+        else:
+            document, self._members[self.member] = self._members[self.member], b""
+        return document
+
+    @cached_property
+    def body(self) -> MessageBody:
+        """The body.
+
+        Raises:
+            DecodeError: it is none.
+        """
+        if self._row is not None:
+            return self._row
+        return MessageBody.from_json(self.take(), limits=self.limits)
+
+    def with_value(self, value: bytes) -> bytes:
+        """Return the line with another JSON value in the place of the body."""
+        if self._members is None or self.member is None:
+            return value
+        return lines.join_object({**self._members, self.member: value})
+
+
+def _id_in(members: dict[str, bytes]) -> str:
+    """Return the id that an object states; empty if it is neither text nor a number."""
+    value = json.loads(members.get("id", b"null"))
+    return str(value) if isinstance(value, str | int) and not isinstance(value, bool) else ""
+
+
+@attrs.frozen
+class BadLine:
+    """A line that is not a message, or that a job could not do.
+
+    Arguments:
+        place: where it stands.
+        error: the name of the error's class.
+        problem: what is wrong, without secrets.
+    """
+
+    place: Place
+    error: str
+    problem: str
+
+    @classmethod
+    def of(cls, place: Place, error: Exception) -> "BadLine":
+        """Return what an error says of a line."""
+        text = escape(redact_urls(str(error)), limit=_PROBLEM)
+        return cls(place, type(error).__name__, text or type(error).__name__)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the line of `errors.jsonl`."""
+        return {**attrs.asdict(self.place), "error": self.error, "problem": self.problem}
+
+
+def messages_of(
+    shard: Shard, *, member: str | None, limits: Limits
+) -> Iterator[Message | BadLine | None]:
+    """Yield the messages of a shard in order, bad lines among them, and None for a blank line.
+
+    Arguments:
+        shard: the shard.
+        member: the member of a line's object that holds the body; None for the usual ones.
+        limits: what to take before refusing.
+
+    Raises:
+        StoreError: a file can't be read.
+        MissingDependency: a file needs an extra that is not installed.
+    """
+    if shard.kind is Kind.MESSAGE:
+        for file in shard.inputs:
+            yield _single(file, member, limits)
+        return
+    [file] = shard.inputs
+    with file.open() as stream:
+        if shard.kind is Kind.PARQUET:
+            yield from _of_table(stream, shard, limits)
+        elif shard.kind is Kind.LINES:
+            yield from _of_lines(stream, shard, member, limits)
+        else:
+            whole = attrs.evolve(shard, start=0, end=2**63)
+            yield from _decompressed(stream, whole, member, limits)
+
+
+def _single(file: Input, member: str | None, limits: Limits) -> Message | BadLine:
+    place = Place(file.url, 1, 0)
+    # Asked of the listing, before anything is read.
+    if file.stat.size > limits.json_bytes:
+        return BadLine.of(place, _too_long(limits))
+    with file.open() as stream:
+        return Message(place, stream.read().strip(), member, limits)
+
+
+def _of_table(stream: Any, shard: Shard, limits: Limits) -> Iterator[Message | BadLine]:
+    for row in TableReader(stream).bodies(shard.start, shard.end):
+        place = Place(shard.inputs[0].url, row.number, None)
+        if row.body is None:
+            yield BadLine.of(place, row.error or DecodeError("the rows make no body"))
+        else:
+            yield Message.of_row(place, row.body_id, row.body, limits)
+        del row  # or it would be held while the next one is read
+
+
+def _decompressed(
+    stream: IO[bytes], shard: Shard, member: str | None, limits: Limits
+) -> Iterator[Message | BadLine | None]:
+    place = Place(shard.inputs[0].url, 1, 0)
+    with contextlib.closing(_unpacked(stream, shard.kind)) as plain:
+        try:
+            lines_of_it = io.BufferedReader(plain, _DECOMPRESSED)
+            for each in _of_lines(lines_of_it, shard, member, limits):
+                place = place if each is None else each.place
+                yield each
+                del each  # or it would be held while the next one is read
+        except MessageBodyError:
+            raise
+        except (EOFError, OSError, zlib.error) as error:
+            problem = f"the compressed file is damaged or cut off after this line: {error}"
+            yield BadLine.of(place, DecodeError(problem))
+
+
+def _unpacked(stream: IO[bytes], kind: Kind) -> Any:
+    if kind is Kind.GZIP:
+        return gzip.GzipFile(fileobj=stream, mode="rb")
+    try:
+        import pyarrow as pa
+    except ImportError as error:
+        raise MissingDependency("reading .zst files", "tables") from error
+    return pa.CompressedInputStream(pa.PythonFile(stream, mode="r"), "zstd")
+
+
+def _of_lines(
+    stream: IO[bytes], shard: Shard, member: str | None, limits: Limits
+) -> Iterator[Message | BadLine | None]:
+    """Yield the lines that begin in a shard's range."""
+    offset = shard.start
+    if shard.start:
+        # One byte earlier: if that ends a line, the range begins with a line of its own.
+        stream.seek(shard.start - 1)
+        # A line that began before the range belongs to the range before.
+        offset += _rest_of_line(stream) - 1
+    number, longest = shard.first_line, limits.json_bytes
+    url = shard.inputs[0].url
+    # A line without end must not be read into memory to be refused.
+    while offset < shard.end and (line := stream.readline(longest + 1)):
+        place, length = Place(url, number, offset), len(line)
+        if length > longest:
+            length += 0 if line.endswith(b"\n") else _rest_of_line(stream)
+            yield BadLine.of(place, _too_long(limits))
+        else:
+            message = Message(place, line.strip(), member, limits)
+            # So that the text is freed before the next message is read: it may be large.
+            del line
+            yield message if message.document else None
+            del message
+        offset += length
+        number += 1
+
+
+def _rest_of_line(stream: IO[bytes]) -> int:
+    """Pass over the rest of a line, and return its bytes with its end."""
+    passed = 0
+    while piece := stream.readline(_DECOMPRESSED):
+        passed += len(piece)
+        if piece.endswith(b"\n"):
+            break
+    return passed
+
+
+def _too_long(limits: Limits) -> DecodeError:
+    return DecodeError(
+        f"the message is larger than the limit json_bytes, {human_size(limits.json_bytes)}"
+    )

@@ -1,0 +1,508 @@
+"""Runs of jobs: shards found, those that are done left out, the rest done, results put together."""
+
+import contextlib
+import json
+import os
+import re
+import signal
+import threading
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Iterator
+from itertools import pairwise
+from types import FrameType
+from typing import Any, Final, Self
+
+import attrs
+
+from messagebody._base.files import TEMPORARY_PATTERN
+from messagebody._base.guards import require_iterable, require_limits
+from messagebody._base.limits import DEFAULT_LIMITS, Limits, parse_size
+from messagebody._base.text import count_of, quote, redact_url
+from messagebody.bulk._engines import Outcomes, Task, run_on_processes, run_serially
+from messagebody.bulk._jobs import Job, store_of
+from messagebody.bulk._sources import (
+    JOB,
+    RECORDS,
+    REPORT,
+    RESULTS,
+    SHARD_BYTES,
+    Kind,
+    Shard,
+    find_shards,
+)
+from messagebody.bulk._work import (
+    FIRST,
+    Count,
+    Outcome,
+    Record,
+    errors_key,
+    put,
+    record_key,
+    recorded_name,
+    result_key,
+)
+from messagebody.bulk._work import Task as ShardTask
+from messagebody.errors import InvalidArgument, MessageBodyError, StoreError
+from messagebody.storage._references.spool import Spool, SpoolBlob
+from messagebody.storage._stores import Store
+from messagebody.storage._stores.base import digest_of
+
+# A shard that kills three workers would kill all of them, so it is left out and reported.
+_ATTEMPTS: Final = 3
+_BAD: Final = ("bad lines", "invalid")
+
+
+@attrs.frozen
+class Failure:
+    """A shard that was left out.
+
+    Arguments:
+        shard: its name.
+        file: the file it is of, or the first of its files.
+        problem: why.
+    """
+
+    shard: str
+    file: str
+    problem: str
+
+
+@attrs.frozen
+class Report:
+    """What a job did; true only if all of it was done and nothing is bad.
+
+    Arguments:
+        job: the name of the job.
+        out: the URL of its results.
+        shards: shards that are done.
+        counts: messages, bytes, bad lines, and what the job counts.
+        findings: the first ones, with id, file, line and text.
+        failed: shards that were left out; a second run tries them again.
+        others: shards whose results are there too, and which none of the sources has.
+        deleted: files of results that were deleted: of shards that the sources do not have any
+            more, and with `prune` those of other sources.
+    """
+
+    job: str
+    out: str
+    shards: int
+    counts: dict[str, int]
+    findings: tuple[dict[str, Any], ...]
+    failed: tuple[Failure, ...]
+    others: int = 0
+    deleted: int = 0
+
+    def __bool__(self) -> bool:
+        return not self.failed and not any(self.counts.get(name) for name in _BAD)
+
+    def __str__(self) -> str:
+        numbers = (f"{number:,} {name}" for name, number in self.counts.items() if number)
+        lost = f"; {count_of(len(self.failed), 'shard')} failed" if self.failed else ""
+        others = f"; results of {count_of(self.others, 'shard')} of other sources stay"
+        deleted = f"; {count_of(self.deleted, 'file')} of earlier results deleted"
+        return (
+            f"{self.job}: {', '.join(numbers)} in {count_of(self.shards, 'shard')}{lost}"
+            f"{others if self.others else ''}{deleted if self.deleted else ''}"
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the report as a JSON value, the same for the same results."""
+        members = attrs.asdict(self)
+        # Neither the place nor what was there before is part of the result: the same job
+        # elsewhere gives the same report.
+        for name in ("out", "others", "deleted"):
+            del members[name]
+        return members
+
+
+@attrs.frozen
+class Progress:
+    """How far a job is.
+
+    Arguments:
+        done: shards that are done.
+        shards: shards in all.
+        read: bytes of the shards that are done.
+        bytes: bytes in all.
+        messages: messages that were done in this run.
+        bad: bad lines among them.
+    """
+
+    done: int
+    shards: int
+    read: int
+    bytes: int
+    messages: int = 0
+    bad: int = 0
+
+    def after(self, shard: Shard, counts: dict[str, int]) -> Self:
+        """Return how far it is after one more shard."""
+        return attrs.evolve(
+            self,
+            done=self.done + 1,
+            read=self.read + shard.size,
+            messages=self.messages + counts.get("messages", 0),
+            bad=self.bad + counts.get("bad lines", 0),
+        )
+
+
+@attrs.frozen(kw_only=True)
+class Options:
+    """The options of all jobs.
+
+    Arguments:
+        engine: "processes" runs workers here, "serial" none, "dask" those of a cluster.
+        workers: how many; the number of cores if None.
+        client: for dask: a `distributed.Client`, the address of a scheduler, or None for a cluster
+            of this machine.
+        limits: what to take of a message.
+        shard_bytes: where large plain files are cut, as a number or text such as "64 MiB".
+        fail_fast: end at the first bad line.
+        prune: delete the results of sources that are not given any more.
+        storage_options: of `stores.open_store`, for sources and results.
+        progress: called with a `Progress` after each shard.
+    """
+
+    engine: str = "processes"
+    workers: int | None = None
+    client: Any = None
+    limits: Limits = attrs.field(default=DEFAULT_LIMITS, converter=require_limits)
+    shard_bytes: int = attrs.field(default=SHARD_BYTES, converter=parse_size)
+    fail_fast: bool = False
+    prune: bool = False
+    storage_options: dict[str, Any] | None = None
+    progress: Callable[[Progress], None] = lambda _: None
+
+    def start(self, queue: deque[Task]) -> Outcomes:
+        """Begin to run tasks.
+
+        Raises:
+            InvalidArgument: there is no such engine.
+            MissingDependency: the engine's extra is not installed.
+        """
+        workers = self.workers or _cores()
+        if self.engine == "serial":
+            return run_serially(queue)
+        if self.engine == "processes":
+            return run_on_processes(queue, workers)
+        if self.engine == "dask":
+            from messagebody.bulk._cluster import run_on_dask
+
+            return run_on_dask(queue, self.client, workers)
+        raise InvalidArgument("an engine: processes, serial or dask", got=quote(self.engine))
+
+
+def _cores() -> int:
+    # In a container a process often may use fewer cores than the machine has.
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def run(
+    job: Job, sources: str | os.PathLike[str] | Iterable[Any], out: Any, options: Options
+) -> Report:
+    """Do a job on all messages of some sources, or what is left of it.
+
+    Arguments:
+        job: the job.
+        sources: URLs, paths or globs of messages.
+        out: the directory or URL of the results.
+        options: how to run it.
+
+    Raises:
+        BadInput: the first bad line, if that ends the job.
+        InvalidArgument: the place of the results has those of another job, or anything else; or
+            those of other sources under the names that the results of these would have.
+        KeyboardInterrupt: Ctrl-C; the shards in work were finished, and a second run goes on.
+        StoreError: a source or the results can't be reached.
+    """
+    listed = [sources] if isinstance(sources, str | os.PathLike) else sources
+    store = store_of(out, options.storage_options)
+    shards = find_shards(
+        require_iterable(listed, "URLs, paths or globs of messages", hint=""),
+        shard_bytes=max(1, options.shard_bytes),
+        storage_options=options.storage_options,
+        results=store,
+    )
+    _claim(store, job)
+    return _Run(job, store, shards, options).all()
+
+
+def _claim(store: Store, job: Job) -> None:
+    """Leave the job's name with its results, unless anything else is there.
+
+    Shards of two jobs under one name could not be told apart any more, and files of somebody else
+    could have the names of results.
+    """
+    said = _json({"job": job.name, "digest": job.digest})
+    there = None if store.stat(JOB) is None else b"".join(store.stream(JOB))
+    if there == said:
+        return
+    got = redact_url(store.url)
+    # A file that was cut, as by a full disk, is made again, if a record shows that it is ours.
+    if there is not None and not said.startswith(there):
+        got += " with those of another job, or of other settings"
+    elif (other := _foreign(store)) is not None and (there is None or not _has_record(store, job)):
+        got += f", which has no results of this package, but {quote(other)}"
+    else:
+        put(store, JOB, said, "application/json")
+        return
+    raise InvalidArgument("an empty place, or one with results of the same job", got=got)
+
+
+def _foreign(store: Store) -> str | None:
+    """Return the key of a file that is not of this package by its name; None if there is none."""
+    keys = (stat.key for stat in store.iter_objects())
+    return next((key for key in keys if key != JOB and not _is_temporary(key)), None)
+
+
+def _has_record(store: Store, job: Job) -> bool:
+    """Tell whether the record of a shard of a job is there."""
+    names = (recorded_name(stat.key) for stat in store.iter_objects())
+    records = (Record.read(store, name) for name in names if name is not None)
+    return any(record is not None and record.job == job.digest for record in records)
+
+
+def _is_temporary(key: str) -> bool:
+    return re.fullmatch(TEMPORARY_PATTERN, key.rpartition("/")[2]) is not None
+
+
+class _Run:
+    """One run of a job."""
+
+    def __init__(self, job: Job, store: Store, shards: list[Shard], options: Options) -> None:
+        self.job, self.store, self.options = job, store, options
+        self.shards = shards
+        # One listing: asking for each of many thousand shards would take a request each.
+        self.there = {stat.key: stat.size for stat in store.iter_objects()}
+        self.deleted = 0
+        self.lines: dict[str, int] = {}  # in shards, by name
+        self.failed: dict[str, str] = {}  # why, by shard
+        self.stop: BaseException | None = None
+
+    def all(self) -> Report:
+        """Do what is left, and put the results together."""
+        recorded = [(shard, self._recorded(shard)) for shard in self.shards]
+        if not self.options.prune:
+            self._keep_others(recorded)
+        if self._is_to_begin_anew():
+            recorded = [(shard, None) for shard in self.shards]
+        done = {shard.name for shard, record in recorded if self._is_done(shard, record)}
+        left = [shard for shard in self.shards if shard.name not in done]
+        size = sum(shard.size for shard in self.shards)
+        read = size - sum(shard.size for shard in left)
+        self.progress = Progress(len(done), len(self.shards), read, size)
+        self._count_lines(left)
+        self._do([shard for shard in self._numbered() if shard.name not in done])
+        if self.stop is not None:
+            raise self.stop
+        return self._report()
+
+    def _is_to_begin_anew(self) -> bool:
+        """Tell whether what the last run found may be out of date, and forget that it ended."""
+        # Without a report, the last run was stopped, and this one goes on.
+        if self.job.is_lasting or REPORT not in self.there:
+            return False
+        self.store.delete(REPORT)
+        return True
+
+    def _recorded(self, shard: Shard) -> Record | None:
+        """Return the record of this job that has the name of a shard."""
+        if record_key(shard.name) not in self.there:
+            return None
+        record = Record.read(self.store, shard.name)
+        return record if record is not None and record.job == self.job.digest else None
+
+    def _keep_others(self, recorded: list[tuple[Shard, Record | None]]) -> None:
+        """Refuse to write over the results of another source, such as a log of another day."""
+        urls = {each.url for shard in self.shards for each in shard.inputs}
+        for shard, record in recorded:
+            if record is not None and record.urls and urls.isdisjoint(record.urls):
+                raise InvalidArgument(
+                    "another place for these results, or prune=True (--prune) to replace others",
+                    got=f"{redact_url(self.store.url)}, where results of "
+                    f"{redact_url(record.urls[0])} have the names of those of "
+                    f"{redact_url(shard.inputs[0].url)}",
+                )
+
+    def _is_done(self, shard: Shard, record: Record | None) -> bool:
+        if record is None or not record.is_of(self.job, shard):
+            return False
+        self.lines[shard.name] = record.lines
+        return record.result is None or self._has(result_key(shard.name, self.job), record.result)
+
+    def _has(self, key: str, stated: list[Any]) -> bool:
+        """Return whether a result is there as it was written, and not deleted or replaced since."""
+        return self.there.get(key) == stated[0] and [*digest_of(self.store, key)] == stated
+
+    # Numbers of lines
+
+    def _count_lines(self, left: list[Shard]) -> None:
+        """Count the lines of the shards that others come after, unless their records say it."""
+        # Line numbers of a range need the lines before it; most records state theirs.
+        later = {shard.inputs[0].url for shard in left if shard.start > 0}
+        counted = [
+            shard
+            for shard, after in pairwise(self.shards)
+            if shard.kind is Kind.LINES
+            and after.inputs[0].url == shard.inputs[0].url
+            and shard.inputs[0].url in later
+            and shard.name not in self.lines
+        ]
+        for task, outcome in self._outcomes([Count(shard) for shard in counted]):
+            assert isinstance(task, Count)  # noqa: S101 - what was put in
+            if outcome.counts is None:
+                raise MessageBodyError(f"{task.shard.inputs[0].url}: {outcome.problem}")
+            self.lines[task.shard.name] = outcome.counts["lines"]
+
+    def _numbered(self) -> Iterator[Shard]:
+        """Yield the shards with the numbers of their first lines."""
+        number, url = 1, ""
+        for shard in self.shards:
+            if shard.inputs[0].url != url:
+                number, url = 1, shard.inputs[0].url
+            yield attrs.evolve(shard, first_line=number) if number > 1 else shard
+            number += self.lines.get(shard.name, 0)
+
+    # The work
+
+    def _do(self, left: list[Shard]) -> None:
+        if self.stop is not None:
+            return
+        options = self.options
+        tasks = [
+            ShardTask(shard, self.job, self.store, options.limits, options.fail_fast)
+            for shard in left
+        ]
+        for task, outcome in self._outcomes(tasks):
+            assert isinstance(task, ShardTask)  # noqa: S101 - what was put in
+            if outcome.counts is None:
+                self.failed[task.shard.name] = outcome.problem
+            else:
+                self.progress = self.progress.after(task.shard, outcome.counts)
+                options.progress(self.progress)
+
+    def _outcomes(self, tasks: list[Any]) -> Outcomes:
+        """Run tasks, and yield each with its last outcome: one that failed is tried three times."""
+        queue: deque[Task] = deque(tasks)
+        attempts: Counter[int] = Counter()
+        # Closed at once where a second Ctrl-C ends this: workers are not to go on.
+        with self._stoppable(queue), contextlib.closing(self.options.start(queue)) as running:
+            for task, outcome in running:
+                attempts[id(task)] += 1
+                if outcome.stopped_by is not None:
+                    self.stop = self.stop or outcome.stopped_by
+                    queue.clear()
+                elif outcome.counts is None and not outcome.is_final:
+                    if attempts[id(task)] < _ATTEMPTS:
+                        if self.stop is None:
+                            queue.append(task)
+                        continue
+                    outcome = _tried(outcome)  # noqa: PLW2901 - the same, with how often
+                yield task, outcome
+
+    @contextlib.contextmanager
+    def _stoppable(self, queue: deque[Task]) -> Iterator[None]:
+        """Let Ctrl-C end the work after the tasks in work; a second one ends it at once."""
+        here = threading.current_thread() is threading.main_thread()
+        # Only the main thread may set handlers, and a program's own handler is left alone.
+        if not here or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+            yield
+            return
+
+        def stop(number: int, frame: FrameType | None) -> None:  # noqa: ARG001 - as signals call it
+            self.stop = KeyboardInterrupt()
+            queue.clear()
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+
+        signal.signal(signal.SIGINT, stop)
+        try:
+            yield
+        finally:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+
+    # The results
+
+    def _report(self) -> Report:
+        """Put the records together, in the order of the shards."""
+        done = [shard.name for shard in self.shards if shard.name not in self.failed]
+        counts: Counter[str] = Counter({"messages": 0, "bad lines": 0, "bytes": 0})
+        findings: list[Any] = []
+        errors = Spool()
+        with contextlib.closing(errors):
+            for name in done:
+                record = self._record(name)
+                counts.update(record.counts)
+                findings += record.findings[: FIRST - len(findings)]
+                if record.counts["bad lines"]:
+                    for chunk in self.store.stream(errors_key(name)):
+                        errors.write(chunk)
+                else:
+                    self._delete(errors_key(name))  # of an earlier version of the source
+            blob = SpoolBlob(errors)
+            self.store.put("errors.jsonl", blob, content_type="application/jsonl", if_absent=False)
+        summaries = (self._record(name).summary for name in done)
+        for name, data in self.job.results(summaries):
+            put(self.store, name, data, "application/json")
+        # Last but one: what is deleted here is in no report.
+        others = self._remove_others()
+        report = Report(
+            self.job.name, self.store.url, len(done), dict(counts), tuple(findings),
+            tuple(self._failures()), others, self.deleted,
+        )  # fmt: skip
+        put(self.store, REPORT, _json(report.to_json()), "application/json")
+        return report
+
+    def _record(self, name: str) -> Record:
+        record = Record.read(self.store, name)
+        if record is None:
+            raise StoreError("the record was damaged meanwhile", self.store.url, record_key(name))
+        return record
+
+    def _failures(self) -> Iterator[Failure]:
+        for shard in self.shards:
+            if shard.name in self.failed:
+                yield Failure(shard.name, shard.inputs[0].url, self.failed[shard.name])
+
+    def _remove_others(self) -> int:
+        """Delete the results of shards that their sources do not have any more.
+
+        Only what a record of this job names is deleted, and what killed writers left; every other
+        file is somebody else's.
+
+        Returns:
+            how many shards of other sources have results here, which stay unless `prune` is given.
+        """
+        names = {shard.name for shard in self.shards}
+        urls = {each.url for shard in self.shards for each in shard.inputs}
+        others = 0
+        for key in self.there:
+            if key.startswith((f"{RESULTS}/", f"{RECORDS}/")) and _is_temporary(key):
+                self._delete(key)
+            name = recorded_name(key)
+            if name is None or name in names:
+                continue
+            record = Record.read(self.store, name)
+            if record is None or record.job != self.job.digest:
+                continue
+            if self.options.prune or not urls.isdisjoint(record.urls):
+                # The record comes last: what a killed run leaves is still named by it.
+                for each in (result_key(name, self.job), errors_key(name), key):
+                    self._delete(each)
+            else:
+                others += 1
+        return others
+
+    def _delete(self, key: str) -> None:
+        if key in self.there:
+            self.store.delete(key)
+            self.deleted += 1
+
+
+def _tried(outcome: Outcome) -> Outcome:
+    return attrs.evolve(
+        outcome, problem=f"failed {_ATTEMPTS} times, the last time: {outcome.problem}"
+    )
+
+
+def _json(value: Any) -> bytes:
+    return json.dumps(value, indent=2, ensure_ascii=False).encode() + b"\n"

@@ -1,0 +1,411 @@
+"""Sources of bulk jobs: files of messages in stores, and the shards that workers take one by one.
+
+A source is a URL, a path or a glob. A large plain file is many shards by byte ranges, and a
+message belongs to the range that its line begins in. A Parquet file is cut at row groups.
+"""
+
+import io
+import os
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from enum import StrEnum
+from itertools import pairwise, takewhile
+from pathlib import Path
+from typing import Any, Final
+
+import attrs
+
+from messagebody._base.text import quote, redact_url
+from messagebody._wire import strict_json
+from messagebody.bulk.tables import TableReader
+from messagebody.errors import InvalidArgument, ObjectNotFound, StoreError
+from messagebody.globs._wide import wide_pattern
+from messagebody.storage._stores import CHUNK, Stat, Store, open_store
+
+JOB: Final = "job.json"
+"""The file that says which job the results around it are of."""
+RESULTS: Final = "shards"
+"""The directory of results, a file for a shard."""
+RECORDS: Final = "records"
+"""The directory of records."""
+REPORT: Final = "report.json"
+"""What a run that ended leaves."""
+_JOB_BYTES: Final = 1024
+
+SHARD_BYTES: Final = 64 * 1024 * 1024
+"""Bytes of a plain file, or of small messages, that make a shard."""
+
+_MESSAGES: Final = 1000
+"""Files of one message each that make a shard."""
+# A store answers in requests: larger ones are fewer.
+_READ_AT_ONCE: Final = 4 * CHUNK
+_MAGIC: Final = re.compile(r"[*?\[{]|[!@+]\(")
+
+
+class Kind(StrEnum):
+    """How a file holds messages."""
+
+    LINES = "lines"
+    """JSON Lines, one message a line."""
+
+    GZIP = "gzip"
+    """The same, compressed with gzip."""
+
+    ZSTD = "zstd"
+    """The same, compressed with Zstandard."""
+
+    PARQUET = "parquet"
+    """One row a part, as `messagebody.bulk.tables` writes it."""
+
+    MESSAGE = "message"
+    """One message."""
+
+
+_KINDS: Final = {
+    ".jsonl": Kind.LINES, ".ndjson": Kind.LINES,
+    ".jsonl.gz": Kind.GZIP, ".ndjson.gz": Kind.GZIP,
+    ".jsonl.zst": Kind.ZSTD, ".ndjson.zst": Kind.ZSTD,
+    ".parquet": Kind.PARQUET, ".json": Kind.MESSAGE,
+}  # fmt: skip
+
+
+@attrs.frozen
+class Input:
+    """A file of messages.
+
+    Arguments:
+        store: where it is.
+        stat: its key, size and age there.
+        kind: how it holds messages.
+        name: what its results are called, a legal key.
+    """
+
+    store: Store
+    stat: Stat
+    kind: Kind
+    name: str
+
+    @property
+    def url(self) -> str:
+        """The file's URL."""
+        return self.store.url_of(self.stat.key)
+
+    def open(self) -> io.BufferedReader:
+        """Open it for reading from any place."""
+        return io.BufferedReader(_StoredFile(self.store, self.stat), _READ_AT_ONCE)
+
+    def is_unchanged(self) -> bool:
+        """Ask the store whether the file is still the one that was found."""
+        now = self.store.stat(self.stat.key)
+        # A file that changed would give results of two versions.
+        return (
+            now is not None
+            and now.version == self.stat.version
+            and now.size == self.stat.size
+            and _is_one_time(now.modified, self.stat.modified)
+        )
+
+    @property
+    def identity(self) -> list[Any]:
+        """What tells this version of the file from others."""
+        return [self.url, self.stat.size, self.stat.modified, self.stat.version]
+
+
+def _is_one_time(one: float | None, other: float | None) -> bool:
+    """Return whether two statements of when a file changed can mean the same."""
+    if one is None or other is None or one == other:
+        return one == other
+    # S3 states whole seconds for an object, and often more in a listing.
+    return abs(one - other) < 1 and (one.is_integer() or other.is_integer())
+
+
+@attrs.frozen
+class Shard:
+    """Messages that one worker goes through at a time.
+
+    Arguments:
+        name: what its results are called.
+        inputs: the file; several if each holds one message.
+        start: the first byte, or row group, of the file.
+        end: the byte, or row group, after the last one.
+        first_line: the number of its first line in the file.
+    """
+
+    name: str
+    inputs: tuple[Input, ...]
+    start: int
+    end: int
+    first_line: int = 1
+
+    @property
+    def kind(self) -> Kind:
+        """How its files hold messages."""
+        return self.inputs[0].kind
+
+    @property
+    def size(self) -> int:
+        """Bytes to read, about."""
+        if self.kind is Kind.LINES:
+            return self.end - self.start
+        return sum(each.stat.size for each in self.inputs)
+
+    @property
+    def identity(self) -> list[Any]:
+        """What its results depend on, beside the job, as a JSON value."""
+        return [str(self.kind), self.start, self.end, *(each.identity for each in self.inputs)]
+
+
+class _StoredFile(io.RawIOBase):
+    """An object of a store as a file for reading."""
+
+    def __init__(self, store: Store, stat: Stat) -> None:
+        self._store, self._stat = store, stat
+        self._position = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        base = (0, self._position, self._stat.size)[whence]
+        self._position = max(0, base + offset)
+        return self._position
+
+    def tell(self) -> int:
+        return self._position
+
+    def readinto(self, buffer: Any) -> int:
+        # Up to the size that was found: what was added since belongs to another version.
+        end = min(self._position + len(buffer), self._stat.size)
+        if self._position >= end:
+            return 0
+        data = self._store.read_range(self._stat.key, self._position, end)
+        if not data:
+            raise StoreError("the file became shorter", self._store.url, self._stat.key)
+        buffer[: len(data)] = data
+        self._position += len(data)
+        return len(data)
+
+
+def find_shards(
+    sources: Iterable[str | os.PathLike[str]],
+    *,
+    shard_bytes: int = SHARD_BYTES,
+    storage_options: dict[str, Any] | None = None,
+    results: Store | None = None,
+) -> list[Shard]:
+    """Return the shards of all sources, in order.
+
+    Arguments:
+        sources: URLs, paths and globs of files, and directories.
+        shard_bytes: where large plain files are cut.
+        storage_options: of `open_store`, for URLs.
+        results: where the results go. What lies there is not a source, or each run would read the
+            results of the run before; nor are results of other jobs that lie in a source.
+
+    Raises:
+        ObjectNotFound: a source has no file of messages.
+        InvalidArgument: a file's name does not say what it holds, or results of two files would
+            have one name.
+        StoreError: a store can't be listed.
+    """
+    groups = [_files(_spelled(source), storage_options or {}, results) for source in sources]
+    root = _shared([base for base, _ in groups])
+    named: dict[str, Input] = {}
+    shards: list[Shard] = []
+    # Several sources may lie in one directory: what a shell makes of `logs/*.json` does.
+    messages: dict[tuple[str, ...], list[Input]] = {}
+    for base, found in groups:
+        for each in found:
+            known = named.setdefault(_name(each.store.url_of(each.stat.key), root), each)
+            if known.url != each.url:
+                raise InvalidArgument("inputs with names of their own", got="two with one name")
+            if known is not each:
+                continue  # two sources have it
+            if each.kind is Kind.MESSAGE:
+                messages.setdefault(tuple(base), []).append(each)
+            else:
+                shards += _cut(attrs.evolve(each, name=_name(each.url, root)), shard_bytes)
+    for above, files in messages.items():
+        files.sort(key=lambda each: each.url)
+        shards += _grouped(files, _name("/".join([*above, "messages.json"]), root), shard_bytes)
+    return shards
+
+
+_Base = list[str]
+"""The URL below which the files of a source are, segment by segment."""
+
+
+def _shared(bases: list[_Base]) -> _Base:
+    """Return the segments that all begin with."""
+    columns = takewhile(lambda column: len(set(column)) == 1, zip(*bases, strict=False))
+    return [column[0] for column in columns]
+
+
+def _spelled(source: str | os.PathLike[str]) -> str:
+    """Return a source as a URL, or as an absolute path."""
+    if not isinstance(source, str | os.PathLike):
+        raise InvalidArgument("a URL, path or glob of messages", source)
+    text = os.fspath(source)
+    return text if "://" in text else os.path.join(os.getcwd(), os.path.expanduser(text))  # noqa: PTH109, PTH111, PTH118 - of a glob
+
+
+def _files(
+    source: str, options: dict[str, Any], results: Store | None
+) -> tuple[_Base, list[Input]]:
+    """Return where the names of a source's files begin, and the files in order."""
+    magic = _MAGIC.search(source.partition("://")[2] or source)
+    if magic is None:
+        return _named_file_or_directory(source, options, results)
+    start = len(source) - len(magic.string) + magic.start()
+    base, _, pattern = source[:start].rpartition("/")
+    matches = wide_pattern(pattern + source[start:])
+    store = open_place(base, options)
+    found = [stat for stat in _without_results(store, results) if matches(stat.key)]
+    return _all_of(store, found, source)
+
+
+def _without_results(store: Store, results: Store | None) -> list[Stat]:
+    """Return the files that do not lie where the results go, nor among those of an earlier job."""
+    found = [*store.iter_objects()]
+    recorded = {
+        stat.key[: record.start()]
+        for stat in found
+        for record in re.finditer(f"/{RECORDS}/", stat.key)
+    }
+    places = [
+        store.url_of(stat.key.removesuffix(JOB))
+        for stat in found
+        if stat.key.removesuffix(f"/{JOB}") in recorded and _is_job(store, stat)
+    ]
+    if results is not None:
+        places.append(f"{results.url.rstrip('/')}/")
+    return [stat for stat in found if not store.url_of(stat.key).startswith(tuple(places))]
+
+
+def _is_job(store: Store, stat: Stat) -> bool:
+    """Tell whether a file is the one that a job leaves with its results."""
+    if stat.size > _JOB_BYTES:
+        return False
+    try:
+        said = strict_json.loads(b"".join(store.stream(stat.key)), depth=2)
+    except strict_json.InvalidJson:
+        return False
+    # A directory of the user may have a file of this name, whose neighbours are messages.
+    return isinstance(said, dict) and said.keys() == {"job", "digest"}
+
+
+def _named_file_or_directory(
+    source: str, options: dict[str, Any], results: Store | None
+) -> tuple[_Base, list[Input]]:
+    if "://" not in source:
+        source = os.path.realpath(source)
+    above, _, name = source.rstrip("/").rpartition("/")
+    # A bucket alone has nothing above it that could be listed.
+    if name and not above.endswith(":/"):
+        store = open_place(above, options)
+        stat = store.stat(name)
+        if stat is not None:
+            return _all_of(store, [stat], source)
+    store = open_place(source, options)
+    found = [stat for stat in _without_results(store, results) if _is_listed(stat.key)]
+    return _all_of(store, found, source)
+
+
+def open_place(place: str | os.PathLike[str] | Store, options: Mapping[str, Any]) -> Store:
+    """Open a store, its URL with options, or a directory by its path."""
+    if isinstance(place, str) and "://" not in place:
+        return open_store(Path(place or "/").expanduser())
+    return open_store(place, **options) if isinstance(place, str) else open_store(place)
+
+
+def _is_listed(key: str) -> bool:
+    """Return whether a file of a directory holds messages; hidden ones do not."""
+    return _kind(key) is not None and not any(each[:1] in "._" for each in key.split("/"))
+
+
+def _all_of(store: Store, found: list[Stat], source: str) -> tuple[_Base, list[Input]]:
+    if not found:
+        raise ObjectNotFound("no file of messages is there", redact_url(source))
+    # Stores list in any order, and shards must be the same when a job is run again.
+    found.sort(key=lambda stat: stat.key)
+    return store.url.split("/"), [_input(store, stat) for stat in found]
+
+
+def _input(store: Store, stat: Stat) -> Input:
+    kind = _kind(stat.key)
+    if kind is None:
+        known = ", ".join(_KINDS)
+        raise InvalidArgument(f"a file whose name ends in {known}", got=quote(stat.key))
+    return Input(store, stat, kind, stat.key)
+
+
+def _kind(key: str) -> Kind | None:
+    return next((kind for end, kind in _KINDS.items() if key.lower().endswith(end)), None)
+
+
+def _name(url: str, root: _Base) -> str:
+    """Return what the results of a file are called: a key that every store takes."""
+    segments = url.split("/")[len(root) :]
+    return "/".join(_legal(each) for each in segments if each and not each.endswith(":"))
+
+
+def _legal(segment: str) -> str:
+    # A bucket may hold "..": as a name of a file it would lead out of the directory of results.
+    return segment.replace(".", "%2E") if segment in {".", ".."} else segment
+
+
+def _cut(file: Input, shard_bytes: int) -> Iterator[Shard]:
+    if file.kind is Kind.LINES:
+        edges = [*range(0, file.stat.size, shard_bytes), file.stat.size]
+    elif file.kind is Kind.PARQUET:
+        edges = _row_groups(file, shard_bytes)
+    else:
+        # Compressed files can't be read from the middle, so that each is one shard.
+        edges = [0, file.stat.size]
+    for number, (start, end) in enumerate(pairwise(edges)):
+        yield Shard(f"{file.name}.{number:05}", (file,), start, end)
+
+
+def _row_groups(file: Input, shard_bytes: int) -> list[int]:
+    """Return where a Parquet file is cut: at the row groups that begin a shard, and its end."""
+    edges, size = [0], 0
+    with file.open() as stream:
+        groups = TableReader(stream).groups()
+    for number, (_, more) in enumerate(groups):
+        if size and size + more > shard_bytes:
+            edges.append(number)
+            size = 0
+        size += more
+    return [*edges, len(groups)]
+
+
+def _grouped(files: list[Input], name: str, shard_bytes: int) -> Iterator[Shard]:
+    """Yield shards of files with one message each."""
+    group: list[Input] = []
+    size = number = 0
+    for file in files:
+        if group and (len(group) == _MESSAGES or size + file.stat.size > shard_bytes):
+            yield Shard(f"{name}.{number:05}", tuple(group), 0, size)
+            group, size, number = [], 0, number + 1
+        group.append(file)
+        size += file.stat.size
+    if group:
+        yield Shard(f"{name}.{number:05}", tuple(group), 0, size)
+
+
+def lines_before(shard: Shard) -> int:
+    """Count the lines that begin in a shard of a plain file: the next shard's come after them."""
+    [file] = shard.inputs
+    # A line begins at the start of the file and after each line end that is not the last byte.
+    start, end = max(shard.start - 1, 0), shard.end - 1
+    count = 1 if shard.start == 0 and shard.end > 0 else 0
+    with file.open() as stream:
+        stream.seek(start)
+        while start < end:
+            data = stream.read(min(CHUNK, end - start))
+            count += data.count(b"\n")
+            start += len(data)
+    return count

@@ -1,0 +1,443 @@
+"""Tables of bodies: one row a part, in Arrow and Parquet, without loss.
+
+A table is for those who have only DuckDB, Polars, pandas or Spark. Its rows stand in the order of
+the bodies and of their parts. A body without parts is one row without an index. Text is in the
+column `text`, bytes are in `data`, and a reference has neither; size and digest are those of the
+content, or those that a reference states.
+"""
+
+from array import array
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import accumulate
+from typing import TYPE_CHECKING, Any, BinaryIO, Final, NamedTuple
+
+import attrs
+
+from messagebody._base.guards import require_body, require_iterable
+from messagebody._base.limits import DEFAULT_LIMITS
+from messagebody._base.text import count_of, quote
+from messagebody._model.body import MessageBody
+from messagebody._model.content import Reference, hold, keep_promise, record_of
+from messagebody._model.part import Part
+from messagebody._wire import strict_json
+from messagebody._wire.members import check_about, check_extra
+from messagebody.errors import InvalidArgument, InvalidPart, MessageBodyError, MissingDependency
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+COLUMNS: Final = (
+    "body_id", "index", "name", "content_type", "encoding", "text", "data", "url", "size",
+    "digest", "metadata", "extra",
+)  # fmt: skip
+"""The columns of a table."""
+
+_GROUP_BYTES: Final = 8 * 1024 * 1024
+"""Bytes of a row group, about; while one is written, it is in memory several times."""
+_READ_BYTES: Final = 16 * 1024 * 1024
+"""Bytes of rows that reading holds at a time."""
+# What a row holds beside its texts and bytes: without it, empty parts would count as nothing.
+_ROW_BYTES: Final = 256
+# Columns in which few values come again and again.
+_REPEATED: Final = ["body_id", "name", "content_type", "encoding"]
+# Least and greatest values: those of contents help nobody, and the writer holds copies of them.
+_COMPARED: Final = [name for name in COLUMNS if name not in {"text", "data", "metadata", "extra"}]
+# Widths of numbers, and of the ends of texts and bytes: a group of contents may be large.
+_CODES: Final = {"index": "i", "size": "q", "text": "q", "data": "q"}
+
+Bodies = Mapping[str, MessageBody] | Iterable[MessageBody | tuple[str, MessageBody]]
+"""Bodies by id, pairs of an id and a body, or bodies whose ids are their positions."""
+
+
+class Row(NamedTuple):
+    """A body in a table, or what is wrong with it.
+
+    Arguments:
+        body_id: the id of the body.
+        number: the number of its first row, from 1.
+        body: the body; None if its rows make none.
+        error: what is wrong with them.
+    """
+
+    body_id: str
+    number: int
+    body: MessageBody | None
+    error: MessageBodyError | None = None
+
+
+def to_table(bodies: Bodies) -> "pa.Table":
+    r"""Return an Arrow table with one row a part.
+
+    Arguments:
+        bodies: bodies by id, pairs of an id and a body, or bodies; these are numbered from 0.
+
+    Raises:
+        MissingDependency: pyarrow is not installed (extra `tables`).
+        LocalFileNotSent: a part is still a local file.
+        InvalidArgument: an id is not text that UTF-8 can carry.
+
+    Examples:
+        >>> table = to_table({"a7": MessageBody([Part("Hello!"), Part(b"\x00", name="/raw.bin")])})
+        >>> table.column("text").to_pylist(), table.column("data").to_pylist()
+        (['Hello!', None], [None, b'\x00'])
+    """
+    arrow = _arrow()
+    groups = _Groups(arrow)
+    rows = (row for body_id, body in _pairs(bodies) for row in _rows(body_id, body))
+    whole = [table for row in rows for table in groups.add(row)]
+    return arrow.concat_tables([*whole, groups.take()])
+
+
+def from_table(table: "pa.Table") -> Iterator[tuple[str, MessageBody]]:
+    r"""Yield the bodies of a table and their ids, in its order.
+
+    The rows of a body stand together, and `index` counts them from 0. Columns that are missing
+    are taken as empty, but for `body_id` and `index`.
+
+    Raises:
+        MissingDependency: pyarrow is not installed (extra `tables`).
+        InvalidPart: the rows make no body, or size or digest are not those of the content.
+
+    Examples:
+        >>> body = MessageBody([Part("Hello!"), Part(b"\x00", name="/raw.bin")])
+        >>> dict(from_table(to_table([body]))) == {"0": body}
+        True
+    """
+    arrow = _arrow()
+    if not isinstance(table, arrow.Table):
+        raise InvalidArgument(
+            "a pyarrow.Table", table, "read_table(…) of pyarrow.parquet makes one"
+        )
+    for row in _bodies(table.to_batches(max_chunksize=1000), 1, 0):
+        if row.error is not None:
+            raise row.error
+        assert row.body is not None  # noqa: S101 - there is a body or an error
+        yield row.body_id, row.body
+
+
+class TableWriter:
+    """A Parquet file in the making; it holds one row group.
+
+    Arguments:
+        file: where the bytes go, opened for writing.
+
+    Raises:
+        MissingDependency: pyarrow is not installed (extra `tables`).
+    """
+
+    def __init__(self, file: BinaryIO) -> None:
+        arrow = _arrow()
+        from pyarrow import parquet
+
+        self._pool = arrow.default_memory_pool()
+        self._writer = parquet.ParquetWriter(
+            file,
+            _schema(arrow),
+            compression="zstd",
+            use_dictionary=_REPEATED,
+            write_statistics=_COMPARED,
+        )
+        self._groups = _Groups(arrow)
+
+    def add(self, body_id: str, body: MessageBody) -> None:
+        """Write a body after the others.
+
+        Raises:
+            LocalFileNotSent: a part is still a local file.
+            InvalidArgument: the id is not text that UTF-8 can carry.
+        """
+        for row in _rows(body_id, body):
+            for table in self._groups.add(row):
+                self._write(table)
+
+    def close(self) -> None:
+        """Write what is left, and the end of the file."""
+        if rest := self._groups.take():
+            self._write(rest)
+        self._writer.close()
+
+    def _write(self, table: "pa.Table") -> None:
+        self._writer.write_table(table)
+        # What Arrow keeps for the next time may be as large as the largest part so far.
+        self._pool.release_unused()
+
+
+class TableReader:
+    """A Parquet file of parts, read a few rows at a time.
+
+    Arguments:
+        file: the file, opened for reading; it can seek.
+
+    Raises:
+        MissingDependency: pyarrow is not installed (extra `tables`).
+        InvalidArgument: it is not a Parquet file, or has no rows of parts.
+    """
+
+    def __init__(self, file: BinaryIO) -> None:
+        arrow = _arrow()
+        from pyarrow import parquet
+
+        try:
+            self._file = parquet.ParquetFile(file, buffer_size=1 << 20, pre_buffer=False)
+        except arrow.ArrowException as error:
+            raise InvalidArgument("a Parquet file", got="another file") from error
+        missing = {"body_id", "index"} - set(self._file.schema_arrow.names)
+        if missing:
+            got = f"one without {' and '.join(sorted(missing))}"
+            raise InvalidArgument("a Parquet file with one row a part", got=got)
+
+    def groups(self) -> list[tuple[int, int]]:
+        """Return rows and bytes of each row group."""
+        found = self._file.metadata
+        each = (found.row_group(at) for at in range(found.num_row_groups))
+        return [(group.num_rows, group.total_byte_size) for group in each]
+
+    def bodies(self, start: int, end: int) -> Iterator[Row]:
+        """Yield the bodies whose first row is in the row groups from `start` up to `end`.
+
+        The last of them is read to its end, also where that is in a later group.
+        """
+        groups = self.groups()
+        first = sum(rows for rows, _ in groups[:start])
+        last = first + sum(rows for rows, _ in groups[start:end])
+        yield from _bodies(self._batches(groups, start), first + 1, start, last)
+
+    def _batches(self, groups: list[tuple[int, int]], start: int) -> "Iterator[pa.RecordBatch]":
+        columns = [name for name in COLUMNS if name in self._file.schema_arrow.names]
+        for at in range(start, len(groups)):
+            # Parquet is read by rows, and memory is bounded in bytes: the mean has to do.
+            rows, size = groups[at]
+            a_row = size // max(rows, 1) + 1
+            yield from self._file.iter_batches(
+                batch_size=max(1, min(10_000, _READ_BYTES // a_row)), row_groups=[at],
+                columns=columns, use_threads=False,
+            )  # fmt: skip
+
+
+class _Groups:
+    """Rows on their way into tables of about as many bytes as a row group has."""
+
+    def __init__(self, arrow: Any) -> None:
+        self._arrow, self._schema = arrow, _schema(arrow)
+        self._rows: list[tuple[Any, ...]] = []
+        self._size = 0
+
+    def add(self, row: tuple[Any, ...]) -> "Iterator[pa.Table]":
+        """Take a row, and yield the tables that are full then: a large row is one of its own."""
+        size = _bytes_of(row)
+        if self._rows and self._size + size > _GROUP_BYTES:
+            yield self.take()
+        self._rows.append(row)
+        self._size += size
+        if self._size >= _GROUP_BYTES:
+            yield self.take()
+
+    def take(self) -> "pa.Table":
+        """Return the rows since the last table, and forget them."""
+        columns = [*zip(*self._rows, strict=True)] or [()] * len(COLUMNS)
+        self._rows, self._size = [], 0
+        arrays = [
+            _column(self._arrow, field, values)
+            for field, values in zip(self._schema, columns, strict=True)
+        ]
+        return self._arrow.table(arrays, schema=self._schema)
+
+
+def _bytes_of(row: tuple[Any, ...]) -> int:
+    return _ROW_BYTES + sum(len(each) for each in row if isinstance(each, str | bytes))
+
+
+def _rows(body_id: str, body: MessageBody) -> Iterator[tuple[Any, ...]]:
+    """Yield the rows of a body, in the order of the columns.
+
+    Raises:
+        InvalidArgument: the id is not text that UTF-8 can carry.
+    """
+    _check_id(body_id)
+    if not body:
+        yield (body_id, *[None] * (len(COLUMNS) - 1))
+    for index, part in enumerate(body):
+        content = None if part.is_reference else part._inline_or_local()
+        if not isinstance(content, str | bytes | None):
+            # The writer of JSON says it best: a table can't carry a local file either.
+            MessageBody([part]).to_json_bytes()
+        text = content if isinstance(content, str) else None
+        data = content if isinstance(content, bytes) else None
+        encoding = None if part.is_reference else "base64" if text is None else "plain"
+        metadata = None if part.metadata is None else strict_json.dumps(part.metadata)
+        extra = strict_json.dumps(part.extra) if part.extra else None
+        yield (
+            body_id, index, part.name, part.content_type, encoding, text, data, part.url,
+            part.size, part.digest, metadata, extra,
+        )  # fmt: skip
+
+
+def _check_id(body_id: Any) -> None:
+    wanted = "text as an id of a body"
+    if not isinstance(body_id, str):
+        raise InvalidArgument(wanted, body_id)
+    try:
+        body_id.encode()
+    except UnicodeEncodeError as error:
+        raise InvalidArgument(wanted, got=f"{quote(body_id)}, which UTF-8 can't carry") from error
+
+
+def _bodies(
+    batches: "Iterable[pa.RecordBatch]", number: int, group: int, last: int | None = None
+) -> Iterator[Row]:
+    """Yield the bodies of batches of rows.
+
+    Arguments:
+        batches: the rows.
+        number: the number of the first row.
+        group: the row group of the first row; a body that began in one before is left out.
+        last: the number of the last row in which a body may begin; None for any.
+    """
+    gathered = _Gathered(number, [])
+    is_passed_over = group > 0
+    for batch in batches:
+        rows = batch.to_pylist()
+        del batch  # or its bytes would be held twice, and while the next ones are read
+        for row in rows:
+            if not row["index"]:
+                yield from gathered.body()
+                if last is not None and number > last:
+                    return
+                gathered, is_passed_over = _Gathered(number, [row]), False
+            elif not is_passed_over:
+                problem = gathered.refuses(row)
+                if problem:
+                    yield Row(
+                        gathered.body_id or str(row["body_id"]), gathered.first, None, problem
+                    )
+                    gathered, is_passed_over = _Gathered(number, []), True
+            number += 1
+    yield from gathered.body()
+
+
+@attrs.define
+class _Gathered:
+    """The rows of one body so far."""
+
+    first: int
+    rows: list[dict[str, Any]]
+    size: int = 0
+
+    @property
+    def body_id(self) -> str:
+        """The id of the body; empty while there are no rows."""
+        return str(self.rows[0]["body_id"]) if self.rows else ""
+
+    def refuses(self, row: dict[str, Any]) -> InvalidPart | None:
+        """Take one more row, or say why it is not the next one of this body."""
+        wanted = len(self.rows)
+        if row["index"] != wanted or not wanted or row["body_id"] != self.rows[0]["body_id"]:
+            return InvalidPart(
+                f"after {count_of(wanted, 'row')} of a body comes index {quote(row['index'])} of "
+                f"body {quote(row['body_id'])}; the rows of a body stand together, counted from 0"
+            )
+        self.size += sum(len(each) for each in row.values() if isinstance(each, str | bytes))
+        if self.size > DEFAULT_LIMITS.json_bytes or wanted >= DEFAULT_LIMITS.parts:
+            return InvalidPart("the body is larger than readers take by default")
+        self.rows.append(row)
+        return None
+
+    def body(self) -> Iterator[Row]:
+        """Yield the body, if there are rows."""
+        if not self.rows:
+            return
+        try:
+            if not isinstance(self.rows[0]["body_id"], str):
+                raise InvalidPart(f"body_id is text, got {quote(self.rows[0]['body_id'])}")
+            is_empty = len(self.rows) == 1 and self.rows[0]["index"] is None
+            parts = [] if is_empty else map(_part, self.rows)
+            yield Row(self.body_id, self.first, MessageBody(parts))
+        except MessageBodyError as error:
+            yield Row(self.body_id, self.first, None, error)
+
+
+def _part(row: dict[str, Any]) -> Part:
+    said = check_about(
+        {
+            "name": row.get("name"),
+            "content_type": row.get("content_type"),
+            "metadata": _json(row, "metadata"),
+        }
+    )
+    if said["content_type"] is None:
+        raise InvalidPart("a part has a content type, and the row states none")
+    text, data = row.get("text"), row.get("data")
+    if text is not None and data is not None:
+        raise InvalidPart("a row has text or data, not both")
+    size, digest = row.get("size"), row.get("digest")
+    held = hold(data if text is None else text, row.get("url"), size, digest)
+    record = record_of(held, said, check_extra(_json(row, "extra") or {}))
+    if not isinstance(held, Reference):
+        keep_promise(held, size, digest)
+    return Part._of(record)
+
+
+def _json(row: dict[str, Any], column: str) -> dict[str, Any] | None:
+    text = row.get(column)
+    if text is None:
+        return None
+    if not isinstance(text, str):
+        raise InvalidPart(f"{column} is JSON text, got {quote(text)}")
+    try:
+        value = strict_json.loads(text, depth=DEFAULT_LIMITS.depth)
+    except strict_json.InvalidJson as error:
+        raise InvalidPart(f"{column} is JSON: {error}") from error
+    if not isinstance(value, dict):
+        raise InvalidPart(f"{column} is an object of JSON values, got {quote(value)}")
+    return value
+
+
+def _pairs(bodies: Bodies) -> Iterator[tuple[str, MessageBody]]:
+    if isinstance(bodies, Mapping):
+        yield from ((body_id, require_body(body)) for body_id, body in bodies.items())
+        return
+    if isinstance(bodies, MessageBody):
+        raise InvalidArgument("bodies", bodies, "put a single body into a list")
+    for position, each in enumerate(require_iterable(bodies, "bodies", hint="")):
+        body_id, body = each if isinstance(each, tuple) else (str(position), each)
+        yield body_id, require_body(body)
+
+
+def _schema(arrow: Any) -> "pa.Schema":
+    kinds = {
+        "index": arrow.int32(), "text": arrow.large_string(), "data": arrow.large_binary(),
+        "size": arrow.int64(),
+    }  # fmt: skip
+    return arrow.schema([(name, kinds.get(name, arrow.string())) for name in COLUMNS])
+
+
+def _column(arrow: Any, kind: "pa.Field", values: tuple[Any, ...]) -> "pa.Array":
+    """Return values as Arrow keeps them: which are known, where each ends, and their bytes."""
+    # Arrow makes arrays of lists as well, but loads pandas for it wherever that is installed.
+    known, code = _bitmap(value is not None for value in values), _CODES.get(kind.name, "i")
+    buffers: list[Any]
+    if arrow.types.is_integer(kind.type):
+        buffers = [known, array(code, [value or 0 for value in values])]
+    else:
+        pieces = [each.encode() if isinstance(each, str) else each or b"" for each in values]
+        # The bytes of one value alone are not copied.
+        buffers = [
+            known,
+            array(code, accumulate(map(len, pieces), initial=0)),
+            b"".join(filter(None, pieces)),
+        ]
+    return arrow.Array.from_buffers(kind.type, len(values), [*map(arrow.py_buffer, buffers)])
+
+
+def _bitmap(flags: Iterable[bool]) -> bytes:
+    """Return a bit for each flag, the first one in the lowest bit of the first byte."""
+    digits = "".join("01"[flag] for flag in flags)
+    return int("0" + digits[::-1], 2).to_bytes((len(digits) + 7) // 8, "little")
+
+
+def _arrow() -> Any:
+    try:
+        import pyarrow as pa
+    except ImportError as error:
+        raise MissingDependency("a table of parts", "tables") from error
+    return pa

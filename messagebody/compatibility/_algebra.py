@@ -1,0 +1,320 @@
+"""Algebra of schemas: meet, join, and the same schema said more simply."""
+
+import posixpath
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
+from itertools import chain, product
+
+import attrs
+
+from messagebody._base.guards import require_schema
+from messagebody.compatibility._solver.budget import DEFAULT_STEPS, Budget, OutOfBudget
+from messagebody.compatibility._solver.containment import alternatives
+from messagebody.compatibility._solver.decision import NOTHING, Decision
+from messagebody.compatibility._solver.intersection import intersection
+from messagebody.compatibility._solver.profile import Profile
+from messagebody.globs import (
+    ContentTypePattern,
+    NamePattern,
+    content_type_pattern,
+    name_pattern,
+)
+from messagebody.schema import MessageBodySchema, SchemaPart
+
+_IMPOSSIBLE = SchemaPart("/.", required=True)
+"""Required, and no name matches it: a schema with it accepts nothing."""
+
+_Reader = Callable[[str], NamePattern | ContentTypePattern]
+
+_PER_PART = 4
+"""Steps for each part of a schema that is decided anew."""
+
+
+def meet(
+    one: MessageBodySchema, other: MessageBodySchema, *, steps: int = DEFAULT_STEPS
+) -> MessageBodySchema | None:
+    """Return a schema that accepts exactly what both accept.
+
+    Arguments:
+        one: a schema.
+        other: another one.
+        steps: the work that may be done. Hundreds of parts that all overlap need more.
+
+    Returns:
+        The schema. None if a requirement of the one may be met in several ways under the other
+        that no single schema part says, if a pattern is too rich to be intersected, or if the
+        budget ended first.
+
+    Examples:
+        >>> from messagebody.schema import MessageBodySchema
+        >>> text = MessageBodySchema([(None, "text/*", True), ("/src/**", "*/*")])
+        >>> files = MessageBodySchema([(None, "*/*"), ("/**/*.py", "text/*")])
+        >>> meet(text, files)
+        MessageBodySchema(2 parts: required text/*, '/src/**/*.py' text/*)
+    """
+    require_schema(one)
+    require_schema(other)
+    try:
+        return _meet(one, other, Budget(steps))
+    except OutOfBudget:
+        return None
+
+
+def _meet(
+    one: MessageBodySchema, other: MessageBodySchema, budget: Budget
+) -> MessageBodySchema | None:
+    found: dict[SchemaPart, None] = {}
+    for a, b in product(one, other):
+        both = _intersection(a, b, budget)
+        if both is None:
+            return None
+        # Different pairs often meet in the same part; a dict keeps each once and in order.
+        found.update(dict.fromkeys(both))
+    required = _required_in_meet(one, other, budget), _required_in_meet(other, one, budget)
+    if required[0] is None or required[1] is None:
+        return None
+    needed = dict.fromkeys(required[0] + required[1])
+    # What is required already need not be allowed a second time.
+    optional = [part for part in found if attrs.evolve(part, required=True) not in needed]
+    return MessageBodySchema([*needed, *optional])
+
+
+def _required_in_meet(
+    one: MessageBodySchema, other: MessageBodySchema, budget: Budget
+) -> list[SchemaPart] | None:
+    """Return what a requirement comes to when only what the other accepts may meet it."""
+    needed = []
+    for part in one:
+        if part.required:
+            ways = [_intersection(part, each, budget) for each in other]
+            pieces = _merged(dict.fromkeys(piece for way in ways for piece in way or ()))
+            # "One of these must be there" can't be said by a schema: each required part stands
+            # alone.
+            if None in ways or len(pieces) > 1:
+                return None
+            # No piece: the requirement can't be met under the other schema, so nothing is valid for
+            # both.
+            needed += [attrs.evolve(piece, required=True) for piece in pieces or (_IMPOSSIBLE,)]
+    return needed
+
+
+def _merged(parts: Iterable[SchemaPart]) -> list[SchemaPart]:
+    """Write parts of one name as one part of all their types, then those of one type likewise."""
+    types: dict[str | None, list[str]] = defaultdict(list)
+    for part in parts:
+        types[part.name].append(part.content_type)
+    names: dict[str, list[str | None]] = defaultdict(list)
+    for name, kinds in types.items():
+        names[_union(kinds, content_type_pattern)].append(name)
+    merged = []
+    for kind, alike in names.items():
+        named = [name for name in alike if name is not None]
+        merged += [SchemaPart(None, kind)] if None in alike else []
+        merged += [SchemaPart(_union(named, name_pattern), kind)] if named else []
+    return merged
+
+
+def _intersection(a: SchemaPart, b: SchemaPart, budget: Budget) -> list[SchemaPart] | None:
+    """Return what two schema parts both accept: at most one part; None if it can't be written."""
+    budget.spend(_PER_PART)
+    kinds = intersection(a.content_type_pattern, b.content_type_pattern, budget)
+    # A named part and an unnamed one have nothing in common.
+    if kinds == [] or (a.name_pattern is None) != (b.name_pattern is None):
+        return []
+    if a.name_pattern is None or b.name_pattern is None:
+        return None if kinds is None else [SchemaPart(None, _union(kinds, content_type_pattern))]
+    names = intersection(a.name_pattern, b.name_pattern, budget)
+    if names == []:
+        return []
+    return (
+        None
+        if names is None or kinds is None
+        else [SchemaPart(_union(names, name_pattern), _union(kinds, content_type_pattern))]
+    )
+
+
+def _union(patterns: Iterable[str], read: _Reader) -> str:
+    """Write the union of patterns as one.
+
+    Arguments:
+        patterns: their texts.
+        read: `name_pattern` or `content_type_pattern`.
+
+    Examples:
+        >>> _union(["text/*", "image/png"], content_type_pattern)
+        '{text/*,image/png}'
+        >>> _union(["/a/b", "/a/{b,c/*}"], name_pattern)
+        '/a/{b,c/*}'
+    """
+    # Unions of unions are not nested, where their alternatives can be listed.
+    listed = (alternatives(read(text)) or (text,) for text in dict.fromkeys(patterns))
+    different = list(dict.fromkeys(chain.from_iterable(listed)))
+    if len(different) == 1:
+        return different[0]
+    # Shared directories are written once; a text that opens a brace may not be cut inside it.
+    common = posixpath.commonprefix(different)
+    shared = common[: common.rfind("/") + 1] if "{" not in common else ""
+    return shared + "{" + ",".join(each[len(shared) :] for each in different) + "}"
+
+
+def join(
+    one: MessageBodySchema, other: MessageBodySchema, *, steps: int = DEFAULT_STEPS
+) -> MessageBodySchema:
+    """Return a schema that accepts what either accepts, and as little else as it can say.
+
+    Its parts are those of both. It requires what every body of both has: a requirement of the one
+    that the other always meets, and of two other requirements the part that holds both, if that
+    accepts nothing new.
+
+    Arguments:
+        one: a schema.
+        other: another one.
+        steps: the work that may be done. Where it ends, less is required than could be.
+
+    Examples:
+        >>> from messagebody.schema import MessageBodySchema
+        >>> a = MessageBodySchema([(None, "text/plain", True)])
+        >>> b = MessageBodySchema([(None, "text/html", True), ("/data", "text/csv")])
+        >>> join(a, b)
+        MessageBodySchema(2 parts: required text/{html,plain}, '/data' text/csv)
+    """
+    require_schema(one)
+    require_schema(other)
+    budget = Budget(steps)
+    for schema, rest in ((one, other), (other, one)):
+        if _is_unsatisfiable(schema, budget):
+            return simplify(rest, steps=budget.left)
+    accepted = [attrs.evolve(each, required=False, description=None) for each in (*one, *other)]
+    # A description speaks of one of the two schemas, and would be wrong of both.
+    always = _always_met(one, other, budget), _always_met(other, one, budget)
+    needed = [attrs.evolve(part, description=None) for part in always[0] + always[1]]
+    # What both always have is inside every union that it is a part of, so no such union is needed.
+    left = ([part for part in one if part.required and part not in always[1]],
+            [part for part in other if part.required and part not in always[0]])  # fmt: skip
+    with suppress(OutOfBudget):  # what is accepted is an upper bound all the same
+        needed += _joined_requirements(*left, accepted, budget)
+    return simplify(MessageBodySchema([*accepted, *needed]), steps=max(budget.left, 0))
+
+
+def _always_met(
+    producer: MessageBodySchema, consumer: MessageBodySchema, budget: Budget
+) -> list[SchemaPart]:
+    """Return the requirements of a consumer that every body of a producer meets."""
+    decision = Decision(producer.profile, consumer.profile, budget)
+    answers = {i: decision.answer(len(producer) + i) for i in decision.consumer.required_parts}
+    return [consumer[i] for i, answer in answers.items() if answer.is_refuted]
+
+
+def _joined_requirements(
+    mine: Sequence[SchemaPart],
+    theirs: Sequence[SchemaPart],
+    accepted: Sequence[SchemaPart],
+    budget: Budget,
+) -> list[SchemaPart]:
+    """Return the parts that hold a requirement of each side and accept nothing new."""
+    needed, taken = [], Profile(accepted)
+    for a, b in product(mine, theirs):
+        if (a.name is None) == (b.name is None):
+            names = [part.name for part in (a, b) if part.name is not None]
+            name = _union(sorted(names), name_pattern) if names else None
+            both = SchemaPart(
+                name, _union(sorted([a.content_type, b.content_type]), content_type_pattern)
+            )
+            budget.spend(_PER_PART * len(accepted))
+            if Decision(Profile([both]), taken, budget).answer(0).is_refuted:
+                needed.append(attrs.evolve(both, required=True))
+    return needed
+
+
+def simplify(schema: MessageBodySchema, *, steps: int = DEFAULT_STEPS) -> MessageBodySchema:
+    """Return a shorter schema that accepts exactly the same bodies, in a canonical order.
+
+    Parts that can never occur, optional parts that others cover and requirements that follow
+    from others are left out, each only where that is proved to change nothing. Descriptions go.
+
+    Arguments:
+        schema: the schema.
+        steps: the work that may be done. Where it ends, the rest stays as it is.
+
+    Examples:
+        >>> from messagebody.schema import MessageBodySchema
+        >>> simplify(MessageBodySchema([("/a", "Text/*"), ("/b", "text/plain"), ("/*", "text/*")]))
+        MessageBodySchema(1 part: '/*' text/*)
+    """
+    require_schema(schema)
+    budget = Budget(steps)
+    if _is_unsatisfiable(schema, budget):
+        return MessageBodySchema([_IMPOSSIBLE])
+    decision = Decision(schema.profile, NOTHING, budget)
+    alive = [part for i, part in enumerate(schema) if not decision.occurrence(i).is_refuted]
+    # Sorted: the same set of parts gives the same schema, whatever order it was written in.
+    kept = sorted({_canonical(part) for part in alive}, key=_order)
+    # The most special come last in the order, and are the likeliest to lie inside others.
+    for part in reversed(kept):
+        try:
+            kept = _without(kept, part, budget)
+        except OutOfBudget:
+            break
+    return MessageBodySchema(sorted(kept, key=_order))
+
+
+def _is_unsatisfiable(schema: MessageBodySchema, budget: Budget) -> bool:
+    try:
+        return Decision(schema.profile, NOTHING, budget).valid_body() is None
+    except OutOfBudget:
+        return False
+
+
+def _canonical(part: SchemaPart) -> SchemaPart:
+    kind, name = part.content_type_pattern, part.name_pattern
+    return SchemaPart(
+        "/**" if name is not None and name.is_universal else part.name,
+        "*/*" if kind.is_universal else part.content_type.lower(),
+        part.required,
+    )
+
+
+def _order(part: SchemaPart) -> tuple[bool, bool, str, int, str]:
+    return (
+        not part.required,
+        part.name is not None,
+        part.name or "",
+        -part.content_type.count("*"),
+        part.content_type,
+    )
+
+
+def _without(kept: list[SchemaPart], part: SchemaPart, budget: Budget) -> list[SchemaPart]:
+    """Leave out a part, or at least that it is required, if that changes nothing.
+
+    Only one question is open each time: what is left says the rest word for word. Without the
+    requirement more may be valid, unless the others always meet it. Without the part less may be
+    valid, unless the others accept all of it that can occur.
+    """
+    others = [each for each in kept if each != part]
+    if part.required:
+        # Only that it is required may be superfluous: tried first, because it is the weaker change.
+        weaker = attrs.evolve(part, required=False)
+        others = [each for each in others if each != weaker]
+        if not _is_met([*others, weaker], [*others, part], budget):
+            return kept
+        part = weaker
+    covered = _is_accepted([*others, part], others, budget)
+    return others if covered else [*others, part]
+
+
+def _is_met(producer: Sequence[SchemaPart], consumer: Sequence[SchemaPart], budget: Budget) -> bool:
+    """Tell whether every body of a producer meets the last part of a consumer."""
+    budget.spend(_PER_PART * len(producer))
+    decision = Decision(Profile(producer), Profile(consumer), budget)
+    return decision.answer(len(producer) + len(consumer) - 1).is_refuted
+
+
+def _is_accepted(
+    producer: Sequence[SchemaPart], consumer: Sequence[SchemaPart], budget: Budget
+) -> bool:
+    """Tell whether a consumer accepts all that the last part of a producer accepts."""
+    budget.spend(_PER_PART * len(producer))
+    decision = Decision(Profile(producer), Profile(consumer), budget)
+    return decision.answer(len(producer) - 1).is_refuted

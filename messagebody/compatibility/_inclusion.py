@@ -1,0 +1,273 @@
+"""Inclusion of schemas: whether every body of one is valid for another, with a counterexample."""
+
+import base64
+import sys
+from collections.abc import Sequence
+from enum import StrEnum
+from functools import cached_property
+from typing import Any, Final
+
+import attrs
+
+from messagebody._base.guards import require_schema
+from messagebody._base.leaves import leaf
+from messagebody._base.limits import Limits
+from messagebody._model.body import MessageBody
+from messagebody._model.part import Part
+from messagebody.compatibility._certification import IGNORED, certificate_of
+from messagebody.compatibility._reasons import Explanation, Reason, Sides, exists, explain
+from messagebody.compatibility._solver.budget import DEFAULT_STEPS, Budget, OutOfBudget
+from messagebody.compatibility._solver.decision import Decision
+from messagebody.compatibility._solver.profile import PartType, Types
+from messagebody.schema import MessageBodySchema
+
+# The smallest content of each type that its own readers accept.
+_PIXEL: Final = base64.b64decode(
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGNgAAAAAgABSK+kcQAAAABJRU5ErkJggg=="
+)
+
+_CONTENTS: Final[dict[str, str | bytes]] = {
+    "text/markdown": "# Example\n",
+    "text/html": "<!doctype html><title>Example</title>",
+    "text/csv": "name,value\nexample,1\n",
+    "application/json": "{}",
+    "application/xml": "<example/>",
+    "application/yaml": "example: 1\n",
+    "image/png": _PIXEL,
+    "image/svg+xml": '<svg xmlns="http://www.w3.org/2000/svg"/>',
+}
+_ANY_LENGTH: Final = Limits(name_length=sys.maxsize)
+_BY_SUFFIX: Final = {"json": "{}", "xml": "<example/>", "yaml": "example: 1\n"}
+
+
+def body_of(types: Sequence[PartType]) -> MessageBody | None:
+    """Return a body whose parts have these names and content types, and small contents.
+
+    None if a content type is longer than any may be, which patterns don't know.
+
+    Unnamed parts come first, as the content to show. Names may be longer than readers take: what
+    is decided is decided over names of any length, and so is what shows it.
+    """
+    if not exists(types):
+        return None
+    ordered = sorted(types, key=lambda part: (part.name is not None, part))
+    parts = MessageBody(Part(_content(kind), content_type=kind) for _, kind in ordered).to_dicts()
+    named = [
+        part if name is None else {"name": name, **part}
+        for (name, _), part in zip(ordered, parts, strict=True)
+    ]
+    return MessageBody.from_dicts(named, limits=_ANY_LENGTH)
+
+
+def _content(kind: str) -> str | bytes:
+    if kind in _CONTENTS:
+        return _CONTENTS[kind]
+    suffix = _BY_SUFFIX.get(kind.rpartition("+")[2])
+    if suffix is not None:
+        return suffix
+    return "example" if kind.startswith("text/") else b"example"
+
+
+class Verdict(StrEnum):
+    """How often a body of the producer is valid for the consumer."""
+
+    ALWAYS = "always"
+    SOMETIMES = "sometimes"
+    NEVER = "never"
+    UNDECIDED = "undecided"
+
+
+@attrs.frozen(eq=False, repr=False)
+class Compatibility:
+    """The answer to `check`; true only if the verdict is *always*.
+
+    Arguments:
+        producer: the schema whose bodies are sent.
+        consumer: the schema that is to accept them; a lenient one with what it ignores added.
+        verdict: *always*, *sometimes*, *never*, or *undecided* if the budget ended first.
+        counterexample_types: name and content type of each part of a body that is valid for the
+            producer only, the first that was found; None if there is none, or none was found.
+        steps: the budget, which explaining may use once more.
+    """
+
+    producer: MessageBodySchema
+    consumer: MessageBodySchema
+    verdict: Verdict
+    counterexample_types: tuple[PartType, ...] | None
+    steps: int
+    _lenient: bool = False
+    _decision: Decision = attrs.field(
+        default=attrs.Factory(lambda self: self._new_decision(), takes_self=True), kw_only=True
+    )
+
+    def __bool__(self) -> bool:
+        return self.verdict is Verdict.ALWAYS
+
+    def __repr__(self) -> str:
+        # Not its size: `counterexample` shows every reason, and finding those takes work.
+        found = "" if self.counterexample_types is None else ", with a counterexample"
+        return f"Compatibility({self.verdict}{found})"
+
+    def _repr_html_(self) -> str:
+        return leaf("verdict_html")(self)  # type: ignore[no-any-return]
+
+    def __str__(self) -> str:
+        return "\n".join(leaf("explanation")(self))
+
+    @property
+    def compatible(self) -> bool | None:
+        """True if every body of the producer is valid for the consumer, False if one is not.
+
+        None if neither is known.
+        """
+        if self.counterexample_types is not None:
+            return False
+        return True if self.verdict is Verdict.ALWAYS else None
+
+    @cached_property
+    def counterexample(self) -> MessageBody | None:
+        """A body that is valid for the producer and not for the consumer, if one was found.
+
+        One that readers take by default, where one was found. Else it has a name that is longer, or
+        it is None although `compatible` is False: no message has content types as long as the
+        patterns ask for.
+        """
+        if self._explanation.shown is None:
+            return None
+        body = body_of(self._explanation.shown)
+        if body is not None:
+            _confirm(self.producer.is_valid(body) and not self.consumer.is_valid(body))
+        return body
+
+    @cached_property
+    def example(self) -> MessageBody | None:
+        """A body that is valid for both, one with parts in it where there is such a one.
+
+        None too if the budget ended before one was found.
+        """
+        types = self._example_types()
+        if types is None:
+            return None
+        body = body_of(types)
+        if body is not None:
+            _confirm(self.producer.is_valid(body) and self.consumer.is_valid(body))
+        return body
+
+    def _example_types(self) -> Types | None:
+        decision = self._decision
+        decision.budget.refill(self.steps)
+        try:
+            types = decision.shared_body()
+        except OutOfBudget:
+            return None
+        # The empty body is valid for both, and shows a reader nothing.
+        if types == []:
+            try:
+                part = decision.shared_part()
+            except OutOfBudget:
+                part = None  # the empty body is an example too
+            return [] if part is None else [part]
+        return types
+
+    @cached_property
+    def certificate(self) -> dict[str, Any] | None:
+        """The proof of an *always*, a JSON value for `certificates.verify`.
+
+        None for the other verdicts, which have bodies to show, and where the budget ends first.
+        """
+        if self.verdict is not Verdict.ALWAYS:
+            return None
+        # A lenient consumer is certified as it was given: the checker adds what it ignores.
+        consumer = self.consumer.parts[: -len(IGNORED)] if self._lenient else self.consumer.parts
+        return certificate_of(
+            self.producer, MessageBodySchema(consumer), lenient=self._lenient, steps=self.steps
+        )
+
+    @property
+    def reasons(self) -> tuple[Reason, ...]:
+        """Why the verdict is what it is, as data; the text of each names the concrete part."""
+        return self._explanation.reasons
+
+    @cached_property
+    def _explanation(self) -> Explanation:
+        self._decision.budget.refill(self.steps)
+        return explain(
+            Sides(self.producer, self.consumer, self.steps),
+            self._decision,
+            self.verdict,
+            self.counterexample_types,
+        )
+
+    def _new_decision(self) -> Decision:
+        return Decision(self.producer.profile, self.consumer.profile, Budget(self.steps))
+
+
+def check(
+    producer: MessageBodySchema,
+    consumer: MessageBodySchema,
+    *,
+    lenient: bool = False,
+    certificate: bool = False,
+    steps: int = DEFAULT_STEPS,
+) -> Compatibility:
+    """Decide whether every body that is valid for `producer` is valid for `consumer`.
+
+    The answer is exact: *always*, *sometimes* or *never*, with bodies that show it. A schema
+    that no body can meet is always compatible with everything. Where the budget ends first, the
+    verdict is *undecided*, which is not true.
+
+    Arguments:
+        producer: what is sent.
+        consumer: what is taken.
+        lenient: the consumer ignores parts it does not know.
+        certificate: make the certificate of an *always* at once; else it is made when it is asked
+            for.
+        steps: the work that may be done, counted so that it is the same everywhere; a step is
+            about half a microsecond.
+
+    Examples:
+        >>> from messagebody.schema import MessageBodySchema
+        >>> agent = MessageBodySchema([(None, "text/markdown", True), ("/sources/*", "text/*")])
+        >>> reader = MessageBodySchema([(None, "text/*", True)])
+        >>> result = check(agent, reader)
+        >>> result.verdict.value, result.counterexample.names()
+        ('sometimes', ['/sources/b'])
+        >>> bool(check(agent, reader, lenient=True))
+        True
+    """
+    require_schema(producer)
+    require_schema(consumer)
+    if lenient:
+        # One notion of inclusion is enough: leniency is two more parts of the consumer.
+        consumer = lenient_schema(consumer)
+    decision = Decision(producer.profile, consumer.profile, Budget(steps))
+    verdict, body = _decide(decision)
+    types = None if body is None else tuple(body)
+    answer = Compatibility(producer, consumer, verdict, types, steps, lenient, decision=decision)
+    if certificate:
+        _ = answer.certificate
+    return answer
+
+
+def lenient_schema(schema: MessageBodySchema) -> MessageBodySchema:
+    """Return a schema that ignores the parts it does not know: it accepts them as well."""
+    return MessageBodySchema([*schema, *IGNORED])
+
+
+def _decide(decision: Decision) -> tuple[Verdict, Types | None]:
+    body = None
+    try:
+        body = decision.counterexample()
+        if body is None:
+            return Verdict.ALWAYS, None
+        # Asked last: it is of interest only when the answer is not *always*.
+        shared = decision.shared_body()
+    except OutOfBudget:
+        return Verdict.UNDECIDED, body
+    return Verdict.NEVER if shared is None else Verdict.SOMETIMES, body
+
+
+def _confirm(confirmed: bool) -> None:
+    """Stop at a witness that the validator does not bear out, rather than show it."""
+    if not confirmed:
+        raise AssertionError("the validator contradicts a witness; please report this pair")

@@ -1,0 +1,223 @@
+"""Relations of schemas beside inclusion: satisfiable, disjoint, equivalent, evolution, upgrade."""
+
+from collections.abc import Iterable
+from enum import StrEnum
+
+import attrs
+
+from messagebody._base.guards import require_schema
+from messagebody._model.body import MessageBody
+from messagebody.compatibility._inclusion import Compatibility, body_of, check
+from messagebody.compatibility._solver.budget import DEFAULT_STEPS, Budget, OutOfBudget
+from messagebody.compatibility._solver.decision import NOTHING, Decision
+from messagebody.compatibility._solver.profile import PartType
+from messagebody.errors import InvalidArgument
+from messagebody.schema import MessageBodySchema
+
+
+@attrs.frozen(eq=False)
+class Relation:
+    """The answer to a question of yes or no; true only if the yes is proved.
+
+    Arguments:
+        value: True, False, or None if the budget ended first.
+        witness: a body that shows the answer, where a body can.
+    """
+
+    value: bool | None
+    witness: MessageBody | None = None
+
+    def __bool__(self) -> bool:
+        return self.value is True
+
+
+_UNDECIDED = Relation(None)
+
+
+def satisfiable(schema: MessageBodySchema, *, steps: int = DEFAULT_STEPS) -> Relation:
+    """Tell whether any body is valid; the witness is one.
+
+    Examples:
+        >>> from messagebody.schema import MessageBodySchema
+        >>> clash = MessageBodySchema([("/a", "text/plain", True), ("/a", "image/png", True)])
+        >>> satisfiable(clash).value
+        False
+    """
+    require_schema(schema)
+    try:
+        types = Decision(schema.profile, NOTHING, Budget(steps)).valid_body()
+    except OutOfBudget:
+        return _UNDECIDED
+    return Relation(False) if types is None else _shown(True, types)
+
+
+def disjoint(
+    one: MessageBodySchema, other: MessageBodySchema, *, steps: int = DEFAULT_STEPS
+) -> Relation:
+    """Tell whether no body is valid for both; the witness is one that is.
+
+    Examples:
+        >>> from messagebody.schema import MessageBodySchema
+        >>> text = MessageBodySchema([(None, "text/*", True)])
+        >>> image = MessageBodySchema([(None, "image/*", True)])
+        >>> disjoint(text, image).value, disjoint(text, text).witness[0].content_type
+        (True, 'text/plain')
+    """
+    require_schema(one)
+    require_schema(other)
+    try:
+        profiles = one.profile, other.profile
+        types = Decision(*profiles, Budget(steps)).shared_body()
+    except OutOfBudget:
+        return _UNDECIDED
+    return Relation(True) if types is None else _shown(False, types)
+
+
+def equivalent(
+    one: MessageBodySchema, other: MessageBodySchema, *, steps: int = DEFAULT_STEPS
+) -> Relation:
+    """Tell whether the same bodies are valid for both; the witness is valid for one only.
+
+    Examples:
+        >>> from messagebody.schema import MessageBodySchema
+        >>> braces = MessageBodySchema([("/{a,b}", "text/*")])
+        >>> equivalent(braces, MessageBodySchema([("/a", "text/*"), ("/b", "text/*")])).value
+        True
+    """
+    require_schema(one)
+    require_schema(other)
+    ways = [check(one, other, steps=steps), check(other, one, steps=steps)]
+    # A counterexample on one side settles it, even if the other side is open.
+    for way in ways:
+        if way.compatible is False:
+            return Relation(False, way.counterexample)
+    return Relation(True) if all(ways) else _UNDECIDED
+
+
+class Evolution(StrEnum):
+    """How a schema may change.
+
+    BACKWARD: whoever has the new schema accepts all that was valid for the old one. FORWARD:
+    whoever still has the old schema accepts all that is valid for the new one. FULL: both.
+    """
+
+    BACKWARD = "backward"
+    FORWARD = "forward"
+    FULL = "full"
+
+
+def evolution(
+    old: MessageBodySchema,
+    new: MessageBodySchema,
+    mode: Evolution | str,
+    *,
+    lenient: bool = False,
+    steps: int = DEFAULT_STEPS,
+) -> Compatibility:
+    """Decide whether a schema may change as the mode says; true only if it surely may.
+
+    Arguments:
+        old: the schema as it is.
+        new: the schema as it is to be.
+        mode: `backward`, `forward` or `full`, in any case.
+        lenient: readers ignore parts they do not know.
+        steps: the work each direction may take.
+
+    Returns:
+        The answer to `check`; for `full`, that of the direction which speaks against it.
+
+    Raises:
+        ValueError: there is no such mode.
+
+    Examples:
+        >>> from messagebody.schema import MessageBodySchema
+        >>> old = MessageBodySchema([(None, "text/plain", True)])
+        >>> new = MessageBodySchema([(None, "text/*", True)])
+        >>> bool(evolution(old, new, "backward")), bool(evolution(old, new, "forward"))
+        (True, False)
+    """
+    require_schema(old)
+    require_schema(new)
+    wanted = Evolution(mode.lower())
+    ways = []
+    if wanted is not Evolution.FORWARD:
+        ways.append(check(old, new, lenient=lenient, steps=steps))
+    if wanted is not Evolution.BACKWARD:
+        ways.append(check(new, old, lenient=lenient, steps=steps))
+    # The worse of the two answers: a counterexample first, then an open question.
+    return min(ways, key=lambda way: (way.compatible is not False, way.compatible is not None))
+
+
+@attrs.frozen(eq=False)
+class Upgrade:
+    """Whether an agent can be replaced; true only if all its senders and receivers stay compatible.
+
+    Arguments:
+        input: whether the new agent takes all that the old one took.
+        output: whether what the new agent sends could have come from the old one.
+    """
+
+    input: Compatibility
+    output: Compatibility
+
+    def __bool__(self) -> bool:
+        return bool(self.input) and bool(self.output)
+
+
+def upgrade(
+    old: tuple[MessageBodySchema, MessageBodySchema],
+    new: tuple[MessageBodySchema, MessageBodySchema],
+    *,
+    lenient: bool = False,
+    steps: int = DEFAULT_STEPS,
+) -> Upgrade:
+    """Decide whether an agent's new input and output schemas are safe for its neighbours.
+
+    Arguments:
+        old: its input and output schema as they are.
+        new: its input and output schema as they are to be.
+        lenient: readers ignore parts they do not know.
+        steps: the work each of the two questions may take.
+    """
+    for pair in (old, new):
+        if not isinstance(pair, tuple | list) or len(pair) != 2:
+            raise InvalidArgument("a pair of schemas, (input, output)", pair)
+    return Upgrade(
+        check(old[0], new[0], lenient=lenient, steps=steps),
+        # The other way round: those who read the old output must be able to read the new one.
+        check(new[1], old[1], lenient=lenient, steps=steps),
+    )
+
+
+class DeadParts(list[int]):
+    """Indexes of schema parts that no part of any valid body can match.
+
+    Attributes:
+        undecided: the indexes of those for which the budget ended first.
+    """
+
+    def __init__(self, dead: Iterable[int] = (), undecided: Iterable[int] = ()) -> None:
+        super().__init__(dead)
+        self.undecided = list(undecided)
+
+
+def dead_parts(schema: MessageBodySchema, *, steps: int = DEFAULT_STEPS) -> DeadParts:
+    """Return the indexes of schema parts that surely no part of any valid body can match.
+
+    Examples:
+        >>> from messagebody.schema import MessageBodySchema
+        >>> dead = dead_parts(MessageBodySchema([("/a", "text/plain", True), ("/a", "text/html")]))
+        >>> dead, dead.undecided
+        ([1], [])
+    """
+    require_schema(schema)
+    decision = Decision(schema.profile, NOTHING, Budget(steps))
+    answers = {index: decision.occurrence(index) for index in range(len(schema))}
+    return DeadParts(
+        [index for index, answer in answers.items() if answer.is_refuted],
+        [index for index, answer in answers.items() if not answer.is_settled],
+    )
+
+
+def _shown(value: bool, types: list[PartType]) -> Relation:
+    return Relation(value, body_of(types))

@@ -1,0 +1,184 @@
+"""Choose one option a slot so that every need is met, or prove that it can't be done.
+
+A slot is a name that required parts compete for, an option a content type at that name, written
+as the set of needs it meets. With options that meet one need each this is a matching of needs to
+slots; in general it is as hard as satisfiability, so the search counts its steps.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+
+import attrs
+
+from messagebody.compatibility._solver.budget import Budget
+from messagebody.compatibility._solver.languages import bits
+
+Choice = list[int | None]
+
+
+def cover(slots: Sequence[Sequence[int]], needs: int, budget: Budget) -> Choice | None:
+    """Return the option chosen in each slot (None: leave it) so that all needs are met.
+
+    Arguments:
+        slots: for each slot its options, each a set of needs as bits.
+        needs: what must be met.
+        budget: what the search may cost.
+
+    Returns:
+        One option a slot, or None if no choice meets all needs.
+
+    Raises:
+        OutOfBudget: the search ended early.
+    """
+    chosen: Choice = [None] * len(slots)
+    for members, wanted in _components(slots, needs):
+        options = [slots[slot] for slot in members]
+        # Each option meets one need: a matching, which is found in polynomial time.
+        single = all(option.bit_count() == 1 for each in options for option in each)
+        found = (_match if single else _search)(options, wanted, budget)
+        if found is None:
+            return None
+        for slot, option in zip(members, found, strict=True):
+            chosen[slot] = option
+    return chosen
+
+
+def _components(slots: Sequence[Sequence[int]], needs: int) -> list[tuple[list[int], int]]:
+    """Split into parts that share no need; a need nobody meets is a part without slots."""
+    parts: list[tuple[list[int], int]] = []
+    for slot, options in enumerate(slots):
+        members, meets = [slot], 0
+        for option in options:
+            meets |= option & needs
+        apart = []
+        for other in parts:
+            if other[1] & meets:
+                members, meets = other[0] + members, meets | other[1]
+            else:
+                apart.append(other)
+        parts = [*apart, (members, meets)]
+    met = 0
+    for _, meets in parts:
+        met |= meets
+    parts = [part for part in parts if part[1]]
+    # First, since it fails at once.
+    return [([], needs & ~met), *parts] if needs & ~met else parts
+
+
+def _match(slots: Sequence[Sequence[int]], needs: int, budget: Budget) -> Choice | None:
+    """Match every need to a slot of its own by augmenting paths."""
+    places: dict[int, list[int]] = {need: [] for need in bits(needs)}
+    for slot, options in enumerate(slots):
+        for option in options:
+            places[option].append(slot)
+    chosen: Choice = [None] * len(slots)
+    for need in places:
+        if _augment(places, need, chosen, budget) is not None:
+            return None
+    return chosen
+
+
+def crowd(places: Mapping[int, Sequence[int]], slots: int, budget: Budget) -> list[int]:
+    """Return needs that have fewer slots between them than they are many (Hall, 1935).
+
+    None of them if each need can have a slot of its own.
+
+    Arguments:
+        places: the slots of each need.
+        slots: how many slots there are.
+        budget: what the search may cost.
+
+    Raises:
+        OutOfBudget: the search ended early.
+
+    Examples:
+        >>> crowd({0: [0, 1, 2], 1: [0], 2: [2], 3: [0, 2]}, 3, Budget())
+        [3, 1, 2]
+    """
+    chosen: Choice = [None] * slots
+    for need in places:
+        reached = _augment(places, need, chosen, budget)
+        if reached is not None:
+            # All slots of these needs were reached, and each is held by one of them.
+            return [need, *(holder for slot in reached if (holder := chosen[slot]) is not None)]
+    return []
+
+
+def _augment(
+    places: Mapping[int, Sequence[int]], need: int, chosen: Choice, budget: Budget
+) -> Collection[int] | None:
+    """Find the need a slot, moving needs that hold one to another; breadth first.
+
+    Returns:
+        None if it has a slot now, else the slots that moving reaches.
+    """
+    came: dict[int, tuple[int, int]] = {}  # slot: the need to move in, and the slot it leaves
+    # Breadth first finds the shortest chain of moves.
+    queue = [(need, -1)]
+    for wanting, left in queue:
+        budget.spend(len(places[wanting]))
+        for slot in places[wanting]:
+            if slot in came:
+                continue
+            came[slot] = wanting, left
+            holder = chosen[slot]
+            if holder is None:
+                _shift(slot, came, chosen)
+                return None
+            queue.append((holder, slot))
+    return came
+
+
+def _shift(slot: int, came: dict[int, tuple[int, int]], chosen: Choice) -> None:
+    while slot >= 0:
+        chosen[slot], slot = came[slot]
+
+
+@attrs.frozen
+class _Branch:
+    """A point of the search: what is unmet, which slots are free, and what is still to be tried."""
+
+    needs: int
+    free: int
+    moves: list[tuple[int, int]]
+
+
+def _search(slots: Sequence[Sequence[int]], needs: int, budget: Budget) -> Choice | None:
+    """Search depth first, always for the need that has the fewest ways left to be met."""
+    path: list[tuple[int, int]] = []
+    failed: set[tuple[int, int]] = set()
+    stack = [_branch(slots, needs, (1 << len(slots)) - 1, budget)]
+    while stack:
+        branch = stack[-1]
+        if not branch.needs:
+            chosen: Choice = [None] * len(slots)
+            for slot, option in path:
+                chosen[slot] = option
+            return chosen
+        if not branch.moves:
+            # Different choices lead to the same rest; it need not fail twice.
+            failed.add((branch.needs, branch.free))
+            stack.pop()
+            del path[-1:]
+            continue
+        slot, option = branch.moves.pop()
+        left = branch.needs & ~option, branch.free & ~(1 << slot)
+        if left not in failed:
+            path.append((slot, option))
+            stack.append(_branch(slots, *left, budget))
+    return None
+
+
+def _branch(slots: Sequence[Sequence[int]], needs: int, free: int, budget: Budget) -> _Branch:
+    """List the ways to meet the need that has the fewest, those that meet most last."""
+    ways: dict[int, list[tuple[int, int]]] = {need: [] for need in bits(needs)}
+    for slot, options in enumerate(slots):
+        if free >> slot & 1:
+            budget.spend(len(options))
+            for option in options:
+                # Only free slots count, so a need that has become impossible has no way left.
+                for need in bits(option & needs):
+                    ways[need].append((slot, option))
+    # The need with the fewest ways fails soonest, which cuts the tree near its root.
+    rarest = min(ways.values(), key=len, default=[])
+    rarest.sort(key=lambda way: (way[1] & needs).bit_count())
+    return _Branch(needs, free, rarest)

@@ -1,0 +1,344 @@
+"""Decision of a pair of schemas, one three-valued answer for each part and each requirement.
+
+A body that is valid for the producer and not for the consumer has a part that the consumer
+rejects, or lacks a part that it requires. So the question falls into one for each producer part
+and one for each requirement. The first look settles most of them; only those that it leaves open
+go on to the searches. Answers are kept: the verdict needs the first objection only, the reasons
+go on to the others.
+"""
+
+from collections.abc import Iterable, Iterator
+from functools import cached_property
+from typing import Final
+
+from messagebody.compatibility._solver.budget import Budget, OutOfBudget
+from messagebody.compatibility._solver.containment import is_held
+from messagebody.compatibility._solver.glance import fits, is_any_apart, is_any_held, is_small
+from messagebody.compatibility._solver.languages import PartSet, members
+from messagebody.compatibility._solver.profile import PartType, Profile, Types
+from messagebody.compatibility._solver.satisfy import Pair, Problem
+from messagebody.compatibility._solver.screen import NONE, OPEN, Answer, Screen
+
+NOTHING: Final = Profile()
+"""The empty schema, which rejects every part."""
+
+# Two rounds: an eighth of a fair share finds what is easy, the rest goes to what is hard.
+_ROUNDS: Final = 2
+_FIRST_SHARE: Final = 8
+
+
+class Decision:
+    """What is decided of a pair so far.
+
+    Positions number the questions: those of the producer parts first, then those of the consumer
+    parts that are required.
+
+    Arguments:
+        producer: the schema whose bodies are sent.
+        consumer: the schema that is to accept them.
+        budget: what all searches together may cost.
+    """
+
+    def __init__(self, producer: Profile, consumer: Profile, budget: Budget) -> None:
+        self.producer = producer
+        self.consumer = consumer
+        self.budget = budget
+        self._is_small = is_small(producer, consumer)
+        self._answers: dict[int, Answer] = {}
+
+    @cached_property
+    def screen(self) -> Screen:
+        """The first look."""
+        return Screen(self.producer, self.consumer)
+
+    @cached_property
+    def pair(self) -> Pair:
+        """The pair as the searches see it."""
+        return Pair(self.producer, self.consumer, self.budget)
+
+    @property
+    def positions(self) -> list[int]:
+        """The questions that an inclusion consists of."""
+        count = len(self.producer)
+        return [*range(count), *[count + wanted for wanted in self.consumer.required_parts]]
+
+    @cached_property
+    def is_apart(self) -> bool:
+        """Whether a glance shows that no body is valid for both."""
+        producer, consumer = self.producer, self.consumer
+        return self._is_small and (
+            is_any_apart(producer, consumer) or is_any_apart(consumer, producer)
+        )
+
+    def counterexample(self) -> Types | None:
+        """Return a body valid for the producer and not for the consumer; None if there is none.
+
+        Raises:
+            OutOfBudget: none was found before the budget ended.
+        """
+        # Most pairs are settled by these two, without a table of either schema.
+        if self._is_small and fits(self.producer, self.consumer):
+            return None
+        if self.is_apart and self.producer.easy_body is not None:
+            return self.producer.easy_body
+        # A counterexample found is certain, even if another question stayed open.
+        is_settled = True
+        for _, answer in self.settle():
+            if answer.is_found:
+                return answer.body
+            is_settled &= answer.is_settled
+        if not is_settled:
+            raise OutOfBudget
+        return None
+
+    def settle(self) -> Iterator[tuple[int, Answer]]:
+        """Yield every position with its answer, those that are easy to settle first.
+
+        Each search takes a share of the budget at first, so that a hard one does not hide what an
+        easy one finds. A position that is not settled within the budget is OPEN.
+        """
+        # The cheap answers come first: the verdict often needs no search at all.
+        left = []
+        for position in self.positions:
+            answer = self._first_look(position)
+            if answer.is_settled:
+                yield position, answer
+            else:
+                left.append(position)
+        try:
+            # Asked once for all that is left, because each search would have to ask it.
+            is_empty = bool(left) and self.valid_body() is None
+        except OutOfBudget:
+            yield from ((position, OPEN) for position in left)
+            return
+        if is_empty:
+            # No body is valid for the producer, so none speaks against the consumer.
+            yield from ((position, NONE) for position in left)
+            return
+        yield from self._search_all(left)
+
+    def answer(self, position: int) -> Answer:
+        """Return the answer at one position; OPEN if the budget ended."""
+        answer = self._first_look(position)
+        try:
+            if not answer.is_settled:
+                answer = NONE if self.valid_body() is None else self._search(position)
+        except OutOfBudget:
+            return OPEN
+        return answer
+
+    def valid_body(self) -> Types | None:
+        """Return a body valid for the producer, or None if there is none.
+
+        Raises:
+            OutOfBudget: the budget ended first.
+        """
+        return self._valid_body
+
+    @property
+    def critical_names(self) -> list[str]:
+        """The names that required parts of the producer compete for.
+
+        Raises:
+            OutOfBudget: the budget ended before all were found.
+        """
+        return self._problem.critical_names
+
+    def shared_body(self) -> Types | None:
+        """Return a body valid for both, or None if there is none.
+
+        Raises:
+            OutOfBudget: the budget ended first.
+        """
+        if self.is_apart:
+            return None
+        answer = self._shared
+        if answer.is_settled:
+            return answer.body
+        pair = self.pair
+        groups = (pair.first, pair.second)
+        return Problem(pair, required=pair.required, accepted=groups).solve()
+
+    def shared_part(self) -> PartType | None:
+        """Return a part that both schemas accept, or None if there is none.
+
+        Raises:
+            OutOfBudget: the budget ended first.
+        """
+        pair = self.pair
+        # Unnamed parts are tried first: no names have to be searched.
+        unnamed = [group & pair.unnamed for group in (pair.first, pair.second)]
+        if all(unnamed):
+            for _, kind in pair.type_words(good=unnamed[0] | unnamed[1], need=unnamed):
+                return PartType(None, kind)
+        named = [group & ~pair.unnamed for group in (pair.first, pair.second)]
+        if not all(named):
+            return None
+        for names, name in pair.name_words(good=named[0] | named[1], need=named):
+            need = [group & names for group in named]
+            for _, kind in pair.type_words(good=need[0] | need[1], need=need):
+                return PartType(name, kind)
+        return None
+
+    def occurrence(self, index: int) -> Answer:
+        """Return a valid body with a part that one producer part accepts: none if it is dead."""
+        known = self._answers.get(index, OPEN)
+        if known.is_found:
+            return known
+        answer = self.screen.occurrence(index)
+        return answer if answer.is_settled else self._alone.answer(index)
+
+    def rejected_part(self, index: int, taken: Iterable[str]) -> PartType | None:
+        """Return a part that a producer part accepts and the consumer rejects.
+
+        Arguments:
+            index: the producer part.
+            taken: names to leave out.
+
+        Raises:
+            OutOfBudget: the budget ended first.
+        """
+        pair, bit = self.pair, 1 << index
+        is_unnamed = pair.unnamed & bit
+        excluded = [name for name in taken if pair.matching_name(name) & bit]
+        if excluded and pair.are_all_names(index, excluded):
+            return None
+        # Consumer parts that share no name with the part can't accept what it accepts.
+        rivals = pair.second & pair.near_names(index)
+        avoided: list[PartSet] = []
+        # By types first: they are few, and each leaves only some consumer parts to avoid.
+        for types, kind in pair.type_words(good=bit, bad=rivals, need=(bit,)):
+            against = types & rivals
+            if is_unnamed:
+                # Nothing else can tell unnamed parts apart, so any consumer part of that type
+                # accepts them.
+                if not against:
+                    return PartType(None, kind)
+                continue
+            # No name avoids these, since none avoids some of them.
+            if any(known & ~against == 0 for known in avoided):
+                continue
+            avoided.append(against)
+            words = pair.name_words(good=bit, bad=against, need=(bit,), without=excluded)
+            name = next((name for names, name in words if not names & against), None)
+            if name is not None:
+                return PartType(name, kind)
+        return None
+
+    # The questions one by one
+
+    def _first_look(self, position: int) -> Answer:
+        answer = self._answers.get(position)
+        if answer is None:
+            index = position - len(self.producer.names)
+            if self._is_small and self._is_held(position, index):
+                answer = NONE
+            elif index < 0:
+                answer = self.screen.rejection(position)
+            else:
+                answer = self.screen.omission(index)
+            self._answers[position] = answer
+        return answer
+
+    def _is_held(self, position: int, wanted: int) -> bool:
+        """Tell whether a glance settles a question with no."""
+        producer, consumer = self.producer, self.consumer
+        if wanted < 0:
+            return is_any_held((producer.parts[position],), consumer.parts)
+        sent = [part for part in producer.parts if part.required]
+        return is_any_held(sent, (consumer.parts[wanted],))
+
+    def _search_all(self, left: list[int]) -> Iterator[tuple[int, Answer]]:
+        """Search at all positions, in rounds; the last round may take all that is left."""
+        for number in range(_ROUNDS):
+            # The last round may use up the budget; until then each of several questions gets an
+            # eighth of its share.
+            is_last = number == _ROUNDS - 1 or len(left) == 1
+            shares = len(left) * (1 if is_last else _FIRST_SHARE) or 1
+            share, unfinished = self.budget.left // shares, []
+            for position in left:
+                try:
+                    with self.budget.share(share):
+                        answer = self._search(position)
+                except OutOfBudget:
+                    unfinished.append(position)
+                else:
+                    yield position, answer
+            left = unfinished
+        yield from ((position, OPEN) for position in left)
+
+    def _search(self, position: int) -> Answer:
+        index = position - len(self.producer)
+        body = self._with_rejected(position) if index < 0 else self._without(index)
+        self._answers[position] = Answer(body)
+        return self._answers[position]
+
+    def _with_rejected(self, index: int) -> Types | None:
+        """Return a valid body with a part of one producer part that the consumer rejects."""
+        problem = self._problem
+        # Names that required parts compete for come afterwards: whether such a part can occur
+        # depends on the rest of the body. Any other name is free in some valid body.
+        critical = [n for n in problem.critical_names if self.pair.matching_name(n) >> index & 1]
+        part = self.rejected_part(index, critical)
+        if part is not None:
+            return problem.solve(part)
+        for name in critical:
+            body = self._with_rejected_type(index, name)
+            if body is not None:
+                return body
+        return None
+
+    def _with_rejected_type(self, index: int, name: str) -> Types | None:
+        """Return a valid body in which a critical name has a type the consumer rejects."""
+        pair = self.pair
+        names = pair.matching_name(name)
+        rivals = names & pair.second
+        pair.budget.spend(1)
+        # One that takes all types of the part leaves none to look for.
+        if any(is_held(pair.types[each], pair.types[index]) for each in members(rivals)):
+            return None
+        words = pair.type_words(good=names & pair.first, bad=rivals, need=(1 << index,))
+        for types, kind in words:
+            body = None if types & rivals else self._problem.solve(PartType(name, kind))
+            if body is not None:
+                return body
+        return None
+
+    def _without(self, wanted: int) -> Types | None:
+        """Return a valid body that lacks a part the consumer requires."""
+        # A valid body in which nothing satisfies the wanted part.
+        avoided = 1 << (len(self.producer) + wanted)
+        return self._problem.avoiding(avoided).solve()
+
+    @cached_property
+    def _problem(self) -> Problem:
+        """What a body needs to be valid for the producer."""
+        pair = self.pair
+        return Problem(pair, required=pair.required & pair.first, accepted=(pair.first,))
+
+    @cached_property
+    def _valid_body(self) -> Types | None:
+        answer = self.screen.valid_body()
+        return answer.body if answer.is_settled else self._problem.solve()
+
+    @cached_property
+    def _shared(self) -> Answer:
+        return self.screen.shared()
+
+    @cached_property
+    def _alone(self) -> "Decision":
+        """The producer against a consumer that rejects every part: one that occurs is rejected."""
+        return Decision(self.producer, NOTHING, self.budget)
+
+
+def rejected_by(pair: Pair, body: Iterable[PartType]) -> Types:
+    """Return the parts of a body that the consumer rejects."""
+    return [part for part in body if not pair.hits(part) & pair.second]
+
+
+def missing_from(pair: Pair, body: Iterable[PartType]) -> list[int]:
+    """Return the consumer parts that are required and that a body lacks."""
+    wanted = pair.required & pair.second
+    for part in body:
+        wanted &= ~pair.hits(part)
+    return members(wanted >> len(pair.producer))

@@ -1,0 +1,165 @@
+"""A schema as the decision sees it: its patterns, and a likely message part for each."""
+
+from collections.abc import Iterable
+from functools import cached_property
+from typing import NamedTuple, Protocol
+
+import attrs
+
+from messagebody._base.limits import DEFAULT_LIMITS
+from messagebody._base.media_types import WELL_KNOWN
+from messagebody.compatibility._solver.containment import (
+    alternatives,
+    instance,
+    is_word,
+    known_types,
+    language_of,
+)
+from messagebody.compatibility._solver.languages import TypeSet
+from messagebody.globs import ContentTypePattern, NamePattern
+from messagebody.names import is_name
+
+
+class SchemaPartLike(Protocol):
+    """The members of a schema part that the decisions need."""
+
+    @property
+    def name_pattern(self) -> NamePattern | None:
+        """The glob over names; None for unnamed parts."""
+
+    @property
+    def content_type_pattern(self) -> ContentTypePattern:
+        """The glob over content types."""
+
+    @property
+    def required(self) -> bool:
+        """Whether a body must have such a part."""
+
+
+class PartType(NamedTuple):
+    """All that a schema sees of a message part: its name, if it has one, and its content type."""
+
+    name: str | None
+    content_type: str
+
+
+Types = list[PartType]
+"""The parts of a body."""
+
+
+def _as_tuple(parts: Iterable[SchemaPartLike]) -> tuple[SchemaPartLike, ...]:
+    return tuple(parts)
+
+
+@attrs.frozen(slots=False)
+class Profile:
+    """The parts of a schema, and what follows from each by itself.
+
+    What follows is worked out when it is first asked for: schemas that fit part by part need none.
+
+    Arguments:
+        parts: the schema parts.
+    """
+
+    parts: tuple[SchemaPartLike, ...] = attrs.field(converter=_as_tuple, default=())
+
+    @cached_property
+    def names(self) -> tuple[NamePattern | None, ...]:
+        """The name pattern of each schema part, None for one that wants no name."""
+        return tuple([part.name_pattern for part in self.parts])
+
+    @cached_property
+    def types(self) -> tuple[ContentTypePattern, ...]:
+        """The content-type pattern of each schema part."""
+        return tuple([part.content_type_pattern for part in self.parts])
+
+    @cached_property
+    def required(self) -> tuple[bool, ...]:
+        """Whether each schema part is required."""
+        return tuple([part.required for part in self.parts])
+
+    @cached_property
+    def required_parts(self) -> list[int]:
+        """The positions of the required schema parts."""
+        return [i for i, part in enumerate(self.parts) if part.required]
+
+    @cached_property
+    def samples(self) -> list[str | None]:
+        """A legal name for each schema part; None for no name, "" where nothing matches.
+
+        Stars are filled with a letter of the part's own, so that samples rarely clash.
+        """
+        return [_sample(name, place) for place, name in enumerate(self.names)]
+
+    @cached_property
+    def easy_body(self) -> Types | None:
+        """A valid body: the sample of each required part; None if samples don't make one."""
+        body = [
+            PartType(_sample(part.name_pattern, i), likely_type(part.content_type_pattern))
+            for i, part in enumerate(self.parts)
+            if part.required
+        ]
+        names = [part.name for part in body if part.name is not None]
+        is_valid = all(part.content_type and part.name != "" for part in body)
+        return body if is_valid and len(set(names)) == len(names) else None
+
+    @cached_property
+    def kinds(self) -> list[TypeSet]:
+        """The well-known content types each schema part matches, as bits."""
+        return [known_types(pattern) for pattern in self.types]
+
+    @cached_property
+    def odd_types(self) -> list[str]:
+        """A content type for each schema part that matches no well-known one."""
+        return [
+            sample_type(pattern)
+            for pattern, known in zip(self.types, self.kinds, strict=True)
+            if not known
+        ]
+
+    def __len__(self) -> int:
+        """Return the number of schema parts."""
+        return len(self.parts)
+
+
+def _sample(pattern: NamePattern | None, place: int) -> str | None:
+    if pattern is None:
+        return None
+    if pattern.literal is not None:
+        return pattern.literal
+    # Different letters: samples that clash would make the pre-filter give up.
+    letter = chr(ord("a") + place % 26)
+    name = instance(pattern, letter)
+    if len(name) > DEFAULT_LIMITS.name_length:
+        # Of several alternatives one that readers take by default is a better example.
+        texts = [text.replace("**", "*").replace("*", letter) for text in alternatives(pattern)]
+        name = min(filter(is_name, texts), key=len, default=name)
+    if is_name(name):
+        return name
+    return language_of(pattern).first or ""
+
+
+def likely_type(pattern: ContentTypePattern) -> str:
+    """Return the likeliest content type that a pattern matches, "" if there is none."""
+    if pattern.literal is not None:
+        return pattern.literal
+    known = known_types(pattern)
+    return WELL_KNOWN[lowest(known)] if known else sample_type(pattern)
+
+
+def lowest(kinds: TypeSet) -> int:
+    """Return the number of the likeliest of some content types.
+
+    It is the lowest bit: well-known types are numbered by how common they are.
+    """
+    return (kinds & -kinds).bit_length() - 1
+
+
+def sample_type(pattern: ContentTypePattern) -> str:
+    """Return a content type that a pattern matches, "" if there is none."""
+    if pattern.literal is not None:
+        return pattern.literal
+    kind = instance(pattern, "a").lower()
+    if not is_word(pattern, kind):
+        return language_of(pattern).first or ""
+    return kind

@@ -1,0 +1,543 @@
+"""Satisfiability: whether one body can meet all requirements of two schemas at once."""
+
+import itertools
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from functools import cached_property
+from typing import Any, Final, TypeVar
+
+from messagebody._base.media_types import WELL_KNOWN
+from messagebody.compatibility._solver.budget import Budget, OutOfBudget
+from messagebody.compatibility._solver.containment import (
+    EVERY_TYPE,
+    Beginnings,
+    is_held,
+    known_types,
+    language_of,
+    matches_type,
+    priced_language,
+    select,
+)
+from messagebody.compatibility._solver.cover import cover
+from messagebody.compatibility._solver.languages import Language, PartSet, members
+from messagebody.compatibility._solver.profile import PartType, Profile
+from messagebody.compatibility._solver.search import search
+from messagebody.globs import NamePattern, name_pattern
+
+_P = TypeVar("_P")
+
+# With more parts needed nearly everything is reachable, and working it out saves nothing.
+_FEW_NEEDED: Final = 8
+_PER_STEP: Final = 4
+"""Patterns whose well-known types, or options at a name, are looked at in a step."""
+_NAMES_PER_STEP: Final = 16
+"""Names that are looked up in a step."""
+
+
+class Pair:
+    """A pair of schemas with numbered parts, so that a set of parts is a bit mask.
+
+    The parts of the producer come first. What is found out about names, types and patterns is
+    kept, since all searches of a decision ask for the same.
+
+    Arguments:
+        producer: the schema whose bodies are sent.
+        consumer: the schema that is to accept them.
+        budget: what all searches together may cost.
+    """
+
+    def __init__(self, producer: Profile, consumer: Profile, budget: Budget) -> None:
+        self.producer = producer
+        self.consumer = consumer
+        self.budget = budget
+        self.names = producer.names + consumer.names
+        self.types = producer.types + consumer.types
+        self.first: PartSet = (1 << len(producer.names)) - 1
+        self.second: PartSet = ((1 << len(consumer.names)) - 1) << len(producer.names)
+        self.unnamed: PartSet = _bits(name is None for name in self.names)
+        self.required: PartSet = _bits(producer.required + consumer.required)
+        self._of_name: dict[str | None, PartSet] = {None: self.unnamed}
+        self._of_type: dict[str, PartSet] = {}
+        self._near_names: dict[int, PartSet] = {}
+        self._near_types: dict[int, PartSet] = {}
+        self._words: dict[NamePattern | None, tuple[list[str], Iterator[str]]] = {}
+        self._options: dict[Any, list[tuple[PartSet, str]]] = {}
+
+    def matching_name(self, name: str | None) -> PartSet:
+        """Return the schema parts a name (None: no name) matches."""
+        found = self._of_name.get(name)
+        if found is None and name is not None:
+            # Only patterns that begin as the name does are asked: most schemas have few of those.
+            near = self._name_beginnings.near_word(name)
+            self.budget.spend(1)
+            found = 0
+            for index in members(near):
+                # Equal patterns are asked once.
+                if near >> index & 1:
+                    alike = self._of_equal_name[index]
+                    near &= ~alike
+                    found |= alike if self._matches_name(index, name) else 0
+            self._of_name[name] = found
+        return found or 0
+
+    @cached_property
+    def _of_equal_name(self) -> list[PartSet]:
+        """By schema part, those of the same name pattern."""
+        labels = _labels(self.first | self.second, self.names)
+        return [labels[pattern] for pattern in self.names]
+
+    def matching_type(self, content_type: str) -> PartSet:
+        """Return the schema parts a content type matches."""
+        found = self._of_type.get(content_type)
+        if found is None:
+            near = members(self._type_beginnings.near_word(content_type))
+            self.budget.spend(1 + len(near))
+            found = sum(
+                1 << i for i in near if matches_type(self.types[i], content_type, self.budget)
+            )
+            self._of_type[content_type] = found
+        return found
+
+    def _matches_name(self, index: int, name: str) -> bool:
+        pattern = self.names[index]
+        return pattern is not None and bool(select(pattern, [name], self.budget))
+
+    def hits(self, part: PartType) -> PartSet:
+        """Return the schema parts that accept a message part."""
+        return self.matching_name(part.name) & self.matching_type(part.content_type)
+
+    def near_names(self, index: int) -> PartSet:
+        """Return the schema parts that may accept a name that one schema part accepts."""
+        if index not in self._near_names:
+            pattern = self.names[index]
+            near = self.unnamed if pattern is None else self._name_beginnings.near(pattern)
+            self._near_names[index] = near
+        return self._near_names[index]
+
+    def near_types(self, index: int) -> PartSet:
+        """Return the schema parts that may accept a content type that one schema part accepts."""
+        if index not in self._near_types:
+            self._near_types[index] = self._type_beginnings.near(self.types[index])
+        return self._near_types[index]
+
+    @cached_property
+    def _name_beginnings(self) -> Beginnings:
+        return Beginnings(self.names)
+
+    @cached_property
+    def _type_beginnings(self) -> Beginnings:
+        return Beginnings(self.types)
+
+    def name_language(self, index: int) -> Language:
+        """Return the language of the name pattern of a named schema part."""
+        pattern = self.names[index]
+        assert pattern is not None  # noqa: S101 - only named parts are asked for
+        return priced_language(pattern, self.budget)
+
+    def names_of(self, index: int) -> Iterator[str]:
+        """Yield the names that the pattern of a named schema part matches, shortest first.
+
+        They are found once, because each requirement that might be missed asks for all of them.
+        """
+        pattern = self.names[index]
+        if pattern not in self._words:
+            self._words[pattern] = [], self.name_language(index).words(self.budget)
+        found, more = self._words[pattern]
+        for place in itertools.count():
+            if place == len(found):
+                try:
+                    found.append(next(more))
+                    self.budget.hold(len(found[-1]))
+                except StopIteration:
+                    return
+                except OutOfBudget:
+                    # A search that was stopped would look like one that is through.
+                    self._words.pop(pattern, None)
+                    raise
+            yield found[place]
+
+    def are_all_names(self, index: int, names: Collection[str]) -> bool:
+        """Tell whether a named schema part has no name but these, which it matches."""
+        if self.name_language(index).is_infinite:
+            return False
+        return len(list(itertools.islice(self.names_of(index), len(names) + 1))) <= len(names)
+
+    def types_at(
+        self, good: PartSet, bad: PartSet, need: Sequence[PartSet]
+    ) -> list[tuple[PartSet, str]]:
+        """Return what `type_words` yields, found once: names mostly ask for the same."""
+        key = good, bad, tuple(need)
+        if key not in self._options:
+            self._options[key] = list(self.type_words(good=good, bad=bad, need=need))
+        return self._options[key]
+
+    def type_words(
+        self, *, good: PartSet, bad: PartSet = 0, need: Sequence[PartSet]
+    ) -> Iterator[tuple[PartSet, str]]:
+        """Yield sets of schema parts that one content type matches, with that type.
+
+        Only sets worth knowing are yielded, as `search` says; the type is a well-known one where
+        there is one. Schema parts that share no type with those needed are left out of the sets.
+
+        Arguments:
+            good: schema parts it is good to match.
+            bad: schema parts it is bad to match.
+            need: sets of schema parts; the type matches one of each.
+        """
+        # Equal patterns are searched once, under the labels of all their parts.
+        labels = _labels(_reachable(good | bad, need, self.near_types), self.types)
+        languages = [
+            (label, priced_language(pattern, self.budget)) for pattern, label in labels.items()
+        ]
+        for signature, word in search(languages, self.budget, good=good, bad=bad, need=need):
+            self.budget.spend(len(labels) // _PER_STEP)
+            known = EVERY_TYPE
+            for pattern, label in labels.items():
+                matched = known_types(pattern)
+                # A well-known type with exactly these matches reads better than an invented one.
+                known &= matched if label & signature else ~matched
+            yield signature, WELL_KNOWN[members(known)[0]] if known else word
+
+    def name_words(
+        self,
+        *,
+        good: PartSet,
+        bad: PartSet = 0,
+        need: Sequence[PartSet],
+        without: Iterable[str] = (),
+    ) -> Iterator[tuple[PartSet, str]]:
+        """Yield sets of named schema parts that one name matches, with a shortest such name.
+
+        Arguments:
+            good: schema parts it is good to match.
+            bad: schema parts it is bad to match.
+            need: sets of schema parts; the name matches one of each.
+            without: names to leave out.
+        """
+        chosen = _reachable((good | bad) & ~self.unnamed, need, self.near_names)
+        labels = _labels(chosen, self.names)
+        languages = [
+            (label, priced_language(pattern, self.budget))
+            for pattern, label in labels.items()
+            if pattern
+        ]
+        taken = 1 << len(self.names)
+        # A name to leave out is one more pattern that it is bad to match.
+        languages += [(taken, language_of(name_pattern(name))) for name in without]
+        for signature, word in search(
+            languages, self.budget, good=good, bad=bad | taken, need=need
+        ):
+            if not signature & taken:
+                yield signature, word
+
+
+def _reachable(parts: PartSet, need: Sequence[PartSet], near: Callable[[int], PartSet]) -> PartSet:
+    """Leave out the parts that share no word with any part of a set of which one is needed."""
+    for group in need:
+        # A word has to match one of the group, so parts that share nothing with any of it never
+        # match.
+        if group.bit_count() <= _FEW_NEEDED:
+            reach = 0
+            for index in members(group):
+                reach |= near(index)
+            parts &= reach
+    return parts
+
+
+def _union(groups: Iterable[PartSet]) -> PartSet:
+    union = 0
+    for group in groups:
+        union |= group
+    return union
+
+
+def _bits(flags: Iterable[bool]) -> PartSet:
+    bits = 0
+    for index, flag in enumerate(flags):
+        if flag:
+            bits |= 1 << index
+    return bits
+
+
+def _labels(chosen: PartSet, patterns: Sequence[_P]) -> dict[_P, PartSet]:
+    """Return the chosen schema parts by their pattern."""
+    labels: dict[_P, PartSet] = {}
+    for i in members(chosen):
+        labels[patterns[i]] = labels.get(patterns[i], 0) | 1 << i
+    return labels
+
+
+class Problem:
+    """A satisfiability problem: which parts a body must have, may have and must not have.
+
+    Arguments:
+        pair: the schema parts.
+        required: schema parts of which each must be satisfied by a part of the body.
+        accepted: sets of schema parts; every part of the body satisfies one of each.
+        avoided: schema parts no part of the body may satisfy.
+        taken: names that no part of the body may have.
+        base: the same problem with nothing avoided, whose answers hold wherever nothing is avoided.
+    """
+
+    def __init__(
+        self,
+        pair: Pair,
+        *,
+        required: PartSet,
+        accepted: Sequence[PartSet],
+        avoided: PartSet = 0,
+        taken: Collection[str] = (),
+        base: "Problem | None" = None,
+    ) -> None:
+        self._pair = pair
+        self._base = base
+        self._required = required
+        self._accepted = accepted
+        self._avoided = avoided
+        self._taken = taken
+        self._types: dict[int, list[int]] = {}
+        self._options: dict[str, list[tuple[int, str]]] = {}
+
+    def avoiding(self, avoided: PartSet) -> "Problem":
+        """Return the same problem with schema parts that no part of the body may satisfy."""
+        return Problem(
+            self._pair,
+            required=self._required,
+            accepted=self._accepted,
+            avoided=avoided,
+            base=self,
+        )
+
+    def allows(self, hits: PartSet) -> bool:
+        """Tell whether a part that satisfies these schema parts may be in the body."""
+        return not hits & self._avoided and all(hits & group for group in self._accepted)
+
+    def solve(self, fixed: PartType | None = None) -> list[PartType] | None:
+        """Return the parts of a body with short names, or None if no body meets the demand.
+
+        Arguments:
+            fixed: a part, allowed by the demand, that the body must have.
+
+        Raises:
+            OutOfBudget: the search ended early.
+        """
+        if not self._is_possible:
+            return None
+        body = [] if fixed is None else [fixed]
+        chosen = self._choose(body)
+        return None if chosen is None else self._complete(body + chosen)
+
+    def is_feasible(self) -> bool:
+        """Tell whether some body meets the demand.
+
+        Raises:
+            OutOfBudget: the search ended early.
+        """
+        return self._is_possible and self._choose(()) is not None
+
+    @cached_property
+    def critical_names(self) -> list[str]:
+        """The names that small required parts compete for, shortest first."""
+        names = {name for each in self._small.values() for name in each}
+        return sorted(names, key=lambda name: (len(name), name))
+
+    # Small and large
+
+    @cached_property
+    def _is_possible(self) -> bool:
+        """Whether every required part could be satisfied by something."""
+        unnamed = members(self._required & self._pair.unnamed)
+        return all(self._type_at(None, index) for index in unnamed) and all(self._small.values())
+
+    @cached_property
+    def _small(self) -> dict[int, list[str]]:
+        """By small required part, the names that can satisfy it."""
+        # A part with more names than there are requirements always finds a free one: it constrains
+        # nothing.
+        most = self._required.bit_count()
+        small = self._small_of_base()
+        for index in members(self._required & ~self._pair.unnamed):
+            if index in small:
+                continue
+            # Cheaper than listing names, and true of most patterns with a star.
+            if not self._is_surely_large(index):
+                # One name more than `most` proves that the part is large.
+                names = list(itertools.islice(self._names(index), most + 1))
+                if len(names) <= most:
+                    small[index] = names
+        return small
+
+    def _small_of_base(self) -> dict[int, list[str]]:
+        """Return what is left of the names of small parts when nothing was avoided."""
+        if self._base is None:
+            return {}
+        small, pair = self._base._small, self._pair
+        hit = {n for n in self._base.critical_names if pair.matching_name(n) & self._avoided}
+        pair.budget.spend(sum(map(len, small.values())) // _NAMES_PER_STEP)
+        return {
+            index: [name for name in names if name not in hit or self._is_left(index, name)]
+            for index, names in small.items()
+        }
+
+    def _is_left(self, index: int, name: str) -> bool:
+        """Tell whether a name that avoided parts match too can still satisfy a part."""
+        pair, names = self._pair, self._pair.matching_name(name)
+        pair.budget.spend(1)
+        kind = pair.types[index]
+        if any(is_held(pair.types[each], kind) for each in members(names & self._avoided)):
+            return False
+        bit = 1 << index
+        return any(
+            names & types & bit and self.allows(names & types) for types in self._types_of(index)
+        )
+
+    def _is_surely_large(self, index: int) -> bool:
+        """Tell whether endlessly many names satisfy a part, as far as can be seen at once."""
+        return self._pair.name_language(index).is_infinite and any(
+            self.allows(types & 1 << index) and not types & self._avoided
+            for types in self._types_of(index)
+        )
+
+    def _types_of(self, index: int) -> list[int]:
+        """Return the sets of named schema parts that a content type for this one can match."""
+        if index not in self._types:
+            named = ~self._pair.unnamed
+            need = 1 << index
+            words = self._pair.type_words(
+                good=(need | self._welcome) & named, bad=self._avoided & named, need=(need,)
+            )
+            self._types[index] = [signature for signature, _ in words]
+        return self._types[index]
+
+    @cached_property
+    def _welcome(self) -> int:
+        """Schema parts that make a part of the body allowed, where that is in pair."""
+        if len(self._accepted) < 2:
+            return 0
+        return _union(self._accepted)
+
+    def _names(self, index: int) -> Iterator[str]:
+        """Yield the names that can satisfy a named required part: all, if there is an end."""
+        pair, types, bit = self._pair, self._types_of(index), 1 << index
+
+        # Only these parts have a say, so that most names are alike.
+        relevant, known = bit | self._avoided | _union(self._accepted), dict[int, bool]()
+
+        def fits(names: int) -> bool:
+            names &= relevant
+            if names not in known:
+                known[names] = any(names & t & bit and self.allows(names & t) for t in types)
+            return known[names]
+
+        language = pair.name_language(index)
+        found = []
+        # Shortest words first find names quickly where most fit; past that, a search for fitting
+        # ones is better.
+        limit = 4 * self._required.bit_count() + 16 + len(self._taken)
+        if language.is_infinite and self._welcome:
+            limit = 0  # too many of its names are none of the other schema's
+        for tried, name in enumerate(pair.names_of(index)):
+            if tried == limit:
+                break
+            pair.budget.spend(1)
+            if name not in self._taken and fits(pair.matching_name(name)):
+                found.append(name)
+                yield name
+        else:
+            return
+        # Many names and few that fit: look for those, leaving out what is found or taken.
+        found += [name for name in self._taken if pair.matching_name(name) & bit]
+        good, bad = self._welcome & ~pair.unnamed | bit, self._avoided & ~pair.unnamed
+        while True:
+            search = pair.name_words(good=good, bad=bad, need=(bit,), without=found)
+            another = next((name for names, name in search if fits(names)), None)
+            if another is None:
+                return
+            # One search finds one name; its lengthened forms fill the list without another.
+            for name in (another, *self._longer(another, fits)):
+                if name not in found:
+                    found.append(name)
+                    yield name
+
+    def _longer(self, name: str, fits: Callable[[int], bool]) -> Iterator[str]:
+        """Yield names made of one by repeating a letter somewhere, as long as they fit.
+
+        Where endlessly many names fit, they mostly differ by what a star takes.
+        """
+        for place in range(1, len(name) + 1):
+            for count in range(1, self._required.bit_count() + 2):
+                longer = name[:place] + "a" * count + name[place:]
+                if longer in self._taken or not fits(self._pair.matching_name(longer)):
+                    break
+                yield longer
+
+    # Choosing and completing
+
+    def _choose(self, body: Sequence[PartType]) -> list[PartType] | None:
+        """Return parts at critical names that satisfy all small parts the body does not."""
+        taken = {part.name for part in body}
+        # Large parts are left out: a fresh name is added for each afterwards.
+        needs = sum(1 << index for index in self._small) & ~self._satisfied(body)
+        names = [name for name in self.critical_names if name not in taken] if needs else []
+        options = [self._options_at(name) for name in names]
+        # Options that meet no open need only make the search wider.
+        self._pair.budget.spend(sum(map(len, options)) // _PER_STEP)
+        slots = [[hits & needs for hits, _ in each if hits & needs] for each in options]
+        choice = cover(slots, needs, self._pair.budget)
+        if choice is None:
+            return None
+        return [
+            PartType(name, next(kind for hits, kind in each if hits & needs == chosen))
+            for name, each, chosen in zip(names, options, choice, strict=True)
+            if chosen is not None
+        ]
+
+    def _satisfied(self, body: Sequence[PartType]) -> int:
+        satisfied = 0
+        for part in body:
+            satisfied |= self._pair.hits(part)
+        return satisfied & self._required
+
+    def _options_at(self, name: str) -> list[tuple[int, str]]:
+        """Return what a part of this name can satisfy, with a content type for each."""
+        if name not in self._options:
+            names = self._pair.matching_name(name)
+            if self._base is not None and not names & self._avoided:
+                return self._base._options_at(name)
+            self._options[name] = list(self._allowed_types(names, 0))
+        return self._options[name]
+
+    def _allowed_types(self, names: int, need: int) -> Iterator[tuple[int, str]]:
+        """Yield (hits, content type) of allowed parts whose name matches these schema parts."""
+        accepted = [group & names for group in self._accepted]
+        words = self._pair.types_at(
+            self._required & names | _union(accepted),
+            self._avoided & names,
+            [*accepted, need & names] if need else accepted,
+        )
+        for signature, kind in words:
+            if not signature & self._avoided:
+                yield signature, kind
+
+    def _type_at(self, name: str | None, index: int) -> str | None:
+        """Return a content type with which a part of this name satisfies a required part."""
+        allowed = self._allowed_types(self._pair.matching_name(name), 1 << index)
+        return next((kind for hits, kind in allowed if hits >> index & 1), None)
+
+    def _complete(self, body: list[PartType]) -> list[PartType]:
+        """Add a part for every large required part that is not satisfied yet."""
+        satisfied, taken = self._satisfied(body), {part.name for part in body}
+        for index in members(self._required):
+            if not satisfied >> index & 1:
+                part = self._fresh(index, taken)
+                body.append(part)
+                taken.add(part.name)
+                satisfied |= self._pair.hits(part)
+        return body
+
+    def _fresh(self, index: int, taken: Collection[str | None]) -> PartType:
+        name = None
+        if not self._pair.unnamed >> index & 1:
+            name = next(name for name in self._names(index) if name not in taken)
+        kind = self._type_at(name, index)
+        assert kind is not None  # noqa: S101 - the part is possible, and the name one of its names
+        return PartType(name, kind)

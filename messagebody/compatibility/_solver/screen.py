@@ -1,0 +1,444 @@
+"""Pre-filter of decisions: cheap tests that settle most parts, by samples and by texts.
+
+A yes needs a producer part inside one consumer part, or one alternative after the other; a no
+needs one body, made of samples: a likely name for each schema part, and the well-known content
+types. An answer here is always right; what neither settles is open and goes to the full search.
+The work is counted too, and past an allowance of its own everything is open.
+"""
+
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cached_property
+from typing import Final
+
+from messagebody._base.media_types import WELL_KNOWN
+from messagebody.compatibility._solver.budget import DEFAULT_STEPS, Budget, OutOfBudget
+from messagebody.compatibility._solver.containment import (
+    Beginnings,
+    alternatives,
+    are_disjoint,
+    contains,
+    includes,
+    is_type,
+    matches_type,
+    select,
+    shared_word,
+)
+from messagebody.compatibility._solver.languages import TypeSet, members
+from messagebody.compatibility._solver.profile import PartType, Profile, Types, lowest
+from messagebody.globs import NamePattern
+from messagebody.names import is_name
+
+
+class Answer:
+    """The answer to a question for a body: such a body, that there is none, or open.
+
+    Arguments:
+        body: such a body, None if none was found.
+        is_settled: whether the answer is certain; if not, and there is no body, it is open.
+        make: how to make the body; it is made when it is first asked for.
+    """
+
+    __slots__ = ("_body", "_make", "is_found", "is_settled")
+
+    def __init__(
+        self,
+        body: Types | None,
+        *,
+        is_settled: bool = True,
+        make: Callable[[], Types] | None = None,
+    ) -> None:
+        self.is_settled = is_settled
+        self.is_found = body is not None or make is not None
+        self._body = body
+        self._make = make
+
+    @property
+    def is_refuted(self) -> bool:
+        """Whether there certainly is no such body."""
+        return self.is_settled and not self.is_found
+
+    @property
+    def body(self) -> Types | None:
+        """The body, None if none was found."""
+        if self._body is None and self._make is not None:
+            self._body = self._make()
+        return self._body
+
+
+NONE: Final = Answer(None)
+OPEN: Final = Answer(None, is_settled=False)
+
+_FEW: Final = 1024
+"""Matches of a name with a pattern that are not worth counting, nor avoiding."""
+
+_TRIED: Final = 8
+"""Alternatives of a part of which a sample is tried."""
+
+
+class _Side:
+    """A schema with, for each part, the content types it matches among those tried, as bits."""
+
+    def __init__(self, profile: Profile, odd_types: Sequence[str], budget: Budget) -> None:
+        self.profile = profile
+        self.budget = budget
+        self.kinds = [*profile.kinds]
+        # Most patterns begin otherwise, so that few are asked.
+        beginnings = Beginnings(profile.types) if odd_types else None
+        for number, kind in enumerate(odd_types, len(WELL_KNOWN)):
+            near = members(beginnings.near_word(kind)) if beginnings else []
+            budget.spend(1 + len(near))
+            for index in near:
+                if matches_type(profile.types[index], kind, budget):
+                    self.kinds[index] |= 1 << number
+
+    def union(self, chosen: Iterable[int]) -> TypeSet:
+        """Return the content types that any of some parts matches."""
+        union = 0
+        for index in chosen:
+            union |= self.kinds[index]
+        return union
+
+    def accepts(self, part: PartType) -> bool:
+        """Tell whether any part accepts a message part."""
+        return any(
+            matches_type(self.profile.types[index], part.content_type, self.budget)
+            for index in self.accepting([part.name])[0]
+        )
+
+    def accepting(self, names: Sequence[str | None]) -> list[list[int]]:
+        """Return for each name (None: no name) the parts whose name pattern it matches."""
+        found: list[list[int]] = [[] for _ in names]
+        unnamed = [position for position, name in enumerate(names) if name is None]
+        # No pattern matches "", and texts alone are looked through faster.
+        words = [name or "" for name in names] if unnamed else names
+        select = self._selecting(words, len(self.profile.names))
+        for index, pattern in enumerate(self.profile.names):
+            for position in unnamed if pattern is None else select(pattern):
+                found[position].append(index)
+        return found
+
+    @cached_property
+    def accepting_samples(self) -> list[list[int]]:
+        """For each sample of the schema, the parts whose name pattern it matches."""
+        return self.accepting(self.profile.samples)
+
+    @cached_property
+    def select_samples(self) -> "_Select":
+        """Return the places of the samples that a pattern matches."""
+        samples = self.profile.samples
+        return self._selecting(samples, len(samples))
+
+    def _selecting(self, names: Sequence[str | None], times: int) -> "_Select":
+        if len(names) * times <= _FEW:
+            return lambda pattern: (
+                pattern.select(names) if pattern.shapes else select(pattern, names, self.budget)
+            )
+        return _Sorted(names, self.budget).select
+
+
+_Select = Callable[[NamePattern], list[int]]
+
+
+class _Sorted:
+    """Many names in order, so that a pattern looks only at those that begin as it does."""
+
+    def __init__(self, names: Sequence[str | None], budget: Budget) -> None:
+        # Names that begin alike lie side by side, so one bisection finds all that a pattern can
+        # match.
+        order = sorted((name, place) for place, name in enumerate(names) if name)
+        self._names = [name for name, _ in order]
+        self._places = [place for _, place in order]
+        self._budget = budget
+
+    def select(self, pattern: NamePattern) -> list[int]:
+        first = bisect_left(self._names, pattern.prefix)
+        # Behind every character of a name.
+        last = bisect_left(self._names, pattern.prefix + chr(0x7F), first)
+        found = select(pattern, self._names[first:last], self._budget)
+        return [self._places[first + i] for i in found]
+
+
+class Screen:
+    """A first look at a pair: an answer for each part by itself, from samples and single parts.
+
+    Arguments:
+        producer: the schema whose bodies are sent.
+        consumer: the schema that is to accept them.
+    """
+
+    def __init__(self, producer: Profile, consumer: Profile) -> None:
+        # Its own allowance: a first look must not use up what the searches need.
+        self._budget = Budget(DEFAULT_STEPS)
+        self._profiles = producer, consumer
+
+    @cached_property
+    def _odd_types(self) -> list[str]:
+        producer, consumer = self._profiles
+        return [kind for kind in dict.fromkeys(producer.odd_types + consumer.odd_types) if kind]
+
+    @cached_property
+    def _producer(self) -> _Side:
+        return _Side(self._profiles[0], self._odd_types, self._budget)
+
+    @cached_property
+    def _consumer(self) -> _Side:
+        return _Side(self._profiles[1], self._odd_types, self._budget)
+
+    def valid_body(self) -> Answer:
+        """Return a body that is valid for the producer."""
+        return self._within_budget(lambda _: self._valid_body(), 0)
+
+    def _valid_body(self) -> Answer:
+        side = self._producer
+        for index in side.profile.required_parts:
+            # No name or no type matches the pattern: exactly known, so nothing can be valid.
+            if side.profile.samples[index] == "" or not side.kinds[index]:
+                return NONE
+        return Answer(None, make=lambda: self._body_of({})) if self._has_easy_body else OPEN
+
+    def occurrence(self, index: int) -> Answer:
+        """Return a valid body with a part that a producer part accepts."""
+        return self._within_budget(self._occurrence, index)
+
+    def _occurrence(self, index: int) -> Answer:
+        side = self._producer
+        if side.profile.samples[index] == "" or not side.kinds[index]:
+            return NONE
+        return self._body_with(index, side.kinds[index])
+
+    def rejection(self, index: int) -> Answer:
+        """Return a valid body with a part of one producer part that the consumer rejects."""
+        return self._within_budget(self._rejection, index)
+
+    def omission(self, wanted: int) -> Answer:
+        """Return a valid body of the producer without a part that one consumer part requires."""
+        return self._within_budget(self._omission, wanted)
+
+    def shared(self) -> Answer:
+        """Return a body that is valid for both."""
+        return self._within_budget(lambda _: self._shared(), 0)
+
+    def _within_budget(self, ask: Callable[[int], Answer], index: int) -> Answer:
+        # Once the allowance is gone, each further look would begin in vain.
+        if self._budget.left < 0:
+            return OPEN
+        try:
+            return ask(index)
+        except OutOfBudget:
+            return OPEN
+
+    def _rejection(self, index: int) -> Answer:
+        mine, theirs = self._producer, self._consumer
+        kinds = mine.kinds[index]
+        if mine.profile.samples[index] == "" or not kinds:
+            return NONE
+        accepting = self._accepting[index]
+        rejected = kinds & ~theirs.union(accepting)
+        if rejected:
+            # One sample that is rejected: a proof, if a valid body can have it.
+            return self._body_with(index, rejected)
+        # Inside one consumer part, or alternative by alternative inside one each: accepted in
+        # any body, whether or not there is an easy one.
+        if any(_is_inside(mine, index, theirs, j) for j in accepting):
+            return NONE
+        alone = self._alternatives_left(index)
+        if alone == []:
+            return NONE
+        for name, kind in (alone or [])[:_TRIED]:
+            part = self._sample_of(name, kind)
+            if part is not None and self._has_easy_body and not theirs.accepts(part):
+                return Answer([part, *self._body_of({})])
+        return OPEN
+
+    def _alternatives_left(self, index: int) -> list[tuple[str | None, str]] | None:
+        """Return the alternatives of a part that lie in no consumer part, as their texts say.
+
+        Most unions that people write are one brace here and several parts there. None: the part
+        is not a union, or too rich a one.
+        """
+        name, kind = self._producer.profile.names[index], self._producer.profile.types[index]
+        names: Sequence[str | None] = (None,) if name is None else alternatives(name)
+        kinds = alternatives(kind)
+        count = len(names) * len(kinds)
+        # One alternative is the part itself, which was looked at already.
+        if not 1 < count <= _FEW:
+            return None
+        profile, near = self._consumer.profile, self._near(name)
+        self._budget.spend(count * (1 + len(near)))
+        holding = [(profile.names[j], profile.types[j]) for j in near]
+        return [
+            (text, one)
+            for text in names
+            for one in kinds
+            if not any(
+                # Unnamed parts meet unnamed ones only, so there is no name to compare.
+                includes(type_, one) and (name_ is None or text is None or includes(name_, text))
+                for name_, type_ in holding
+            )
+        ]
+
+    def _sample_of(self, name: str | None, kind: str) -> PartType | None:
+        """Return a part that fits alternatives of a name and a type, not in the easy body."""
+        # One segment is one of the numbers of segments that a globstar matches.
+        name = None if name is None else name.replace("**", "*").replace("*", "a")
+        kind = kind.replace("*", "a")
+        if not is_type(kind) or (name is not None and (not is_name(name) or name in self._taken)):
+            return None
+        return PartType(name, kind)
+
+    def _near(self, name: NamePattern | None) -> list[int]:
+        """Return the consumer parts that may accept a name that a pattern matches."""
+        if name is None:
+            return [j for j, each in enumerate(self._consumer.profile.names) if each is None]
+        return members(self._consumer_names.near(name))
+
+    @cached_property
+    def _consumer_names(self) -> Beginnings:
+        return Beginnings(self._consumer.profile.names)
+
+    def _omission(self, wanted: int) -> Answer:
+        mine, theirs = self._producer, self._consumer
+        meeting = self._meeting[wanted]
+        # A required producer part inside the wanted one is in every valid body.
+        if any(_is_inside(mine, index, theirs, wanted) for index in meeting):
+            return NONE
+        # The types left to each required part if it must not satisfy the wanted one.
+        avoided = {index: mine.kinds[index] & ~theirs.kinds[wanted] for index in meeting}
+        if self._has_easy_body and all(avoided.values()):
+            return Answer(None, make=lambda: self._body_of(avoided))
+        return OPEN
+
+    @cached_property
+    def _accepting(self) -> list[list[int]]:
+        """For the sample of each producer part, the consumer parts whose name pattern matches."""
+        return self._consumer.accepting(self._producer.profile.samples)
+
+    @cached_property
+    def _meeting(self) -> dict[int, list[int]]:
+        """For each required consumer part, the required producer parts with a sample it matches."""
+        required = self._consumer.profile.required_parts
+        meeting: dict[int, list[int]] = {wanted: [] for wanted in required}
+        for index in self._producer.profile.required_parts:
+            for wanted in self._accepting[index]:
+                if wanted in meeting:
+                    meeting[wanted].append(index)
+        return meeting
+
+    @property
+    def _has_easy_body(self) -> bool:
+        return self._producer.profile.easy_body is not None
+
+    def _shared(self) -> Answer:
+        body: dict[str | int, PartType] = {}
+        sides = self._producer, self._consumer
+        for side, other in (sides, sides[::-1]):
+            required = side.profile.required_parts
+            accepting = other.accepting([side.profile.samples[index] for index in required])
+            for index, others in zip(required, accepting, strict=True):
+                both = side.kinds[index] & other.union(others)
+                part = self._shared_part(side, index, other, both)
+                if part is None:
+                    return NONE if _is_apart(side, index, other) else OPEN
+                key = len(body) if part.name is None else part.name
+                # One name can't have two types: the samples clash, and a search has to find others.
+                if body.setdefault(key, part) != part:
+                    return OPEN
+        return Answer(list(body.values()))
+
+    def _body_with(self, index: int, kinds: TypeSet) -> Answer:
+        """Return a valid body in which the sample of one part has one of some types."""
+        if not self._has_easy_body:
+            return OPEN
+        side = self._producer
+        # The part is in every valid body, so its own sample gets one of the types.
+        if side.profile.required[index]:
+            return Answer(None, make=lambda: self._body_of({index: kinds}))
+        sample = side.profile.samples[index]
+        # A name occurs once in a body.
+        if sample in self._taken:
+            return OPEN
+        return Answer(None, make=lambda: [self._part(sample, kinds), *self._body_of({})])
+
+    @cached_property
+    def _taken(self) -> set[str]:
+        """The names in the easy body."""
+        return {part.name for part in self._producer.profile.easy_body or () if part.name}
+
+    def _body_of(self, chosen: Mapping[int, TypeSet]) -> Types:
+        """Return a valid body of samples, with the types chosen for some parts."""
+        side = self._producer
+        return [
+            self._part(side.profile.samples[index], chosen.get(index, side.kinds[index]))
+            for index in side.profile.required_parts
+        ]
+
+    def _part(self, name: str | None, kinds: TypeSet) -> PartType:
+        """Return a part with the likeliest of some content types."""
+        number = lowest(kinds)
+        if number < len(WELL_KNOWN):
+            return PartType(name, WELL_KNOWN[number])
+        return PartType(name, self._odd_types[number - len(WELL_KNOWN)])
+
+    def _shared_part(self, side: _Side, index: int, other: _Side, both: TypeSet) -> PartType | None:
+        """Return a part that a schema part and another schema both accept, if easily found.
+
+        Arguments:
+            side: the schema of the part.
+            index: the part.
+            other: the other schema.
+            both: the types with which both accept the part's sample.
+        """
+        if both:
+            return self._part(side.profile.samples[index], both)
+        pattern = side.profile.names[index]
+        if pattern is None or pattern.literal is not None:
+            return None
+        # The other side's samples are the next names to try: they are accepted there.
+        for j in other.select_samples(pattern):
+            both = side.kinds[index] & other.union(other.accepting_samples[j])
+            if both:
+                return self._part(other.profile.samples[j], both)
+        # Then names that end as the one pattern says and begin as the other does.
+        for theirs, kinds in zip(other.profile.names, other.kinds, strict=True):
+            if theirs is None or not side.kinds[index] & kinds:
+                continue
+            self._budget.spend(1)
+            name = shared_word(pattern, theirs, self._budget)
+            if name is not None:
+                both = side.kinds[index] & other.union(other.accepting([name])[0])
+                if both:
+                    return self._part(name, both)
+        return None
+
+
+def _is_inside(inner: _Side, i: int, outer: _Side, j: int) -> bool:
+    """Tell whether one schema part surely accepts all that another accepts."""
+    budget = inner.budget
+    budget.spend(1)
+    # A type that one matches and the other does not: refuted without a look at the patterns.
+    if inner.kinds[i] & ~outer.kinds[j]:
+        return False
+    if not contains(outer.profile.types[j], inner.profile.types[i], budget):
+        return False
+    mine, theirs = inner.profile.names[i], outer.profile.names[j]
+    if mine is None or theirs is None:
+        return mine is theirs
+    return bool(contains(theirs, mine, budget))
+
+
+def _is_apart(side: _Side, index: int, other: _Side) -> bool:
+    """Tell whether surely nothing that a schema part accepts is accepted by another schema."""
+    return all(_are_apart(side, index, other, j) for j in range(len(other.kinds)))
+
+
+def _are_apart(one: _Side, i: int, other: _Side, j: int) -> bool:
+    mine, theirs, budget = one.profile.names[i], other.profile.names[j], one.budget
+    if (mine is None) is not (theirs is None):
+        return True
+    # Types first, since they are simple; with a well-known one that both match, they are not apart.
+    if not one.kinds[i] & other.kinds[j] and are_disjoint(
+        one.profile.types[i], other.profile.types[j], budget
+    ):
+        return True
+    return mine is not None and theirs is not None and bool(are_disjoint(mine, theirs, budget))

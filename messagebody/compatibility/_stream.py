@@ -1,0 +1,163 @@
+"""Validation part by part while a message arrives: what is certain, and what is still possible.
+
+Parts are never removed: a name that was used with one type can no longer meet a requirement for
+another type. The solver decides whether all remaining requirements can still be met without the
+used names.
+"""
+
+from typing import Any, Final, Literal, NamedTuple, Self, cast
+
+from messagebody._model.part import Part
+from messagebody.compatibility._solver.budget import Budget, OutOfBudget
+from messagebody.compatibility._solver.languages import PartSet, members
+from messagebody.compatibility._solver.profile import Profile
+from messagebody.compatibility._solver.satisfy import Pair, Problem
+from messagebody.schema import MessageBodySchema, Violation
+
+# A tenth of the budget of `check`, because it is spent again and again while a message arrives.
+_STEPS: Final = 100_000
+
+Word = Literal["valid", "waiting", "invalid", "hopeless"]
+
+
+class Status(str):
+    """The status of a message; true only if it is valid now.
+
+    It compares as text: `valid`; `waiting` for required parts; `invalid`, which is final; or
+    `hopeless`: nothing is wrong yet, but no further part can make it valid, which is final too.
+
+    Attributes:
+        exact: False if the budget was used up before it was known whether it can still become
+            valid.
+        missing: the indexes of the required schema parts that no part has matched yet.
+
+    Examples:
+        >>> Status("waiting", missing=(1,)) == "waiting", bool(Status("waiting"))
+        (True, False)
+    """
+
+    __slots__ = ("exact", "missing")
+
+    exact: bool
+    missing: tuple[int, ...]
+
+    def __new__(cls, word: Word, *, exact: bool = True, missing: tuple[int, ...] = ()) -> Self:
+        """Make a status of a word and its details."""
+        status = super().__new__(cls, word)
+        status.exact = exact
+        status.missing = missing
+        return status
+
+    def __bool__(self) -> bool:
+        return self == "valid"
+
+    def __repr__(self) -> str:
+        return f"<Status {self!s}>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restore, (str(self), self.exact, self.missing)
+
+
+def _restore(word: Word, exact: bool, missing: tuple[int, ...]) -> Status:
+    return Status(word, exact=exact, missing=missing)
+
+
+class _Seen(NamedTuple):
+    """The remembered data of a part, without its content."""
+
+    name: str | None
+    content_type: str
+
+
+class Stream:
+    """A check of a message part by part; made by `MessageBodySchema.stream`.
+
+    Arguments:
+        schema: the schema of the message.
+        steps: the budget after each part for finding out whether the message can still become
+            valid.
+
+    Examples:
+        >>> from messagebody._model.part import Part
+        >>> from messagebody.schema import MessageBodySchema
+        >>> stream = Stream(MessageBodySchema([("/a", "image/*", True), ("/**", "text/*")]))
+        >>> stream.feed(Part("…", name="/b", content_type="text/plain"))
+        <Status waiting>
+        >>> stream.feed(Part("…", name="/a", content_type="text/plain"))
+        <Status hopeless>
+    """
+
+    def __init__(self, schema: MessageBodySchema, *, steps: int = _STEPS) -> None:
+        self._schema = schema
+        self._steps = steps
+        self._profile = schema.profile
+        self._seen: list[_Seen] = []
+        self._names: set[str] = set()
+        self._pair = Pair(self._profile, Profile(), Budget(steps))
+        self._missing = self._pair.required
+        self._status = self._outlook()
+
+    def feed(self, part: Part) -> Status:
+        """Take the next part and return the status of the message."""
+        name = part.name
+        is_repeated = name in self._names
+        self._seen.append(_Seen(name, part.content_type))
+        if name is not None:
+            self._names.add(name)
+        # Final, because no later part can correct it.
+        if self.status in {"invalid", "hopeless"}:
+            return self.status
+        hits = self._schema.checker.accepting(name, part.content_type)
+        if is_repeated or not hits:
+            self._status = Status("invalid", missing=self.status.missing)
+        else:
+            self._take(name, hits)
+        return self.status
+
+    def _take(self, name: str | None, hits: PartSet) -> None:
+        """Update the status after a part that is accepted."""
+        is_needed = bool(self._missing & hits)
+        self._missing &= ~hits
+        # Only a name that a missing part could have changes the possibilities.
+        takes_a_chance = self._takes_a_chance(name)
+        if not is_needed and not takes_a_chance:
+            return
+        if self._missing and not takes_a_chance and self.status.exact:
+            # The remaining requirements could be met before, together with more, and no name they
+            # need is used.
+            self._status = Status("waiting", missing=tuple(members(self._missing)))
+        else:
+            self._status = self._outlook()
+
+    @property
+    def status(self) -> Status:
+        """The present status of the message."""
+        return self._status
+
+    def finish(self) -> list[Violation]:
+        """End the message and return all its violations."""
+        return list(self._schema.iter_violations(cast("list[Part]", self._seen)))
+
+    def _takes_a_chance(self, name: str | None) -> bool:
+        """Tell whether the name is one of finitely many that a missing part could have had."""
+        if name is None:
+            return False
+        self._pair.budget.refill(self._steps)
+        try:
+            matching = self._pair.matching_name(name) & self._missing
+        except OutOfBudget:
+            return True
+        return any(not self._pair.name_language(index).is_infinite for index in members(matching))
+
+    def _outlook(self) -> Status:
+        missing = tuple(members(self._missing))
+        if not missing:
+            return Status("valid")
+        pair = self._pair
+        pair.budget.refill(self._steps)
+        demand = Problem(pair, required=self._missing, accepted=(pair.first,), taken=self._names)
+        try:
+            word: Word = "waiting" if demand.is_feasible() else "hopeless"
+        except OutOfBudget:
+            return Status("waiting", exact=False, missing=missing)
+        return Status(word, missing=missing)

@@ -1,0 +1,325 @@
+"""Suggestions: changes of the producer that make a failing pair fit, each proved.
+
+A producer may rename what it sends, drop what nobody takes, convert it to another content type,
+show what it named or name what it showed, or promise what it only may send. Changes are combined
+until the pair fits; those with the fewest edits come first.
+"""
+
+import heapq
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
+from typing import Final, Literal
+
+import attrs
+
+from messagebody._base.text import escape, quote
+from messagebody.compatibility._inclusion import Compatibility, check
+from messagebody.compatibility._solver.budget import DEFAULT_STEPS, Budget, OutOfBudget
+from messagebody.compatibility._solver.containment import are_disjoint, contains
+from messagebody.compatibility._solver.decision import NOTHING, Decision
+from messagebody.compatibility._solver.profile import Profile
+from messagebody.globs import content_type_pattern
+from messagebody.schema import MessageBodySchema, SchemaPart
+
+Kind = Literal["rename", "drop", "convert", "relabel", "require", "narrow"]
+
+CONVERTERS: Final[Mapping[str, tuple[str, ...]]] = {
+    "text/markdown": ("text/html", "text/plain", "application/pdf"),
+    "text/html": ("text/markdown", "text/plain", "application/pdf"),
+    "text/csv": ("application/json", "text/plain"),
+    "application/json": ("text/csv", "application/yaml", "text/plain"),
+    "application/yaml": ("application/json", "text/plain"),
+    "image/*": ("image/png", "image/jpeg", "image/webp"),
+    "image/svg+xml": ("image/png",),
+    "audio/*": ("audio/wav", "audio/mpeg", "text/plain"),
+    "video/*": ("video/mp4", "audio/wav"),
+    "application/pdf": ("text/plain", "image/png"),
+}
+"""Which content types can commonly be made of which: the default of `suggest`."""
+
+# Bounds of the search: people act on short lists of short changes, found at once.
+_TRIED: Final = 2_000
+_EDITS: Final = 4
+_SHARE: Final = 8
+
+
+@attrs.frozen
+class Edit:
+    """One change of one producer part.
+
+    Arguments:
+        kind: `rename` a named part, `drop` a part, `convert` it to another content type, `narrow`
+            its content type to what is taken, `relabel`: name an unnamed part or show a named one
+            without its name, or `require`: promise to send it.
+        index: the producer's schema part.
+        before: what it was; None if it is new.
+        after: what it becomes; None if it goes.
+    """
+
+    kind: Kind
+    index: int
+    before: SchemaPart
+    after: SchemaPart | None
+
+    def __str__(self) -> str:
+        part = f"producer part {self.index} {self.before.label}"
+        if self.after is None:
+            return f"drop {part}"
+        if self.kind == "rename":
+            return f"rename {part} to {quote(self.after.name)}"
+        if self.kind == "require":
+            return f"always send {part}"
+        if self.kind == "relabel":
+            named = "without a name" if self.after.name is None else f"as {quote(self.after.name)}"
+            return f"send {part} {named}"
+        return f"{self.kind} {part} to {escape(self.after.content_type, limit=200)}"
+
+
+@attrs.frozen
+class Suggestion:
+    """A change of the producer after which the pair fits, always.
+
+    Arguments:
+        edits: what to change, part by part.
+        producer: the schema after all changes.
+    """
+
+    edits: tuple[Edit, ...]
+    producer: MessageBodySchema
+
+    def __str__(self) -> str:
+        return "; ".join(map(str, self.edits))
+
+
+def suggest(
+    producer: MessageBodySchema,
+    consumer: MessageBodySchema,
+    *,
+    lenient: bool = False,
+    converters: Mapping[str, Sequence[str]] = CONVERTERS,
+    limit: int = 5,
+    steps: int = DEFAULT_STEPS,
+) -> list[Suggestion]:
+    """Return changes of the producer that make a pair fit, those with the fewest edits first.
+
+    Arguments:
+        producer: what is sent.
+        consumer: what is taken.
+        lenient: the consumer ignores parts it does not know.
+        converters: content types, or patterns of them, and what can be made of them.
+        limit: how many suggestions to return.
+        steps: the work that deciding the pair and all suggestions together may take.
+
+    Returns:
+        Suggestions, each proved; none if the pair fits already or nothing of the kind helps.
+
+    Examples:
+        >>> from messagebody.schema import MessageBodySchema
+        >>> agent = MessageBodySchema([(None, "text/markdown", True), ("/source/*", "text/*")])
+        >>> reader = MessageBodySchema([(None, "text/html", True), ("/sources/*", "text/*")])
+        >>> for edit in suggest(agent, reader)[0].edits:
+        ...     print(edit)
+        convert producer part 0 text/markdown to text/html
+        rename producer part 1 '/source/*' text/* to '/sources/*'
+    """
+    result = check(producer, consumer, lenient=lenient, steps=steps)
+    if result:
+        return []
+    rejected = set(_senders(result))
+    wanted = [
+        consumer[reason.consumer_index]
+        for reason in result.reasons
+        if reason.consumer_index is not None
+    ]
+    trial = _Trial(producer, result.consumer.profile, Budget(steps))
+    options = []
+    for index, part in enumerate(producer):
+        known = list(_options(index, part, index in rejected, wanted, consumer, converters))
+        # A change of another part may leave nothing of this one that is rejected.
+        if index in rejected and index in trial.contested:
+            known.insert(0, _Option((), part))
+        options.append(known)
+    found: list[Suggestion] = []
+    for choice in islice(_cheapest_first(options), _TRIED):
+        edits = tuple(edit for option in choice for edit in option.edits)
+        if len(edits) > _EDITS or len(found) == limit:
+            break
+        # More than is needed: a shorter suggestion already says it.
+        if any(set(known.edits) <= set(edits) for known in found):
+            continue
+        parts = [option.part for option in choice]
+        if trial.is_remedy(parts):
+            kept = [part for part in parts if part is not None]
+            found.append(Suggestion(edits, MessageBodySchema(kept)))
+    return found
+
+
+class _Trial:
+    """What all changes of a producer are tried against, with one budget for all.
+
+    Arguments:
+        producer: the schema as it is.
+        consumer: who is to accept its bodies.
+        budget: what all trials together may cost.
+    """
+
+    def __init__(self, producer: MessageBodySchema, consumer: Profile, budget: Budget) -> None:
+        self._consumer = consumer
+        self._budget = budget
+        # A part that never occurred before need not occur after the change.
+        before = Decision(producer.profile, NOTHING, budget)
+        self._alive = [before.occurrence(index).is_found for index in range(len(producer))]
+        self.contested = set(_contested(producer, before))
+
+    def is_remedy(self, parts: Sequence[SchemaPart | None]) -> bool:
+        """Tell whether a changed producer fits, and can still send all that it could.
+
+        A change that makes requirements clash fits as well, since nothing is valid then, and so
+        does one that drops every part. That helps nobody.
+
+        Arguments:
+            parts: what became of each part; None where it was dropped.
+        """
+        kept = [part for part in parts if part is not None]
+        if not kept:
+            return False
+        decision = Decision(Profile(kept), self._consumer, self._budget)
+        try:
+            # A hard trial leaves something to those that follow it.
+            with self._budget.share(self._budget.left // _SHARE):
+                self._budget.spend(len(kept))
+                if decision.counterexample() is not None or decision.valid_body() is None:
+                    return False
+                alive = [alive for alive, part in zip(self._alive, parts, strict=True) if part]
+                return all(
+                    decision.occurrence(index).is_found
+                    for index, was_alive in enumerate(alive)
+                    if was_alive
+                )
+        except OutOfBudget:
+            return False
+
+
+def _contested(producer: MessageBodySchema, decision: Decision) -> Iterator[int]:
+    """Yield the parts that accept a name which another required part needs."""
+    try:
+        names = decision.critical_names
+    except OutOfBudget:
+        return
+    needs = [[part.required and part.accepts_name(name) for part in producer] for name in names]
+    for index, part in enumerate(producer):
+        if any(
+            part.accepts_name(name) and any(need[:index] + need[index + 1 :])
+            for name, need in zip(names, needs, strict=True)
+        ):
+            yield index
+
+
+def _senders(result: Compatibility) -> Iterator[int]:
+    """Yield the producer's schema parts that allow what the consumer does not accept."""
+    for reason in result.reasons:
+        if reason.code == "part-not-accepted" and reason.producer_index is not None:
+            yield reason.producer_index
+        if reason.part is not None:
+            yield from (i for i, each in enumerate(result.producer) if each.accepts(*reason.part))
+
+
+@attrs.frozen
+class _Option:
+    """What may become of a schema part, and the edits it takes."""
+
+    edits: tuple[Edit, ...]
+    part: SchemaPart | None
+
+
+def _options(
+    index: int,
+    part: SchemaPart,
+    is_rejected: bool,
+    wanted: Sequence[SchemaPart],
+    consumer: Sequence[SchemaPart],
+    converters: Mapping[str, Sequence[str]],
+) -> Iterator[_Option]:
+    """Yield what may become of a schema part, the fewest edits first."""
+    # A part that is rejected can't stay as it is.
+    found = [] if is_rejected else [_Option((), part)]
+    for target in consumer if is_rejected else wanted:
+        for edits in _ways_into(index, part, target, converters):
+            after = edits[-1].after if edits else part
+            if target in wanted and after is not None and not after.required:
+                promised = attrs.evolve(after, required=True)
+                found.append(_Option((*edits, Edit("require", index, after, promised)), promised))
+            if edits:
+                found.append(_Option(edits, after))
+    if is_rejected:
+        found.append(_Option((Edit("drop", index, part, None),), None))
+    # The rest of it may go to what is required already, so that it need not lie inside.
+    elif not part.required and any(_may_meet(part, target) for target in wanted):
+        promised = attrs.evolve(part, required=True)
+        found.append(_Option((Edit("require", index, part, promised),), promised))
+    yield from dict.fromkeys(sorted(found, key=lambda option: len(option.edits)))
+
+
+def _ways_into(
+    index: int, part: SchemaPart, target: SchemaPart, converters: Mapping[str, Sequence[str]]
+) -> Iterator[tuple[Edit, ...]]:
+    """Yield edits after which a schema part lies inside another one."""
+    renamed = part
+    edits: tuple[Edit, ...] = ()
+    if not _is_named_inside(part, target):
+        renamed = attrs.evolve(part, name=target.name)
+        kind: Kind = "rename" if part.name and target.name else "relabel"
+        edits = (Edit(kind, index, part, renamed),)
+    if contains(target.content_type_pattern, part.content_type_pattern):
+        yield edits
+        return
+    if contains(part.content_type_pattern, target.content_type_pattern):
+        narrowed = attrs.evolve(renamed, content_type=target.content_type)
+        yield (*edits, Edit("narrow", index, renamed, narrowed))
+    for made in _made_of(part, converters):
+        if target.content_type_pattern.matches(made):
+            converted = attrs.evolve(renamed, content_type=made)
+            yield (*edits, Edit("convert", index, renamed, converted))
+
+
+def _is_named_inside(part: SchemaPart, target: SchemaPart) -> bool:
+    if part.name_pattern is None or target.name_pattern is None:
+        return part.name_pattern is target.name_pattern
+    return bool(contains(target.name_pattern, part.name_pattern))
+
+
+def _may_meet(part: SchemaPart, target: SchemaPart) -> bool:
+    if are_disjoint(part.content_type_pattern, target.content_type_pattern):
+        return False
+    if part.name_pattern is None or target.name_pattern is None:
+        return part.name_pattern is target.name_pattern
+    return not are_disjoint(part.name_pattern, target.name_pattern)
+
+
+def _made_of(part: SchemaPart, converters: Mapping[str, Sequence[str]]) -> Iterator[str]:
+    """Yield what everything a schema part accepts can be converted to."""
+    for source, results in converters.items():
+        if contains(content_type_pattern(source), part.content_type_pattern):
+            yield from results
+
+
+def _cheapest_first(options: Sequence[Sequence[_Option]]) -> Iterator[tuple[_Option, ...]]:
+    """Yield one option of each list, combinations with the fewest edits first."""
+    if not all(options):
+        return
+    start = (0,) * len(options)
+    queue, seen = [(_cost(options, start), start)], {start}
+    while queue:
+        _, places = heapq.heappop(queue)
+        yield tuple(each[place] for each, place in zip(options, places, strict=True))
+        for index, place in enumerate(places):
+            following = (*places[:index], place + 1, *places[index + 1 :])
+            if place + 1 < len(options[index]) and following not in seen:
+                seen.add(following)
+                # Each step makes one choice dearer, so combinations come in the order of their
+                # cost.
+                heapq.heappush(queue, (_cost(options, following), following))
+
+
+def _cost(options: Sequence[Sequence[_Option]], places: Sequence[int]) -> int:
+    return sum(len(each[place].edits) for each, place in zip(options, places, strict=True))

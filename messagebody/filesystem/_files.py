@@ -1,0 +1,452 @@
+"""Opened files: content of a part to read, and bytes on their way into one."""
+
+import atexit
+import contextlib
+import errno
+import io
+import os
+import weakref
+from collections.abc import Callable, Iterable
+from functools import lru_cache, partial
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+import attrs
+
+from messagebody.filesystem._write_through import Offloaded, Spilling, WriteThrough
+
+if TYPE_CHECKING:
+    from messagebody._model.part import Part
+    from messagebody.filesystem._body_filesystem import MessageBodyFileSystem
+
+
+class PartReader(io.BytesIO):
+    """A file open for reading whose content is in the message; see `described_stream`."""
+
+    mode = "rb"
+
+    def __init__(self, path: str, name: str, content: bytes) -> None:
+        super().__init__(content)
+        self.path, self.name = path, name
+        self.size = len(content)
+
+
+# What buffers another stream has no name of its own. Python's classes know what they buffer,
+# whatever the classes derived from them show as `raw`.
+_BUFFERS = (io.BufferedReader, io.BufferedRandom)
+
+
+def described_stream(stream: BinaryIO, path: str, name: str, size: int | None) -> Any:
+    """Return a stream that has the size, the path and the name that fsspec's own files have.
+
+    Libraries find a format by `name`, and some read or write the local file of that name instead of
+    the stream. A message must not choose that file, so `name` is a URL.
+
+    Arguments:
+        stream: what is read.
+        path: the path of the part.
+        name: the URL of the part.
+        size: bytes, for blocks and progress; None if nobody knows.
+    """
+    described: Any = stream
+    described.size, described.path = size, path
+    named: Any = stream
+    while buffer := next((kind for kind in _BUFFERS if isinstance(named, kind)), None):
+        named = vars(buffer)["raw"].__get__(named)
+    named.name = name
+    if not hasattr(named, "mode"):
+        named.mode = "rb"
+    return described
+
+
+@lru_cache(64)
+def plain_mode(mode: str) -> str:
+    """Return a binary mode as one of rb, wb, xb, ab, or with "+" before the "b".
+
+    Raises:
+        ValueError: there is no such mode.
+    """
+    first = "".join(sorted(set(mode) & set("rwxa")))
+    is_known = len(first) == 1 and set(mode) <= {*first, *"bt+"} and not set("bt") <= set(mode)
+    if not is_known or len(mode) != len(set(mode)):
+        raise ValueError(f"mode {mode!r} is none: one of r, w, x and a, with b or t and perhaps +")
+    return first + ("+" if "+" in mode else "") + "b"
+
+
+class Writing:
+    """What all files open for writing do: they become a part when they are closed.
+
+    An exception inside `with` drops what was written and leaves the old content. A file that is
+    never closed is closed when it is collected, or when the program ends.
+
+    Arguments:
+        filesystem: whose body gets the part.
+        path: the name of the part.
+        mode: "wb", "xb", "ab", or one of "r+b", "w+b", "x+b", "a+b".
+        old: the part that was there when the file was opened.
+        content_type: what the part is; kept or found if None.
+        autocommit: whether closing makes the part; else a transaction does, or `commit`.
+    """
+
+    closed: bool
+    size: Any  # bytes the file has now; the classes below know how to count them
+    _discarded = True  # a file whose making failed becomes no part when it is collected
+
+    def _begin(
+        self,
+        filesystem: "MessageBodyFileSystem",
+        path: str,
+        mode: str,
+        old: "Part | None",
+        content_type: str | None,
+        autocommit: bool,
+    ) -> None:
+        self._filesystem = filesystem
+        self.path = path
+        self._mode = mode
+        self._old = old
+        self._content_type = content_type
+        self._autocommit = autocommit
+        self._content: bytes | Offloaded | None = None
+        self._discarded = False
+        self._process = os.getpid()
+        self.closers: list[Callable[[], Any]] = []
+        """What closes what is wrapped around the file, outermost last."""
+        _unfinished[id(self)] = weakref.ref(self)
+
+    @property
+    def name(self) -> str:
+        """The URL of the part; libraries find a format by it. See `described_stream`."""
+        return str(self._filesystem.unstrip_protocol(self.path))
+
+    @property
+    def mode(self) -> str:
+        """The binary mode it was opened with."""
+        return self._mode
+
+    def _taken(self) -> bytes | Offloaded | None:
+        """Return what was written, as a part is to hold it; None if there is nothing to change."""
+        raise NotImplementedError
+
+    def finish(self) -> None:
+        """Close the file, and first what is wrapped around it."""
+        if not self.closed:
+            (self.closers[-1] if self.closers else self.close)()
+
+    def close(self) -> None:
+        """Keep what was written; in a transaction, until it is committed.
+
+        Raises:
+            OSError: `ESTALE`: the part is not the one that was opened any more.
+        """
+        if self.closed:
+            return
+        _unfinished.pop(id(self), None)
+        if self._discarded:
+            super().close()  # type: ignore[misc]
+            return
+        try:
+            self._content = self._taken()
+        finally:
+            super().close()  # type: ignore[misc]
+        if self._autocommit:
+            self.commit()
+
+    def commit(self) -> None:
+        """Make the part now, or with the transaction that is open; a file still open is closed."""
+        self.finish()
+        content, self._content = self._content, None
+        if content is not None:
+            self._keep(content)
+
+    def _keep(self, content: bytes | Offloaded) -> None:
+        self._filesystem._change(self.path, self.check, partial(self._apply, content))
+
+    def check(self) -> None:
+        """Raise if the part can't be made now."""
+        filesystem, path = self._filesystem, self.path
+        if self._undoes(filesystem._part(path)):
+            problem = "somebody else changed the part since it was opened; open it again"
+            raise OSError(errno.ESTALE, problem, path)
+        filesystem._check_free(path, filesystem._name(path), is_new=self._mode[0] == "x")
+
+    def _undoes(self, now: "Part | None") -> bool:
+        """Tell whether the part would undo what somebody else did since the file was opened.
+
+        What replaces the whole of a file only undoes its removal, or its move elsewhere.
+        """
+        return self._autocommit and now is None and self._old is not None
+
+    def _apply(self, content: bytes | Offloaded) -> None:
+        self._filesystem._put(self.path, content, self._content_type)
+
+    def discard(self) -> None:
+        """Drop what was written."""
+        self._discarded = True
+        self._content = None
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is not None:
+            self.discard()
+        self.close()
+
+    def let_go(self) -> None:
+        """Close a file that nothing uses any more; Python's own says nothing if that fails."""
+        if self._discarded or self._process != os.getpid():
+            self._discarded = True  # a process that was forked only has a copy
+            self.close()
+        else:
+            self.finish()
+
+    __del__ = let_go
+
+
+@attrs.frozen
+class Pending:
+    """A file that was opened in a transaction, which makes its part."""
+
+    file: Writing
+
+    def commit(self) -> None:
+        """Make the part; a file still open is closed for it."""
+        self.file.finish()
+        content, self.file._content = self.file._content, None
+        if content is not None:
+            self.file.check()
+            self.file._apply(content)
+
+    def discard(self) -> None:
+        """Drop what was written."""
+        self.file.discard()
+
+
+# Files that nobody has closed yet. Each leaves when it is closed, at the latest by `let_go`.
+_unfinished: "dict[int, weakref.ref[Writing]]" = {}
+
+
+@atexit.register
+def _finish_all() -> None:
+    """Keep what programs never closed, while all is there that this takes; failures are shown."""
+    with contextlib.ExitStack() as stack:
+        for each in [*_unfinished.values()]:
+            if (file := each()) is not None:
+                stack.callback(file.finish)
+
+
+if hasattr(os, "register_at_fork"):  # only systems that can fork have it
+    os.register_at_fork(after_in_child=_unfinished.clear)
+
+
+class PartWriter(Writing, io.BytesIO):
+    """A file open for writing, and with "+" for reading, in memory; see `Writing`.
+
+    A file that is changed in place ("r+b") is kept by `flush` too: databases hold theirs open.
+    """
+
+    is_kept_by_flush = False
+
+    def __init__(
+        self, filesystem: "MessageBodyFileSystem", path: str, mode: str, *options: Any
+    ) -> None:
+        old = filesystem._part(path)
+        is_read = mode[0] in "ar"
+        super().__init__(filesystem._content_of(old) if is_read else b"")
+        # What the part holds as far as this file knows; None: not what this file holds.
+        self._before = self.getvalue() if is_read and old is not None else None
+        self._begin(filesystem, path, mode, old, *options)
+        if mode == "r+b":
+            self._stays_open()
+
+    def _stays_open(self) -> None:
+        """Be a file of a database: kept by `flush`, with the size it has now."""
+        self.is_kept_by_flush = self._autocommit
+        if self._autocommit:
+            self._filesystem._databases[self.path] = self
+
+    @property
+    def size(self) -> int:
+        """Bytes the file has now."""
+        return self.getbuffer().nbytes
+
+    def truncate(self, size: int | None = None) -> int:
+        """Cut the file, or let it grow by zeros as a file of the system does."""
+        if size is None or size <= self.size:
+            return super().truncate(size)
+        position = self.seek(0, io.SEEK_CUR)
+        self.seek(0, io.SEEK_END)
+        super().write(bytes(size - self.size))
+        self.seek(position)
+        return size
+
+    def flush(self) -> None:
+        """Keep what was written so far, if the file is one of a database."""
+        super().flush()
+        if not self.is_kept_by_flush or self._discarded:
+            return
+        content = self._taken()
+        if content is not None:
+            self._keep(content)
+            self._before = self.getvalue()
+
+    def _taken(self) -> bytes | Offloaded | None:
+        content = self.getvalue()
+        if content == self._before:
+            return None  # opened to be changed, and was not: a reference stays one
+        return self._kept(content)
+
+    def _kept(self, content: bytes) -> bytes | Offloaded:
+        return self._filesystem._held(self.path, content, self._content_type)
+
+    def _undoes(self, now: "Part | None") -> bool:
+        if self._mode[0] != "r":
+            return super()._undoes(now)
+        return not have_same_content(now, self._old)
+
+    def _apply(self, content: bytes | Offloaded) -> None:
+        super()._apply(content)
+        self._old = self._filesystem._part(self.path)
+
+
+class DatabaseLog(PartWriter):
+    """The log of an open database of DuckDB: what was committed and is not in the database yet.
+
+    DuckDB appends to it, though it opens it with "wb", and relies on `flush`.
+    """
+
+    def __init__(self, filesystem: "MessageBodyFileSystem", path: str, *options: Any) -> None:
+        super().__init__(filesystem, path, "r+b", *options)
+        self.seek(0, io.SEEK_END)
+        self.flush()  # it is there from now on
+
+
+class PartAppender(PartWriter):
+    """A file that is appended to: what is written goes behind all that is there."""
+
+    _is_cut = False
+
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self.seek(0, io.SEEK_END)
+
+    def write(self, data: Any) -> int:
+        """Write some bytes behind all others."""
+        if memoryview(data).nbytes:
+            self.seek(0, io.SEEK_END)
+        return super().write(data)
+
+    def writelines(self, lines: Iterable[Any]) -> None:
+        """Write several pieces; Python's own would not ask `write` where."""
+        for line in lines:
+            self.write(line)
+
+    def _kept(self, content: bytes) -> bytes | Offloaded:
+        self._is_cut = not content.startswith(self._begins)
+        return content  # others may append before this is committed
+
+    def _undoes(self, now: "Part | None") -> bool:
+        # What is appended goes behind what somebody else wrote; a cut would cut that.
+        return (now is None or self._is_cut) and not have_same_content(now, self._old)
+
+    def _apply(self, content: Any) -> None:
+        now = self._filesystem._part(self.path)
+        if not have_same_content(now, self._old):
+            content = self._filesystem._content_of(now) + content[len(self._begins) :]
+        super()._apply(super()._kept(content))
+
+    @property
+    def _begins(self) -> bytes:
+        return self._before or b""
+
+
+class OffloadingWriter(Writing, Spilling):
+    """A file open for writing whose content goes to a store if it grows large; see `Writing`."""
+
+    def __init__(
+        self, filesystem: "MessageBodyFileSystem", path: str, mode: str, *options: Any,
+        to: WriteThrough,
+    ) -> None:  # fmt: skip
+        super().__init__(max_size=to.threshold)
+        self._to = to
+        self._begin(filesystem, path, mode, filesystem._part(path), *options)
+
+    def _taken(self) -> bytes | Offloaded | None:
+        if self.size <= self._to.threshold:
+            self.seek(0)
+            return self.read()
+        name = self._filesystem._name(self.path)
+        return self._to.of_stream(name, self, self._content_type)  # type: ignore[arg-type]
+
+
+def have_same_content(one: "Part | None", other: "Part | None") -> bool:
+    """Tell whether two parts hold the same, whatever else is said about them."""
+    if one is None or other is None:
+        return one is other
+    mine, theirs = one._record, other._record
+    return mine is theirs or (mine.content, one.reference, one.local_file) == (
+        theirs.content, other.reference, other.local_file,
+    )  # fmt: skip
+
+
+class CompressingWriter(io.BufferedIOBase):
+    """Compresses on the way into a `PartWriter`, which compressors would never close."""
+
+    def __init__(
+        self, target: PartWriter | OffloadingWriter, compressor: Callable[..., Any]
+    ) -> None:
+        self._target = target
+        self.path, self.name = target.path, target.name
+        self._compressor = compressor(target, mode="w")
+        self.closers = target.closers
+        self.closers.append(self.close)
+
+    def writable(self) -> bool:
+        """Tell that it is open for writing."""
+        return True
+
+    def write(self, data: Any) -> int:
+        """Compress some bytes."""
+        written: int = self._compressor.write(data)
+        return written
+
+    def discard(self) -> None:
+        """Drop what was written."""
+        self._target.discard()
+
+    def let_go(self) -> None:
+        """Close a file that nothing uses any more."""
+        self._target.let_go()
+
+    __del__ = let_go
+
+    def close(self) -> None:
+        """Write the end of the compressed stream, and make the part."""
+        if self.closed:
+            return
+        self._compressor.close()
+        self._target.close()
+        super().close()
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is not None:
+            self.discard()
+        self.close()
+
+
+class TextPartWriter(io.TextIOWrapper):
+    """Text on its way into a `PartWriter`."""
+
+    def __init__(
+        self, target: PartWriter | OffloadingWriter | CompressingWriter, **options: Any
+    ) -> None:
+        self._target = target
+        super().__init__(target, **options)
+        if isinstance(target, PartWriter):
+            target.is_kept_by_flush = False  # a text file flushes whenever it seeks
+        target.closers.append(self.close)
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is not None:
+            self._target.discard()
+        self.close()
+
+    def __del__(self) -> None:
+        self._target.let_go()

@@ -1,0 +1,121 @@
+"""Spellings of paths: names with any character, and URLs of bodies that are in memory."""
+
+import os
+import re
+import secrets
+import weakref
+from typing import TYPE_CHECKING, Any, Final
+
+import attrs
+
+if TYPE_CHECKING:
+    from messagebody.filesystem._view import BodyView
+
+# What names don't take, without "/" and the characters of fsspec's patterns. Half a character of
+# UTF-16 has no bytes: the path that holds one is refused as a name.
+_ODD_CHARACTER: Final = re.compile(r"[^A-Za-z0-9._/*?\[\]\ud800-\udfff-]")
+
+
+def _quoted_characters() -> str:
+    """Return a regular expression of one quoted character, without its first "_"."""
+    odd = "|".join(f"{code:02X}" for code in range(128) if _ODD_CHARACTER.match(chr(code)))
+    more = "_[89AB][0-9A-F]"
+    # The well-formed sequences of UTF-8: exactly one for each character.
+    return (
+        f"(?:{odd}|(?:C[2-9A-F]|D[0-9A-F]){more}|E0_[AB][0-9A-F]{more}"
+        f"|(?:E[1-9A-CEF]){more}{more}|ED_[89][0-9A-F]{more}"
+        f"|F0_[9AB][0-9A-F]{more}{more}|F[1-3]{more}{more}{more}|F4_8[0-9A-F]{more}{more})"
+    )
+
+
+_QUOTED_CHARACTER: Final = _quoted_characters()
+# A "_" that would be read as the beginning of a quoted character, or of a quoted "_", is quoted
+# itself: "_20" is written "_5F20", and "_5F20" is "_5F5F20".
+_QUOTED_UNDERSCORE: Final = f"5F(?=(?:5F)*{_QUOTED_CHARACTER})"
+_TO_QUOTE: Final = re.compile(f"{_ODD_CHARACTER.pattern}|_(?=(?:5F)*{_QUOTED_CHARACTER})")
+_QUOTED: Final = re.compile(f"_(?:{_QUOTED_UNDERSCORE}|{_QUOTED_CHARACTER})")
+
+
+def quote_name(path: str) -> str:
+    """Return the part name of a path that may hold any character.
+
+    Each byte, in UTF-8, that a name does not take is written `_` and two upper-case hex digits. A
+    `_` that stands before such digits already is written `_5F`, so that two paths never have one
+    name. Patterns stay patterns: `*`, `?`, `[` and `]` are left as they are.
+
+    Examples:
+        >>> quote_name("/rides/city=Oslo/my file.csv"), quote_name("/sales_2024.csv")
+        ('/rides/city_3DOslo/my_20file.csv', '/sales_5F2024.csv')
+    """
+    return _TO_QUOTE.sub(lambda each: "".join(f"_{byte:02X}" for byte in each[0].encode()), path)
+
+
+def unquote_name(name: str) -> str:
+    """Return the path that `quote_name` makes a name of: there is exactly one for every name.
+
+    Only what a name does not take is decoded: `_41` stays, since `A` needs no quoting.
+
+    Examples:
+        >>> unquote_name("/rides/city_3DOslo/a_41.csv")
+        '/rides/city=Oslo/a_41.csv'
+    """
+    return _QUOTED.sub(_unquoted, name) if "_" in name else name
+
+
+def _unquoted(match: re.Match[str]) -> str:
+    return bytes.fromhex(match[0].replace("_", "")).decode()
+
+
+# What URLs of live bodies begin with; no part name can hold the character.
+_MARK: Final = "@"
+_live: "weakref.WeakValueDictionary[str, BodyView]" = weakref.WeakValueDictionary()
+
+
+@attrs.frozen
+class Live:
+    """What a URL of a body in memory leads to.
+
+    Arguments:
+        token: what the URL begins with.
+        filesystem: the one that made the URL, which works for as long as this is used.
+    """
+
+    token: str
+    filesystem: "BodyView"
+
+
+def is_live(text: str) -> bool:
+    """Tell whether a URL, without its protocol, names a body in memory."""
+    return text.startswith(_MARK)
+
+
+def live_token(filesystem: "BodyView") -> str:
+    """Return what URLs of a filesystem begin with, for as long as the filesystem is used.
+
+    The token can't be guessed: a URL from somebody else must not lead into a body of the program.
+    """
+    token = _MARK + secrets.token_hex(16)
+    _live[token] = filesystem
+    return token
+
+
+def live_options(url: str) -> dict[str, Any]:
+    """Return the arguments of the filesystem that a URL leads into; none for other URLs.
+
+    Raises:
+        FileNotFoundError: the body is not in this process, or no longer.
+    """
+    text = str(url).removeprefix("messagebody://")
+    if not is_live(text):
+        return {}
+    token = text.partition("/")[0]
+    filesystem = _live.get(token)
+    if filesystem is None:
+        raise FileNotFoundError(
+            "the body of this messagebody: URL is not in this process, or no longer; "
+            "keep the body, and give other processes a file of it"
+        )
+    options: dict[str, Any] = filesystem.storage_options
+    if os.getpid() != filesystem._process:
+        options = options | {"read_only": True}  # a forked process has a copy, which nobody reads
+    return options | {"live": Live(token, filesystem)}

@@ -1,0 +1,72 @@
+"""Patterns of paths: what of a body's filesystem matches one."""
+
+import re
+from collections.abc import Callable, Iterable
+from glob import has_magic
+from typing import TYPE_CHECKING, Final
+
+from fsspec.utils import glob_translate
+
+from messagebody.globs._wide import wide_pattern
+
+if TYPE_CHECKING:
+    from messagebody.filesystem._view import BodyView
+
+_MAGIC: Final = re.compile(r"[*?\[{]")
+
+
+def matching(view: "BodyView", path: str, maxdepth: int | None, *, withdirs: bool) -> list[str]:
+    """Return the files and directories that match a pattern, in any order; fsspec's answer.
+
+    fsspec describes and sorts everything there is before it looks at the pattern.
+
+    Arguments:
+        view: the filesystem.
+        path: the pattern; one that ends with "/" matches directories only.
+        maxdepth: levels to go down from the first "**"; all if None.
+        withdirs: whether directories are wanted too.
+    """
+    if maxdepth is not None and maxdepth < 1:
+        raise ValueError("maxdepth must be at least 1")
+    pattern, end = view._strip_protocol(path), "/" if path.endswith("/") else ""
+    has_braces = "{" in path and not view._quotes  # no name holds one, unless names are quoted
+    if not (has_braces or has_magic(pattern)):
+        return [pattern] if view.exists(pattern) else []
+    matches: Callable[[str], object]
+    if has_braces:
+        matches = wide_pattern(pattern)
+    else:
+        matches = re.compile(glob_translate(pattern + end)).match
+    root = _MAGIC.split(pattern, maxsplit=1)[0].rpartition("/")[0] or "/"
+    below = pattern[len(root.rstrip("/")) + 1 :]
+    depth = _depth(below, maxdepth, has_braces=has_braces)
+    files, directories = _candidates(view, root, depth)
+    found = [] if end else [each for each in files if matches(each)]
+    if withdirs:
+        # As in fsspec, "/a/**" also finds the directory "/a".
+        slash = "/" if pattern.endswith("/**") or (end and not has_braces) else ""
+        # What is both file and directory is found as the file.
+        found += [each for each in directories if matches(each + slash) and not view._has(each)]
+    if depth is None:
+        return found
+    start = len(pattern) - len(below)
+    return [each for each in found if each[start:].count("/") < depth]
+
+
+def _depth(below: str, maxdepth: int | None, *, has_braces: bool) -> int | None:
+    """Return the levels that a pattern below its plain beginning spans; None if nobody knows."""
+    above, is_deep, _ = below.partition("**")
+    if is_deep:
+        return None if maxdepth is None else above.count("/") + maxdepth
+    return None if has_braces else above.count("/") + 1
+
+
+def _candidates(
+    view: "BodyView", root: str, depth: int | None
+) -> tuple[Iterable[str], Iterable[str]]:
+    """Return the files and the directories among which matches are; more, if that is easier."""
+    if depth != 1:
+        return view._files_and_directories(root)
+    found = view.find(root, 1, withdirs=True)
+    files = [each for each in found if view._has(each)]
+    return files, {*found}.difference(files)

@@ -1,0 +1,137 @@
+"""Write-through offloading: large content goes to a store while it is written."""
+
+import io
+import os
+from collections.abc import Iterator
+from tempfile import SpooledTemporaryFile
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+import attrs
+
+from messagebody._base.digests import digest_of_stream
+from messagebody._base.limits import parse_size
+from messagebody._base.sniffing import HEAD
+from messagebody._model.content import LocalFile, Reference, guess_type, size_of
+from messagebody.storage._references import FetchLimits, Resolver
+from messagebody.storage._stores import Store, open_store
+
+if TYPE_CHECKING:
+    from messagebody.storage._stores.objects import Verify
+
+
+@attrs.frozen
+class Offloaded:
+    """Content that was brought into a store: the reference to it, and its type."""
+
+    reference: Reference
+    content_type: str
+
+
+@attrs.frozen
+class FileContent:
+    """The content of a private, seekable file object, as stores take it."""
+
+    stream: BinaryIO
+    size: int
+    digest: str
+
+    def read(self) -> bytes:
+        """Return everything."""
+        self.stream.seek(0)
+        return self.stream.read()
+
+    def buffers(self, length: int) -> Iterator[bytes]:
+        """Yield everything, `length` bytes at a time."""
+        self.stream.seek(0)
+        while chunk := self.stream.read(length):
+            yield chunk
+
+
+class WriteThrough:
+    """Where content over a threshold goes.
+
+    A key is the digest of the content, so content is complete before it is sent: up to the
+    threshold it waits in memory, beyond it in a private temporary file.
+
+    Arguments:
+        place: the store, or its URL or directory.
+        threshold: bytes; content that is longer is offloaded.
+    """
+
+    def __init__(self, place: str | os.PathLike[str] | Store, threshold: int | str) -> None:
+        self.store = open_store(place)
+        self.threshold = parse_size(threshold)
+        self._written: set[Reference] = set()
+        self._resolvers: dict[FetchLimits, Resolver] = {}
+
+    def has_written(self, reference: Reference | None) -> bool:
+        """Return whether a reference, with its digest, is one to content that was written here."""
+        return reference in self._written
+
+    def resolver(self, limits: FetchLimits) -> Resolver:
+        """Return a resolver that opens the store; only for what was written here."""
+        # One for all reads, so that they share the budget of the body.
+        return self._resolvers.setdefault(limits, Resolver(allow=self.store, limits=limits))
+
+    def _remembered(self, reference: Reference, content_type: str) -> Offloaded:
+        self._written.add(reference)
+        return Offloaded(reference, content_type)
+
+    def of(
+        self, name: str, content: bytes | LocalFile, content_type: str | None
+    ) -> bytes | Offloaded:
+        """Return content as a part is to hold it; that of a large file is never in memory."""
+        if size_of(content) <= self.threshold:
+            return content if isinstance(content, bytes) else content.read_bytes()
+        from messagebody.storage._offloading import put_content
+
+        kind = content_type or guess_type(content, name)
+        source = content if isinstance(content, bytes) else content.path
+        return self._remembered(put_content(self.store, source, content_type=kind), kind)
+
+    def of_stream(self, name: str, stream: BinaryIO, content_type: str | None) -> Offloaded:
+        """Return the content of a private file object as a part is to hold it."""
+        # `put_content` would keep a second copy of a file object, for it may not be ours.
+        from messagebody.storage._stores.objects import ensure
+
+        size = stream.seek(0, io.SEEK_END)
+        stream.seek(0)
+        kind = content_type or guess_type(stream.read(HEAD), name)
+        stream.seek(0)
+        blob = FileContent(stream, size, digest_of_stream(stream))
+        verify: Verify | None = "digest" if self.store.reads_back else None
+        key = ensure(self.store, blob.digest, blob, kind, verify)
+        return self._remembered(Reference(self.store.url_of(key), size, blob.digest), kind)
+
+
+class Spilling(SpooledTemporaryFile[bytes]):
+    """A file object in memory that moves to a temporary file of the system when it grows large.
+
+    Arguments:
+        max_size: bytes that memory is to hold.
+    """
+
+    def __init__(self, max_size: int) -> None:
+        super().__init__(max_size=max(max_size, 1))  # for Python's own, 0 is no limit
+
+    @property
+    def size(self) -> int:
+        """Bytes the file has now."""
+        position = self.tell()
+        size = self.seek(0, io.SEEK_END)
+        self.seek(position)
+        return size
+
+    def truncate(self, size: int | None = None) -> int:
+        """Cut the file, or let it grow by zeros."""
+        end = self.tell() if size is None else size
+        if end > self._max_size:  # type: ignore[attr-defined]
+            self.rollover()
+        elif end > self.size:
+            position = self.tell()
+            self.seek(0, io.SEEK_END)
+            self.write(bytes(end - self.size))
+            self.seek(position)
+        file: Any = self._file
+        file.truncate(end)
+        return end

@@ -1,0 +1,523 @@
+"""A serializer for LangGraph whose checkpoints hold references in place of large contents.
+
+A checkpointer writes the whole state at each step, so thirty turns of a chat with pictures write
+each picture dozens of times. With this serializer, each picture is in a store once, and the
+database holds its digest and size. It never holds a URL, so a database can't lead to other places,
+and the store may move.
+
+LangGraph's own serializer does the encoding. Afterwards, long texts and bytes in its result are
+replaced, wherever they are: in messages, dataclasses, pydantic models and arrays of numpy. A value
+without large contents is left unchanged, so a plain serializer can read it.
+"""
+
+import copy
+import logging
+import os
+import re
+from collections import OrderedDict
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextvars import ContextVar
+from typing import Any, Final, Literal
+
+import attrs
+
+from messagebody._base.digests import KEY_PREFIX, from_hex_digits, is_digest, key_of
+from messagebody._base.limits import parse_size
+from messagebody._base.text import quote
+from messagebody._model.body import MessageBody
+from messagebody._model.part import Part
+from messagebody._wire import base64
+from messagebody.errors import (
+    DecodeError,
+    DigestMismatch,
+    InvalidArgument,
+    MessageBodyError,
+    MissingDependency,
+    ObjectNotFound,
+)
+from messagebody.payloads import _texts as texts
+from messagebody.payloads._objects import MOST, Batch, Cipher, Objects, Stored, checked_threshold
+from messagebody.storage._references import Resolver
+from messagebody.storage._stores import Store, open_store
+
+try:
+    import ormsgpack
+    from langgraph.checkpoint.serde.encrypted import EncryptedSerializer
+    from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
+except ImportError as error:
+    raise MissingDependency("messagebody.frameworks.langgraph", "langgraph") from error
+
+# Without a "+", because EncryptedSerializer splits there. And not "msgpack": the plain serializer
+# turns unknown extensions into None, but refuses unknown types.
+_TAG: Final = "messagebody"
+_OPTIONS: Final = ormsgpack.OPT_NON_STR_KEYS
+_SMALLEST: Final = 1024
+# LangGraph's own extensions, each of which contains msgpack.
+_THEIRS: Final = range(8)
+_CALL_WITH_ONE, _CALL_WITH_KEYWORDS = 0, 2
+_OURS: Final = 109
+_BODY: Final = [MessageBody.__module__, MessageBody.__name__]
+_DIGEST: Final = re.compile(rb"sha256[:/]([0-9a-f]{64})")
+# The module and name of the function that LangGraph calls to build our values.
+_OWN_TYPES: Final = [
+    (MessageBody.__module__, MessageBody.__name__),
+    (Part.__module__, Part.__name__),
+    (__name__, "stored_body"),
+]
+_PLACEHOLDER: Final = "[messagebody: "
+_NOT_MSGPACK: Final = "a checkpoint with contents in a store is not msgpack"
+_REMEMBERED: Final = 10_000
+"""Placeholders that a serializer remembers: a history rarely misses more than a few contents."""
+# Only elements of other types in a list have to be checked.
+_PLAIN: Final = {int, float, bool, type(None)}
+
+
+class OffloadingSerializer(JsonPlusSerializer):  # type: ignore[misc]
+    """A serializer for every checkpointer of LangGraph that keeps large contents in a store.
+
+    Bodies come back with references to the store in place of large contents; these are read when
+    they are needed. Everything else comes back as from LangGraph's own serializer.
+
+    The store is read and written in the thread that calls the serializer. `AsyncSqliteSaver` calls
+    it on the event loop, which then waits for the store; `AsyncPostgresSaver` uses a thread. A
+    saver for Postgres keeps channels that are a plain `str` in its own table, without any
+    serializer.
+
+    Arguments:
+        store: a store, its URL, or a directory's path.
+        threshold: texts and bytes of more bytes are stored.
+        cache: bytes of fetched contents to hold in memory.
+        cipher: encrypts contents in the store. An `EncryptedSerializer` around this one only
+            encrypts the database, so pass its cipher here too. Bodies then come back whole.
+        missing: what to do with contents that are gone or damaged: "raise", or put a "placeholder"
+            in their place, so that the rest of a history can be read. A state that is saved with
+            one refers to the content again. Errors of the store are always raised.
+        max_bytes: the most bytes of contents that come back for one value: a short checkpoint may
+            refer to one content often.
+        storage_options: the options of `stores.open_store`, if `store` is not an open store.
+        **options: the options of `JsonPlusSerializer`. Unlike there, only the types that LangGraph
+            calls safe are built by default: a checkpoint that somebody else wrote must not call any
+            function. Allow yours with `allowed_msgpack_modules=[("my.module", "MyClass")]`.
+
+    Contents lie below `langgraph` in the store, see `contents`.
+
+    Raises:
+        InvalidSize: the threshold is under 1 KiB.
+    """
+
+    def __init__(
+        self,
+        store: str | os.PathLike[str] | Store,
+        *,
+        threshold: int | str = "16 KiB",
+        cache: int | str = "64 MiB",
+        cipher: Cipher | None = None,
+        missing: Literal["raise", "placeholder"] = "raise",
+        max_bytes: int | str = MOST,
+        storage_options: dict[str, Any] | None = None,
+        **options: Any,
+    ) -> None:
+        super().__init__(**{"allowed_msgpack_modules": None, **options})
+        if missing not in {"raise", "placeholder"}:
+            raise ValueError(f"missing is 'raise' or 'placeholder', got {quote(missing)}")
+        opened = open_store(store, **(storage_options or {})).below("langgraph")
+        self._threshold = checked_threshold(threshold, _SMALLEST)
+        self._objects = Objects(
+            opened, cache=parse_size(cache), cipher=cipher, max_bytes=parse_size(max_bytes)
+        )
+        self._missing = missing
+        self._placeholders = _Placeholders()
+        # The beginning of URLs in the store, which bodies that came back with references have.
+        self._place = opened.url_of(KEY_PREFIX).encode()
+
+    @classmethod
+    def encrypted(
+        cls, cipher: Cipher, store: str | os.PathLike[str] | Store, **options: Any
+    ) -> EncryptedSerializer:
+        """Return a serializer that encrypts the database and the contents in the store.
+
+        Arguments:
+            cipher: encrypts both.
+            store: a store, its URL, or a directory's path.
+            **options: the other arguments of this class.
+        """
+        return EncryptedSerializer(cipher, cls(store, cipher=cipher, **options))
+
+    @property
+    def contents(self) -> Store:
+        """The store of the contents, for `sweep`."""
+        return self._objects.store
+
+    def dumps_typed(self, obj: Any) -> tuple[str, bytes]:
+        """Encode a value; large contents go to the store.
+
+        Raises:
+            StoreError: the store failed.
+        """
+        kind, data = super().dumps_typed(obj)
+        if len(data) <= self._threshold and not self._may_refer(data):
+            return kind, data
+        batch = self._objects.batch()
+        if kind == "msgpack":
+            writer = _Writer(self._threshold, self._may_refer, batch, self._objects)
+            writer.placeholders = self._placeholders
+            data = writer.packed(data)
+            if not writer.is_changed:
+                return kind, data
+        else:
+            data = _pack(_reference("bytes", "", batch.add(bytes(data))))
+        batch.write()
+        return f"{_TAG}-{kind}", data
+
+    def _may_refer(self, data: bytes) -> bool:
+        """Tell whether a value may hold references to the store, or placeholders of contents."""
+        return self._place in data or (_PLACEHOLDER.encode() in data and bool(self._placeholders))
+
+    def loads_typed(self, data: tuple[str, bytes]) -> Any:
+        """Decode a value; contents in the store are fetched and verified.
+
+        Raises:
+            ObjectNotFound, DigestMismatch: content is gone or damaged.
+            StoreError: the store failed.
+            DecodeError: a reference to the store is malformed, or `max_bytes` is passed.
+        """
+        kind, packed = data
+        if kind.startswith(f"{_TAG}-"):
+            kind = kind.removeprefix(f"{_TAG}-")
+            notes = self._placeholders if self._missing == "placeholder" else None
+            restored = _Reader(self._objects, notes).value(packed)
+            packed = _packed_again(restored) if kind == "msgpack" else restored
+        # A body is allowed under any list of allowed types, because it is only data.
+        allowing = self.with_msgpack_allowlist(_OWN_TYPES)
+        token = _loading.set(self._objects)
+        try:
+            return JsonPlusSerializer.loads_typed(allowing, (kind, packed))
+        finally:
+            _loading.reset(token)
+
+
+_loading: ContextVar[Objects] = ContextVar("_loading")
+"""The store of the value that is being decoded; LangGraph calls `stored_body` by name."""
+
+
+def _is_news(record: logging.LogRecord) -> bool:
+    """Tell whether a log record of LangGraph is more than a warning about one of our types."""
+    # Without a list of allowed types, it warns of each type; the serializer above allows ours.
+    own = isinstance(record.args, tuple) and record.args[:2] in _OWN_TYPES
+    return not (own and _loading.get(None) is not None)
+
+
+logging.getLogger(JsonPlusSerializer.__module__).addFilter(_is_news)
+
+
+def stored_body(parts: list[dict[str, Any]]) -> MessageBody:
+    """Return the body of a checkpoint; LangGraph calls this while it decodes one.
+
+    Arguments:
+        parts: the parts as in JSON; those in the store have a digest, but no URL.
+
+    Raises:
+        DecodeError: a part has neither content nor a digest.
+    """
+    objects = _loading.get()
+    for part in parts:
+        if not part.keys() & {"content", "contentUrl"}:
+            digest = str(part.get("digest"))
+            # Else a checkpoint could name any object of the store.
+            if not is_digest(digest):
+                raise DecodeError("a part has neither content nor the digest of any")
+            part["contentUrl"] = objects.store.url_of(key_of(digest))
+    return MessageBody.from_dicts(parts).with_resolver(Resolver(allow=objects.store))
+
+
+class _Placeholders:
+    """The texts that stand for contents that are gone, with the references that they stand for.
+
+    A state that was read with a placeholder may be saved again. What is saved then is the
+    reference: the content may be back tomorrow.
+    """
+
+    def __init__(self) -> None:
+        self._references: OrderedDict[str, _Extension] = OrderedDict()
+
+    def __bool__(self) -> bool:
+        return bool(self._references)
+
+    def note(self, form: str, head: str, stored: Stored, why: str) -> str:
+        """Return the placeholder of a content."""
+        shown = f"{form} {head}{stored.digest} of {stored.size:,} bytes"
+        text = f"{_PLACEHOLDER}{shown} is missing: {why}]"
+        self._references[text] = _reference(form, head, stored)
+        while len(self._references) > _REMEMBERED:
+            self._references.popitem(last=False)
+        return text
+
+    def reference(self, value: str | bytes) -> "_Extension | None":
+        """Return what a text stands for; None if it is not a placeholder that was made here."""
+        text = value if isinstance(value, str) else value.decode("utf-8", "replace")
+        return self._references.get(text) if text.startswith(_PLACEHOLDER) else None
+
+
+class _Writer:
+    """A walk through encoded values that replaces large contents by references."""
+
+    placeholders: _Placeholders
+
+    def __init__(
+        self,
+        threshold: int,
+        may_refer: Callable[[bytes], bool],
+        batch: Batch,
+        objects: Objects,
+    ) -> None:
+        self._threshold = threshold
+        self._may_refer = may_refer
+        self._batch = batch
+        # A resolver reads the store without a cipher.
+        self._store = objects.store if objects.cipher is None else None
+        self.is_changed = False
+
+    def packed(self, data: bytes) -> bytes:
+        """Return msgpack with references in it, or the same if nothing in it is large."""
+        try:
+            value = _unpack(data, _Extension)
+            changed = self._walk(value)
+        except (RecursionError, ormsgpack.MsgpackDecodeError):
+            return data  # too deep for this walk, although LangGraph can encode it
+        if changed is value:
+            return data  # exactly the same bytes
+        self.is_changed = True
+        return _pack(changed)
+
+    def _walk(self, value: Any) -> Any:
+        """Return a value with references in it, or itself if nothing in it is large."""
+        kind = type(value)
+        if kind in {str, bytes} and self.placeholders:
+            reference = self.placeholders.reference(value)
+            if reference is not None:
+                return reference
+        if kind is str:
+            return self._text(value) if len(value) > self._threshold else value
+        if kind is bytes:
+            return self._bytes(value) if len(value) > self._threshold else value
+        if kind is list:
+            if set(map(type, value)) <= _PLAIN:
+                return value
+            items = [self._walk(each) for each in value]
+            return items if any(map(_differ, items, value)) else value
+        if kind is dict:
+            values = {key: self._walk(each) for key, each in value.items()}
+            return values if any(map(_differ, values.values(), value.values())) else value
+        if kind is _Extension and value.tag in _THEIRS and self._is_worth_it(value.data):
+            return self._extension(value)
+        return value
+
+    def _is_worth_it(self, data: bytes) -> bool:
+        return len(data) > self._threshold or self._may_refer(data)
+
+    def _text(self, text: str) -> Any:
+        pieces = texts.split(text)
+        stored = self._batch.add(pieces.data, pieces.content_type)
+        return _reference(pieces.form, pieces.head, stored)
+
+    def _bytes(self, data: bytes) -> Any:
+        return _reference("bytes", "", self._batch.add(data))
+
+    def _extension(self, extension: "_Extension") -> "_Extension":
+        inner = _unpack(extension.data, _Extension)
+        if extension.tag == _CALL_WITH_KEYWORDS and inner[:2] == _BODY and self._store is not None:
+            parts = inner[2]["parts"]
+            small = [self._part(part) for part in parts]
+            is_same = not any(map(_differ, small, parts))
+            return extension if is_same else _Extension(_OURS, _pack(["body", small]))
+        changed = self._walk(inner)
+        if changed is inner:
+            return extension
+        return _Extension(extension.tag, _pack(changed))
+
+    def _part(self, part: dict[str, Any]) -> dict[str, Any]:
+        """Return a part as in JSON, without its content or URL if that is in the store."""
+        digest, text = part.get("digest"), part.get("content")
+        assert self._store is not None  # noqa: S101 - there is no cipher
+        if digest and part.get("contentUrl") == self._store.url_of(key_of(digest)):
+            return {key: value for key, value in part.items() if key != "contentUrl"}
+        if text is None or len(text) <= self._threshold:
+            return part
+        is_text = part.get("contentEncoding") is None
+        data = text.encode() if is_text else base64.decode(text)
+        stored = self._batch.add(data, part["contentType"])
+        kept = {k: v for k, v in part.items() if k not in {"content", "contentEncoding"}}
+        return {**kept, "size": stored.size, "digest": stored.digest}
+
+
+class _Reader:
+    """A walk through encoded values that replaces references by contents."""
+
+    def __init__(self, objects: Objects, placeholders: _Placeholders | None) -> None:
+        self._objects = objects
+        self._placeholders = placeholders
+        self._wanted: list[Stored] = []
+        self._found: dict[Stored, bytes | MessageBodyError] = {}
+        self._error: MessageBodyError | None = None
+
+    def value(self, data: bytes) -> Any:
+        """Return a decoded value without references, ready to be encoded again."""
+        try:
+            _unpack(data, self._noted)
+            self._found = self._objects.fetch_all(self._wanted)
+            return _unpack(data, self._restored)
+        except DecodeError:
+            raise
+        except (ValueError, TypeError, RecursionError) as error:
+            # If a hook fails, ormsgpack does not report its error.
+            raise self._error or DecodeError(_NOT_MSGPACK) from error
+
+    def _noted(self, tag: int, data: bytes) -> None:
+        if tag in _THEIRS:
+            _unpack(data, self._noted)
+        elif tag == _OURS and (read := self._read(data)) is not None:
+            self._wanted.append(read[2])
+
+    def _restored(self, tag: int, data: bytes) -> Any:
+        if tag in _THEIRS:
+            return _Extension(tag, _pack(_unpack(data, self._restored)))
+        if tag != _OURS:
+            return _Extension(tag, data)
+        read = self._read(data)
+        if read is None:
+            call = [__name__, stored_body.__name__, _unpack(data, _Extension)[1]]
+            return _Extension(_CALL_WITH_ONE, _pack(call))
+        return self._content(*read)
+
+    def _content(self, form: str, head: str, stored: Stored) -> str | bytes:
+        content = self._found[stored]
+        if isinstance(content, MessageBodyError):
+            # A store that fails may be back in a minute, and its contents with it.
+            is_gone = isinstance(content, ObjectNotFound | DigestMismatch)
+            if self._placeholders is None or not is_gone:
+                raise self._noticed(content)
+            text = self._placeholders.note(form, head, stored, content.statement)
+            return text.encode() if form == "bytes" else text
+        try:
+            return content if form == "bytes" else texts.join(form, head, content)
+        except DecodeError as error:
+            raise self._noticed(error) from error.__cause__
+
+    def _read(self, data: bytes) -> tuple[str, str, Stored] | None:
+        """Return form, head and content of a reference; None for a body."""
+        match _unpack(data, _Extension):
+            case ["body", [*parts]] if all(isinstance(part, dict) for part in parts):
+                return None
+            case [str(form), str(head), str(digest), int(size), str(cipher)] if size >= 0:
+                if is_digest(digest):
+                    return form, head, Stored(digest, size, cipher)
+        problem = "a checkpoint holds a malformed reference to content in the store"
+        raise self._noticed(DecodeError(problem))
+
+    def _noticed(self, error: MessageBodyError) -> MessageBodyError:
+        """Keep an error for `value`, and return it."""
+        self._error = self._error or error
+        return error
+
+
+@attrs.frozen
+class _Extension:
+    """An extension of msgpack that is passed on; ormsgpack's own class can't be read."""
+
+    tag: int
+    data: bytes
+
+
+def _pack(value: Any) -> bytes:
+    return ormsgpack.packb(value, default=_encoded, option=_OPTIONS)  # type: ignore[no-any-return]
+
+
+def _packed_again(value: Any) -> bytes:
+    try:
+        return _pack(value)
+    except TypeError as error:  # an extension that no msgpack has
+        raise DecodeError(_NOT_MSGPACK) from error
+
+
+def _encoded(value: _Extension) -> Any:
+    return ormsgpack.Ext(value.tag, value.data)
+
+
+def _unpack(data: bytes, hook: Callable[[int, bytes], Any]) -> Any:
+    return ormsgpack.unpackb(data, ext_hook=hook, option=_OPTIONS)
+
+
+def _differ(one: object, other: object) -> bool:
+    return one is not other
+
+
+def _reference(form: str, head: str, stored: Stored) -> _Extension:
+    # Digests are written as text, so that `references` finds them without decoding values.
+    facts = [form, head, stored.digest, stored.size, stored.cipher]
+    return _Extension(_OURS, _pack(facts))
+
+
+# The contents that a store has to keep
+
+
+class _Noting(JsonPlusSerializer):  # type: ignore[misc]
+    """A serializer that fetches and builds nothing, and records every digest that it finds."""
+
+    def __init__(self, store: Store) -> None:
+        super().__init__()
+        self._store = store
+        self._noted: set[str] = set()
+
+    def loads_typed(self, data: tuple[str, bytes]) -> Any:
+        kind, packed = data
+        self._noted.update(match.decode() for match in _DIGEST.findall(packed))
+        kind = kind.removeprefix(f"{_TAG}-")
+        return _unpack(packed, _nothing) if kind == "msgpack" else None
+
+    def take(self) -> MessageBody:
+        """Return a body of references to all digests recorded since the last call."""
+        digests = [*map(from_hex_digits, sorted(self._noted))]
+        self._noted.clear()
+        return MessageBody(
+            Part(url=self._store.url_of(key_of(digest)), digest=digest) for digest in digests
+        )
+
+
+def _nothing(tag: int, data: bytes) -> None:
+    """Stand for every value that is not plain."""
+
+
+def references(saver: Any) -> Iterator[MessageBody]:
+    """Yield, for each checkpoint of a saver, a body of references to its contents in the store.
+
+    With them, `sweep` keeps all contents that a checkpoint needs, and those that bodies in it refer
+    to. No contents are fetched, and no objects of a checkpoint are built.
+
+    Arguments:
+        saver: a checkpointer whose serializer is an `OffloadingSerializer`, or one around it.
+
+    Raises:
+        InvalidArgument: its serializer is another.
+    """
+    noting, copied = _noting(saver)
+    for _ in copied.list(None):
+        yield noting.take()
+
+
+async def areferences(saver: Any) -> AsyncIterator[MessageBody]:
+    """Yield the same as `references`, for an asynchronous checkpointer."""
+    noting, copied = _noting(saver)
+    async for _ in copied.alist(None):
+        yield noting.take()
+
+
+def _noting(saver: Any) -> tuple[_Noting, Any]:
+    """Return a serializer that records digests, and a copy of the saver that uses it."""
+    serde: Any = getattr(saver, "serde", None)
+    inner = serde.serde if isinstance(serde, EncryptedSerializer) else serde
+    if not isinstance(inner, OffloadingSerializer):
+        raise InvalidArgument("a checkpointer with an OffloadingSerializer", saver)
+    noting = _Noting(inner._objects.store)
+    copied = copy.copy(saver)
+    copied.serde = noting if inner is serde else EncryptedSerializer(serde.cipher, noting)
+    return noting, copied

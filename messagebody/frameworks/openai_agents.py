@@ -1,0 +1,80 @@
+"""A session of the OpenAI Agents SDK whose long contents are in a store."""
+
+import asyncio
+import os
+from typing import Any
+
+from messagebody._model.body import MessageBody
+from messagebody.errors import MissingDependency
+from messagebody.payloads._values import Payloads
+from messagebody.storage._stores import Store
+
+try:
+    from agents.memory.session import SessionABC
+except ImportError as error:
+    raise MissingDependency("messagebody.frameworks.openai_agents", "openai-agents") from error
+
+
+class OffloadingSession(SessionABC):  # type: ignore[misc]
+    """A session around another one, which keeps references in place of long strings.
+
+    Pictures and tool results are in the store once, decoded. Items come back exactly as they were
+    added. Compaction reads items, so put it outside:
+    `OpenAIResponsesCompactionSession(…, underlying_session=OffloadingSession(…))`.
+
+    Arguments:
+        session: the session that keeps the items, such as a `SQLiteSession`.
+        store: a store, its URL, or a directory's path.
+        threshold: strings of more bytes are stored.
+
+    Raises:
+        InvalidSize: the threshold is under 256 bytes.
+    """
+
+    def __init__(
+        self,
+        session: SessionABC,
+        store: str | os.PathLike[str] | Store,
+        *,
+        threshold: int | str = "16 KiB",
+    ) -> None:
+        self.session_id = session.session_id
+        self.session_settings = session.session_settings
+        self._session = session
+        self._payloads = Payloads(store, threshold=threshold, owner="sessions")
+
+    async def get_items(self, limit: int | None = None) -> list[Any]:
+        """Return the last items, or all, with their contents.
+
+        Raises:
+            ObjectNotFound, DigestMismatch: content is gone or damaged.
+        """
+        items = await self._session.get_items(limit)
+        # Stores block, and the event loop of the agent must not be blocked.
+        return await asyncio.to_thread(self._payloads.inline, items)
+
+    async def add_items(self, items: list[Any]) -> None:
+        """Add items; nothing is added if the store fails.
+
+        Raises:
+            StoreError: the store failed.
+        """
+        # Contents are stored first, because items must never refer to missing contents.
+        await self._session.add_items(await asyncio.to_thread(self._payloads.offload, items))
+
+    async def pop_item(self) -> Any:
+        """Remove and return the last item, None if there is none."""
+        item = await self._session.pop_item()
+        return None if item is None else await asyncio.to_thread(self._payloads.inline, item)
+
+    async def references(self) -> MessageBody:
+        """Return a body of references to the contents of all items, for `sweep` to keep.
+
+        Contents of this kind of session lie below `sessions` in the store. Give `sweep` those of
+        every session that has its contents there.
+        """
+        return self._payloads.references(await self._session.get_items())
+
+    async def clear_session(self) -> None:
+        """Remove all items; their contents stay in the store until `sweep` removes them."""
+        await self._session.clear_session()

@@ -1,0 +1,98 @@
+"""A driver for Temporal's external storage: payloads are stored by digest, each once.
+
+It is better to offload a body before you pass it as an argument: then each part is stored once, but
+a payload is stored as a whole. The driver handles other large payloads.
+"""
+
+import asyncio
+import os
+from collections.abc import Sequence
+from typing import Any
+
+from messagebody._base.digests import is_digest
+from messagebody._model.body import MessageBody
+from messagebody.errors import DecodeError, MessageBodyError, MissingDependency
+from messagebody.payloads._objects import Objects, Stored
+from messagebody.storage._stores import Store, open_store
+
+try:
+    from temporalio.api.common.v1 import Payload
+    from temporalio.converter import StorageDriver, StorageDriverClaim
+except ImportError as error:
+    raise MissingDependency("messagebody.frameworks.temporal", "temporal") from error
+
+
+class BodyStorageDriver(StorageDriver):  # type: ignore[misc]
+    """A driver for `ExternalStorage(drivers=[…])` that keeps payloads in a store.
+
+    Temporal calls its interface experimental.
+
+    Arguments:
+        store: a store, its URL, or a directory's path.
+        name: the name by which the driver is found when payloads are read.
+    """
+
+    def __init__(self, store: str | os.PathLike[str] | Store, *, name: str = "messagebody") -> None:
+        self._name = name
+        self._objects = Objects(open_store(store).below("temporal"))
+
+    def name(self) -> str:
+        """Return the name that claims carry."""
+        return self._name
+
+    def type(self) -> str:
+        """Return the name of this kind of driver, which is the same in every language."""
+        return "messagebody"
+
+    async def store(self, context: Any, payloads: Sequence[Payload]) -> list[StorageDriverClaim]:
+        """Store payloads and return a claim for each: digest and size.
+
+        Raises:
+            StoreError: the store failed.
+        """
+        return await asyncio.to_thread(self._store, payloads)
+
+    def _store(self, payloads: Sequence[Payload]) -> list[StorageDriverClaim]:
+        batch = self._objects.batch()
+        named = [batch.add(each.SerializeToString(deterministic=True)) for each in payloads]
+        batch.write()
+        return [
+            StorageDriverClaim({"digest": each.digest, "size": str(each.size)}) for each in named
+        ]
+
+    async def retrieve(self, context: Any, claims: Sequence[StorageDriverClaim]) -> list[Payload]:
+        """Return the payloads of claims, verified.
+
+        Raises:
+            ObjectNotFound, DigestMismatch: a payload is gone or damaged.
+            DecodeError: a claim is not one of this driver's.
+        """
+        return await asyncio.to_thread(self._retrieve, claims)
+
+    def references(self, claims: Sequence[StorageDriverClaim]) -> MessageBody:
+        """Return a body of references to the payloads of claims, for `sweep` to keep.
+
+        Payloads lie below `temporal` in the store.
+
+        Raises:
+            DecodeError: a claim is not one of this driver's.
+        """
+        return self._objects.references(map(_stored, claims))
+
+    def _retrieve(self, claims: Sequence[StorageDriverClaim]) -> list[Payload]:
+        wanted = [_stored(claim) for claim in claims]
+        found = self._objects.fetch_all(wanted)
+        payloads = []
+        for each in wanted:
+            data = found[each]
+            if isinstance(data, MessageBodyError):
+                raise data
+            payloads.append(Payload.FromString(data))
+        return payloads
+
+
+def _stored(claim: StorageDriverClaim) -> Stored:
+    digest, size = claim.claim_data.get("digest"), claim.claim_data.get("size", "")
+    if not is_digest(digest) or not (size.isascii() and size.isdigit() and len(size) < 16):
+        raise DecodeError("a claim of external storage has no digest and size")
+    return Stored(digest, int(size))

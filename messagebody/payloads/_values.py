@@ -1,0 +1,254 @@
+"""JSON values with long strings in a store, and short strings as references in their place.
+
+A reference has the form `x-messagebody:base64;sha256=…;size=…;head=data:image/png;base64,`. A
+string that begins like a reference is escaped, so that every value comes back unchanged.
+"""
+
+import os
+import re
+from collections.abc import Callable
+from typing import Any, Final
+
+from messagebody._base.digests import from_hex_digits, hex_digits
+from messagebody._base.limits import DEFAULT_LIMITS, parse_size
+from messagebody._model.body import MessageBody
+from messagebody._wire import base64
+from messagebody.errors import DecodeError, InvalidPart, MessageBodyError
+from messagebody.payloads import _texts as texts
+from messagebody.payloads._objects import MOST, Batch, Objects, Stored, checked_threshold
+from messagebody.storage._stores import Store, open_store
+
+_PREFIX: Final = "x-messagebody:"
+# The escape before a caller's own string that begins like a reference; otherwise it would be
+# fetched.
+_LITERAL: Final = f"{_PREFIX}literal;"
+_REFERENCE: Final = re.compile(
+    r"x-messagebody:(text|base64|urlsafe);sha256=([0-9a-f]{64});size=([0-9]{1,15});head=(.*)",
+    re.DOTALL,
+)
+_SMALLEST: Final = 256
+"""The smallest threshold in bytes: a reference may itself have up to 400 characters."""
+
+
+class Payloads:
+    """JSON values with one store, for adapters that offload again and again.
+
+    It remembers stored contents, so that a growing history is not sent again at each step.
+
+    Arguments:
+        store: a store, its URL, or a directory's path.
+        threshold: strings of more bytes are stored.
+        cache: bytes of fetched contents to hold in memory.
+        owner: the prefix of the contents in the store: what one framework needs, a sweep for
+            another one must not take.
+        max_bytes: the most bytes that `inline` makes of one value.
+
+    Raises:
+        InvalidSize: the threshold is under 256 bytes, where references would save nothing.
+    """
+
+    def __init__(
+        self,
+        store: str | os.PathLike[str] | Store,
+        *,
+        threshold: int | str = "16 KiB",
+        cache: int | str = "16 MiB",
+        owner: str = "payloads",
+        max_bytes: int | str = MOST,
+    ) -> None:
+        self.threshold = checked_threshold(threshold, _SMALLEST)
+        self.objects = Objects(
+            open_store(store).below(owner), cache=parse_size(cache), max_bytes=parse_size(max_bytes)
+        )
+
+    def offload(self, value: Any) -> Any:
+        """Return the value with a reference for each long string; see `payloads.offload`."""
+        batch = self.objects.batch()
+        small = self.named(value, batch)
+        batch.write()
+        return small
+
+    def named(
+        self, value: Any, batch: Batch, *, other: Callable[[object], str] | None = None
+    ) -> Any:
+        """Return the same as `offload`, and leave the writing to the owner of the batch.
+
+        Arguments:
+            value: a JSON value. It may hold bytes, too, if `other` is given: they become base64.
+            batch: collects the contents to write.
+            other: returns the text for a value that is not JSON; None refuses such values.
+        """
+
+        def replaced(text: str) -> str:
+            # A character has at most four bytes, so most strings need not be encoded to compare
+            # their size.
+            if len(text) <= self.threshold // 4 or not self._is_long(text):
+                return _LITERAL + text if text.startswith(_PREFIX) else text
+            return _reference(texts.split(text), batch)
+
+        if other is None:
+            return _mapped(value, replaced)
+
+        def in_words(leaf: object) -> str:
+            # Large bytes are not encoded only to be decoded again.
+            if isinstance(leaf, bytes) and len(leaf) > self.threshold:
+                return _reference(texts.Split("base64", "", leaf), batch)
+            return base64.encode(leaf) if isinstance(leaf, bytes) else replaced(other(leaf))
+
+        return _mapped(value, replaced, in_words)
+
+    def _is_long(self, text: str) -> bool:
+        # JSON may hold half of a surrogate pair, which can't be encoded as UTF-8.
+        return len(text.encode("utf-8", "surrogatepass")) > self.threshold
+
+    def inline(self, value: Any) -> Any:
+        """Return the value with every reference replaced by its string; see `payloads.inline`."""
+        # All references are collected first, so that they are fetched together.
+        found = self.objects.fetch_all(_stored_in(value))
+
+        def replaced(text: str) -> str:
+            if not text.startswith(_PREFIX):
+                return text
+            if text.startswith(_LITERAL):
+                return text[len(_LITERAL) :]
+            form, stored, head = _read(text)
+            data = found[stored]
+            # Raised only here, so that the error is the first in the value, not the first in time.
+            if isinstance(data, MessageBodyError):
+                raise data
+            return texts.join(form, head, data)
+
+        return _mapped(value, replaced)
+
+    def references(self, value: Any) -> MessageBody:
+        """Return a body of references to the contents of a value; see `payloads.references`."""
+        return self.objects.references(_stored_in(value))
+
+
+def _stored_in(value: Any) -> list[Stored]:
+    """Return the contents that a value refers to, as often as it does."""
+    found: list[Stored] = []
+
+    def noted(text: str) -> str:
+        if text.startswith(_PREFIX) and not text.startswith(_LITERAL):
+            found.append(_read(text)[1])
+        return text
+
+    _mapped(value, noted)
+    return found
+
+
+def offload(
+    value: Any,
+    store: str | os.PathLike[str] | Store,
+    *,
+    threshold: int | str = "16 KiB",
+    owner: str = "payloads",
+) -> Any:
+    """Put the long strings of a JSON value into a store and return a value of the same shape.
+
+    Arguments:
+        value: any JSON value: dicts with string keys, lists, strings, numbers, true, false, null.
+        store: a store, its URL, or a directory's path.
+        threshold: strings of more bytes are stored, those in base64 decoded.
+        owner: the prefix of the contents in the store; those of other owners are not seen.
+
+    Raises:
+        InvalidSize: the threshold is under 256 bytes, where references would save nothing.
+        InvalidPart: the value is not JSON, or is nested too deeply.
+        StoreError: the store failed.
+
+    Examples:
+        >>> from messagebody import payloads
+        >>> message = {"role": "user", "content": "cats " * 10_000}
+        >>> small = payloads.offload(message, "memory://payloads")
+        >>> len(small["content"]) < 150, payloads.inline(small, "memory://payloads") == message
+        (True, True)
+    """
+    return Payloads(store, threshold=threshold, owner=owner).offload(value)
+
+
+def inline(
+    value: Any,
+    store: str | os.PathLike[str] | Store,
+    *,
+    max_bytes: int | str = MOST,
+    owner: str = "payloads",
+) -> Any:
+    """Return the value that was offloaded, its strings fetched from the store and verified.
+
+    Arguments:
+        value: what `offload` returned.
+        store: the store, its URL, or a directory's path.
+        max_bytes: the most bytes that come back: a short value may refer to one content often.
+        owner: the prefix of the contents, "telemetry" for what the hook of OpenTelemetry wrote.
+
+    Raises:
+        DecodeError: a string looks like a reference but is not one, or too many bytes would come
+            back.
+        ObjectNotFound, DigestMismatch: content is gone or damaged.
+        StoreError: the store failed.
+    """
+    return Payloads(store, max_bytes=max_bytes, owner=owner).inline(value)
+
+
+def references(
+    value: Any, store: str | os.PathLike[str] | Store, *, owner: str = "payloads"
+) -> MessageBody:
+    """Return a body of references to all that a value has in the store, for `sweep` to keep.
+
+    Nothing is fetched.
+
+    Arguments:
+        value: what `offload` returned.
+        store: the store, its URL, or a directory's path.
+        owner: the prefix of the contents.
+
+    Raises:
+        DecodeError: a string looks like a reference but is not one.
+
+    Examples:
+        >>> from messagebody import payloads, sweep
+        >>> from messagebody.storage._stores import open_store
+        >>> store = open_store("memory://payloads")
+        >>> small = payloads.offload({"content": "cats " * 10_000}, store)
+        >>> print(sweep(store.below("payloads"), [payloads.references(small, store)]))
+        0 objects (0 B) and 0 unfinished uploads could be deleted
+    """
+    return Payloads(store, owner=owner).references(value)
+
+
+def _reference(pieces: texts.Split, batch: Batch) -> str:
+    stored = batch.add(pieces.data, pieces.content_type)
+    facts = f"sha256={hex_digits(stored.digest)};size={stored.size};head={pieces.head}"
+    return f"{_PREFIX}{pieces.form};{facts}"
+
+
+def _read(text: str) -> tuple[str, Stored, str]:
+    match = _REFERENCE.fullmatch(text)
+    if match is None:
+        raise DecodeError("a string begins like a reference of payloads, but is not one")
+    return match[1], Stored(from_hex_digits(match[2]), int(match[3])), match[4]
+
+
+def _mapped(
+    value: Any,
+    change: Callable[[str], str],
+    other: Callable[[object], str] | None = None,
+    depth: int = DEFAULT_LIMITS.depth,
+) -> Any:
+    """Return a JSON value with its strings changed; keys are left alone."""
+    if isinstance(value, str):
+        return change(value)
+    # The caller's value may be nested deeper than Python's stack, which is a RecursionError.
+    if isinstance(value, dict | list | tuple) and not depth:
+        raise InvalidPart(f"the value is nested more than {DEFAULT_LIMITS.depth} levels deep")
+    if isinstance(value, dict):
+        return {key: _mapped(each, change, other, depth - 1) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_mapped(each, change, other, depth - 1) for each in value]
+    if value is None or isinstance(value, bool | int | float):
+        return value
+    if other is not None:
+        return other(value)
+    raise InvalidPart(f"a payload is a JSON value, got a {type(value).__name__} in it")

@@ -1,0 +1,20 @@
+"""Prompts: what a model sees of a body, tools to read the rest, and drafts that a model writes."""
+
+from messagebody.prompts._counting import estimate_tokens
+from messagebody.prompts._draft import Draft
+from messagebody.prompts._output import OutputSchema, output_schema
+from messagebody.prompts._prompt import Omission, Prompt, to_prompt
+from messagebody.prompts._reader import Reader
+from messagebody.prompts._toolbox import Toolbox
+
+__all__ = [
+    "Draft",
+    "Omission",
+    "OutputSchema",
+    "Prompt",
+    "Reader",
+    "Toolbox",
+    "estimate_tokens",
+    "output_schema",
+    "to_prompt",
+]

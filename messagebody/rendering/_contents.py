@@ -1,0 +1,363 @@
+"""Contents of parts as HTML: the view of each type, or the reason why it is not shown."""
+
+import json
+from collections.abc import Callable
+from functools import cached_property
+from typing import Any, Final
+from urllib.parse import unquote, urlsplit
+
+import attrs
+
+import messagebody  # noqa: TC001 - annotations are evaluated by those who ask
+from messagebody._base import sniffing
+from messagebody._base.limits import DEFAULT_LIMITS
+from messagebody._base.media_types import ALIASES, JSON, TEXT_PLAIN, essence, is_text
+from messagebody._base.text import human_size, redact_url, redact_urls
+from messagebody._model.part import Part
+from messagebody._wire import base64, strict_json
+from messagebody._wire.data_urls import decode, is_data_url
+from messagebody.errors import MessageBodyError, MissingDependency
+from messagebody.rendering import _grids as grids
+from messagebody.rendering._elements import Html, element, joined
+from messagebody.rendering._markup import Sieve, is_web_link
+from messagebody.rendering._tables import kind_of
+
+# Types that a browser shows and that fetch nothing. Playlists (HLS, DASH) are not among them: they
+# contain URLs, and browsers follow them whatever type is stated. So the bytes decide, not the
+# stated type.
+_MEDIA: Final = {
+    "image/avif": "img",
+    "image/bmp": "img",
+    "image/gif": "img",
+    "image/jpeg": "img",
+    "image/png": "img",
+    "image/webp": "img",
+    "audio/aac": "audio",
+    "audio/flac": "audio",
+    "audio/mp4": "audio",
+    "audio/mpeg": "audio",
+    "audio/ogg": "audio",
+    "audio/wav": "audio",
+    "video/mp4": "video",
+    "video/ogg": "video",
+    "video/quicktime": "video",
+    "video/webm": "video",
+}
+_SVG: Final = "image/svg+xml"
+_PDF: Final = "application/pdf"
+_MARKDOWN: Final = frozenset({"text/markdown", "text/x-markdown"})
+_HTML: Final = frozenset({"text/html", "application/xhtml+xml"})
+_SEPARATED: Final = {"text/csv": ",", "text/tab-separated-values": "\t"}
+_JSON_LINES: Final = frozenset({"application/x-ndjson", "application/jsonl"})
+_PARQUET: Final = frozenset({"application/vnd.apache.parquet", "application/x-parquet"})
+
+LONGEST_TEXT: Final = 100_000
+"""The most characters of one text to show; longer markup is slow to parse."""
+
+# Three of the longest texts, or thousands of short ones: some ten seconds in the worst case.
+_MARKUP: Final = 12_500_000
+
+
+@attrs.define
+class Room:
+    """The room that is left on a page, in bytes or another measure."""
+
+    left: int
+
+    def take(self, size: int) -> bool:
+        """Take room, and return whether there was enough of it."""
+        if size > self.left:
+            return False
+        self.left -= size
+        return True
+
+
+class NotShown(Exception):
+    """Content that is not on the page; the text tells the reader why."""
+
+
+@attrs.frozen
+class Shown:
+    """The view of a part on the page.
+
+    Arguments:
+        html: the content.
+        picture: the `data:` URL if the content is only a picture, so that other pictures may be
+            beside it; else empty.
+        text: the content as text, if it is text.
+    """
+
+    html: Html
+    picture: str = ""
+    text: str | None = None
+
+
+class Contents:
+    """Turns the contents of the parts of one body into HTML.
+
+    Arguments:
+        body: the body.
+        resolver: reads references; None if they are not read.
+        most: bytes of one part.
+        total: bytes of all.
+    """
+
+    def __init__(
+        self,
+        body: "messagebody.MessageBody",
+        resolver: "messagebody.Resolver | None",
+        *,
+        most: int,
+        total: int,
+    ) -> None:
+        self._body = body
+        self._resolver = resolver
+        self._most = most
+        self._room = Room(total)
+        self._markup = Room(_MARKUP)
+        self._places = {part.name: i for i, part in enumerate(body) if part.name is not None}
+
+    def show(self, part: "messagebody.Part") -> Shown:
+        """Return a part's content, or the reason why it can't be shown.
+
+        Raises:
+            MissingDependency: it is Markdown or HTML, and the extra `view` is not installed.
+        """
+        origin = _origin(part)
+        try:
+            shown = self._shown(part)
+        except NotShown as reason:
+            shown = Shown(element("p", str(reason), class_="note"))
+        return attrs.evolve(shown, html=joined(shown.html, origin))
+
+    def text_of(self, part: "messagebody.Part") -> str | None:
+        """Return the text of a part; None if it has none that can be shown."""
+        try:
+            return _text(part, self._bytes(part)) if part.is_text else None
+        except NotShown:
+            return None
+
+    def _shown(self, part: "messagebody.Part") -> Shown:
+        data = self._bytes(part)
+        if not data:
+            raise NotShown("empty")
+        kind = ALIASES.get(essence(part.content_type), essence(part.content_type))
+        if kind == _SVG:
+            return self._picture(_SVG, data, part)
+        if is_text(part.content_type):
+            text = _text(part, data)
+            return Shown(self._laid_out(part, text), text=text)
+        if kind in _PARQUET:
+            return Shown(_grid_or_note(lambda: grids.of_parquet(data)))
+        return self._shown_bytes(part, kind, data)
+
+    def _bytes(self, part: "messagebody.Part") -> bytes:
+        """Return the content of a part, if it is small enough and may be read."""
+        url = part.url
+        if url is not None and self._resolver is None and not is_data_url(url):
+            raise NotShown("not fetched")
+        try:
+            size = self._size_of(part)
+            if size > self._most and not (part.text and part.is_text):
+                raise NotShown(f"{human_size(size)}: too large to show here")
+            # A part may have its own resolver, but the caller of this page did not allow it.
+            data = part.with_resolver(self._resolver).read_bytes()
+        except (MessageBodyError, OSError) as error:
+            raise NotShown(f"not readable: {error}") from error
+        if not self._room.take(min(len(data), self._most)):
+            raise NotShown("not shown: the page has no more room")
+        return data
+
+    def _size_of(self, part: "messagebody.Part") -> int:
+        if part.size is not None or self._resolver is None or part.url is None:
+            # A `data:` URL is in the message, and the message's reader has limited its size.
+            return part.size or 0
+        budget = part._access(self._resolver)["budget"]
+        return self._resolver.size(part.url, subject=part.label, budget=budget)
+
+    # Text
+
+    @cached_property
+    def _sieve(self) -> Sieve:
+        # Made only for markup, so that a body without markup needs no extra.
+        return Sieve(self._link_to, self._picture_at)
+
+    def _laid_out(self, part: "messagebody.Part", text: str) -> Html:
+        kind = essence(part.content_type)
+        if len(text) > self._most:
+            return _plain(text, part)
+        if kind in _MARKDOWN | _HTML and self._may_parse(text):
+            return self._prose(kind, text)
+        try:
+            if kind in _SEPARATED:
+                return grids.table(grids.of_csv(text, _SEPARATED[kind]))
+            if kind in _JSON_LINES:
+                return grids.table(grids.of_json_lines(text))
+            if kind == JSON or kind.endswith("+json"):
+                return _json(text)
+        except grids.NoGrid as reason:
+            return joined(as_source(text), element("p", f"not a table: {reason}", class_="note"))
+        return _plain(text, part)
+
+    def _may_parse(self, text: str) -> bool:
+        # The time for nested and unfinished markup grows with the square of its length.
+        cost = len(text) + len(text) ** 2 // 2_500
+        return len(text) <= LONGEST_TEXT and self._markup.take(cost)
+
+    def _prose(self, kind: str, text: str) -> Html:
+        if kind in _MARKDOWN:
+            return element("div", self._sieve.markdown(text), class_="prose", dir="auto")
+        laid_out = element("div", self._sieve.html(text), class_="prose", dir="auto")
+        return joined(laid_out, fold("Source", as_source(text)))
+
+    # Bytes
+
+    def _shown_bytes(self, part: "messagebody.Part", kind: str, data: bytes) -> Shown:
+        # Checked before the stated type is used, because a sender may call anything a picture.
+        found = essence(sniffing.content_type(data[: sniffing.HEAD]))
+        found = ALIASES.get(found, found)
+        if found in _MEDIA and kind.partition("/")[0] in {"image", "audio", "video"}:
+            shown = self._media(found, data, part)
+            if sniffing.agree(part.content_type, found):
+                return shown
+            note = element("p", f"its bytes are {found}", class_="note")
+            return attrs.evolve(shown, html=joined(shown.html, note), picture="")
+        if found == kind == _PDF:
+            return Shown(_download(part, data))
+        what = f"binary content, {human_size(len(data))}"
+        stated = "" if sniffing.agree(part.content_type, found) else f"; its bytes are {found}"
+        raise NotShown(what + stated)
+
+    def _media(self, kind: str, data: bytes, part: "messagebody.Part") -> Shown:
+        tag = _MEDIA[kind]
+        if tag == "img":
+            return self._picture(kind, data, part)
+        label = part.name or part.content_type
+        player = element(tag, src=_data_url(kind, data), controls=True, preload="metadata",
+                         aria_label=label)  # fmt: skip
+        return Shown(player)
+
+    def _picture(self, kind: str, data: bytes, part: "messagebody.Part") -> Shown:
+        # In an `img` element, an SVG runs no script and fetches nothing.
+        source = _data_url(kind, data)
+        alt = part.name or part.content_type
+        return Shown(element("img", src=source, alt=alt, loading="lazy"), source)
+
+    # Links and pictures in Markdown and HTML
+
+    def _link_to(self, url: str) -> str | None:
+        position = self._position(url)
+        return None if position is None else f"#part-{position}"
+
+    def _position(self, url: str) -> int | None:
+        if url.startswith("source:"):
+            return self._places.get(f"/sources/{unquote(url[7:])}")
+        return self._places.get("/" + unquote(url).removeprefix("./").lstrip("/"))
+
+    def _picture_at(self, url: str) -> str | None:
+        """Return the `data:` URL of a picture that is a part, or in the URL itself."""
+        position = self._position(url)
+        try:
+            if is_data_url(url):
+                kind, data = decode(url, max_bytes=self._most)
+                part = Part(data, content_type=kind)
+            elif position is not None:
+                part = self._body[position]
+            else:
+                return None
+            # Only pictures are shown: markup inside of markup would have no end.
+            return self._shown(part).picture if kind_of(part) == "image" else None
+        except (NotShown, ValueError, MessageBodyError):
+            return None
+
+
+def _text(part: "messagebody.Part", data: bytes) -> str:
+    if part.text is not None:
+        return part.text
+    try:
+        # Read like inline content, so that a wrong or unknown charset is reported in the same way.
+        return part.evolve(content=data).read_text()
+    except MessageBodyError as error:
+        raise NotShown(f"not readable as text: {error}") from error
+
+
+def _origin(part: "messagebody.Part") -> Html:
+    """Return the target of a reference: a link without secrets, or the URL as text."""
+    if part.url is None or is_data_url(part.url):
+        return Html()
+    shown = redact_url(part.url, limit=2_000)
+    if not is_web_link(part.url):
+        return element("p", element("code", shown), class_="origin")
+    # Query and fragment may hold signatures and tokens, and people pass pages on.
+    target = urlsplit(part.url)._replace(query="", fragment="").geturl()
+    # The page's own address may be private, so the site behind the link must not get it.
+    link = element("a", shown, href=target, rel="noopener noreferrer nofollow")
+    return element("p", link, class_="origin")
+
+
+def _plain(text: str, part: "messagebody.Part") -> Html:
+    # Unnamed text is shown as text to read, and named parts as files.
+    if part.name is None and essence(part.content_type) == TEXT_PLAIN:
+        return _cut(text, "div", class_="said")
+    return as_source(text)
+
+
+def as_source(text: str) -> Html:
+    """Return a text as it was written; a long one is cut."""
+    return _cut(text, "pre", tabindex="0", role="region", aria_label="Text")
+
+
+def _cut(text: str, tag: str, **attributes: str) -> Html:
+    """Return a text as an element; a line states how much of a long text is left out."""
+    shown = element(tag, text[:LONGEST_TEXT], dir="auto", **attributes)
+    rest = len(text) - LONGEST_TEXT
+    return (
+        joined(shown, element("p", f"{rest:,} more characters", class_="note"))
+        if rest > 0
+        else shown
+    )
+
+
+def _json(text: str) -> Html:
+    try:
+        value = strict_json.loads(text, depth=DEFAULT_LIMITS.depth)
+    except strict_json.InvalidJson as error:
+        return joined(as_source(text), element("p", f"not JSON: {error}", class_="note"))
+    try:
+        return grids.table(grids.of_objects(value))
+    except grids.NoGrid:
+        return as_source(_json_lines(value))
+
+
+def json_text(value: Any) -> Html:
+    """Return a JSON value in lines, without secrets from URLs."""
+    return as_source(redact_urls(_json_lines(value)))
+
+
+def _json_lines(value: Any) -> str:
+    return json.dumps(value, indent=2, ensure_ascii=False)
+
+
+def _grid_or_note(read: Callable[[], grids.Grid]) -> Html:
+    try:
+        return grids.table(read())
+    except grids.NoGrid as error:
+        raise NotShown(f"not readable as a table: {error}") from error
+    except MissingDependency as error:
+        raise NotShown(str(error)) from error
+
+
+def _download(part: "messagebody.Part", data: bytes) -> Html:
+    file = part.path.name if part.path is not None else "document.pdf"
+    name = file if file.lower().endswith(".pdf") else f"{file}.pdf"
+    link = element("a", f"Save {name}", href=_data_url(_PDF, data), download=name)
+    return element("p", link, class_="download")
+
+
+def _data_url(kind: str, data: bytes) -> str:
+    return f"data:{kind};base64,{base64.encode(data)}"
+
+
+def fold(title: str, *children: str) -> Html:
+    """Return a section that the reader can open by its title."""
+    return element("details", element("summary", title), *children, class_="fold")

@@ -1,0 +1,155 @@
+"""Notebook views: bodies, parts, schemas, verdicts and violations with the look of a page.
+
+A notebook has its own style. So each view keeps its style to itself, needs no extra, and fetches
+nothing.
+"""
+
+import importlib.resources
+import itertools
+from collections.abc import Iterable, Iterator
+from functools import cache
+from typing import Final
+
+import messagebody  # noqa: TC001 - annotations are evaluated by those who ask
+from messagebody._base.text import count_of, escape
+from messagebody._model.body import MessageBody
+from messagebody.errors import MissingDependency
+from messagebody.rendering._contents import Contents, as_source
+from messagebody.rendering._elements import Html, element
+from messagebody.rendering._tables import place_of, preview, size_of, total_size, type_of
+from messagebody.rendering._verdicts import REASONS, REJECTIONS, more_reasons, on_counterexample
+
+# A view is saved in the notebook's file, with all its content.
+_MOST_ROWS: Final = 100
+_MOST: Final = 5 * 1024 * 1024
+_LONGEST: Final = 2_000
+_PREVIEW: Final = 80
+_VERDICTS: Final = {"always": "badge good", "undecided": "badge"}
+
+
+@cache
+def _style() -> str:
+    here = importlib.resources.files(__package__)
+    look = "".join(here.joinpath(name).read_text("utf-8") for name in ("look.css", "notebook.css"))
+    # A page styles the root element, and a view its outermost element. The class is doubled, to
+    # have priority over the notebook's own styles for tables and texts.
+    return f".messagebody.messagebody {{\n{look.replace(':root', '&')}}}"
+
+
+def _view(*children: Html) -> str:
+    return element("div", element("style", Html(_style())), *children, class_="messagebody")
+
+
+def _table(head: Iterable[str], rows: Iterable[Iterable[str]], caption: str = "") -> Html:
+    columns = element("tr", *(element("th", title, scope="col") for title in head))
+    lines = (element("tr", *(element("td", cell) for cell in row)) for row in rows)
+    above = element("caption", caption) if caption else Html()
+    inside = element("table", above, element("thead", columns), element("tbody", *lines))
+    return element("div", inside, class_="grid")
+
+
+def body_html(body: "messagebody.MessageBody") -> str:
+    """Return a body as a table of its parts; a long one is cut.
+
+    Content is not embedded, and no URL becomes a link or a picture.
+
+    Examples:
+        >>> from messagebody import MessageBody
+        >>> body = MessageBody()
+        >>> _ = body.add("a < b")
+        >>> '<td>"a &lt; b"</td>' in body_html(body).replace("&quot;", '"')
+        True
+    """
+    return _view(_parts_table(body))
+
+
+def _parts_table(body: "messagebody.MessageBody") -> Html:
+    shown = list(itertools.islice(body, _MOST_ROWS))
+    rows: list[tuple[str, ...]] = [
+        (str(index), part.name or "", type_of(part), size_of(part), _content(part))
+        for index, part in enumerate(shown)
+    ]
+    caption = count_of(len(body), "part")
+    if len(body) > len(shown):
+        rows.append(("", f"… {len(body) - len(shown):,} more", "", "", ""))
+    else:
+        caption += f", {total_size(shown)}"
+    return _table(("", "Name", "Content type", "Size", "Content"), rows, caption)
+
+
+def _content(part: "messagebody.Part") -> str:
+    return preview(part, _PREVIEW) if part.text is not None else place_of(part)
+
+
+def part_html(part: "messagebody.Part") -> str:
+    """Return a part with its content; a reference is not read.
+
+    Markup is laid out if the extra `view` is installed, else its source is shown.
+    """
+    heading = element(
+        "p",
+        element("bdi", part.name or "unnamed", class_="name"),
+        element("small", f"  {type_of(part)}  {size_of(part)}"),
+    )
+    # Room for one part and the pictures in it.
+    contents = Contents(MessageBody([part]), None, most=_MOST, total=2 * _MOST)
+    try:
+        content = contents.show(part).html
+    # Notebooks show a view without being asked, so it must not raise an error.
+    except MissingDependency:
+        content = as_source(part.text or "")
+    return _view(heading, element("div", content, class_="content"))
+
+
+def schema_html(schema: "messagebody.MessageBodySchema") -> str:
+    """Return a schema as a table of its parts."""
+    rows: list[tuple[str, ...]] = [
+        (
+            str(index),
+            "unnamed" if part.name is None else part.name,
+            part.content_type,
+            "required" if part.required else "",
+            escape(part.description or "", limit=_LONGEST),
+        )
+        for index, part in enumerate(schema.parts[:_MOST_ROWS])
+    ]
+    if len(schema) > len(rows):
+        rows.append(("", f"… {len(schema) - len(rows):,} more", "", "", ""))
+    head = ("", "Name", "Content type", "", "Description")
+    return _view(_table(head, rows, count_of(len(schema), "schema part")))
+
+
+def verdict_html(result: "messagebody.Compatibility") -> str:
+    """Return an answer to `check`: the verdict, its reasons, and a counterexample as a table."""
+    verdict = str(result.verdict)
+    badge = element("span", verdict, class_=_VERDICTS.get(verdict, "badge bad"))
+    reasons = [each for reason in result.reasons[:REASONS] for each in _on_reason(reason)]
+    if more := more_reasons(result):
+        reasons.append(element("p", more))
+    return _view(element("p", badge), *reasons, *_on_counterexample(result))
+
+
+def _on_reason(reason: "messagebody.compatibility.Reason") -> Iterator[Html]:
+    yield element("p", escape(reason.summary, limit=_LONGEST))
+    if reason.rejecting:
+        rows = [
+            (f"other {each.differs}", each.label, f"part {each.schema_index}")
+            for each in reason.nearest(REJECTIONS)
+        ]
+        if reason.rejecting > REJECTIONS:
+            rows.append(("", f"… {reason.rejecting - REJECTIONS:,} more", ""))
+        yield _table(("Why not", "Accepted", "By"), rows)
+    if reason.hint:
+        yield element("p", escape(reason.hint, limit=_LONGEST), class_="note")
+
+
+def _on_counterexample(result: "messagebody.Compatibility") -> Iterator[Html]:
+    for said in on_counterexample(result):
+        yield element("p", said[:1].upper() + said[1:])
+    if result.counterexample:
+        yield _parts_table(result.counterexample)
+
+
+def violation_html(violation: "messagebody.Violation") -> str:
+    """Return a violation as one line."""
+    return _view(element("p", str(violation), class_="problem"))

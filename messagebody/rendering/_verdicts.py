@@ -1,0 +1,118 @@
+"""Verdicts in words: the answer to a comparison of two schemas, and its reasons."""
+
+from collections.abc import Iterator
+from typing import Final
+
+import messagebody  # noqa: TC001 - annotations are evaluated by those who ask
+from messagebody._base.limits import DEFAULT_LIMITS
+from messagebody._base.media_types import MAX_LENGTH
+from messagebody._base.text import count_of, escape
+from messagebody.rendering._tables import PLAIN, Cell, Palette, align, folded, listing
+
+REASONS: Final = 20
+"""The most reasons that are told one by one; all are in the data of the answer."""
+REJECTIONS: Final = 10
+"""The most consumer parts that are listed one by one."""
+_LONGEST: Final = 2_000
+# Other verdicts are "no": both sometimes and never mean that the pair does not fit.
+_ROLES: Final = {"always": "yes", "undecided": "maybe"}
+
+
+def explanation(
+    result: "messagebody.Compatibility",
+    *,
+    palette: Palette = PLAIN,
+    width: int | None = None,
+    note: str = "",
+) -> list[str]:
+    """Return the lines of an answer to `check`: the verdict, its reasons, a counterexample.
+
+    Arguments:
+        result: the answer.
+        palette: paints what matters most.
+        width: columns to keep to; None for any.
+        note: a line after the verdict.
+
+    Examples:
+        >>> from messagebody import MessageBodySchema, check
+        >>> sender = MessageBodySchema([("/a", "image/*")])
+        >>> for line in explanation(check(sender, MessageBodySchema([("/b",)])), width=70):
+        ...     print(line)
+        sometimes
+          the empty body is all that is valid for both
+          part '/a' image/png, allowed by producer part 0 '/a' image/*, is
+            accepted by no consumer part:
+            other name  '/b' */*  part 0
+        a message the producer may send and the consumer refuses:
+          67 B  image/png  /a
+    """
+    shown = result.reasons[:REASONS]
+    return [
+        palette(str(result.verdict), _ROLES.get(result.verdict, "no")),
+        *folded([note] if note else [], width),
+        *(line for reason in shown for line in _on_reason(reason, palette, width)),
+        *([f"  {more_reasons(result)}"] if more_reasons(result) else []),
+        *_on_counterexample(result, palette, width),
+    ]
+
+
+def more_reasons(result: "messagebody.Compatibility") -> str:
+    """Return how many reasons are not shown, in words; empty if all are."""
+    more = len(result.reasons) - REASONS
+    return f"and {count_of(more, 'more reason')}" if more > 0 else ""
+
+
+def _on_reason(
+    reason: "messagebody.compatibility.Reason", palette: Palette, width: int | None
+) -> Iterator[str]:
+    """Yield a reason, a line for each consumer part that refuses, and a hint."""
+    end = ":" if reason.rejecting else ""
+    yield from folded([f"  {escape(reason.summary, limit=_LONGEST)}{end}"], width)
+    rows = [
+        [
+            Cell(f"other {each.differs}", "no"),
+            Cell(each.label),
+            Cell(f"part {each.schema_index}", "dim"),
+        ]
+        for each in reason.nearest(REJECTIONS)
+    ]
+    yield from _indented(align(rows, palette=palette, width=_less(width, 4)), 4)
+    if reason.rejecting > REJECTIONS:
+        yield f"    and {count_of(reason.rejecting - REJECTIONS, 'more part')}"
+    if reason.hint:
+        hint = folded([f"    {escape(reason.hint, limit=_LONGEST)}"], width)
+        yield from (palette(line, "maybe") for line in hint)
+
+
+def _on_counterexample(
+    result: "messagebody.Compatibility", palette: Palette, width: int | None
+) -> Iterator[str]:
+    yield from folded(on_counterexample(result), width)
+    if result.counterexample:
+        rows = listing(result.counterexample, palette=palette, width=_less(width, 2))
+        yield from _indented(rows, 2)
+
+
+def on_counterexample(result: "messagebody.Compatibility") -> list[str]:
+    """Return what there is to say of a counterexample, before its parts are listed."""
+    if result.counterexample_types is None:
+        return []
+    body, text = result.counterexample, "a message the producer may send and the consumer refuses"
+    if body is None:
+        longest = max(len(part.content_type) for part in result.counterexample_types)
+        wanted = f"the patterns ask for a content type of {longest:,} characters"
+        return [f"no message shows it: {wanted}, and at most {MAX_LENGTH:,} are allowed"]
+    if not body:
+        return ["the producer may send a message without parts, which the consumer refuses"]
+    longest, limit = max(map(len, body.names()), default=0), DEFAULT_LIMITS.name_length
+    if longest > limit:
+        text += f" (it has a name of {longest:,} characters; readers take {limit:,} by default)"
+    return [f"{text}:"]
+
+
+def _indented(lines: list[str], columns: int) -> list[str]:
+    return [" " * columns + line for line in lines]
+
+
+def _less(width: int | None, columns: int) -> int | None:
+    return None if width is None else width - columns

@@ -1,0 +1,117 @@
+"""Inference: a schema made of bodies, one by one or in groups that are combined."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Final, Self
+
+import attrs
+
+from messagebody._base.media_types import essence
+from messagebody._model.part import Part
+from messagebody.names import parent
+from messagebody.schema._part import SchemaPart
+
+_ROOT: Final = "/"
+# A directory of names, a name at the root, or a type of unnamed parts.
+_Group = tuple[str, str]
+
+
+@attrs.define
+class _Seen:
+    """The summary of a group of parts.
+
+    Arguments:
+        name: the one name all of them have; None if they have several, or none.
+        types: their content types, in the order in which they came.
+        bodies: how many bodies have one.
+    """
+
+    name: str | None
+    types: dict[str, None] = attrs.field(factory=dict)
+    bodies: int = 0
+
+
+class Inference:
+    """The inference of a schema; it keeps groups of parts in memory, not bodies.
+
+    Unnamed parts are grouped by type, several files of a directory by the directory, and a single
+    file has its own name. Groups that every body has are required.
+
+    Examples:
+        >>> inference = Inference()
+        >>> inference.add([Part("Hello!")])
+        >>> [part.label for part in inference.parts()]
+        ['text/plain']
+    """
+
+    def __init__(self) -> None:
+        self._groups: dict[_Group, _Seen] = {}
+        self._bodies = 0
+
+    def add(self, body: Iterable[Part]) -> None:
+        """Take a body into account."""
+        met: set[_Group] = set()
+        for part in body:
+            kind, name = essence(part.content_type), part.name
+            group = ("type", kind) if name is None else _group_of(name)
+            seen = self._groups.setdefault(group, _Seen(name))
+            if seen.name != name:
+                seen.name = None
+            seen.types[kind] = None
+            met.add(group)
+        for group in met:
+            self._groups[group].bodies += 1
+        self._bodies += 1
+
+    def update(self, other: Self) -> None:
+        """Take all bodies of another inference into account, after those seen so far."""
+        for group, theirs in other._groups.items():
+            mine = self._groups.setdefault(group, _Seen(theirs.name))
+            if mine.name != theirs.name:
+                mine.name = None
+            mine.types.update(theirs.types)
+            mine.bodies += theirs.bodies
+        self._bodies += other._bodies
+
+    def __len__(self) -> int:
+        """Return the number of groups, which is the number of the schema's parts."""
+        return len(self._groups)
+
+    def parts(self) -> Iterator[SchemaPart]:
+        """Yield schema parts that accept all bodies seen so far."""
+        for (sort, value), seen in self._groups.items():
+            # If a directory has several files, the next body is likely to have others.
+            name = None if sort == "type" else seen.name or f"{value}/*"
+            # If a body lacks it, requiring it would refuse one of the given bodies.
+            yield SchemaPart(name, _union(list(seen.types)), seen.bodies == self._bodies)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the state of the inference as a JSON value."""
+        groups = [[*group, *attrs.astuple(seen)] for group, seen in self._groups.items()]
+        for each in groups:
+            each[3] = list(each[3])
+        return {"bodies": self._bodies, "groups": groups}
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Any]) -> Self:
+        """Return the inference that `to_json` wrote."""
+        made = cls()
+        made._bodies = value["bodies"]
+        for sort, key, name, types, bodies in value["groups"]:
+            made._groups[sort, key] = _Seen(name, dict.fromkeys(types), bodies)
+        return made
+
+
+def _group_of(name: str) -> _Group:
+    directory = parent(name)
+    # `/*` would accept nearly everything, so names at the root are kept.
+    return ("name", name) if directory == _ROOT else ("directory", directory)
+
+
+def _union(types: Sequence[str]) -> str:
+    """Return a pattern of exactly these content types."""
+    if len(types) == 1:
+        return types[0]
+    kinds = {kind.partition("/")[0] for kind in types}
+    if len(kinds) > 1:
+        return "{" + ",".join(types) + "}"
+    return f"{kinds.pop()}/{{{','.join(kind.partition('/')[2] for kind in types)}}}"

@@ -1,0 +1,202 @@
+"""Strict reading of schemas, because a misspelt `required` would change every verdict."""
+
+import difflib
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from messagebody._base.limits import Limits
+from messagebody._base.text import count_of, quote
+from messagebody._wire import strict_json
+from messagebody.errors import InvalidPattern, InvalidSchema
+from messagebody.schema._part import ANY_TYPE, SchemaPart
+
+_MEMBERS: Final[dict[str, tuple[type, str]]] = {
+    "name": (str, "a string"),
+    "contentType": (str, "a string"),
+    "required": (bool, "true or false"),
+    "description": (str, "a string"),
+}
+_PATTERNS: Final = ("name", "contentType")
+# Limits the length of an error about a schema with a flaw in every part.
+_SHOWN: Final = 20
+
+
+def decode(data: str | bytes | bytearray | memoryview, limits: Limits) -> tuple[SchemaPart, ...]:
+    """Read the parts of a schema from JSON.
+
+    Raises:
+        InvalidSchema: the document is not a schema.
+    """
+    if not isinstance(data, str | bytes | bytearray | memoryview):
+        hint = "MessageBodySchema.from_dicts(…) reads parsed JSON"
+        raise InvalidSchema(f"JSON is text or bytes, got {quote(data)}; {hint}")
+    # Lone surrogates are refused later, where their place is known.
+    size = len(data.encode("utf-8", "surrogatepass")) if isinstance(data, str) else len(data)
+    if size > limits.json_bytes:
+        problem = f"{size:,} bytes are more than {limits.json_bytes:,} (limit json_bytes)"
+        raise InvalidSchema(problem)
+    try:
+        parsed = strict_json.loads(data, depth=limits.depth, values=limits.values)
+    except strict_json.InvalidJson as error:
+        raise _placed(error) from error
+    return decode_parsed(parsed, limits)
+
+
+def _placed(error: strict_json.InvalidJson) -> InvalidSchema:
+    # In an object the path begins with `parts`, which is not a part.
+    steps = [step for step in error.path if step != "parts"]
+    index = steps[0] if steps and isinstance(steps[0], int) else None
+    return InvalidSchema(error.problem, index)
+
+
+def decode_parsed(data: Any, limits: Limits) -> tuple[SchemaPart, ...]:
+    """Read the parts of a schema from parsed JSON: an array, or an object with `parts`.
+
+    Raises:
+        InvalidSchema: the value is not a schema; the error has the flaws of every part.
+    """
+    if isinstance(data, Mapping):
+        data = _parts_of(data)
+    if not isinstance(data, Sequence) or isinstance(data, str | bytes | bytearray):
+        raise InvalidSchema(f"a schema is an array of schema parts, got {quote(data)}")
+    if len(data) > limits.schema_parts:
+        problem = f"{len(data):,} parts are more than {limits.schema_parts:,} (limit schema_parts)"
+        raise InvalidSchema(problem)
+    parts = read_parts(data, limits)
+    _check_states(parts, limits)
+    return parts
+
+
+def _parts_of(data: Mapping[Any, Any]) -> Any:
+    if "parts" not in data:
+        raise InvalidSchema("a schema is an array of schema parts, or an object with parts")
+    others = [quote(key) for key in data if key != "parts"]
+    if others:
+        raise InvalidSchema(f"unknown {_member(others)} {', '.join(others)} beside parts")
+    return data["parts"]
+
+
+def _member(names: Sequence[str]) -> str:
+    return "member" if len(names) == 1 else "members"
+
+
+def read_parts(items: Sequence[Any], limits: Limits) -> tuple[SchemaPart, ...]:
+    """Read schema parts from whatever `read_part` takes.
+
+    Raises:
+        InvalidSchema: a part has a flaw; the error has the flaws of every part, and the place of
+            the first.
+    """
+    parts: list[SchemaPart] = []
+    errors: list[InvalidSchema] = []
+    total = 0
+    for index, item in enumerate(items):
+        try:
+            part = read_part(item, limits)
+            parts.append(part)
+        except (InvalidSchema, InvalidPattern) as error:
+            problem = error.problem if isinstance(error, InvalidSchema) else str(error)
+            errors.append(InvalidSchema(problem, index))
+            errors[-1].__cause__ = error
+            continue
+        # Each pattern may be long, but thousands of long ones would take gigabytes as automata.
+        # This program, not a stranger, made a schema part that is given as a `SchemaPart`.
+        total += 0 if part is item else len(part.name or "") + len(part.content_type)
+        if total > limits.pattern_total:
+            raise InvalidSchema(
+                f"the patterns up to part {index} have {total:,} characters together, more than "
+                f"{limits.pattern_total:,} (limit pattern_total)"
+            )
+    if errors:
+        raise _joined(errors) from errors[0].__cause__
+    return tuple(parts)
+
+
+def _check_states(parts: Sequence[SchemaPart], limits: Limits) -> None:
+    # A character counts three at most, so the patterns of most schemas need not be counted.
+    if 3 * sum(len(part.name or "") + len(part.content_type) for part in parts) <= (
+        limits.schema_states
+    ):
+        return
+    patterns = {
+        pattern for part in parts for pattern in (part.name_pattern, part.content_type_pattern)
+    }
+    rich = [pattern for pattern in patterns if pattern is not None and pattern.literal is None]
+    states = sum(pattern.syntax.states for pattern in rich)
+    if states > limits.schema_states:
+        raise InvalidSchema(
+            f"the patterns have {states:,} places together, more than {limits.schema_states:,} "
+            "(limit schema_states); a star counts 3, a globstar 7, any other character 1"
+        )
+
+
+def _joined(errors: Sequence[InvalidSchema]) -> InvalidSchema:
+    texts = [errors[0].problem, *map(str, errors[1:_SHOWN])]
+    if len(errors) > _SHOWN:
+        texts.append(f"And {count_of(len(errors) - _SHOWN, 'more flawed part')}")
+    return InvalidSchema(". ".join(texts), errors[0].index)
+
+
+def read_part(item: Any, limits: Limits) -> SchemaPart:
+    """Read a schema part from a dict, or from a tuple of the arguments of `SchemaPart`.
+
+    Raises:
+        InvalidSchema: a member is unknown or of the wrong type.
+        InvalidPattern: a pattern breaks the rules.
+    """
+    if isinstance(item, SchemaPart):
+        return item
+    if isinstance(item, tuple):
+        if len(item) > len(_MEMBERS):
+            raise InvalidSchema(f"a tuple is (name, content type, required), got {quote(item)}")
+        item = dict(zip(_MEMBERS, item, strict=False))
+    if not isinstance(item, Mapping):
+        raise InvalidSchema(f"a schema part is an object, got {quote(item)}")
+    problems = list(_problems(item, limits))
+    if problems:
+        raise InvalidSchema("; ".join(problems))
+    # null means absent, as in a body.
+    present = {key: value for key, value in item.items() if value is not None}
+    return SchemaPart(
+        present.get("name"),
+        present.get("contentType", ANY_TYPE),
+        present.get("required", False),
+        present.get("description"),
+    )
+
+
+def _problems(item: Mapping[Any, Any], limits: Limits) -> Iterator[str]:
+    for key, value in item.items():
+        if key not in _MEMBERS:
+            yield _unknown(key)
+            continue
+        expected, words = _MEMBERS[key]
+        if value is not None and not isinstance(value, expected):
+            yield f"{key} is {words}, got {quote(value)}"
+        elif isinstance(value, str) and key in _PATTERNS and len(value) > limits.pattern_length:
+            yield (
+                f"{key} has {len(value):,} characters, more than {limits.pattern_length:,} "
+                "(limit pattern_length)"
+            )
+
+
+def _unknown(key: object) -> str:
+    near = difflib.get_close_matches(str(key)[:50], _MEMBERS, n=1)
+    meant = f" (did you mean {near[0]}?)" if near else ""
+    return (
+        f"unknown member {quote(key)}{meant}; "
+        "a schema part has name, contentType, required and description"
+    )
+
+
+def encode_parsed(parts: Sequence[SchemaPart]) -> list[dict[str, Any]]:
+    """Return schema parts as JSON values, without default values except for contentType."""
+    return [
+        {
+            **({} if part.name is None else {"name": part.name}),
+            "contentType": part.content_type,
+            **({"required": True} if part.required else {}),
+            **({} if part.description is None else {"description": part.description}),
+        }
+        for part in parts
+    ]

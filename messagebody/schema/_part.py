@@ -1,0 +1,85 @@
+"""One part of a schema, which accepts parts of a body."""
+
+import attrs
+
+from messagebody._base.leaves import LazySerializer, PydanticHook
+from messagebody._base.limits import DEFAULT_LIMITS
+from messagebody._base.text import escape, quote
+from messagebody.errors import InvalidSchema
+from messagebody.globs import (
+    ContentTypePattern,
+    NamePattern,
+    content_type_pattern,
+    name_pattern,
+)
+
+ANY_TYPE = "*/*"
+# Parts made by the program have no limits; a decoder has checked the limits of its caller.
+_ANY_LENGTH = attrs.evolve(DEFAULT_LIMITS, pattern_length=2**31)
+
+
+@attrs.frozen
+class SchemaPart:
+    """Accept parts by name and content type.
+
+    Arguments:
+        name: a pattern over names; None accepts only unnamed parts. A name pattern never accepts an
+            unnamed part; `/**` accepts any named part.
+        content_type: a pattern over content types.
+        required: at least one part of a body must match.
+        description: the purpose of the part, for people and models.
+
+    Raises:
+        InvalidPattern: a pattern breaks the rules of `messagebody.globs`.
+        InvalidSchema: an argument has the wrong type.
+
+    Examples:
+        >>> SchemaPart("/sources/*", "text/*").accepts("/sources/1", "text/html")
+        True
+    """
+
+    name: str | None = None
+    content_type: str = ANY_TYPE
+    required: bool = False
+    description: str | None = None
+    name_pattern: NamePattern | None = attrs.field(init=False, eq=False, repr=False)
+    content_type_pattern: ContentTypePattern = attrs.field(init=False, eq=False, repr=False)
+
+    @name_pattern.default
+    def _parse_name(self) -> NamePattern | None:
+        return None if self.name is None else name_pattern(self.name, limits=_ANY_LENGTH)
+
+    @content_type_pattern.default
+    def _parse_content_type(self) -> ContentTypePattern:
+        return content_type_pattern(self.content_type, limits=_ANY_LENGTH)
+
+    __pydantic_serializer__ = LazySerializer()
+    __get_pydantic_core_schema__ = PydanticHook("schema_part_core_schema")
+    __get_pydantic_json_schema__ = PydanticHook("schema_part_json_schema")
+
+    def __attrs_post_init__(self) -> None:
+        if not isinstance(self.required, bool):
+            raise InvalidSchema(f"required is True or False, got {quote(self.required)}")
+        if not isinstance(self.description, str | None):
+            raise InvalidSchema(f"description is text or None, got {quote(self.description)}")
+
+    @property
+    def label(self) -> str:
+        """The accepted names and types on one line, such as `'/sources/*' text/*`."""
+        kind = escape(self.content_type, limit=200)
+        return kind if self.name is None else f"{quote(self.name)} {kind}"
+
+    def accepts(self, name: str | None, content_type: str) -> bool:
+        """Tell whether a part of this name and content type matches.
+
+        Arguments:
+            name: a legal name, None for an unnamed part.
+            content_type: a legal content type; parameters and case don't matter.
+        """
+        return self.accepts_name(name) and self.content_type_pattern.matches(content_type)
+
+    def accepts_name(self, name: str | None) -> bool:
+        """Tell whether a part of this name, or an unnamed one, matches, whatever its type."""
+        if self.name_pattern is None or name is None:
+            return self.name_pattern is None and name is None
+        return self.name_pattern.matches(name)

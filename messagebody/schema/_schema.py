@@ -1,0 +1,213 @@
+"""A schema of bodies: the parts that a body may have and must have."""
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
+from typing import Any, Self, overload
+
+import attrs
+
+import messagebody  # noqa: TC001 - annotations are evaluated by those who ask
+from messagebody._base.guards import require_iterable, require_limits, require_parts
+from messagebody._base.leaves import LazySerializer, PydanticHook, leaf
+from messagebody._base.limits import DEFAULT_LIMITS, Limits
+from messagebody._base.text import count_of, escape
+from messagebody._model.part import Part
+from messagebody.errors import InvalidBody
+from messagebody.schema import _json as schema_json
+from messagebody.schema._inference import Inference
+from messagebody.schema._part import SchemaPart
+from messagebody.schema._validation import Checker, Violation
+
+
+def _read_parts(parts: Iterable[Any]) -> tuple[SchemaPart, ...]:
+    hint = "MessageBodySchema.from_json(…) reads JSON, MessageBodySchema.from_dicts(…) parsed JSON"
+    require_iterable(parts, "schema parts in a list", hint=hint)
+    return schema_json.read_parts(list(parts), DEFAULT_LIMITS)
+
+
+@attrs.frozen(repr=False)
+class MessageBodySchema(Sequence[SchemaPart]):
+    """The bodies that an agent accepts or sends: a list of schema parts.
+
+    A body is valid when every part matches at least one schema part, and every required schema
+    part is matched by at least one part. One part may satisfy several. The empty schema accepts
+    exactly the empty body. A schema is a value: frozen, compared by its parts in order.
+
+    Arguments:
+        parts: schema parts, dicts as in JSON, or tuples such as `("/sources/*", "text/*")`.
+
+    Raises:
+        InvalidSchema: a part breaks the rules.
+
+    Examples:
+        >>> from messagebody._model.body import MessageBody
+        >>> schema = MessageBodySchema([(None, "text/*", True), ("/sources/*", "text/*")])
+        >>> schema.is_valid(MessageBody.from_dicts([{"content": "Hello!"}]))
+        True
+        >>> schema.is_valid(MessageBody())
+        False
+    """
+
+    parts: tuple[SchemaPart, ...] = attrs.field(default=(), converter=_read_parts)
+
+    @classmethod
+    def from_json(
+        cls, data: str | bytes | bytearray | memoryview, *, limits: Limits = DEFAULT_LIMITS
+    ) -> Self:
+        """Decode a schema from JSON: an array of schema parts, or an object with `parts`.
+
+        Raises:
+            InvalidSchema: unknown members, wrong types, bad patterns or anything else wrong.
+
+        Examples:
+            >>> MessageBodySchema.from_json('[{"contentType":"image/*"}]')
+            MessageBodySchema(1 part: image/*)
+        """
+        return cls(schema_json.decode(data, require_limits(limits)))
+
+    @classmethod
+    def from_dicts(cls, data: Any, *, limits: Limits = DEFAULT_LIMITS) -> Self:
+        """Make a schema of parsed JSON; see `from_json`."""
+        return cls(schema_json.decode_parsed(data, require_limits(limits)))
+
+    @classmethod
+    def infer(cls, *bodies: Iterable[Part]) -> Self:
+        """Return a schema that accepts the given bodies.
+
+        Unnamed parts are grouped by type, several files of one directory by the directory, and
+        other files have their own names. Groups that every body has are required.
+
+        Examples:
+            >>> from messagebody._model.body import MessageBody
+            >>> body = MessageBody.from_dicts([{"content": "Hello!"}])
+            >>> _ = body.add("One.", name="/sources/1"), body.add("Two.", name="/sources/2")
+            >>> MessageBodySchema.infer(body)
+            MessageBodySchema(2 parts: required text/plain, required '/sources/*' text/plain)
+        """
+        inference = Inference()
+        for body in bodies:
+            inference.add(require_parts(body))
+        return cls(inference.parts())
+
+    def to_dicts(self) -> list[dict[str, Any]]:
+        """Return the schema parts as JSON values: the parsed form of what `to_json` writes."""
+        return schema_json.encode_parsed(self.parts)
+
+    def to_json(self, *, indent: int | None = None) -> str:
+        """Encode the schema as a JSON array.
+
+        Arguments:
+            indent: spaces a level; None for one compact line.
+        """
+        separators = (",", ":") if indent is None else None
+        return json.dumps(self.to_dicts(), ensure_ascii=False, indent=indent, separators=separators)
+
+    def describe(self) -> str:
+        """Return the schema in words, for a person or a model that writes a body.
+
+        Examples:
+            >>> schema = MessageBodySchema([(None, "text/*", True), ("/sources/*", "text/*")])
+            >>> print(schema.describe())
+            A message body with these parts and no others:
+            - at least one unnamed part of type text/*
+            - any number of parts named '/sources/*' of type text/*
+        """
+        if not self.parts:
+            return "A message body without any part."
+        lines = ["A message body with these parts and no others:", *map(_in_words, self.parts)]
+        return "\n".join(lines)
+
+    def is_valid(self, body: Iterable[Part]) -> bool:
+        """Tell whether a body, or parts in order, is valid for the schema.
+
+        The time is linear in the names, and hardly grows with the number of schema parts.
+        """
+        return self.checker.is_valid(require_parts(body))
+
+    def iter_violations(self, body: Iterable[Part]) -> Iterator[Violation]:
+        """Yield the violations in a body, one after the other.
+
+        Parts that no schema part accepts come first, in order; the first hundred name the nearest
+        schema part. Then come required schema parts that no part matches.
+
+        Examples:
+            >>> from messagebody._model.body import MessageBody
+            >>> body = MessageBody.from_dicts([{"contentType": "image/png", "content": ""}])
+            >>> schema = MessageBodySchema([(None, "text/*")])
+            >>> [violation] = schema.iter_violations(body)
+            >>> violation.code, violation.schema_index, violation.differs
+            ('part-not-accepted', 0, 'type')
+        """
+        return self.checker.violations(require_parts(body))
+
+    def stream(self) -> "messagebody.compatibility.Stream":
+        """Return a stream, which checks the parts one by one while a message arrives.
+
+        Examples:
+            >>> from messagebody._model.part import Part
+            >>> stream = MessageBodySchema([(None, "text/*", True), ("/files/*",)]).stream()
+            >>> stream.feed(Part("", name="/files/a"))
+            <Status waiting>
+            >>> stream.feed(Part("Done.")), stream.finish()
+            (<Status valid>, [])
+        """
+        return leaf("Stream")(self)  # type: ignore[no-any-return]
+
+    def validate(self, body: Iterable[Part]) -> None:
+        """Raise an error with all violations if there are any.
+
+        Raises:
+            InvalidBody: the body breaks the schema; `violations` holds every violation.
+        """
+        violations = tuple(self.iter_violations(body))
+        if violations:
+            raise InvalidBody(violations)
+
+    @cached_property
+    def checker(self) -> Checker:
+        """The schema prepared for checking bodies, once."""
+        return Checker(self.parts)
+
+    @cached_property
+    def profile(self) -> Any:
+        """The schema prepared for comparing schemas, once: see `check`."""
+        return leaf("Profile")(self.parts)
+
+    def __len__(self) -> int:
+        return len(self.parts)
+
+    @overload
+    def __getitem__(self, index: int) -> SchemaPart: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[SchemaPart, ...]: ...
+    def __getitem__(self, index: int | slice) -> SchemaPart | tuple[SchemaPart, ...]:
+        return self.parts[index]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Patterns are parsed again when unpickled, because a pickle of automata would be large.
+        return type(self), (self.parts,)
+
+    def _repr_html_(self) -> str:
+        return leaf("schema_html")(self)  # type: ignore[no-any-return]
+
+    def __repr__(self) -> str:
+        shown = [("required " if part.required else "") + part.label for part in self.parts[:3]]
+        more = ["…"] if len(self.parts) > len(shown) else []
+        listed = ": " + ", ".join(shown + more) if shown else ""
+        return f"MessageBodySchema({count_of(len(self.parts), 'part')}{listed})"
+
+    __pydantic_serializer__ = LazySerializer()
+
+    # A schema is a type for pydantic, and as `Annotated[MessageBody, schema]` a validator.
+    __get_pydantic_core_schema__ = PydanticHook("schema_core_schema", "gate_core_schema")
+    __get_pydantic_json_schema__ = PydanticHook("schema_json_schema", "gate_json_schema")
+
+
+def _in_words(part: SchemaPart) -> str:
+    number = "at least one" if part.required else "any number of"
+    noun = "part" if part.required else "parts"
+    kind = "any type" if part.content_type_pattern.is_universal else f"type {part.content_type}"
+    who = f"unnamed {noun}" if part.name is None else f"{noun} named '{escape(part.name)}'"
+    about = f": {escape(part.description)}" if part.description else ""
+    return f"- {number} {who} of {kind}{about}"

@@ -1,0 +1,326 @@
+"""Validation: the violations of a schema by a body, with the part that was probably meant."""
+
+from bisect import bisect_left
+from collections.abc import Generator, Iterable, Iterator, Sequence
+from functools import cached_property
+from itertools import islice, zip_longest
+from typing import Final, Literal
+
+import attrs
+
+from messagebody._base.leaves import leaf
+from messagebody._base.media_types import essence
+from messagebody._base.text import escape, quote
+from messagebody._model.body import MessageBody
+from messagebody._model.part import Part
+from messagebody.globs import PatternIndex
+from messagebody.schema._part import SchemaPart
+
+Differs = Literal["name", "type", "name and type"]
+
+_COMPARED: Final = 50
+
+
+class NearestMiss:
+    """The search for nearest misses among schema parts; a set of them is an int, a bit for each.
+
+    A matching name counts most, then a matching type. Among equals, the longest common beginning of
+    the other counts. In alphabetical order, patterns that begin like a name are next to it.
+    """
+
+    def __init__(self, parts: Sequence[SchemaPart]) -> None:
+        self._parts = parts
+        self._named = sorted(
+            (part.name, index) for index, part in enumerate(parts) if part.name is not None
+        )
+
+    def find(
+        self, name: str | None, kind: str, by_name: int, by_type: int
+    ) -> tuple[int, Differs] | None:
+        """Return the index of the nearest schema part and what differs, None if there are no parts.
+
+        Arguments:
+            name: the name of a part that no schema part accepts.
+            kind: its content type, `type/subtype` in lower case.
+            by_name: the schema parts that accept it by name.
+            by_type: those that accept it by content type.
+        """
+        if not self._parts:
+            return None
+        if by_name:
+            return self._by_type(kind, by_name), "type"
+        if by_type:
+            return self._by_name(name, by_type), "name"
+        return self._by_name(name, (1 << len(self._parts)) - 1), "name and type"
+
+    def _by_type(self, kind: str, candidates: int) -> int:
+        # The nearest of many hundred does not help more than the nearest of fifty.
+        indexes = islice(_members(candidates), _COMPARED)
+        return max(
+            indexes,
+            key=lambda index: (_shared(kind, self._parts[index].content_type.lower()), -index),
+        )
+
+    def _by_name(self, name: str | None, candidates: int) -> int:
+        if name is not None:
+            place = bisect_left(self._named, (name, 0))
+            # Outwards from the name's place in the order: the first match has the longest common
+            # beginning.
+            before, after = reversed(self._named[:place]), self._named[place:]
+            for pair in zip_longest(before, after):
+                found = [
+                    (-_shared(name, each[0]), each[1])
+                    for each in pair
+                    if each is not None and candidates >> each[1] & 1
+                ]
+                if found:
+                    return min(found)[1]
+        return next(_members(candidates))
+
+
+def _members(candidates: int) -> Iterator[int]:
+    while candidates:
+        lowest = candidates & -candidates
+        yield lowest.bit_length() - 1
+        candidates ^= lowest
+
+
+def _shared(word: str, pattern: str) -> int:
+    """Return how many characters two texts have in common at their beginning."""
+    for position, (mine, theirs) in enumerate(zip(word, pattern, strict=False)):
+        if mine != theirs:
+            return position
+    return min(len(word), len(pattern))
+
+
+Code = Literal["part-not-accepted", "required-part-missing", "repeated-name"]
+
+
+@attrs.frozen
+class Violation:
+    """One violation of a schema by a body.
+
+    Arguments:
+        code: `part-not-accepted`: no schema part accepts the part; `required-part-missing`: no
+            part matches a required schema part; `repeated-name`: an earlier part has the name.
+        part_index: the part's index from 0; None if a part is missing.
+        part_name: the part's name; None if it has none.
+        schema_index: the nearest schema part, or the one that is missing; None if none is named.
+        expected: what that schema part accepts.
+        got: the name and type of the part.
+        differs: the difference between the part and the nearest schema part: `name`, `type` or
+            `name and type`.
+    """
+
+    code: Code
+    part_index: int | None = None
+    part_name: str | None = None
+    schema_index: int | None = None
+    expected: str = ""
+    got: str = ""
+    differs: Differs | None = None
+
+    def _repr_html_(self) -> str:
+        return leaf("violation_html")(self)  # type: ignore[no-any-return]
+
+    def __str__(self) -> str:
+        if self.code == "required-part-missing":
+            return f"required schema part {self.schema_index} {self.expected}: {self.got}"
+        place = f"part {self.part_index} ({self.got})"
+        if self.code == "repeated-name":
+            return f"{place}: {self.expected}"
+        return f"{place}: accepted by no schema part{self._nearest()}"
+
+    def _nearest(self) -> str:
+        if self.schema_index is None:
+            return ""
+        verb = "differ" if self.differs == "name and type" else "differs"
+        return f"; nearest is {self.schema_index} {self.expected} ({self.differs} {verb})"
+
+
+def part_not_accepted(
+    index: int, name: str | None, content_type: str, nearest: tuple[int, str, Differs] | None
+) -> Violation:
+    """Report a part that no schema part accepts.
+
+    Arguments:
+        index: the part's.
+        name: the part's.
+        content_type: the part's.
+        nearest: index and label of the nearest schema part, and what differs.
+    """
+    schema_index, expected, differs = nearest or (None, "", None)
+    got = _description(name, content_type)
+    return Violation("part-not-accepted", index, name, schema_index, expected, got, differs)
+
+
+def missing_part(
+    schema_index: int, part: SchemaPart, nearest: tuple[int, str | None, str] | None
+) -> Violation:
+    """Report a required schema part that no part matches.
+
+    Arguments:
+        schema_index: its index.
+        part: the schema part.
+        nearest: index, name and content type of a part of which only the type is wrong.
+    """
+    got = "no part matches"
+    differs: Differs | None = None
+    if nearest is not None:
+        index, name, content_type = nearest
+        got += f"; nearest is part {index} ({_description(name, content_type)}; type differs)"
+        differs = "type"
+    return Violation(
+        "required-part-missing",
+        schema_index=schema_index,
+        expected=part.label,
+        got=got,
+        differs=differs,
+    )
+
+
+def repeated_name(index: int, name: str, content_type: str) -> Violation:
+    """Report a part whose name an earlier part has."""
+    return Violation(
+        "repeated-name",
+        index,
+        name,
+        expected="an earlier part has that name; names are unique in a body",
+        got=_description(name, content_type),
+    )
+
+
+def _description(name: str | None, content_type: str) -> str:
+    return f"{'unnamed' if name is None else quote(name)}, {escape(content_type, limit=200)}"
+
+
+_EXPLAINED: Final = 100
+_SEARCHED: Final = 10_000
+_KEPT_TYPES: Final = 10_000
+
+Columns = tuple[Sequence[str | None], Sequence[str]]
+
+
+class _TypeSets(dict[str, int]):
+    """The schema parts that accept a content type, found once for each distinct one."""
+
+    def __init__(self, index: PatternIndex) -> None:
+        super().__init__()
+        self.index = index
+
+    def __missing__(self, content_type: str) -> int:
+        # Senders choose the content types, and can invent any number of them.
+        if len(self) >= _KEPT_TYPES:
+            self.clear()
+        found = self[content_type] = self.index.find(essence(content_type))
+        return found
+
+
+class Checker:
+    """Schema parts prepared for checking many parts; a set of them is an int, a bit for each."""
+
+    def __init__(self, parts: Sequence[SchemaPart]) -> None:
+        self.parts = parts
+        self.unnamed = sum(1 << index for index, part in enumerate(parts) if part.name is None)
+        self.required = sum(1 << index for index, part in enumerate(parts) if part.required)
+        self._names = PatternIndex([part.name_pattern for part in parts])
+        self._types = _TypeSets(PatternIndex([part.content_type_pattern for part in parts]))
+
+    def accepting(self, name: str | None, content_type: str) -> int:
+        """Return the set of schema parts that a part of this name and content type matches."""
+        by_name = self.unnamed if name is None else self._names.find(name)
+        return by_name & self._types[content_type]
+
+    def nearest(self, name: str | None, content_type: str) -> tuple[int, str, Differs] | None:
+        """Return index and label of the schema part nearest to accepting a part, and what differs.
+
+        None if the schema is empty.
+        """
+        by_name = self.unnamed if name is None else self._names.find(name)
+        found = self._nearest_miss.find(
+            name, essence(content_type), by_name, self._types[content_type]
+        )
+        return found and (found[0], self.parts[found[0]].label, found[1])
+
+    @cached_property
+    def _nearest_miss(self) -> NearestMiss:
+        return NearestMiss(self.parts)
+
+    def is_valid(self, body: Iterable[Part]) -> bool:
+        """Tell whether a body has no violation; it stops at the first one."""
+        names, types = columns = _columns_of(body)
+        if next(_repeated(body, columns), None) is not None:
+            return False
+        check = _Rejected(self._rejected(names, types))
+        return next(iter(check), None) is None and not self.required & ~check.matched
+
+    def violations(self, body: Iterable[Part]) -> Iterator[Violation]:
+        """Yield the violations of a body: rejected parts in order, then missing parts."""
+        names, types = columns = _columns_of(body)
+        for position in _repeated(body, columns):
+            yield repeated_name(position, names[position] or "", types[position])
+        check = _Rejected(self._rejected(names, types))
+        for count, position in enumerate(check):
+            name, content_type = names[position], types[position]
+            # Nobody needs the hundredth nearest miss, and finding one costs more than the check
+            # itself.
+            nearest = self.nearest(name, content_type) if count < _EXPLAINED else None
+            yield part_not_accepted(position, name, content_type, nearest)
+        for index, part in enumerate(self.parts):
+            if part.required and not check.matched >> index & 1:
+                yield missing_part(index, part, _right_name(part, columns))
+
+    def _rejected(
+        self, names: Sequence[str | None], types: Sequence[str]
+    ) -> Generator[int, None, int]:
+        """Yield the positions that no schema part accepts; return the schema parts that matched."""
+        matched = 0
+        # Local names: this loop runs for every part of every body.
+        unnamed, find, by_type = self.unnamed, self._names.find, self._types
+        for position, (name, content_type) in enumerate(zip(names, types, strict=True)):
+            found = (unnamed if name is None else find(name)) & by_type[content_type]
+            if found:
+                matched |= found
+            else:
+                yield position
+        return matched
+
+
+class _Rejected:
+    """Positions of rejected parts; after the last, `matched` is the set of matched schema parts."""
+
+    def __init__(self, check: Generator[int, None, int]) -> None:
+        self.check = check
+        self.matched = 0
+
+    def __iter__(self) -> Iterator[int]:
+        self.matched = yield from self.check
+
+
+def _columns_of(body: Iterable[Part]) -> Columns:
+    if isinstance(body, MessageBody):
+        return body._columns()
+    parts = list(body)
+    return [part.name for part in parts], [part.content_type for part in parts]
+
+
+def _repeated(body: Iterable[Part], columns: Columns) -> Iterator[int]:
+    """Yield the positions of names seen before; a `MessageBody` has none."""
+    if isinstance(body, MessageBody):
+        return
+    seen: set[str] = set()
+    for position, name in enumerate(columns[0]):
+        if name is not None and name in seen:
+            yield position
+        seen.add(name or "")
+
+
+def _right_name(part: SchemaPart, columns: Columns) -> tuple[int, str | None, str] | None:
+    """Return the first part that a schema part accepts by name but not by type."""
+    # A hint is not worth checking a million names for each missing part.
+    names, types = columns[0][:_SEARCHED], columns[1]
+    if part.name_pattern is None:
+        found = [position for position, name in enumerate(names) if name is None]
+    else:
+        found = part.name_pattern.select(names)
+    return (found[0], names[found[0]], types[found[0]]) if found else None

@@ -1,0 +1,74 @@
+"""Async twins of offload, inline and present: the same work in threads, cancelled cleanly."""
+
+import asyncio
+import contextlib
+import os
+import time
+from collections.abc import Callable
+from functools import partial
+from typing import Any, Final, TypeVar
+
+from messagebody._base.guards import require_body
+from messagebody._base.threads import PATIENCE, Pool, Stop
+from messagebody._model.body import MessageBody
+from messagebody.storage._offloading._inline import inline
+from messagebody.storage._offloading._offload import offload
+from messagebody.storage._offloading._present import present
+
+_T = TypeVar("_T")
+
+# The event loop's own threads look up host names for everybody else: a store that does not answer
+# is not to take them.
+_POOL: Final = Pool(16, "messagebody-async")
+os.register_at_fork(after_in_child=_POOL.forget)
+
+
+async def aoffload(body: MessageBody, store: Any, **options: Any) -> MessageBody:
+    """Offload without blocking the event loop; see `offload`.
+
+    The body is taken as it is when the coroutine begins. A cancelled one stops at the next buffer
+    and undoes what it began; it returns within two seconds even if the store does not answer.
+    """
+    stop = Stop()
+    return await _in_thread(
+        # Copied before the thread begins: the caller may edit the body while it waits for its turn.
+        partial(offload, require_body(body).copy(), store, stop=stop, **options),
+        stop,
+    )
+
+
+async def ainline(body: MessageBody, **options: Any) -> MessageBody:
+    """Inline without blocking the event loop; see `inline` and `aoffload`."""
+    stop = Stop()
+    return await _in_thread(partial(inline, require_body(body).copy(), stop=stop, **options), stop)
+
+
+async def apresent(body: MessageBody, **options: Any) -> MessageBody:
+    """Present without blocking the event loop; see `present`."""
+    return await _in_thread(partial(present, require_body(body).copy(), **options), Stop())
+
+
+async def _in_thread(work: Callable[[], _T], stop: Stop) -> _T:
+    """Run work in a thread; a cancellation waits until it is undone, but not for ever."""
+    future = _POOL.submit(work)
+    waiting = asyncio.wrap_future(future)
+    try:
+        # Shielded, because a cancelled future would hide whether the thread is still at work.
+        return await asyncio.shield(waiting)
+    except asyncio.CancelledError:
+        stop.set()
+        if not future.cancel():
+            await _settled(waiting)
+        _POOL.give_up([future], 0)
+        raise
+
+
+async def _settled(waiting: "asyncio.Future[Any]") -> None:
+    deadline = time.monotonic() + PATIENCE
+    while not waiting.done() and (left := deadline - time.monotonic()) > 0:
+        # A second cancellation changes nothing: the work ends soon, or is given up.
+        with contextlib.suppress(asyncio.CancelledError):
+            await asyncio.wait([waiting], timeout=left)
+    if waiting.done() and not waiting.cancelled():
+        # Asked for, or asyncio would report the error as never retrieved.
+        waiting.exception()

@@ -1,0 +1,203 @@
+"""Inlining: the content of references brought back into a body or into a file."""
+
+import contextlib
+import os
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import attrs
+
+from messagebody._base.files import replace_file
+from messagebody._base.guards import require_body, require_path, require_resolver
+from messagebody._base.text import escape, human_size, redact_url
+from messagebody._base.threads import Stop
+from messagebody._model.body import MessageBody
+from messagebody._model.part import Part
+from messagebody.errors import InvalidArgument, LimitExceeded, MessageBodyError, StoreError
+from messagebody.storage._offloading._jobs import replace_parts, reporter, subject_of
+from messagebody.storage._offloading._offload import Selection
+from messagebody.storage._offloading._transfer import FileBlob
+from messagebody.storage._references import Budget, Resolver, read_reference
+from messagebody.storage._references.spool import SpoolBlob
+from messagebody.storage._stores import CHUNK, Blob, Bytes
+
+_EVERY_NAME = "/**"
+_EVERY_TYPE = "*/*"
+
+
+def inline(
+    body: MessageBody,
+    *,
+    resolver: Resolver | None = None,
+    names: str = _EVERY_NAME,
+    content_types: str = _EVERY_TYPE,
+    all: bool = False,  # noqa: A002 - reads as what it does
+    max_bytes: int | None = None,
+    callback: Any = None,
+    stop: Stop | None = None,
+) -> MessageBody:
+    """Return a new body whose references and local files are read in, verified.
+
+    The references that carry a digest are read: those that `offload` wrote. A reference without
+    a digest stays as it is, with a resolver or without: that is not an error, because nothing
+    would show that the bytes are the right ones. A pattern for names or types chooses by that
+    pattern instead, and `all` takes every one.
+
+    Arguments:
+        body: the body, which is not changed.
+        resolver: decides which references are read; the body's own, else the closed default.
+        names: a glob; the references whose names match are read, with a digest or without.
+        content_types: a glob; the references whose types match are read.
+        all: read references without a digest, too.
+        max_bytes: bytes to take in all.
+        callback: an fsspec `Callback`, told the bytes that arrive.
+        stop: cancels the work from another thread.
+
+    Raises:
+        UnsafeReference: the resolver refuses a reference; the text says how to allow it.
+        DigestMismatch: the bytes are not the ones promised.
+        LimitExceeded: a limit ended the work.
+        PartsFailed: several parts failed for different reasons.
+
+    Examples:
+        >>> from messagebody import MessageBody, Resolver, inline, offload
+        >>> body = MessageBody()
+        >>> part = body.add("cats " * 1000, name="/notes.txt")
+        >>> small = offload(body, "memory://tests", threshold="1 KiB")
+        >>> inline(small, resolver=Resolver(allow="memory://tests")) == body
+        True
+    """
+    require_body(body)
+    require_resolver(resolver)
+    body = body.copy()  # as it is now: the caller may go on editing it
+    wanted = _chooser(names, content_types, take_all=all)
+    chosen = [(position, part) for position, part in enumerate(body) if wanted(part)]
+    _check_total([part for _, part in chosen], max_bytes)
+    progress = reporter(callback, sum(p.size or 0 for _, p in chosen if p.is_reference))
+    budgets = budget_for(resolver, max_bytes, progress)
+    work = {at: partial(_read_in, at, part, *budgets(part)) for at, part in chosen}
+    return replace_parts(body, work, "read in", stop or Stop())
+
+
+def _chooser(names: str, content_types: str, *, take_all: bool) -> Callable[[Part], bool]:
+    by_pattern = (names, content_types) != (_EVERY_NAME, _EVERY_TYPE)
+    selects = Selection(names, content_types, unnamed=names == _EVERY_NAME).chooser()
+
+    def wanted(part: Part) -> bool:
+        if not selects(part.name, part.content_type):
+            return False
+        if part.url is None:
+            return part.local_file is not None
+        # Without a digest nothing shows that the bytes are the right ones, so those have to be
+        # asked for.
+        return take_all or by_pattern or part.digest is not None
+
+    return wanted
+
+
+def _check_total(parts: list[Part], max_bytes: int | None) -> None:
+    total = sum(part.size or 0 for part in parts)
+    if max_bytes is not None and total > max_bytes:
+        raise LimitExceeded(
+            f"the references hold {human_size(total)}, max_bytes is {human_size(max_bytes)}"
+        )
+
+
+def _read_in(position: int, part: Part, resolver: Resolver, budget: Budget) -> Part:
+    if part.reference is None:
+        return part.evolve(content=part.read_bytes())
+    subject = subject_of(position, part)
+    data = read_reference(part.reference, resolver=resolver, subject=subject, budget=budget)
+    return part.evolve(content=data)
+
+
+def budget_for(
+    resolver: Resolver | None,
+    max_bytes: int | None = None,
+    progress: Callable[[int], None] | None = None,
+) -> Callable[[Part], tuple[Resolver, Budget]]:
+    """Return a function that gives a part's resolver (given, bound or closed) and its budget."""
+    # One for all parts, so that they share its budget.
+    closed = Resolver()
+    budgets: dict[Resolver, Budget] = {}
+
+    def pick(part: Part) -> tuple[Resolver, Budget]:
+        chosen = resolver or part._resolver or closed
+        # A budget is for the whole call: many parts must not multiply what a body may cost.
+        if chosen not in budgets:
+            limits = chosen.limits
+            if max_bytes is not None:
+                limits = attrs.evolve(limits, body_bytes=min(limits.body_bytes, max_bytes))
+            budgets[chosen] = Budget(limits, progress)
+        return chosen, budgets[chosen]
+
+    return pick
+
+
+def fetch(
+    part: Part,
+    path: str | os.PathLike[str],
+    *,
+    resolver: Resolver | None = None,
+    callback: Any = None,
+) -> Path:
+    """Write the content of one part to a file, verified, whole or not at all; return its path.
+
+    Only a few MiB are held at a time, however large the part is.
+
+    Arguments:
+        part: the part: a reference, a local file, or content that is here.
+        path: the file; one that is there is replaced.
+        resolver: decides whether a reference is read; the part's own, else the closed default.
+        callback: an fsspec `Callback`, told the bytes that arrive.
+
+    Raises:
+        UnsafeReference: the resolver refuses the reference; the text says how to allow it.
+        DigestMismatch: the bytes are not the ones promised.
+        StoreError: the store failed, or the file can't be written.
+
+    Examples:
+        >>> from messagebody import MessageBody, Resolver, fetch, offload
+        >>> body = MessageBody()
+        >>> part = body.add("cats " * 1000, name="/notes.txt")
+        >>> small = offload(body, "memory://tests", threshold="1 KiB")
+        >>> file = fetch(small["/notes.txt"], "notes.txt", resolver=Resolver(allow="memory://tests"))
+        >>> file.stat().st_size
+        5000
+    """
+    require_path(path)
+    require_resolver(resolver)
+    if not isinstance(part, Part):
+        hint = "body[…] takes a part out of a body" if isinstance(part, MessageBody) else ""
+        raise InvalidArgument("a Part", part, hint)
+    with _content(part, resolver, callback) as blob:
+        try:
+            replace_file(path, blob.buffers(CHUNK))
+        except MessageBodyError:
+            raise
+        except OSError as error:
+            problem = f"{part.label} can't be written to {escape(os.fspath(path))}"
+            problem += f": {error.strerror or type(error).__name__}"
+            raise StoreError(problem, redact_url(part.url or "")) from error
+    return Path(path)
+
+
+@contextlib.contextmanager
+def _content(part: Part, resolver: Resolver | None, callback: Any) -> Iterator[Blob]:
+    if part.reference is None:
+        file = part.local_file
+        yield Bytes(part.read_bytes()) if file is None else FileBlob(file, file.digest())
+        return
+    progress = reporter(callback, part.size or 0)
+    chosen, budget = budget_for(resolver, progress=progress)(part)
+    spool = chosen.fetch(
+        part.reference.url,
+        size=part.reference.size,
+        digest=part.reference.digest,
+        subject=part.label,
+        budget=budget,
+    )
+    with contextlib.closing(spool):
+        yield SpoolBlob(spool)

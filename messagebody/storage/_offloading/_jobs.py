@@ -1,0 +1,208 @@
+"""Jobs on many parts at once: a pool of threads, a gate on memory, errors of all parts together."""
+
+import contextlib
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_EXCEPTION, Future, wait
+from functools import partial
+from typing import Any, TypeVar
+
+import attrs
+
+from messagebody._base.threads import Interrupted, Pool, Stop
+from messagebody._model.body import MessageBody
+from messagebody._model.part import Part
+from messagebody.errors import PartsFailed, StoreError
+
+_T = TypeVar("_T")
+# What boto3 users run uploads on; more connections gained nothing where it was measured.
+_WORKERS = 16
+_TICK = 0.1
+"""Seconds between two looks at whether the work was cancelled."""
+_GATE = 64 * 1024 * 1024
+
+
+class Gate:
+    """Lets work in whose bytes fit together into memory; one that never fits goes alone."""
+
+    def __init__(self, capacity: int = _GATE) -> None:
+        self._capacity = capacity
+        self._free = capacity
+        self._changed = threading.Condition()
+
+    @contextlib.contextmanager
+    def hold(self, size: int) -> Iterator[None]:
+        """Wait until `size` bytes are free, and hold them for the block."""
+        # Larger than all there is: it waits until nothing else is held.
+        size = min(size, self._capacity)
+        with self._changed:
+            self._changed.wait_for(lambda: self._free >= size)
+            self._free -= size
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._free += size
+                self._changed.notify_all()
+
+
+def reporter(callback: Any, size: int) -> Callable[[int], None]:
+    """Return a function that reports bytes to an fsspec `Callback`, from any thread.
+
+    Arguments:
+        callback: the callback; None reports to nothing.
+        size: bytes there will be in all.
+    """
+    if callback is None:
+        return lambda _: None
+    callback.set_size(size)
+    lock = threading.Lock()
+
+    def report(count: int) -> None:
+        # Callbacks of fsspec are not safe to call from several threads.
+        with lock:
+            callback.relative_update(count)
+
+    return report
+
+
+@attrs.frozen
+class Outcome:
+    """The outcome of one piece of work: a value, an error, or neither when it was not begun."""
+
+    value: object = None
+    error: Exception | None = None
+    begun: bool = True
+
+
+def run_all(
+    work: Sequence[Callable[[], _T]], stop: Stop, *, fail_fast: bool = False
+) -> list[Outcome]:
+    """Run pieces of work on a few threads and return their outcomes, in order.
+
+    Arguments:
+        work: the pieces.
+        stop: set when the caller, or an interrupt, ends the work.
+        fail_fast: begin nothing new once a piece has failed; running pieces are finished.
+    """
+    # An interrupt reaches the main thread only, which is not to hang in a store.
+    if len(work) == 1 and threading.current_thread() is not threading.main_thread():
+        return [_attempt(work[0], stop)]
+    pool = Pool(_WORKERS, "messagebody")
+    try:
+        futures = pool.submit_all(partial(_checked, piece, stop) for piece in work)
+        if not _wait(futures, stop, fail_fast=fail_fast):
+            raise Interrupted
+        return [_outcome(future) for future in futures]
+    except BaseException:
+        # Running work stops at its next buffer and undoes what it began.
+        stop.set()
+        pool.give_up()
+        raise
+
+
+def _wait(futures: "list[Future[_T]]", stop: Stop, *, fail_fast: bool) -> bool:
+    """Wait until all is done or was not begun; return False if the work was cancelled."""
+    pending = set(futures)
+    while pending:
+        # In short waits, so that a signal is seen while all the threads are in a store.
+        done, pending = wait(pending, timeout=_TICK, return_when=FIRST_EXCEPTION)
+        if fail_fast and any(future.exception() for future in done):
+            pending = {future for future in pending if not future.cancel()}
+            # Asked once: the pieces that are running are finished, and their errors told too.
+            fail_fast = False
+        if pending and stop.is_set():
+            return False
+    return True
+
+
+def _checked(piece: Callable[[], _T], stop: Stop) -> _T:
+    stop.check()
+    return piece()
+
+
+def _attempt(piece: Callable[[], _T], stop: Stop) -> Outcome:
+    stop.check()
+    try:
+        return Outcome(piece())
+    except Interrupted:
+        raise
+    except Exception as error:  # noqa: BLE001 - reported with the part it belongs to
+        return Outcome(error=error)
+
+
+def _outcome(future: "Future[_T]") -> Outcome:
+    if future.cancelled():
+        return Outcome(begun=False)
+    error = future.exception()
+    if error is None:
+        return Outcome(future.result())
+    if isinstance(error, Interrupted) or not isinstance(error, Exception):
+        raise error
+    return Outcome(error=error)
+
+
+def about(error: StoreError, subject: str) -> StoreError:
+    """Return an error of a store that also names the part that was being stored."""
+    kind: Any = type(error)
+    named: StoreError = kind(f"{error.problem}, storing {subject}", error.store, error.key)
+    for note in getattr(error, "__notes__", ()):
+        named.add_note(note)
+    return named
+
+
+def raise_for(failures: Sequence[tuple[str, Exception]], action: str) -> None:
+    """Raise one error that names every part that failed, if any did.
+
+    Arguments:
+        failures: the parts' descriptions, and what happened to them.
+        action: a past participle, such as "offloaded".
+
+    Raises:
+        PartsFailed: several failed; it is of their kind, too, if they are of one.
+    """
+    if not failures:
+        return
+    if len(failures) == 1:
+        # One failure is raised as it is, so that `except ObjectNotFound` works.
+        raise failures[0][1]
+    raise PartsFailed.of(action, failures) from failures[0][1]
+
+
+def subject_of(position: int, part: Part) -> str:
+    """Return what errors call a part of a body."""
+    return part.label if part.name else f"part {position} (unnamed, {part.content_type})"
+
+
+def replace_parts(
+    body: MessageBody,
+    work: Mapping[int, Callable[[], Part]],
+    action: str,
+    stop: Stop,
+    *,
+    fail_fast: bool = False,
+) -> MessageBody:
+    """Replace parts of a body by new ones, and return it.
+
+    Arguments:
+        body: the body; it is the caller's own copy, so that it is not edited meanwhile.
+        work: by position, the function that makes the new part.
+        action: a past participle for the error, such as "offloaded".
+        stop: cancels the work.
+        fail_fast: begin nothing new once a part has failed.
+
+    Raises:
+        PartsFailed: several parts failed, for different reasons; one error is raised as it is.
+    """
+    outcomes = dict(zip(work, run_all([*work.values()], stop, fail_fast=fail_fast), strict=True))
+    raise_for(
+        [
+            (subject_of(position, body[position]), outcome.error)
+            for position, outcome in outcomes.items()
+            if outcome.error is not None
+        ],
+        action,
+    )
+    for position, outcome in outcomes.items():
+        body[position] = outcome.value
+    return body

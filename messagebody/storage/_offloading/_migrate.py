@@ -1,0 +1,115 @@
+"""Migration of a body's references to another store."""
+
+import os
+from functools import partial
+from typing import Any
+
+from messagebody._base.guards import require_body
+from messagebody._base.threads import Stop
+from messagebody._model.body import MessageBody
+from messagebody._model.part import Part
+from messagebody.errors import StoreError
+from messagebody.storage._offloading._inline import budget_for
+from messagebody.storage._offloading._jobs import about, replace_parts, reporter, subject_of
+from messagebody.storage._offloading._transfer import Watched
+from messagebody.storage._references import Budget, Resolver
+from messagebody.storage._references.spool import SpoolBlob
+from messagebody.storage._stores import Store, open_store
+from messagebody.storage._stores.objects import Verify, ensure
+
+
+def migrate(
+    body: MessageBody,
+    store: str | os.PathLike[str] | Store,
+    *,
+    source: str | os.PathLike[str] | Store | None = None,
+    resolver: Resolver | None = None,
+    all: bool = False,  # noqa: A002 - reads as what it does
+    storage_options: dict[str, Any] | None = None,
+    verify: Verify | None = None,
+    callback: Any = None,
+    stop: Stop | None = None,
+) -> MessageBody:
+    """Return a new body whose references point to copies in another store.
+
+    Every reference is read, verified and stored before the body is returned; nothing is deleted.
+    The body's digest stays the same.
+
+    Arguments:
+        body: the body, which is not changed.
+        store: where to: a store, its URL, or a directory's path.
+        source: where from: only references below this store move, and it is allowed for it.
+        resolver: decides which references are read; without `source` the body's own if None.
+        all: take references without a digest, too.
+        storage_options: of `stores.open_store`, if `store` is not an open store.
+        verify: as for `offload`.
+        callback: an fsspec `Callback`, told the bytes that are read.
+        stop: cancels the work from another thread.
+
+    Raises:
+        UnsafeReference: the resolver refuses a reference.
+        DigestMismatch: the bytes are not the ones promised; nothing else is copied.
+        StoreError: a store failed for one part; its subclasses say more.
+        PartsFailed: several parts failed for different reasons.
+
+    Examples:
+        >>> from messagebody import MessageBody, migrate, offload
+        >>> body = MessageBody()
+        >>> part = body.add("cats " * 1000, name="/notes.txt")
+        >>> small = offload(body, "memory://tests", threshold="1 KiB")
+        >>> moved = migrate(small, "memory://archive", source="memory://tests")
+        >>> moved["/notes.txt"].url[:24], moved.digest == body.digest
+        ('memory://archive/sha256/', True)
+    """
+    require_body(body)
+    body = body.copy()  # as it is now: the caller may go on editing it
+    opened = open_store(store, **(storage_options or {}))
+    verify = verify or ("digest" if opened.reads_back else None)
+    # The source is the application's own word, so it is allowed, and nothing but it.
+    below = None if source is None else Resolver(allow=source, public_https=False)
+    chosen = [(at, part) for at, part in enumerate(body) if _is_to_move(part, opened, below, all)]
+    progress = reporter(callback, sum(part.size or 0 for _, part in chosen))
+    budgets = budget_for(resolver or below, progress=progress)
+    stop = stop or Stop()
+    work = {
+        at: partial(_move, at, part, opened, verify, stop, *budgets(part)) for at, part in chosen
+    }
+    return replace_parts(body, work, "migrated", stop, fail_fast=True)
+
+
+def _is_to_move(part: Part, store: Store, below: Resolver | None, take_all: bool) -> bool:
+    # What is there already need not move: a second run after a failure goes on where it ended.
+    if part.reference is None or part.reference.url.startswith(store.url_of("")):
+        return False
+    if below is not None and not below.allows(part.reference.url):
+        return False
+    return take_all or part.reference.digest is not None
+
+
+def _move(
+    position: int,
+    part: Part,
+    store: Store,
+    verify: Verify | None,
+    stop: Stop,
+    resolver: Resolver,
+    budget: Budget,
+) -> Part:
+    reference = part.reference
+    if reference is None:
+        raise TypeError("only references move")
+    spool = resolver.fetch(
+        reference.url,
+        size=reference.size,
+        digest=reference.digest,
+        subject=subject_of(position, part),
+        budget=budget,
+    )
+    try:
+        blob = Watched(SpoolBlob(spool), stop, lambda _: None)
+        key = ensure(store, spool.digest, blob, part.content_type, verify)
+    except StoreError as error:
+        raise about(error, subject_of(position, part)) from error.__cause__
+    finally:
+        spool.close()
+    return part.evolve(url=store.url_of(key), size=spool.size, digest=spool.digest)

@@ -1,0 +1,76 @@
+"""Blobs on their way into a store: unchanged local files, and work that can be stopped."""
+
+from collections.abc import Callable, Iterator
+
+import attrs
+
+from messagebody._base.digests import Hasher, sha256_of
+from messagebody._base.threads import Stop
+from messagebody._model.content import LocalFile
+from messagebody.errors import LocalFileChanged
+from messagebody.storage._stores import Blob
+
+
+@attrs.frozen
+class FileBlob:
+    """A local file that has to have the digest it had when it was read first."""
+
+    file: LocalFile
+    digest: str
+
+    @property
+    def size(self) -> int:
+        """Bytes of the file."""
+        return self.file.size
+
+    def read(self) -> bytes:
+        """Return the whole file."""
+        data = self.file.read_bytes()
+        self._check(sha256_of(data))
+        return data
+
+    def buffers(self, length: int) -> Iterator[bytes]:
+        """Yield the file; at the end raise if these were not the bytes of its digest."""
+        hasher = Hasher()
+        with self.file.open() as stream:
+            while chunk := stream.read(length):
+                hasher.update(chunk)
+                yield chunk
+            # A file that grew behind the last read has another size by now.
+            self.file.check(stream)
+        self._check(hasher.digest)
+
+    def _check(self, digest: str) -> None:
+        if digest != self.digest:
+            raise LocalFileChanged(str(self.file.path), "it changed while it was read")
+
+
+@attrs.frozen
+class Watched:
+    """A blob that reports its progress and can be stopped."""
+
+    blob: Blob
+    stop: Stop
+    progress: Callable[[int], None]
+
+    @property
+    def size(self) -> int:
+        """Bytes of the content."""
+        return self.blob.size
+
+    @property
+    def digest(self) -> str | None:
+        """The digest of the content."""
+        return self.blob.digest
+
+    def read(self) -> bytes:
+        """Return everything."""
+        self.stop.check()
+        return self.blob.read()
+
+    def buffers(self, length: int) -> Iterator[bytes]:
+        """Yield everything, unless the work is cancelled."""
+        for chunk in self.blob.buffers(length):
+            self.stop.check()
+            yield chunk
+            self.progress(len(chunk))

@@ -1,0 +1,101 @@
+"""Verification of references: existence, size and digest."""
+
+from functools import partial
+
+import attrs
+
+from messagebody._base.guards import require_body, require_resolver
+from messagebody._base.text import count_of
+from messagebody._base.threads import Stop
+from messagebody._model.body import MessageBody
+from messagebody._model.part import Part
+from messagebody.errors import DigestMismatch, DigestUnknown
+from messagebody.storage._offloading._inline import budget_for
+from messagebody.storage._offloading._jobs import run_all, subject_of
+from messagebody.storage._references import Budget, Resolver, measure_reference
+
+
+@attrs.frozen
+class ReferenceFinding:
+    """A reference that is missing, or has another size or digest than stated.
+
+    Arguments:
+        index: the part's position.
+        name: its name, if it has one.
+        error: the error that reading it would raise.
+    """
+
+    index: int
+    name: str | None
+    error: Exception
+
+    def __str__(self) -> str:
+        return str(self.error)
+
+
+@attrs.frozen
+class Verification:
+    """What `verify` found; true only if every reference was checked and is right."""
+
+    checked: int
+    findings: tuple[ReferenceFinding, ...]
+
+    def __bool__(self) -> bool:
+        return not self.findings
+
+    def __str__(self) -> str:
+        if self:
+            return f"nothing is wrong with {count_of(self.checked, 'reference')}"
+        return f"{len(self.findings)} of {count_of(self.checked, 'reference')}: " + "; ".join(
+            map(str, self.findings)
+        )
+
+
+def verify(
+    body: MessageBody, *, resolver: Resolver | None = None, digest: bool = True
+) -> Verification:
+    """Check that every reference exists and has the size and digest it states.
+
+    Arguments:
+        body: the body.
+        resolver: decides which references are read; the body's own if None.
+        digest: read every reference to its end; otherwise only its size is asked.
+
+    Examples:
+        >>> from messagebody import MessageBody, Resolver, offload, verify
+        >>> body = MessageBody()
+        >>> part = body.add("cats " * 1000, name="/notes.txt")
+        >>> small = offload(body, "memory://tests", threshold="1 KiB")
+        >>> bool(verify(small, resolver=Resolver(allow="memory://tests")))
+        True
+    """
+    require_body(body)
+    require_resolver(resolver)
+    references = [(at, part) for at, part in enumerate(body) if part.is_reference]
+    budgets = budget_for(resolver)
+    check = _check_digest if digest else _check_size
+    outcomes = run_all(
+        [partial(check, at, part, *budgets(part)) for at, part in references], Stop()
+    )
+    findings = tuple(
+        ReferenceFinding(at, part.name, outcome.error)
+        for (at, part), outcome in zip(references, outcomes, strict=True)
+        if outcome.error is not None
+    )
+    return Verification(len(references), findings)
+
+
+def _check_digest(position: int, part: Part, resolver: Resolver, budget: Budget) -> None:
+    subject = subject_of(position, part)
+    if part.reference is None or part.reference.digest is None:
+        raise DigestUnknown([subject])
+    measure_reference(part.reference, resolver=resolver, subject=subject, budget=budget)
+
+
+def _check_size(position: int, part: Part, resolver: Resolver, budget: Budget) -> None:
+    subject = subject_of(position, part)
+    if part.reference is None or part.reference.size is None:
+        raise DigestUnknown([subject])
+    found = resolver.size(part.reference.url, subject=subject, budget=budget)
+    if found != part.reference.size:
+        raise DigestMismatch(subject, f"{part.reference.size:,} bytes", f"{found:,}")

@@ -1,0 +1,366 @@
+"""HTTP and HTTPS to an address that was checked, and to no other; a door to urllib3.
+
+The name is looked up once, every address it has is checked, and the connection goes to one of
+those very addresses: a name that resolves differently a moment later changes nothing. No
+proxy, no .netrc, no cookies, no compression; redirects are handed back, not followed.
+"""
+
+import contextlib
+import http.client
+import re
+import socket
+import ssl
+import threading
+import time
+from collections.abc import Iterator
+from concurrent.futures import Future
+from typing import Any
+
+import attrs
+from urllib3.connection import HTTPConnection, HTTPSConnection
+from urllib3.exceptions import HTTPError
+from urllib3.response import HTTPResponse
+
+from messagebody._base.text import escape, redact_urls
+from messagebody.errors import AccessDenied, LimitExceeded, ObjectNotFound, StoreError
+from messagebody.storage._references.limits import Budget, Watchdog
+from messagebody.storage._references.url import Closed, Url, check_host, is_public
+from messagebody.storage._stores.base import harmless_cause
+
+_REDIRECTS = frozenset({301, 302, 303, 307, 308})
+_TRIES = 3
+_CONTENT_RANGE = re.compile(r"bytes ([0-9]{1,19})-([0-9]{1,19})/([0-9]{1,19}|\*)")
+_HEADERS = {
+    "Accept": "*/*",
+    # Nothing is decoded, so a small answer can't grow.
+    "Accept-Encoding": "identity",
+    "Connection": "close",
+    "User-Agent": "messagebody",
+}
+_PIECE = 256 * 1024
+"""Bytes read at a time."""
+_FLOOR = 4 * 1024
+"""Bytes handed on at least, but for the last piece."""
+
+_CHUNK_SIZE = re.compile(rb"[0-9A-Fa-f]{1,16}")
+_LONGEST_LINE = 8 * 1024
+_INFORMATIONAL = frozenset({102, 103})
+_MOST_HINTS = 10
+_FEW_CHUNKS = 10_000
+_SMALLEST_CHUNK = 16
+
+
+class _Response(http.client.HTTPResponse):
+    """The standard library's answer, which also skips early hints, and is strict about chunks.
+
+    The library takes chunk sizes for Python integers, so that "-5" reads without end and "1_0" is
+    ten. And each chunk costs the same time, however small it is: a server that sends one byte in
+    each would hold a processor for minutes.
+    """
+
+    _chunks = 0
+    _chunk_bytes = 0
+
+    def _read_status(self) -> tuple[str, int, str]:
+        found: tuple[str, int, str] = super()._read_status()  # type: ignore[misc]
+        # The library skips 100 only (RFC 9110, 15.2: a client takes any informational answer).
+        for _ in range(_MOST_HINTS):
+            if found[1] not in _INFORMATIONAL:
+                break
+            http.client.parse_headers(self.fp)
+            found = super()._read_status()  # type: ignore[misc]
+        return found
+
+    def _read_next_chunk_size(self) -> int:
+        # One byte more than allowed shows that the line goes on.
+        line = self.fp.readline(_LONGEST_LINE + 1)
+        size = line.partition(b";")[0].strip()
+        if len(line) > _LONGEST_LINE or not _CHUNK_SIZE.fullmatch(size):
+            self._close_conn()  # type: ignore[attr-defined]
+            raise http.client.HTTPException("a chunk without a legal size")
+        found = int(size, 16)
+        self._chunks += 1
+        self._chunk_bytes += found
+        # Small answers may come in any chunks; large ones need a fair average.
+        if self._chunks > _FEW_CHUNKS + self._chunk_bytes // _SMALLEST_CHUNK:
+            raise http.client.HTTPException(
+                f"chunks of under {_SMALLEST_CHUNK} bytes each, {self._chunks:,} of them"
+            )
+        return found
+
+
+class _Pinned:
+    """The part of a connection that dials: only addresses that were checked, and watched."""
+
+    response_class: Any = _Response
+    dial: Any
+
+    def _new_conn(self) -> socket.socket:
+        connected: socket.socket = self.dial()
+        return connected
+
+
+class _Plain(_Pinned, HTTPConnection):
+    """A connection without encryption, for entries of the allow list only."""
+
+
+class _Encrypted(_Pinned, HTTPSConnection):
+    """A connection whose certificate has to be the name's, not that of the address."""
+
+
+@attrs.frozen
+class Answer:
+    """What a server answered: status, headers and a body that is still to be read."""
+
+    _response: HTTPResponse
+    _watchdog: Watchdog
+    _budget: Budget
+
+    @property
+    def status(self) -> int:
+        """The status code."""
+        return self._response.status
+
+    @property
+    def is_redirect(self) -> bool:
+        """Whether the content is said to be elsewhere."""
+        return self.status in _REDIRECTS
+
+    @property
+    def location(self) -> str:
+        """Where a redirect leads."""
+        found = self._response.headers.getlist("Location")
+        # Two of them: proxies differ in which one counts (RFC 9110, 5.3).
+        if len(found) != 1:
+            raise StoreError(f"a redirect with {len(found)} Location headers")
+        return str(found[0])
+
+    @property
+    def length(self) -> int | None:
+        """What the server says the body's length is; None if it does not say."""
+        found = set(self._response.headers.getlist("Content-Length"))
+        if not found:
+            return None
+        text = found.pop()
+        # Equal repetitions are one length (RFC 9110, 8.6); different ones are an attack.
+        if found or not re.fullmatch(r"[0-9]{1,19}", text):
+            raise StoreError("the server's Content-Length is not a number, or there are two")
+        return int(text)
+
+    def check_framing(self) -> None:
+        """Refuse an answer whose bytes are not the content's own, or whose end is ambiguous."""
+        encoding = self._response.headers.get("Content-Encoding", "").strip().lower()
+        # Decoding could make any number of bytes of few: nothing but identity was asked for.
+        if encoding not in {"", "identity"}:
+            raise StoreError(f"the server encoded the content ({escape(encoding, limit=40)})")
+        transfer, length = self._transfer_encodings(), self.length
+        if transfer and transfer != ["chunked"]:
+            raise StoreError("the server used a transfer encoding other than chunked")
+        # Who reads which of the two decides where the content ends: the classic smuggling.
+        if transfer and length is not None:
+            raise StoreError("the server sent Content-Length and Transfer-Encoding at once")
+
+    def _transfer_encodings(self) -> list[str]:
+        found = self._response.headers.getlist("Transfer-Encoding")
+        return [each.strip().lower() for each in found]
+
+    def body(self) -> Iterator[bytes]:
+        """Yield the body as it arrives; raise if it ends before its stated length."""
+        is_empty, gathered = True, bytearray()
+        with _faults(self._watchdog, self._budget):
+            while piece := self._response.read1(_PIECE, decode_content=False):
+                is_empty = False
+                # An object for each tiny piece would take many times the memory of its bytes.
+                gathered += piece
+                if len(gathered) >= _FLOOR:
+                    yield bytes(gathered)
+                    gathered.clear()
+        # A socket that was shut down reads like an end of the content.
+        if self._watchdog.has_bitten:
+            raise self._budget.out_of_time()
+        # A connection that is cut within the status line or the headers looks just like this.
+        if is_empty and self.length is None and not self._transfer_encodings():
+            raise StoreError("the server closed the connection before any content")
+        if gathered:
+            yield bytes(gathered)
+
+    def raise_for_status(self) -> None:
+        """Raise unless the answer is the content (200), or some of it (206)."""
+        if self.status in {200, 206}:
+            return
+        if self.status in {404, 410}:
+            raise ObjectNotFound(f"the server has no such file (status {self.status})")
+        if self.status in {401, 403}:
+            raise AccessDenied(f"the server refuses (status {self.status})")
+        raise StoreError(f"the server answered with status {self.status}")
+
+    def content_range(self) -> tuple[int, int | None]:
+        """Return where the body begins in the content, and where it ends if the server says so."""
+        if self.status != 206:
+            return 0, self.length
+        match = _CONTENT_RANGE.fullmatch(self._response.headers.get("Content-Range", ""))
+        if match is None:
+            raise StoreError("the server answered a range without saying which")
+        # The header's end is inclusive, Python's is not.
+        return int(match[1]), int(match[2]) + 1
+
+
+class Web:
+    """Sends requests to web servers.
+
+    Arguments:
+        context: what certificates are checked against; the system's authorities if None.
+    """
+
+    def __init__(self, context: ssl.SSLContext | None = None) -> None:
+        self._context = context
+
+    def context(self) -> ssl.SSLContext:
+        """Return what certificates are checked against."""
+        if self._context is None:
+            self._context = ssl.create_default_context()
+            # RFC 9110, 4.3.4: a name counts only as a subject alternative name.
+            self._context.hostname_checks_common_name = False
+        return self._context
+
+    @contextlib.contextmanager
+    def request(
+        self,
+        url: Url,
+        *,
+        budget: Budget,
+        deadline: float,
+        is_trusted: bool,
+        method: str = "GET",
+        headers: dict[str, str] | None = None,
+    ) -> Iterator[Answer]:
+        """Send one request; the connection lives as long as the block.
+
+        Raises:
+            Closed: the host is not public, and is not trusted either.
+            LimitExceeded: the budget is used up, or the deadline is past.
+            StoreError: the server can't be reached or does not speak HTTP.
+        """
+        # Counted before the wait, so that a body can't queue more than it may fetch.
+        slots = budget.take_fetch(url.host)
+        if not slots.acquire(timeout=max(0.0, deadline - time.monotonic())):
+            raise budget.out_of_time()
+        try:
+            with Watchdog(deadline) as watchdog:
+                addresses = _addresses(url, budget, deadline, is_trusted=is_trusted)
+                connection = self._connection(url, addresses, budget, deadline, watchdog)
+                with contextlib.closing(connection):
+                    with _faults(watchdog, budget):
+                        connection.request(
+                            method,
+                            url.target,
+                            headers=_HEADERS | (headers or {}),
+                            preload_content=False,
+                            decode_content=False,
+                        )
+                        response = connection.getresponse()
+                    with contextlib.closing(response):
+                        yield Answer(response, watchdog, budget)
+        finally:
+            slots.release()
+
+    def _connection(
+        self, url: Url, addresses: list[str], budget: Budget, deadline: float, watchdog: Watchdog
+    ) -> HTTPConnection:
+        patience = budget.limits.connect_seconds
+        connection: _Plain | _Encrypted
+        # The host stays the name: it is what the Host header and the certificate are about.
+        if url.scheme == "https":
+            context = self.context()
+            connection = _Encrypted(url.host, url.port, timeout=patience, ssl_context=context)
+        else:
+            connection = _Plain(url.host, url.port, timeout=patience)
+
+        def dial() -> socket.socket:
+            connected = _dial(addresses, int(url.port or 0), patience, deadline)
+            watchdog.guard(connected)
+            return connected
+
+        connection.dial = dial
+        return connection
+
+
+def _dial(addresses: list[str], port: int, patience: float, deadline: float) -> socket.socket:
+    """Connect to the first address that answers."""
+    for address in addresses[:_TRIES]:
+        # Zero would mean "without blocking" to the socket.
+        left = max(0.001, min(patience, deadline - time.monotonic()))
+        try:
+            connected = socket.create_connection((address, port), left)
+        except OSError as error:
+            failure = error
+        else:
+            connected.settimeout(patience)
+            return connected
+    raise failure
+
+
+def _addresses(url: Url, budget: Budget, deadline: float, *, is_trusted: bool) -> list[str]:
+    """Look a host up and check every address it has."""
+    if not is_trusted:
+        check_host(url)
+    if url.address is not None:
+        return [url.address]
+    patience = min(budget.limits.connect_seconds, deadline - time.monotonic())
+    addresses = _look_up(url, patience)
+    # All of them: a name with one private address would reach it on some try.
+    if not is_trusted and not all(map(is_public, addresses)):
+        raise Closed(url.host, "an address that is not public")
+    return addresses
+
+
+def _look_up(url: Url, patience: float) -> list[str]:
+    """Ask the system's resolver, which can't be interrupted, from a thread that can be left."""
+    future: Future[list[Any]] = Future()
+
+    def ask() -> None:
+        try:
+            future.set_result(socket.getaddrinfo(url.host, url.port, type=socket.SOCK_STREAM))
+        except BaseException as error:  # noqa: BLE001 - raised again where the result is awaited
+            future.set_exception(error)
+
+    threading.Thread(target=ask, name="messagebody-look-up", daemon=True).start()
+    try:
+        found = future.result(timeout=max(0.0, patience))
+    except TimeoutError as error:
+        raise LimitExceeded(
+            f"looking the host up took over {patience:.0f} s (limit connect_seconds)"
+        ) from error
+    except (OSError, UnicodeError) as error:
+        raise StoreError(f"the host can't be looked up: {_reason(error)}") from error
+    addresses = list(dict.fromkeys(str(each[4][0]) for each in found))
+    if not addresses:
+        raise StoreError("the host has no address")
+    return addresses
+
+
+@contextlib.contextmanager
+def _faults(watchdog: Watchdog, budget: Budget) -> Iterator[None]:
+    """Raise the toolkit's errors instead of the network's within the block."""
+    try:
+        yield
+    # `ValueError` is what the standard library raises for malformed numbers in headers.
+    except (OSError, http.client.HTTPException, HTTPError, ValueError) as error:
+        if isinstance(error, StoreError):
+            raise
+        if watchdog.has_bitten:
+            raise budget.out_of_time() from harmless_cause(error)
+        raise StoreError(f"the server failed: {_reason(error)}") from harmless_cause(error)
+
+
+def _reason(error: BaseException) -> str:
+    """Return what happened in words; urllib3 wraps the error that says it."""
+    for each in (error, *error.args, error.__context__):
+        if isinstance(each, ssl.SSLCertVerificationError):
+            return f"its certificate is not valid ({each.verify_message})"
+        if isinstance(each, TimeoutError):
+            return "it did not answer in time"
+        if isinstance(each, http.client.IncompleteRead):
+            return "it closed the connection before the end of the content"
+    text = getattr(error, "strerror", None) or redact_urls(str(error)) or type(error).__name__
+    return escape(str(text), limit=120)

@@ -1,0 +1,186 @@
+"""Stores of offloaded bytes: directories, memory, S3, and every filesystem of fsspec.
+
+`keep` stores bytes under their digest and `fetch` brings them back.
+
+`open_store` opens a store from a URL or a path. References to its objects are plain URLs, such
+as `s3://bucket/prefix/sha256/…`; nothing but a `Resolver` that allows the store reads them.
+"""
+
+import functools
+import importlib
+import importlib.metadata
+import inspect
+import os
+import re
+from collections.abc import Callable
+from typing import Any
+
+from messagebody._base.text import quote, redact_url
+from messagebody.errors import MissingDependency, StoreError
+from messagebody.storage._stores.base import (
+    CHUNK,
+    Blob,
+    Bytes,
+    Stat,
+    Store,
+    Upload,
+    digest_of,
+    harmless_cause,
+)
+from messagebody.storage._stores.objects import fetch, keep
+
+__all__ = [
+    "CHUNK",
+    "Blob",
+    "Bytes",
+    "Stat",
+    "Store",
+    "Upload",
+    "digest_of",
+    "fetch",
+    "keep",
+    "open_store",
+]
+
+_URL = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://([A-Za-z0-9._-]*)((?:/[^?#\\\x00-\x20\x7f]*)?)")
+# References begin with the URL of their store, and readers refuse what could be read in two ways:
+# see `messagebody.storage._references.url`. A store that is written is to be one that can be read.
+_READABLE = re.compile(
+    r"(?:s3://[A-Za-z0-9][A-Za-z0-9._-]{1,254}"
+    r"|(?!s3:)[a-z][a-z0-9+.-]*://(?:[A-Za-z0-9][A-Za-z0-9._-]*)?)"
+    r"(?:/(?:[A-Za-z0-9._~!$&'()*+,;=:@-]|%(?!0|1|2[EeFf]|5[Cc]|7[Ff])[0-9A-Fa-f]{2})++)*+"
+)
+_PUBLIC = re.compile(r"https?://[A-Za-z0-9.-]+(?::[0-9]+)?(?:/[A-Za-z0-9._~!$&'()*+,;=:@-]++)*+/?")
+# A URL of 8,192 characters is read; a key of content takes some seventy.
+_LONGEST = 8_000
+# Stores of our own; packages add theirs as entry points of the group `messagebody.stores`, whose
+# names are schemes and whose functions take a URL and options and return a `Store`.
+_OPENERS = {
+    "file": "messagebody.storage._stores.directory:open_url",
+    "s3": "messagebody.s3:open_url",
+}
+_EXTRAS = {"gs": "gcs", "gcs": "gcs", "abfs": "azure", "abfss": "azure", "az": "azure"}
+
+
+def open_store(
+    place: "str | os.PathLike[str] | Store",
+    *,
+    filesystem: Any = None,
+    public_base: str | None = None,
+    **options: Any,
+) -> Store:
+    """Open a store; nothing is read or written by opening it.
+
+    Arguments:
+        place: a URL such as "s3://bucket/prefix", "file:///srv/objects" or "memory://tests", a
+            directory as an `os.PathLike`, or a store, which is returned as it is.
+        filesystem: an fsspec filesystem to use instead of the one the scheme stands for.
+        public_base: the https URL under which everybody can read the objects, such as that of a
+            CDN in front of a bucket; references then carry it, and reading them needs no
+            credentials. A resolver that allows the store reads them from the store itself.
+        **options: of the filesystem; for s3:// profile, session, region, endpoint_url and the
+            others of `messagebody.s3._client.Settings`.
+
+    Raises:
+        StoreError: the URL is none of a store, or holds secrets.
+        MissingDependency: the filesystem of its scheme is not installed.
+
+    Examples:
+        >>> store = open_store("memory://tests")
+        >>> store.put("greeting", Bytes(b"hello"), content_type="text/plain")
+        True
+        >>> store.read_range("greeting", 0, 4)
+        b'hell'
+    """
+    if isinstance(place, Store):
+        return place
+    store = _open(place, filesystem, options)
+    store.public_base = None if public_base is None else _checked_base(public_base)
+    if not _READABLE.fullmatch(store.url) or "::" in store.url or len(store.url) > _LONGEST:
+        raise StoreError(
+            f"{redact_url(store.url)}: references to this store could not be read, for its name "
+            "is too short or holds characters that URLs of references must not have; choose a "
+            "plain one, for a bucket of 3 to 63 characters"
+        )
+    return store
+
+
+def _checked_base(url: str) -> str:
+    if not _PUBLIC.fullmatch(url):
+        shown = redact_url(url)
+        raise StoreError(f"public_base is a URL such as 'https://cdn.example.com/a', got {shown}")
+    return url.rstrip("/")
+
+
+def _open(place: "str | os.PathLike[str]", filesystem: Any, options: dict[str, Any]) -> Store:
+    if isinstance(place, os.PathLike):
+        from messagebody.storage._stores.directory import FileStore
+
+        return FileStore(place)
+    scheme, authority, path = _parse(place)
+    opener = None if filesystem is not None else _opener(scheme)
+    if opener is not None:
+        return opener(place, **options)
+    from messagebody.storage._stores.filesystem import FilesystemStore
+
+    if filesystem is None:
+        filesystem = _filesystem(scheme, options)
+    root = f"{authority}{path}".rstrip("/")
+    return FilesystemStore(filesystem, root, f"{scheme}://{root}")
+
+
+@functools.cache
+def _opener(scheme: str) -> Callable[..., Store] | None:
+    """Return the function that opens the URLs of a scheme, None if fsspec is to be asked."""
+    if scheme in _OPENERS:
+        module, _, name = _OPENERS[scheme].partition(":")
+        found: Callable[..., Store] = getattr(importlib.import_module(module), name)
+        return found
+    # Ours come first: a package must not take over `s3://` by being installed.
+    for entry in importlib.metadata.entry_points(group="messagebody.stores", name=scheme):
+        return entry.load()  # type: ignore[no-any-return]
+    return None
+
+
+def _parse(url: object) -> tuple[str, str, str]:
+    match = _URL.fullmatch(url) if isinstance(url, str) else None
+    if match is None:
+        shown = redact_url(url) if isinstance(url, str) else type(url).__name__
+        # A directory as text is what people try first; as a path nothing can be mistaken for it.
+        path = quote(url) if isinstance(url, str) and ":" not in url else "…"
+        raise StoreError(
+            f"{shown} is not a store; a directory is pathlib.Path({path}), a bucket is a URL such "
+            "as 's3://bucket/prefix' (credentials come from the environment or a profile, never "
+            "from the URL)"
+        )
+    scheme, authority, path = match.groups()
+    # Elsewhere the first segment is a bucket or a host, without which there is no store.
+    if not authority and scheme.lower() not in {"file", "local", "memory"}:
+        raise StoreError(f"{url}: a store needs a bucket after {scheme}://")
+    if any(segment in {".", ".."} for segment in path.split("/")) or "//" in path:
+        raise StoreError(f"{url}: the path of a store has no empty, '.' or '..' segment")
+    return scheme.lower(), authority, path
+
+
+def _filesystem(scheme: str, options: dict[str, Any]) -> Any:
+    import fsspec
+
+    try:
+        made = fsspec.get_filesystem_class(scheme)
+        # Asked before it is made: one that was made half complains again when it is thrown away.
+        inspect.signature(made.__init__).bind(None, **options)
+        return made(**options)
+    except ImportError as error:
+        if scheme in _EXTRAS:
+            raise MissingDependency(f"a store at {scheme}://", _EXTRAS[scheme]) from error
+        problem = f"a store at {scheme}:// needs a package that is not installed: {error}"
+        raise StoreError(problem, f"{scheme}://") from error
+    except ValueError as error:
+        raise StoreError(f"there is no filesystem for {scheme}://", f"{scheme}://") from error
+    except Exception as error:  # noqa: BLE001 - foreign code
+        # Filesystems raise what they like; many take options that a URL can't state.
+        problem = (
+            f"the filesystem of {scheme}:// could not be opened ({type(error).__name__}); make it "
+            "yourself and pass it: open_store(url, filesystem=…)"
+        )
+        raise StoreError(problem, f"{scheme}://") from harmless_cause(error)

@@ -1,0 +1,169 @@
+"""A directory as a store, atomic by itself.
+
+An object is written to a temporary file beside its final place, flushed to disk, and linked to
+its key: readers see all of it or none of it, a killed process leaves a temporary and never half
+an object, and no link is followed on the way.
+"""
+
+import contextlib
+import errno
+import io
+import os
+import stat as modes
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import unquote_to_bytes, urlsplit
+
+from messagebody._base.files import CREATE, READ, give_name, open_parent, temporary_name
+from messagebody.errors import AccessDenied, MessageBodyError, ObjectNotFound, StoreError
+from messagebody.storage._stores.base import CHUNK, Blob, Stat, Store
+
+
+class FileStore(Store):
+    """Objects as files below a directory, which is made when the first one is written.
+
+    Arguments:
+        root: the directory.
+    """
+
+    reads_back = True
+
+    def __init__(self, root: str | os.PathLike[str]) -> None:
+        # Resolved once: what the application names may be a link, what lies below may not.
+        self.root = Path(os.path.realpath(os.fspath(root)))
+        self.url = "file://" + self.root.as_uri().removeprefix("file://").rstrip("/")
+
+    def key_of(self, path: str) -> str | None:
+        """Return the key of an absolute path once links are resolved; None if it is outside."""
+        real = os.path.realpath(path)
+        prefix = f"{self.root}/" if str(self.root) != "/" else "/"
+        return real.removeprefix(prefix) if real.startswith(prefix) else None
+
+    def stat(self, key: str) -> Stat | None:
+        """Return size and age of a regular file; a link or a directory is not an object."""
+        with self._translated(key):
+            try:
+                with self._directory(key) as (directory, name):
+                    status = os.stat(name, dir_fd=directory, follow_symlinks=False)
+            except (FileNotFoundError, NotADirectoryError):
+                return None
+        if not modes.S_ISREG(status.st_mode):
+            return None
+        return Stat(key, status.st_size, status.st_mtime, version=str(status.st_ctime_ns))
+
+    def put(self, key: str, blob: Blob, *, content_type: str, if_absent: bool = True) -> bool:  # noqa: ARG002
+        """Write through a temporary and a link, so that nothing is ever half there."""
+        with self._translated(key), self._directory(key, create=True) as (directory, name):
+            # In the final directory, since a link can't cross file systems.
+            temporary = temporary_name()
+            try:
+                _write(directory, temporary, blob)
+                return _publish(directory, temporary, name, if_absent=if_absent)
+            finally:
+                with contextlib.suppress(FileNotFoundError):
+                    os.unlink(temporary, dir_fd=directory)
+
+    def read_range(self, key: str, start: int, end: int) -> bytes:
+        """Return some bytes of a file."""
+        with self._translated(key), self._open(key) as stream:
+            stream.seek(start)
+            return stream.read(max(0, end - start))
+
+    def stream(self, key: str) -> Iterator[bytes]:
+        """Yield a file from its first byte to its last."""
+        with self._translated(key), self._open(key) as stream:
+            while chunk := stream.read(CHUNK):
+                yield chunk
+
+    def iter_objects(self) -> Iterator[Stat]:
+        """Yield every regular file below the root; links are not followed."""
+        for directory, _, names in os.walk(self.root):
+            for name in names:
+                path = Path(directory, name)
+                found = self.stat(path.relative_to(self.root).as_posix())
+                if found is not None:
+                    yield found
+
+    def delete(self, key: str) -> None:
+        """Delete a file."""
+        missing = contextlib.suppress(FileNotFoundError)
+        with self._translated(key), missing, self._directory(key) as (directory, name):
+            os.unlink(name, dir_fd=directory)
+
+    @contextlib.contextmanager
+    def _directory(self, key: str, *, create: bool = False) -> Iterator[tuple[int, str]]:
+        """Open the directory of `key` segment by segment, following no link."""
+        segments = _segments(key)
+        if create:
+            self.root.mkdir(parents=True, exist_ok=True)
+        with open_parent(self.root, segments, create=create) as handle:
+            yield handle, segments[-1]
+
+    @contextlib.contextmanager
+    def _open(self, key: str) -> Iterator[io.FileIO]:
+        with self._directory(key) as (directory, name):
+            handle = os.open(name, READ, dir_fd=directory)
+        with io.FileIO(handle, "rb") as stream:
+            # Asked of the open file: a name can change between a question and the opening.
+            if not modes.S_ISREG(os.fstat(handle).st_mode):
+                raise ObjectNotFound("not a regular file", self.url, key)
+            yield stream
+
+    @contextlib.contextmanager
+    def _translated(self, key: str) -> Iterator[None]:
+        try:
+            yield
+        except MessageBodyError:
+            raise
+        except OSError as error:
+            raise self._error(error, key) from error
+
+    def _error(self, error: OSError, key: str) -> StoreError:
+        if error.errno in {errno.ENOENT, errno.ENOTDIR}:
+            return ObjectNotFound(store=self.url, key=key)
+        # `O_NOFOLLOW` says so of a link.
+        if error.errno == errno.ELOOP:
+            return ObjectNotFound("a symbolic link, which is not followed", self.url, key)
+        if error.errno in {errno.EACCES, errno.EPERM, errno.EROFS}:
+            return AccessDenied(error.strerror or "access denied", self.url, key)
+        return StoreError(error.strerror or type(error).__name__, self.url, key)
+
+
+def open_url(url: str) -> FileStore:
+    """Open the store at a `file:///absolute/path` URL."""
+    parts = urlsplit(url)
+    path = os.fsdecode(unquote_to_bytes(parts.path))
+    has_more = parts.netloc not in {"", "localhost"} or parts.query or parts.fragment
+    if has_more or not path.startswith("/") or "\x00" in path:
+        raise StoreError("a file store is file:///absolute/path", "file://")
+    return FileStore(path)
+
+
+def _segments(key: str) -> list[str]:
+    segments = key.split("/")
+    if any(segment in {"", ".", ".."} or "\x00" in segment for segment in segments):
+        raise ObjectNotFound("not a legal key", key=key)
+    return segments
+
+
+def _write(directory: int, name: str, blob: Blob) -> None:
+    # Readable for other users of the machine, as objects of a bucket are for other clients.
+    handle = os.open(name, CREATE, 0o644, dir_fd=directory)
+    with io.FileIO(handle, "wb") as stream:
+        for chunk in blob.buffers(CHUNK):
+            rest = memoryview(chunk)
+            while rest:
+                # A raw file may write less than it is given.
+                rest = rest[stream.write(rest) :]
+        # Before it gets its name: a name without its content would survive a power failure.
+        os.fsync(handle)
+
+
+def _publish(directory: int, temporary: str, name: str, *, if_absent: bool) -> bool:
+    if not if_absent:
+        os.rename(temporary, name, src_dir_fd=directory, dst_dir_fd=directory)
+    elif not give_name(directory, temporary, name):
+        return False
+    # The name itself lies in the directory.
+    os.fsync(directory)
+    return True

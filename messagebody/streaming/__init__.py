@@ -1,9 +1,0 @@
-"""Messages that still arrive, and bodies that are sent part by part.
-
-`Assembler` builds a body from the stream of a format; `part_lines` and `sse` send a body.
-"""
-
-from messagebody.streaming.assembler import Assembler, stream_names
-from messagebody.streaming.lines import part_lines, sse
-
-__all__ = ["Assembler", "part_lines", "sse", "stream_names"]

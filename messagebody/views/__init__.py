@@ -1,0 +1,24 @@
+"""Views: other filesystems as parts of a body, and a body as a directory, a path or references."""
+
+from typing import TYPE_CHECKING
+
+from messagebody._base.faces import face
+
+if TYPE_CHECKING:
+    from upath import UPath as UPath
+
+    from messagebody.views._mount import mount
+    from messagebody.views._overlay import OverlayFileSystem
+    from messagebody.views._upath import MessageBodyPath, path_into
+
+__all__ = ["MessageBodyPath", "OverlayFileSystem", "UPath", "mount", "path_into"]
+
+if not TYPE_CHECKING:  # for a type checker, a name is there only if it is listed above
+    __getattr__, __dir__ = face(
+        __name__,
+        {
+            "._mount": "mount",
+            "._overlay": "OverlayFileSystem",
+            "._upath": "MessageBodyPath UPath path_into",
+        },
+    )

@@ -1,0 +1,28 @@
+"""Bodies as `pathlib` paths: what universal-pathlib loads for `messagebody:`."""
+
+from typing import TYPE_CHECKING
+
+from upath import UPath
+
+if TYPE_CHECKING:
+    import messagebody
+
+
+class MessageBodyPath(UPath):
+    """A path to a part or directory of a body.
+
+    Examples:
+        >>> from messagebody import MessageBody, Part
+        >>> body = MessageBody([Part("meow", name="/sources/1.txt")])
+        >>> [path.name for path in body.path("/sources").iterdir()]
+        ['1.txt']
+        >>> body.path("/sources/1.txt").read_text()
+        'meow'
+    """
+
+    __slots__ = ()
+
+
+def path_into(body: "messagebody.MessageBody", name: str) -> UPath:
+    """Return a `UPath` at a name in a body."""
+    return UPath(name, protocol="messagebody", body=body)
