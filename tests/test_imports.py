@@ -326,4 +326,4 @@ def test_public_names_are_sorted_and_there() -> None:
     for name in messagebody.__all__:
         assert getattr(messagebody, name) is not None
     with pytest.raises(AttributeError, match="nonsense"):
-        messagebody.nonsense
+        _ = messagebody.nonsense  # type: ignore[attr-defined]

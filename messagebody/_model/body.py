@@ -432,7 +432,7 @@ class MessageBody(PartSequence):
         """
         if not isinstance(name, str | os.PathLike):
             raise InvalidArgument("a name", name)
-        return leaf("path_into")(self, name)
+        return leaf("path_into")(self, name)  # type: ignore[no-any-return]
 
     def to_references(self, resolver: "messagebody.Resolver | None" = None) -> dict[str, Any]:
         """Return the named parts as fsspec's references, version 0, for `reference://`.

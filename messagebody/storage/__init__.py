@@ -87,10 +87,10 @@ if not TYPE_CHECKING:  # for a type checker, a name is there only if it is liste
     __getattr__, __dir__ = face(
         __name__,
         {
-            "._offloading": "ReferenceFinding Stop Swept Verification ainline aoffload apresent fetch "
-            "inline migrate offload parse_size present put_content sweep verify",
-            "._references": "Budget FetchLimits Reader Resolver Spool measure_reference open_reference "
-            "read_reference",
+            "._offloading": "ReferenceFinding Stop Swept Verification ainline aoffload apresent "
+            "fetch inline migrate offload parse_size present put_content sweep verify",
+            "._references": "Budget FetchLimits Reader Resolver Spool measure_reference "
+            "open_reference read_reference",
             "._stores": "CHUNK Blob Bytes Stat Store Upload digest_of open_store",
         },
     )

@@ -88,7 +88,7 @@ class Cache:
         name = hex_digits(digest)
         try:
             with open_parent(self.directory, [name]) as handle:
-                # Opened below the directory, without following links: see `messagebody._base.files`.
+                # Below the directory, and without following links: see `messagebody._base.files`.
                 descriptor = os.open(name, READ, dir_fd=handle)
         except OSError:
             return None
