@@ -29,7 +29,10 @@ def public() -> Iterator[Any]:
         except ImportError:  # an extra is not installed
             continue
         for name in getattr(face, "__all__", []):
-            value = getattr(face, name)
+            try:
+                value = getattr(face, name)
+            except ImportError:
+                continue
             yield value
             if inspect.isclass(value):
                 yield from _methods(value)
