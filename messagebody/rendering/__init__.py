@@ -4,6 +4,7 @@ Nothing here prints. Tables, trees and verdicts read no content. A page does, an
 references only through a resolver that the caller gives.
 """
 
+from messagebody.rendering._graph_page import graph_page
 from messagebody.rendering._pages import page
 from messagebody.rendering._tables import PLAIN, Palette, directory_of, folded, listing, tree
 from messagebody.rendering._verdicts import explanation
@@ -14,6 +15,7 @@ __all__ = [
     "directory_of",
     "explanation",
     "folded",
+    "graph_page",
     "listing",
     "page",
     "tree",
