@@ -98,7 +98,7 @@ class _DocStrings(PythonDocStringDocument):
 _docstrings = Sybil(
     path=str(ROOT / "messagebody"),
     parsers=[DocTestParser(), SkipParser()],
-    patterns=["**/*.py"],
+    patterns=["*.py", "**/*.py"],  # in Python 3.11, `**/` is at least one directory
     document_types={".py": _DocStrings},
     setup=_enter_scratch_directory,
     teardown=_leave_scratch_directory,

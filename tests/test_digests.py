@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from messagebody._base import digests
 
-PACKAGE = Path(digests.__file__).parent
+PACKAGE = Path(digests.__file__).parents[1]
 
 
 @given(st.lists(st.binary(max_size=50), max_size=5))
@@ -50,7 +50,9 @@ def test_no_other_module_spells_a_digest() -> None:
     }
     # The conformance kit uses keys of contents that nobody stored; who checks a certificate must
     # not have to trust another module.
-    assert spellers == {"certificates.py", "digests.py", "testing/stores.py"}
+    assert spellers == {
+        "_base/digests.py", "compatibility/certificates.py", "testing/_stores.py",
+    }  # fmt: skip
 
 
 def _code_strings(tree: ast.Module) -> list[str]:

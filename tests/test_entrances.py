@@ -20,7 +20,7 @@ from messagebody import (
 )
 from messagebody import adapters as formats
 from messagebody import compatibility as comp
-from messagebody.adapters import _directory as directory
+from messagebody.adapters import directory
 from messagebody.agents import Agent, Registry
 from messagebody.errors import InvalidArgument
 from messagebody.storage import open_store

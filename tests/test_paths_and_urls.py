@@ -9,7 +9,7 @@ import pytest
 
 from messagebody import MessageBody, Part, fetch
 from messagebody._cli.application import run
-from messagebody.adapters._directory import pack, unpack
+from messagebody.adapters.directory import pack, unpack
 from messagebody.errors import InvalidArgument
 from messagebody.filesystem import MessageBodyFileSystem
 

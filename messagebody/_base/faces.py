@@ -40,6 +40,7 @@ def face(
     def names() -> list[str]:
         # Not what was loaded meanwhile: the names a user needs are those of the face.
         special = (name for name in vars(sys.modules[package]) if name.startswith("__"))
-        return sorted({*home_of, *special})
+        public = (name for name, home in home_of.items() if home)
+        return sorted({*public, *special})
 
     return load, names

@@ -146,7 +146,7 @@ def xml_content(text: str) -> str:
     r"""Return a text as the content of an element.
 
     Examples:
-        >>> content("a < b\x00")
+        >>> xml_content("a < b\x00")
         'a &lt; b\\x00'
     """
     from html import escape as escape_markup  # loads a table of entities
@@ -158,7 +158,7 @@ def xml_attribute(text: str) -> str:
     r"""Return a text as the value of an attribute, in quotes.
 
     Examples:
-        >>> attribute('say "a < b"')
+        >>> xml_attribute('say "a < b"')
         '\'say "a &lt; b"\''
     """
     from xml.sax.saxutils import quoteattr

@@ -222,7 +222,7 @@ class MessageBody(PartSequence):
             >>> import fsspec
             >>> fsspec.filesystem("memory").pipe_file("/tree/deep/a.txt", b"meow")
             >>> MessageBody().attach("/data", "memory://tree")
-            [Part('/data/deep/a.txt', text/plain, 4 B, memory://…)]
+            [Part('/data/deep/a.txt', text/plain, 4 B, memory:///tree/deep/a.txt)]
         """
         found: list[Part] = leaf("attach_tree")(self, prefix, place, path)
         return found

@@ -11,8 +11,12 @@ from messagebody.adapters._base import (
     adapter,
     adapter_names,
     detect,
+    left_behind,
+    read_within,
     register,
+    write,
 )
+from messagebody.adapters._places import is_withheld
 
 __all__ = [
     "Adapter",
@@ -22,5 +26,9 @@ __all__ = [
     "adapter",
     "adapter_names",
     "detect",
+    "is_withheld",
+    "left_behind",
+    "read_within",
     "register",
+    "write",
 ]

@@ -20,7 +20,7 @@ from messagebody._base.media_types import essence
 from messagebody._base.text import count_of, quote
 from messagebody._model.body import MessageBody
 from messagebody._wire import strict_json
-from messagebody.adapters._base import Converted, left_behind, read_within, write
+from messagebody.adapters import Converted, left_behind, read_within, write
 from messagebody.bulk._messages import Message
 from messagebody.bulk._sources import open_place
 from messagebody.bulk.tables import TableWriter

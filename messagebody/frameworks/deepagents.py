@@ -19,7 +19,7 @@ from messagebody._base.text import human_size
 from messagebody._model.body import MessageBody
 from messagebody._model.part import Part
 from messagebody._wire import base64
-from messagebody.adapters._places import is_withheld
+from messagebody.adapters import is_withheld
 from messagebody.errors import InvalidPart, MessageBodyError, MissingDependency
 from messagebody.names import is_name, safe_name
 from messagebody.storage._offloading import offload

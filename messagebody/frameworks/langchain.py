@@ -1,7 +1,7 @@
 """Tools of a reader or a draft as tools of LangChain, for agents of LangChain and LangGraph."""
 
 from messagebody.errors import MissingDependency
-from messagebody.prompts._toolbox import Toolbox, description_of, parameters_of, require_toolbox
+from messagebody.prompts import Toolbox, description_of, parameters_of, require_toolbox
 
 try:
     from langchain_core.tools import StructuredTool

@@ -35,8 +35,16 @@ from messagebody.errors import (
     MissingDependency,
     ObjectNotFound,
 )
-from messagebody.payloads import _texts as texts
-from messagebody.payloads._objects import MOST, Batch, Cipher, Objects, Stored, checked_threshold
+from messagebody.payloads import (
+    DEFAULT_MAX_BYTES,
+    Batch,
+    Cipher,
+    Objects,
+    Stored,
+    checked_threshold,
+    join_text,
+    split_text,
+)
 from messagebody.storage._references import Resolver
 from messagebody.storage._stores import Store, open_store
 
@@ -113,7 +121,7 @@ class OffloadingSerializer(JsonPlusSerializer):  # type: ignore[misc]
         cache: int | str = "64 MiB",
         cipher: Cipher | None = None,
         missing: Literal["raise", "placeholder"] = "raise",
-        max_bytes: int | str = MOST,
+        max_bytes: int | str = DEFAULT_MAX_BYTES,
         storage_options: dict[str, Any] | None = None,
         **options: Any,
     ) -> None:
@@ -316,7 +324,7 @@ class _Writer:
         return len(data) > self._threshold or self._may_refer(data)
 
     def _text(self, text: str) -> Any:
-        pieces = texts.split(text)
+        pieces = split_text(text)
         stored = self._batch.add(pieces.data, pieces.content_type)
         return _reference(pieces.form, pieces.head, stored)
 
@@ -399,7 +407,7 @@ class _Reader:
             text = self._placeholders.note(form, head, stored, content.statement)
             return text.encode() if form == "bytes" else text
         try:
-            return content if form == "bytes" else texts.join(form, head, content)
+            return content if form == "bytes" else join_text(form, head, content)
         except DecodeError as error:
             raise self._noticed(error) from error.__cause__
 

@@ -18,11 +18,9 @@ from messagebody._base.text import count_of, escape, redact_url, redact_urls
 from messagebody._model.body import MessageBody
 from messagebody._model.part import Part
 from messagebody._wire import base64
-from messagebody.adapters import adapter
-from messagebody.adapters._places import is_withheld
+from messagebody.adapters import adapter, is_withheld
 from messagebody.errors import DecodeError, InvalidArgument, MessageBodyError, MissingDependency
-from messagebody.prompts import Reader
-from messagebody.prompts._toolbox import description_of, parameters_of
+from messagebody.prompts import Reader, description_of, parameters_of
 from messagebody.storage._references import Resolver
 
 try:

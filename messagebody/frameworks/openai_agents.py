@@ -6,7 +6,7 @@ from typing import Any
 
 from messagebody._model.body import MessageBody
 from messagebody.errors import MissingDependency
-from messagebody.payloads._values import Payloads
+from messagebody.payloads import Payloads
 from messagebody.storage._stores import Store
 
 try:

@@ -18,8 +18,7 @@ from typing import Any, Final
 from messagebody._base.media_types import JSON
 from messagebody._base.threads import Pool
 from messagebody.errors import InvalidArgument, MissingDependency
-from messagebody.payloads._objects import Batch
-from messagebody.payloads._values import Payloads
+from messagebody.payloads import Batch, Payloads
 from messagebody.storage._stores import Store
 
 try:

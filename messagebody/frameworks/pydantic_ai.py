@@ -14,8 +14,8 @@ from typing import Any, Final
 from messagebody._model.body import MessageBody
 from messagebody._wire import base64
 from messagebody.errors import InvalidArgument, MissingDependency
-from messagebody.payloads._values import Payloads
-from messagebody.prompts._toolbox import Toolbox, description_of, parameters_of, require_toolbox
+from messagebody.payloads import Payloads
+from messagebody.prompts import Toolbox, description_of, parameters_of, require_toolbox
 from messagebody.storage._stores import Store
 
 try:

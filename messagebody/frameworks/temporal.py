@@ -12,7 +12,7 @@ from typing import Any
 from messagebody._base.digests import is_digest
 from messagebody._model.body import MessageBody
 from messagebody.errors import DecodeError, MessageBodyError, MissingDependency
-from messagebody.payloads._objects import Objects, Stored
+from messagebody.payloads import Objects, Stored
 from messagebody.storage._stores import Store, open_store
 
 try:

@@ -6,6 +6,28 @@ shape, so it still fits into a queue, a session or a column of a database. Text 
 decoded, as the object that offloading a body would write.
 """
 
-from messagebody.payloads._values import inline, offload, references
+from messagebody.payloads._objects import (
+    DEFAULT_MAX_BYTES,
+    Batch,
+    Cipher,
+    Objects,
+    Stored,
+    checked_threshold,
+)
+from messagebody.payloads._texts import join_text, split_text
+from messagebody.payloads._values import Payloads, inline, offload, references
 
-__all__ = ["inline", "offload", "references"]
+__all__ = [
+    "DEFAULT_MAX_BYTES",
+    "Batch",
+    "Cipher",
+    "Objects",
+    "Payloads",
+    "Stored",
+    "checked_threshold",
+    "inline",
+    "join_text",
+    "offload",
+    "references",
+    "split_text",
+]

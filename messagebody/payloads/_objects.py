@@ -33,7 +33,7 @@ time.
 _REMEMBERED: Final = 100_000
 
 
-MOST: Final = "512 MiB"
+DEFAULT_MAX_BYTES: Final = "512 MiB"
 """The most bytes of contents that come back at once by default."""
 
 
@@ -92,7 +92,7 @@ class Objects:
         *,
         cache: int = 0,
         cipher: Cipher | None = None,
-        max_bytes: int = parse_size(MOST),
+        max_bytes: int = parse_size(DEFAULT_MAX_BYTES),
     ) -> None:
         self.store = store
         self._max_bytes = max_bytes

@@ -44,13 +44,13 @@ class Split:
             return OCTET_STREAM
 
 
-def split(text: str) -> Split:
-    """Return the bytes to store for a text, and the values that `join` needs to restore it.
+def split_text(text: str) -> Split:
+    """Return the bytes to store for a text, and the values that `join_text` needs to restore it.
 
     Examples:
-        >>> split("data:image/png;base64,aGVsbG8=")
+        >>> split_text("data:image/png;base64,aGVsbG8=")
         Split(form='base64', head='data:image/png;base64,')
-        >>> split("hello").form
+        >>> split_text("hello").form
         'text'
     """
     match = _HEAD.match(text)
@@ -68,7 +68,7 @@ def split(text: str) -> Split:
     return Split("text", "", text.encode("utf-8", "surrogatepass"))
 
 
-def join(form: str, head: str, data: bytes) -> str:
+def join_text(form: str, head: str, data: bytes) -> str:
     """Return the text that was split.
 
     Raises:

@@ -14,8 +14,14 @@ from messagebody._base.limits import DEFAULT_LIMITS, parse_size
 from messagebody._model.body import MessageBody
 from messagebody._wire import base64
 from messagebody.errors import DecodeError, InvalidPart, MessageBodyError
-from messagebody.payloads import _texts as texts
-from messagebody.payloads._objects import MOST, Batch, Objects, Stored, checked_threshold
+from messagebody.payloads._objects import (
+    DEFAULT_MAX_BYTES,
+    Batch,
+    Objects,
+    Stored,
+    checked_threshold,
+)
+from messagebody.payloads._texts import Split, join_text, split_text
 from messagebody.storage._stores import Store, open_store
 
 _PREFIX: Final = "x-messagebody:"
@@ -54,7 +60,7 @@ class Payloads:
         threshold: int | str = "16 KiB",
         cache: int | str = "16 MiB",
         owner: str = "payloads",
-        max_bytes: int | str = MOST,
+        max_bytes: int | str = DEFAULT_MAX_BYTES,
     ) -> None:
         self.threshold = checked_threshold(threshold, _SMALLEST)
         self.objects = Objects(
@@ -84,7 +90,7 @@ class Payloads:
             # their size.
             if len(text) <= self.threshold // 4 or not self._is_long(text):
                 return _LITERAL + text if text.startswith(_PREFIX) else text
-            return _reference(texts.split(text), batch)
+            return _reference(split_text(text), batch)
 
         if other is None:
             return _mapped(value, replaced)
@@ -92,7 +98,7 @@ class Payloads:
         def in_words(leaf: object) -> str:
             # Large bytes are not encoded only to be decoded again.
             if isinstance(leaf, bytes) and len(leaf) > self.threshold:
-                return _reference(texts.Split("base64", "", leaf), batch)
+                return _reference(Split("base64", "", leaf), batch)
             return base64.encode(leaf) if isinstance(leaf, bytes) else replaced(other(leaf))
 
         return _mapped(value, replaced, in_words)
@@ -116,7 +122,7 @@ class Payloads:
             # Raised only here, so that the error is the first in the value, not the first in time.
             if isinstance(data, MessageBodyError):
                 raise data
-            return texts.join(form, head, data)
+            return join_text(form, head, data)
 
         return _mapped(value, replaced)
 
@@ -172,7 +178,7 @@ def inline(
     value: Any,
     store: str | os.PathLike[str] | Store,
     *,
-    max_bytes: int | str = MOST,
+    max_bytes: int | str = DEFAULT_MAX_BYTES,
     owner: str = "payloads",
 ) -> Any:
     """Return the value that was offloaded, its strings fetched from the store and verified.
@@ -218,7 +224,7 @@ def references(
     return Payloads(store, owner=owner).references(value)
 
 
-def _reference(pieces: texts.Split, batch: Batch) -> str:
+def _reference(pieces: Split, batch: Batch) -> str:
     stored = batch.add(pieces.data, pieces.content_type)
     facts = f"sha256={hex_digits(stored.digest)};size={stored.size};head={pieces.head}"
     return f"{_PREFIX}{pieces.form};{facts}"

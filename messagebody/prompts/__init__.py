@@ -5,7 +5,7 @@ from messagebody.prompts._draft import Draft
 from messagebody.prompts._output import OutputSchema, output_schema
 from messagebody.prompts._prompt import Omission, Prompt, to_prompt
 from messagebody.prompts._reader import Reader
-from messagebody.prompts._toolbox import Toolbox
+from messagebody.prompts._toolbox import Toolbox, description_of, parameters_of, require_toolbox
 
 __all__ = [
     "Draft",
@@ -14,7 +14,10 @@ __all__ = [
     "Prompt",
     "Reader",
     "Toolbox",
+    "description_of",
     "estimate_tokens",
     "output_schema",
+    "parameters_of",
+    "require_toolbox",
     "to_prompt",
 ]

@@ -9,7 +9,7 @@ from messagebody._base.media_types import JSON, essence
 from messagebody._base.text import count_of, escape, quote
 from messagebody._model.body import MessageBody
 from messagebody._model.part import Part
-from messagebody.adapters._places import is_withheld
+from messagebody.adapters import is_withheld
 from messagebody.compatibility._stream import Status, Stream
 from messagebody.errors import DuplicateName
 from messagebody.prompts._toolbox import Toolbox, find_part, tool

@@ -13,7 +13,7 @@ from messagebody._base.text import count_of, human_size, xml_attribute
 from messagebody._base.threads import results_in_order
 from messagebody._model.body import MessageBody
 from messagebody._model.part import Part
-from messagebody.adapters._places import is_withheld
+from messagebody.adapters import is_withheld
 from messagebody.errors import InvalidArgument, MessageBodyError
 from messagebody.globs import content_type_pattern
 from messagebody.prompts._counting import estimate_tokens, picture_cost

@@ -9,7 +9,7 @@ from messagebody._base.text import count_of, escape, human_size, redact_url
 from messagebody._base.threads import results_in_order
 from messagebody._model.body import MessageBody
 from messagebody._model.part import Part
-from messagebody.adapters._places import is_withheld
+from messagebody.adapters import is_withheld
 from messagebody.errors import InvalidArgument, InvalidPart, MessageBodyError
 from messagebody.prompts._toolbox import Toolbox, find_part, tool
 from messagebody.storage._references import Resolver

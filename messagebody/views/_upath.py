@@ -1,11 +1,8 @@
 """Bodies as `pathlib` paths: what universal-pathlib loads for `messagebody:`."""
 
-from typing import TYPE_CHECKING
-
 from upath import UPath
 
-if TYPE_CHECKING:
-    import messagebody
+import messagebody  # noqa: TC001 - annotations are evaluated by those who ask
 
 
 class MessageBodyPath(UPath):

@@ -11,8 +11,8 @@ import fsspec
 import pytest
 
 from messagebody import MessageBody, Part, Resolver, bulk, fetch, migrate, offload, payloads, sweep
-from messagebody.adapters._directory import pack, unpack
 from messagebody.adapters.archives import tar, zip  # noqa: A004 - what it is called
+from messagebody.adapters.directory import pack, unpack
 from messagebody.adapters.envelopes import sentient
 from messagebody.agents import Registry
 from messagebody.errors import DecodeError, MessageBodyError, RefusedPaths, StoreError

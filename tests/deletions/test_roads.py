@@ -23,21 +23,21 @@ OF_MODULES = {"remove", "replace", "rename", "move", "link", "symlink", "ftrunca
 # What pytest runs for those who make a store or a filesystem, in a place of its own.
 KITS = "testing/"
 # In-memory files: no place is theirs.
-IN_MEMORY = {"archives/zip.py", "archives/tar.py"}
+IN_MEMORY = {"adapters/archives/zip.py", "adapters/archives/tar.py"}
 # Run by tests of their own, because they need what these places do not have.
 ELSEWHERE = {
-    ("interop/obspec.py", "pipe_file"): "tests/interop: over a body only",
-    ("interop/obspec.py", "mv_file"): "tests/interop: over a body only",
-    ("interop/obspec.py", "delete"): "tests/interop: over a body only",
-    ("interop/obspec.py", "rm_file"): "tests/interop: over a body only",
-    ("stores/s3/filesystem.py", "pipe_file"): "tests/stores/s3: `touch` of one key",
-    ("stores/s3/uploads.py", "abort_multipart_upload"): "tests/stores/s3: an upload of its own",
-    ("stores/filesystem.py", "pipe_file"): "tests/stores/test_filesystem.py: in memory",
-    ("filesystem/files.py", "truncate"): "in memory",
-    ("filesystem/write_through.py", "truncate"): "in memory",
-    ("_files.py", "unlink"): "tests/test_files.py: a temporary of its own",
-    ("stores/s3/filesystem.py", "rm_file"): "tests/stores/s3: fsspec's other name of it",
-    ("_files.py", "truncate"): "tests/envelopes: the end of its own log",
+    ("frameworks/obspec.py", "pipe_file"): "tests/interop: over a body only",
+    ("frameworks/obspec.py", "mv_file"): "tests/interop: over a body only",
+    ("frameworks/obspec.py", "delete"): "tests/interop: over a body only",
+    ("frameworks/obspec.py", "rm_file"): "tests/interop: over a body only",
+    ("s3/_filesystem.py", "pipe_file"): "tests/stores/s3: `touch` of one key",
+    ("s3/_uploads.py", "abort_multipart_upload"): "tests/stores/s3: an upload of its own",
+    ("storage/_stores/filesystem.py", "pipe_file"): "tests/stores/test_filesystem.py: in memory",
+    ("filesystem/_files.py", "truncate"): "in memory",
+    ("filesystem/_write_through.py", "truncate"): "in memory",
+    ("_base/files.py", "unlink"): "tests/test_files.py: a temporary of its own",
+    ("s3/_filesystem.py", "rm_file"): "tests/stores/s3: fsspec's other name of it",
+    ("_base/files.py", "truncate"): "tests/envelopes: the end of its own log",
 }
 
 
@@ -61,9 +61,9 @@ def _deletes(node: ast.Attribute) -> bool:
 def test_the_search_finds_them() -> None:
     found = {(name, road) for name, _, road in roads()}
     assert {
-        ("bulk/run.py", "delete"), ("offloading/_sweep.py", "delete"),
-        ("references/cache.py", "delete"), ("stores/directory.py", "unlink"),
-        ("stores/s3/filesystem.py", "delete_object"), ("interop/directory/unpack.py", "rename"),
+        ("bulk/_run.py", "delete"), ("storage/_offloading/_sweep.py", "delete"),
+        ("storage/_references/cache.py", "delete"), ("storage/_stores/directory.py", "unlink"),
+        ("s3/_filesystem.py", "delete_object"), ("adapters/directory/_unpack.py", "rename"),
     } <= found  # fmt: skip
     assert ELSEWHERE.keys() <= found
 

@@ -21,7 +21,7 @@ import attrs
 import pytest
 
 from messagebody import MessageBody, Part, Resolver, fetch, inline, offload
-from messagebody.adapters._directory import unpack
+from messagebody.adapters.directory import unpack
 from messagebody.adapters.envelopes import sentient
 from messagebody.errors import MessageBodyError, StoreError
 

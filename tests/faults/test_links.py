@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from messagebody import MessageBody, Part, Resolver, offload
-from messagebody.adapters._directory import pack, unpack
+from messagebody.adapters.directory import pack, unpack
 from messagebody.adapters.envelopes import sentient
 from messagebody.errors import MessageBodyError
 from messagebody.storage import Bytes

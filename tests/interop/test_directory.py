@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from messagebody import MessageBody, Part, Resolver, offload
-from messagebody.adapters._directory import pack, unpack
+from messagebody.adapters.directory import pack, unpack
 from messagebody.errors import InvalidPart, InvalidPattern, LocalFileChanged, RefusedPaths
 
 
@@ -347,7 +347,7 @@ class TestKilled:
     PROGRAM = """
 import os, shutil, sys
 from messagebody import MessageBody
-from messagebody.adapters._directory import unpack
+from messagebody.adapters.directory import unpack
 def copy(source, file, length=0):
     file.write(b"half")
     file.flush()

@@ -22,8 +22,7 @@ import pytest
 import messagebody as m
 from messagebody import MessageBody, MessageBodyError, MessageBodySchema, Part, Resolver, findings
 from messagebody import bulk as bulk_module
-from messagebody.adapters import _directory as directory
-from messagebody.adapters import adapter, adapter_names
+from messagebody.adapters import Converted, adapter, adapter_names, directory, is_withheld, write
 from messagebody.adapters.archives import mime, tar, zip  # noqa: A004 - what it is called
 from messagebody.adapters.envelopes import agents_api, channel, olympus, sentient
 from messagebody.adapters.streams import part_lines, sse
@@ -31,7 +30,6 @@ from messagebody.bulk import tables as tables_module
 from messagebody.errors import MissingDependency
 from messagebody.filesystem import MessageBodyFileSystem
 from messagebody.prompts import Draft, Reader, to_prompt
-from messagebody.prompts._toolbox import find_part
 from messagebody.rendering import listing, page, tree
 from messagebody.storage import queues
 from messagebody.views import OverlayFileSystem, path_into
@@ -86,7 +84,10 @@ def entrances() -> set[str]:
     found: set[str] = set()
     for module in (m, *documented_modules()):
         for name in names_of(module):
-            value = getattr(module, name)
+            try:
+                value = getattr(module, name)
+            except MissingDependency:
+                continue  # an environment of its own has it
             home = str(getattr(value, "__module__", ""))
             if inspect.isclass(value) and home.startswith("messagebody"):
                 found |= methods_of(value)
@@ -203,14 +204,14 @@ ENVELOPE: dict[str, Any] = {
 HARMLESS = {
     "AdapterContract.from_body", "Relation", "Prompt", "Row", "MessageBody.from_dicts",
     "MessageBody.from_json", "MessageBody.from_references", "MessageBody.load",
-    "interop.pydantic.body_core_schema", "interop.pydantic.body_json_schema",
-    "interop.pydantic.part_core_schema", "interop.pydantic.part_json_schema",
+    "frameworks.pydantic.body_core_schema", "frameworks.pydantic.body_json_schema",
+    "frameworks.pydantic.part_core_schema", "frameworks.pydantic.part_json_schema",
     "MessageBodyFileSystem.transaction_type", "MessageBodyFileSystem.current",
     "MessageBodyFileSystem.from_dict", "MessageBodyFileSystem.from_json",
     "MessageBodyFileSystem.clear_instance_cache",
 }  # fmt: skip
 # Their libraries may be in other environments only.
-ELSEWHERE = {"BodyBackend", "interop.mcp.server", "interop.mcp.tool_result"}
+ELSEWHERE = {"BodyBackend", "frameworks.mcp.server", "frameworks.mcp.tool_result"}
 BY_PATH = [
     "cat", "cat_file", "checksum", "created", "delete", "disk_usage", "du", "exists",
     "expand_path", "find", "get_mapper", "glob", "head", "info", "invalidate_cache", "isdir",
@@ -222,8 +223,8 @@ CALLS: dict[str, Call] = {
     "Adapter.from_body": through_formats,
     "BodyStore": lambda body: each(body_store(body).get, [name[1:] for name in body.names()]),
     "BodyBackend": lambda body: backend(body),  # noqa: PLW0108 - it is defined below
-    "interop.mcp.server": lambda body: of_mcp("server", body),
-    "interop.mcp.tool_result": lambda body: of_mcp("tool_result", body),
+    "frameworks.mcp.server": lambda body: of_mcp("server", body),
+    "frameworks.mcp.tool_result": lambda body: of_mcp("tool_result", body),
     "Draft": lambda body: Draft(SCHEMA, attachments=body),
     "MessageBody": MessageBody,
     "MessageBody.add": lambda body: body.add("x", name="/new"),
@@ -277,70 +278,80 @@ CALLS: dict[str, Call] = {
     "Reader.search_parts": searched,
     "Stream.feed": lambda body: each(SCHEMA.stream().feed, body),
     "TableWriter.add": table,
-    "archives.mime.from_body": archived(mime),
-    "archives.mime.write": written(mime),
-    "archives.tar.from_body": archived(tar),
-    "archives.tar.write": written(tar),
-    "archives.zip.from_body": archived(zip),
-    "archives.zip.write": written(zip),
+    "adapters.archives.mime.from_body": archived(mime),
+    "adapters.archives.mime.write": written(mime),
+    "adapters.archives.tar.from_body": archived(tar),
+    "adapters.archives.tar.write": written(tar),
+    "adapters.archives.zip.from_body": archived(zip),
+    "adapters.archives.zip.write": written(zip),
+    "adapters.is_withheld": for_parts(is_withheld),
+    "adapters.write": lambda body: each(
+        lambda name: write(name, Converted(body, ())), adapter_names()
+    ),
     "bulk.map": bulk_map,
-    "envelopes.agents_api.mapping.from_body": agents_api.from_body,
-    "envelopes.channel.channel.body_chat": lambda body: channel.body_chat(lambda _: body),
-    "envelopes.channel.mapping.from_body": channel.from_body,
-    "envelopes.olympus.mapping.build": lambda body: olympus.build(body, **ENVELOPE),
-    "envelopes.olympus.mapping.from_body": lambda body: olympus.from_body(
+    "adapters.envelopes.agents_api.from_body": agents_api.from_body,
+    "adapters.envelopes.channel.body_chat": lambda body: channel.body_chat(lambda _: body),
+    "adapters.envelopes.channel.from_body": channel.from_body,
+    "adapters.envelopes.olympus.build": lambda body: olympus.build(body, **ENVELOPE),
+    "adapters.envelopes.olympus.from_body": lambda body: olympus.from_body(
         body, header=olympus.build(body, **ENVELOPE).value
     ),
-    "envelopes.olympus.mapping.reply": lambda body: olympus.reply(
+    "adapters.envelopes.olympus.reply": lambda body: olympus.reply(
         olympus.build(body, **ENVELOPE).value, body, message_type="report", task_id="t"
     ),
-    "envelopes.sentient.mapping.build": lambda body: sentient.build(
+    "adapters.envelopes.sentient.build": lambda body: sentient.build(
         body, agent="a", reasoning="so"
     ),
-    "envelopes.sentient.mapping.from_body": lambda body: sentient.from_body(
+    "adapters.envelopes.sentient.from_body": lambda body: sentient.from_body(
         body, header=sentient.build(body, agent="a", reasoning="so").value
     ),
-    "envelopes.sentient.mapping.reply": lambda body: sentient.reply(
+    "adapters.envelopes.sentient.reply": lambda body: sentient.reply(
         sentient.build(body, agent="a", reasoning="so").value, body, agent="b", reasoning="so"
     ),
-    "filesystem.path_into": lambda body: [*path_into(body, "/").rglob("*")],
+    "views.path_into": lambda body: [*path_into(body, "/").rglob("*")],
     "findings.iter_findings": lambda body: [*findings.iter_findings(body)],
-    "interop.directory.unpack.unpack": lambda body: each(
+    "adapters.directory.unpack": lambda body: each(
         lambda resolver: directory.unpack(body, "unpacked", resolver=resolver), [None, CLOSED]
     ),
-    "offloading.queues.to_message": lambda body: queues.to_message(body, STORE),
-    "offloading.ainline": lambda body: attempt(lambda: asyncio.run(m.ainline(body, all=True))),
-    "offloading.aoffload": lambda body: asyncio.run(m.aoffload(body, STORE, threshold=0)),
-    "offloading.apresent": lambda body: attempt(lambda: asyncio.run(m.apresent(body))),
-    "offloading.fetch": for_parts(lambda part: m.fetch(part, "fetched")),
-    "offloading.inline": lambda body: each(
+    "storage.queues.to_message": lambda body: queues.to_message(body, STORE),
+    "storage.ainline": lambda body: attempt(lambda: asyncio.run(m.ainline(body, all=True))),
+    "storage.aoffload": lambda body: asyncio.run(m.aoffload(body, STORE, threshold=0)),
+    "storage.apresent": lambda body: attempt(lambda: asyncio.run(m.apresent(body))),
+    "storage.fetch": for_parts(lambda part: m.fetch(part, "fetched")),
+    "storage.inline": lambda body: each(
         lambda resolver: m.inline(body, all=True, resolver=resolver), [None, CLOSED]
     ),
-    "offloading.migrate": lambda body: each(
+    "storage.migrate": lambda body: each(
         lambda resolver: m.migrate(body, STORE, resolver=resolver), [None, CLOSED]
     ),
-    "offloading.offload": lambda body: m.offload(body, STORE, threshold=0),
-    "offloading.present": lambda body: each(
+    "storage.offload": lambda body: m.offload(body, STORE, threshold=0),
+    "storage.present": lambda body: each(
         lambda resolver: m.present(body, resolver=resolver), [None, CLOSED]
     ),
-    "offloading.sweep": lambda body: m.sweep(STORE, [body]),
-    "offloading.verify": lambda body: [m.verify(body), m.verify(body, resolver=CLOSED)],
-    "prompting.prompt.to_prompt": lambda body: [
+    "storage.sweep": lambda body: m.sweep(STORE, [body]),
+    "storage.verify": lambda body: [m.verify(body), m.verify(body, resolver=CLOSED)],
+    "prompts.to_prompt": lambda body: [
         to_prompt(body, budget, resolver=resolver)
         for budget in (100, 8000, 1_000_000)
         for resolver in (None, CLOSED)
     ],
-    "rendering.pages.page": lambda body: [
+    "rendering.page": lambda body: [
         page(body),
         page(body, resolver=CLOSED),
         page(body, against=body, schema=SCHEMA),
     ],
-    "rendering.tables.listing": lambda body: [*listing(body)],
-    "rendering.tables.tree": lambda body: [*tree(body)],
-    "streaming.lines.part_lines": lambda body: [*part_lines(body)],
-    "streaming.lines.sse": lambda body: [*sse(body)],
-    "tables.to_table": lambda body: tables_module.to_table([body]),
-    "toolbox.find_part": lambda body: each(lambda name: find_part(body, name), body.names()),
+    "rendering.listing": lambda body: [*listing(body)],
+    "rendering.tree": lambda body: [*tree(body)],
+    "adapters.streams.part_lines": lambda body: [*part_lines(body)],
+    "adapters.streams.sse": lambda body: [*sse(body)],
+    "bulk.tables.to_table": lambda body: tables_module.to_table([body]),
+    "MessageBodyFileSystem": lambda body: MessageBodyFileSystem(body=body),
+    "OverlayFileSystem": lambda body: each(
+        OverlayFileSystem(body, MessageBody().filesystem()).cat_file, body.names()
+    ),
+    "MessageBodyFileSystem.cat_ranges": on_fs(
+        lambda fs: fs.cat_ranges(fs.find("/"), 0, 10, on_error="return")
+    ),
     **{f"MessageBodyFileSystem.{name}": for_paths(name) for name in BY_PATH},
     **{
         f"MessageBodyFileSystem.{name}": for_paths(name, "/copy")

@@ -117,7 +117,8 @@ class TestEnd:
             assert all(isinstance(outcome.error, ValueError) for outcome in outcomes)
 
     @pytest.mark.parametrize(
-        ("place", "calls"), [("_threads.threading.Thread", 8), ("offloading._jobs.wait", 0)]
+        ("place", "calls"),
+        [("_base.threads.threading.Thread", 8), ("storage._offloading._jobs.wait", 0)],
     )
     def test_an_interrupt_cancels_what_has_not_begun(
         self, place: str, calls: int, monkeypatch: pytest.MonkeyPatch

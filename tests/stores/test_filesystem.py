@@ -212,7 +212,7 @@ def test_other_packages_add_schemes(monkeypatch: pytest.MonkeyPatch) -> None:
             return lambda url, **options: (made, url, options)[0]
 
     def entry_points(*, group: str, name: str) -> list[Entry]:
-        return [Entry()] if (group, name) == ("messagebody.storage._stores", "added") else []
+        return [Entry()] if (group, name) == ("messagebody.stores", "added") else []
 
     monkeypatch.setattr(importlib.metadata, "entry_points", entry_points)
     stores._opener.cache_clear()

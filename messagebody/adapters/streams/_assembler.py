@@ -1,7 +1,10 @@
 """The assembler: bodies of messages that still arrive, event by event."""
 
 from collections.abc import Callable
-from typing import Any, Final
+from functools import cache
+from importlib.metadata import EntryPoint, entry_points
+from pkgutil import resolve_name
+from typing import Any, Final, cast
 
 from messagebody._base.guards import require_limits
 from messagebody._base.limits import DEFAULT_LIMITS, Limits
@@ -9,44 +12,61 @@ from messagebody._base.text import quote
 from messagebody._model.body import MessageBody
 from messagebody.adapters._base import Converted, Loss, LossKind, adapter
 from messagebody.adapters._values import json_value
-from messagebody.adapters.streams._a2a import ArtifactUpdates
 from messagebody.adapters.streams._accumulator import Accumulator, OutOfPlace
-from messagebody.adapters.streams._acp import AgentEvents
-from messagebody.adapters.streams._ag_ui import RunEvents
-from messagebody.adapters.streams._agent_client import SessionUpdates
-from messagebody.adapters.streams._anthropic import AnthropicEvents
-from messagebody.adapters.streams._gemini import GeminiChunks
-from messagebody.adapters.streams._langchain import MessagePieces
-from messagebody.adapters.streams._lines import PartLines
-from messagebody.adapters.streams._openai_chat import ChatChunks
-from messagebody.adapters.streams._openai_responses import ResponsesEvents
-from messagebody.adapters.streams._pydantic_ai import ResponseEvents
-from messagebody.adapters.streams._vercel_ai import MessageChunks
 from messagebody.compatibility._stream import Status
 from messagebody.errors import EnvelopeError, InvalidArgument, MessageBodyError
 from messagebody.findings import Finding
 from messagebody.schema import MessageBodySchema, Violation
 
-_STREAMS: Final[dict[str, type[Accumulator]]] = {
-    "a2a-0.3": ArtifactUpdates,
-    **{
-        each.format: each
-        for each in (
-            AgentEvents, AnthropicEvents, ArtifactUpdates, ChatChunks, GeminiChunks, MessageChunks,
-            MessagePieces, PartLines, ResponseEvents, ResponsesEvents, RunEvents, SessionUpdates,
-        )
-    },
-}  # fmt: skip
+_STREAMS: Final = {
+    "a2a": "messagebody.adapters.streams._a2a:ArtifactUpdates",
+    "a2a-0.3": "messagebody.adapters.streams._a2a:ArtifactUpdates",
+    "acp": "messagebody.adapters.streams._acp:AgentEvents",
+    "ag-ui": "messagebody.adapters.streams._ag_ui:RunEvents",
+    "agent-client": "messagebody.adapters.streams._agent_client:SessionUpdates",
+    "anthropic": "messagebody.adapters.streams._anthropic:AnthropicEvents",
+    "gemini": "messagebody.adapters.streams._gemini:GeminiChunks",
+    "langchain": "messagebody.adapters.streams._langchain:MessagePieces",
+    "messagebody": "messagebody.adapters.streams._lines:PartLines",
+    "openai-chat": "messagebody.adapters.streams._openai_chat:ChatChunks",
+    "openai-responses": "messagebody.adapters.streams._openai_responses:ResponsesEvents",
+    "pydantic-ai": "messagebody.adapters.streams._pydantic_ai:ResponseEvents",
+    "vercel-ai": "messagebody.adapters.streams._vercel_ai:MessageChunks",
+}
+"""The class that accumulates the stream of each format, loaded on first use."""
+
+_OWN: Final = "messagebody"
+"""The format of `part_lines`, whose message is a body as it is."""
+
+_GROUP: Final = "messagebody.streams"
+
+
+@cache
+def _installed() -> dict[str, EntryPoint]:
+    """Return the streams of other installed packages; they can't replace one of this package."""
+    return {entry.name: entry for entry in entry_points(group=_GROUP)}
+
+
+def _accumulator_of(format: str) -> type[Accumulator]:  # noqa: A002 - what users call it
+    if format in _STREAMS:
+        return cast("type[Accumulator]", resolve_name(_STREAMS[format]))
+    if format in _installed():
+        return cast("type[Accumulator]", _installed()[format].load())
+    known = ", ".join(stream_names())
+    raise MessageBodyError(f"no stream of {quote(format)} is known; there are {known}")
 
 
 def stream_names() -> tuple[str, ...]:
     """Return the names of the formats that can be assembled, sorted.
 
+    A package adds one by an entry point of the group `messagebody.streams`, whose name is the
+    format's and whose object is a subclass of `Accumulator`.
+
     Examples:
         >>> "anthropic" in stream_names()
         True
     """
-    return tuple(sorted(_STREAMS))
+    return tuple(sorted({*_STREAMS, *_installed()}))
 
 
 class Assembler:
@@ -80,12 +100,9 @@ class Assembler:
     ) -> None:
         if not isinstance(format, str):
             raise InvalidArgument("the name of a format", format)
-        if format not in _STREAMS:
-            known = ", ".join(stream_names())
-            raise MessageBodyError(f"no stream of {quote(format)} is known; there are {known}")
         self._format = format
         self._limits = require_limits(limits)
-        self._accumulator = _STREAMS[format](join=join, limits=self._limits)
+        self._accumulator = _accumulator_of(format)(join=join, limits=self._limits)
         # Kept, because an earlier body may be read after more events.
         self._events: list[Any] = []
         self._verdict = None if schema is None else _Verdict(schema)
@@ -158,7 +175,7 @@ class Assembler:
 
     def _converted(self, accumulator: Accumulator) -> Converted[MessageBody]:
         message = accumulator.message()
-        if self._format == PartLines.format:
+        if self._format == _OWN:
             return Converted(MessageBody.from_dicts(message, limits=self._limits))
         options: dict[str, Any] = {"limits": self._limits}
         return adapter(self._format).to_body(message, **options)

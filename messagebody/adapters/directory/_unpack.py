@@ -16,7 +16,7 @@ from messagebody._base.guards import require_body, require_path, require_resolve
 from messagebody._base.text import quote
 from messagebody._model.body import MessageBody
 from messagebody._model.part import Part
-from messagebody.adapters._directory._pack import Refusal
+from messagebody.adapters.directory._pack import Refusal
 from messagebody.errors import RefusedPaths, UnsafeReference
 from messagebody.names import ancestors
 

@@ -1,6 +1,0 @@
-"""Directories of files as bodies, and named parts of bodies as files."""
-
-from messagebody.adapters._directory._pack import Refusal, pack
-from messagebody.adapters._directory._unpack import unpack
-
-__all__ = ["Refusal", "pack", "unpack"]
