@@ -345,13 +345,6 @@ CALLS: dict[str, Call] = {
     "adapters.streams.part_lines": lambda body: [*part_lines(body)],
     "adapters.streams.sse": lambda body: [*sse(body)],
     "bulk.tables.to_table": lambda body: tables_module.to_table([body]),
-    "MessageBodyFileSystem": lambda body: MessageBodyFileSystem(body=body),
-    "OverlayFileSystem": lambda body: each(
-        OverlayFileSystem(body, MessageBody().filesystem()).cat_file, body.names()
-    ),
-    "MessageBodyFileSystem.cat_ranges": on_fs(
-        lambda fs: fs.cat_ranges(fs.find("/"), 0, 10, on_error="return")
-    ),
     **{f"MessageBodyFileSystem.{name}": for_paths(name) for name in BY_PATH},
     **{
         f"MessageBodyFileSystem.{name}": for_paths(name, "/copy")

@@ -18,7 +18,7 @@ from messagebody.errors import (
     InvalidSize,
     ObjectNotFound,
 )
-from messagebody.payloads._texts import join, split
+from messagebody.payloads._texts import join_text, split_text
 from messagebody.payloads._values import Payloads
 from messagebody.storage import Bytes, open_store
 
@@ -71,8 +71,8 @@ def _strings(value: Any) -> list[str]:
 
 @given(texts)
 def test_every_text_is_made_again_of_its_bytes(text: str) -> None:
-    pieces = split(text)
-    assert join(pieces.form, pieces.head, pieces.data) == text
+    pieces = split_text(text)
+    assert join_text(pieces.form, pieces.head, pieces.data) == text
     assert "/" in pieces.content_type
 
 
@@ -142,6 +142,6 @@ class TestBadInput:
 
     def test_bytes_that_are_not_the_text(self) -> None:
         with pytest.raises(DecodeError, match="not UTF-8 at byte 0"):
-            join("text", "", b"\xff")
+            join_text("text", "", b"\xff")
         with pytest.raises(DecodeError, match="text, base64 or urlsafe"):
-            join("zip", "", b"")
+            join_text("zip", "", b"")

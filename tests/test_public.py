@@ -1,0 +1,76 @@
+"""What is public: the page about it, the faces, and the underscores say the same."""
+
+import ast
+import importlib
+import re
+from pathlib import Path
+
+import pytest
+
+import messagebody
+from messagebody.errors import MissingDependency
+
+ROOT = Path(__file__).parents[1]
+PACKAGE = Path(messagebody.__file__).parent
+PAGE = (ROOT / "docs/reference/public.md").read_text(encoding="utf-8")
+LISTED = re.findall(r"^\| `(messagebody[\w.]*)` \|", PAGE, re.MULTILINE)
+
+
+def name_of(path: Path) -> str:
+    pieces = path.relative_to(PACKAGE.parent).with_suffix("").parts
+    return ".".join(pieces[:-1] if pieces[-1] == "__init__" else pieces)
+
+
+FILES = {name_of(path): path for path in sorted(PACKAGE.rglob("*.py"))}
+PUBLIC = [name for name in FILES if "._" not in name]
+
+
+def test_the_page_lists_every_public_module() -> None:
+    assert sorted(LISTED) == sorted(PUBLIC)
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_a_package_lists_its_names(name: str) -> None:
+    """A package that only holds modules has none."""
+    if FILES[name].name != "__init__.py" or name in {
+        "messagebody.adapters.archives", "messagebody.adapters.envelopes", "messagebody.frameworks",
+    }:  # fmt: skip
+        return
+    try:
+        face = importlib.import_module(name)
+        assert all(getattr(face, each) is not None for each in face.__all__)
+        assert len(set(face.__all__)) == len(face.__all__)
+    except MissingDependency:
+        pytest.skip("an extra is not installed")
+
+
+def test_the_documentation_names_nothing_else() -> None:
+    """Programs in it import public modules and the names of their faces."""
+    wrong = []
+    for page in [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]:
+        if page.name in {"public.md", "changelog.md"}:
+            continue
+        text = page.read_text(encoding="utf-8")
+        for module, names in re.findall(r"from (messagebody[\w.]*) import ([\w, ]+)", text):
+            for name in re.split(r",\s*", names):
+                if not _is_public(module, name.split(" as ")[0].strip()):
+                    wrong.append(f"{page.name}: from {module} import {name}")
+        wrong += [f"{page.name}: {found}" for found in re.findall(r"messagebody\._\w+", text)]
+    assert wrong == []
+
+
+def _is_public(module: str, name: str) -> bool:
+    if module not in PUBLIC or name.startswith("_"):
+        return False
+    return f"{module}.{name}" in PUBLIC or name in _names(module)
+
+
+def _names(module: str) -> set[str]:
+    """Return the names of a module, or those of `__all__`, without importing it."""
+    tree = ast.parse(FILES[module].read_text(encoding="utf-8"))
+    for node in tree.body:
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__":
+            return {*ast.literal_eval(node.value)}
+    defined = {node.name for node in tree.body if isinstance(node, ast.FunctionDef | ast.ClassDef)}
+    targets = (node.target for node in tree.body if isinstance(node, ast.AnnAssign))
+    return defined | {target.id for target in targets if isinstance(target, ast.Name)}
