@@ -65,7 +65,7 @@ coverage: $(VENV)/.test $(VENV)/.integrations ## Run the tests, and fail if too 
 	$(PYTEST) -m "not slow" --cov --cov-report=term:skip-covered --cov-fail-under=95
 
 test-solver: $(VENV)/.test $(VENV)/.integrations $(VENV)/.oracle ## Compare verdicts at length with brute force and z3; break the solver
-	$(PYTEST) -m slow tests/globs tests/solver tests/compatibility tests/test_certificates.py
+	$(PYTEST) -m slow tests/globs tests/compatibility tests/agents
 
 test-storage: $(VENV)/.test $(VENV)/.integrations ## Model storage for 10,000 steps, delete among foreign files, watch look-ups
 	$(PYTEST) tests/filesystem/test_storage_model.py tests/deletions tests/lookups
@@ -79,7 +79,7 @@ test-newest: ## Run the tests with the newest libraries instead of the pinned on
 	$(MAKE) test VENV=.venv-newest CONSTRAINTS=
 
 test-cloud: $(VENV)/.test $(VENV)/.cloud $(AZURITE) ## Run the tests of Azure and Google stores (needs node)
-	$(BIN)/python -m pytest -q -n 0 -rs tests/stores/test_cloud_stores.py
+	$(BIN)/python -m pytest -q -n 0 -rs tests/storage/test_cloud_stores.py
 
 # Large frameworks that nothing else needs, in an environment of their own.
 test-borders: ## Run the tests of frameworks that bodies pass through, and their page
@@ -92,8 +92,8 @@ test-deepagents: ## Run the tests of the deepagents backend, in an environment o
 # LangChain's tests mark coroutines for the plugin of anyio, which no other test needs.
 run-deepagents: $(VENV)/.test $(VENV)/.deepagents
 	$(PIP) install --editable .[deepagents]
-	$(BIN)/python -m pytest -q -n 0 -p no:asyncio -p anyio tests/interop/test_deepagents.py \
-		tests/interop/test_deepagents_contract.py docs/how-to/deepagents.md
+	$(BIN)/python -m pytest -q -n 0 -p no:asyncio -p anyio tests/frameworks/test_deepagents.py \
+		tests/frameworks/test_deepagents_contract.py docs/how-to/deepagents.md
 
 borders: ## Write the table of frameworks into the documentation
 	$(MAKE) run-borders VENV=.venv-borders BORDERS=write

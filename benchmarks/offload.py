@@ -33,7 +33,7 @@ from benchmarks.harness import machine, print_table, show_ratio, show_time
 from messagebody import MessageBody, Part, Resolver, fetch, inline, offload
 from messagebody.s3 import S3FileSystem, S3Store
 from tests import servers
-from tests.references.network import Authority
+from tests.storage.network import Authority
 
 MIB = 1024 * 1024
 ROUNDS = 5

@@ -52,9 +52,15 @@ def test_the_documentation_names_nothing_else() -> None:
             continue
         text = page.read_text(encoding="utf-8")
         for module, names in re.findall(r"from (messagebody[\w.]*) import ([\w, ]+)", text):
-            for name in re.split(r",\s*", names):
-                if not _is_public(module, name.split(" as ")[0].strip()):
-                    wrong.append(f"{page.name}: from {module} import {name}")
+            wrong += [
+                f"{page.name}: from {module} import {name}"
+                for name in re.split(r",\s*", names)
+                if not _is_public(module, name.split(" as ")[0].strip())
+            ]
+        for target in re.findall(r"^::: ([\w.]+)", text, re.MULTILINE):
+            module, _, name = target.rpartition(".")
+            if target not in PUBLIC and not _is_public(module, name):
+                wrong.append(f"{page.name}: ::: {target}")
         wrong += [f"{page.name}: {found}" for found in re.findall(r"messagebody\._\w+", text)]
     assert wrong == []
 

@@ -26,18 +26,18 @@ KITS = "testing/"
 IN_MEMORY = {"adapters/archives/zip.py", "adapters/archives/tar.py"}
 # Run by tests of their own, because they need what these places do not have.
 ELSEWHERE = {
-    ("frameworks/obspec.py", "pipe_file"): "tests/interop: over a body only",
-    ("frameworks/obspec.py", "mv_file"): "tests/interop: over a body only",
-    ("frameworks/obspec.py", "delete"): "tests/interop: over a body only",
-    ("frameworks/obspec.py", "rm_file"): "tests/interop: over a body only",
-    ("s3/_filesystem.py", "pipe_file"): "tests/stores/s3: `touch` of one key",
-    ("s3/_uploads.py", "abort_multipart_upload"): "tests/stores/s3: an upload of its own",
-    ("storage/_stores/filesystem.py", "pipe_file"): "tests/stores/test_filesystem.py: in memory",
+    ("frameworks/obspec.py", "pipe_file"): "tests/frameworks: over a body only",
+    ("frameworks/obspec.py", "mv_file"): "tests/frameworks: over a body only",
+    ("frameworks/obspec.py", "delete"): "tests/frameworks: over a body only",
+    ("frameworks/obspec.py", "rm_file"): "tests/frameworks: over a body only",
+    ("s3/_filesystem.py", "pipe_file"): "tests/s3: `touch` of one key",
+    ("s3/_uploads.py", "abort_multipart_upload"): "tests/s3: an upload of its own",
+    ("storage/_stores/filesystem.py", "pipe_file"): "tests/storage/test_filesystem.py: in memory",
     ("filesystem/_files.py", "truncate"): "in memory",
     ("filesystem/_write_through.py", "truncate"): "in memory",
-    ("_base/files.py", "unlink"): "tests/test_files.py: a temporary of its own",
-    ("s3/_filesystem.py", "rm_file"): "tests/stores/s3: fsspec's other name of it",
-    ("_base/files.py", "truncate"): "tests/envelopes: the end of its own log",
+    ("_base/files.py", "unlink"): "tests/base/test_files.py: a temporary of its own",
+    ("s3/_filesystem.py", "rm_file"): "tests/s3: fsspec's other name of it",
+    ("_base/files.py", "truncate"): "tests/adapters/envelopes: the end of its own log",
 }
 
 

@@ -17,7 +17,7 @@ from messagebody.s3 import S3FileSystem, S3Store
 from messagebody.storage import Stop, open_store
 from messagebody.storage._stores.directory import FileStore
 from tests import servers
-from tests.offloading.test_care import turns
+from tests.storage.test_care import turns
 
 KIB, MIB = 1024, 1024 * 1024
 _numbers = itertools.count()

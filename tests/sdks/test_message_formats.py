@@ -13,8 +13,8 @@ import pytest
 
 from messagebody import MessageBody, Part
 from messagebody import adapters as registry
-from tests.formats.messages import MESSAGES
-from tests.formats.vectors import payload
+from tests.adapters.formats.messages import MESSAGES
+from tests.adapters.formats.vectors import payload
 
 
 def adapter(name: str) -> Any:

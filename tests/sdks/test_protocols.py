@@ -12,10 +12,10 @@ import pytest
 
 from messagebody import MessageBody, Part
 from messagebody.adapters.streams import Assembler
-from tests.formats.messages import MESSAGES
-from tests.formats.test_messages import adapter
+from tests.adapters.formats.messages import MESSAGES
+from tests.adapters.formats.test_messages import adapter
+from tests.adapters.streams.streams import STREAMS
 from tests.sdks.test_message_formats import parts, spoken
-from tests.streaming.streams import STREAMS
 
 
 def sdk(module: str) -> Any:

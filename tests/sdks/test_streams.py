@@ -8,9 +8,9 @@ from typing import Any
 
 from messagebody import MessageBody
 from messagebody.adapters.streams import Assembler
-from tests.formats.test_messages import adapter
+from tests.adapters.formats.test_messages import adapter
+from tests.adapters.streams.streams import STREAMS
 from tests.sdks.test_protocols import sdk
-from tests.streaming.streams import STREAMS
 
 
 def _assembled(name: str) -> MessageBody:

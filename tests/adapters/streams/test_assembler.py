@@ -1,0 +1,256 @@
+"""Streams of every format, whole, cut, reordered, repeated and long."""
+
+import itertools
+import json
+import pickle
+import random
+from typing import Any
+
+import pytest
+
+from messagebody import MessageBody, MessageBodyError, Part
+from messagebody._base.limits import Limits
+from messagebody.adapters import Converted, adapter
+from messagebody.adapters.streams import Assembler, stream_names
+from messagebody.errors import DecodeError, EnvelopeError, InvalidArgument
+from messagebody.schema import MessageBodySchema
+from tests.adapters.streams.streams import STREAMS
+
+# No event of theirs says that it is the last one.
+ENDLESS = ("langchain", "pydantic-ai")
+every = pytest.mark.parametrize("name", STREAMS)
+
+
+def whole(name: str) -> Converted[MessageBody]:
+    """Return what the adapter makes of the message of a stream."""
+    message = STREAMS[name][1]
+    if name == "messagebody":
+        return Converted(MessageBody.from_dicts(message))
+    return adapter(name).to_body(message)
+
+
+def text_of(body: MessageBody) -> str:
+    return "".join(part.text or "" for part in body if part.name is None)
+
+
+@every
+def test_a_stream_makes_what_the_message_makes(name: str) -> None:
+    assembler = Assembler(name)
+    for event in STREAMS[name][0]:
+        assembler.feed(event)
+    done = assembler.finish()
+    assert done.value == whole(name).value
+    assert [loss for loss in done.losses if loss.where == "stream"] == []
+
+
+@every
+def test_each_body_so_far_is_the_beginning_of_the_next(name: str) -> None:
+    assembler = Assembler(name)
+    # They are looked at when all events came: later ones must not show in earlier bodies.
+    bodies = [assembler.feed(event) for event in STREAMS[name][0]]
+    texts = [text_of(body) for body in bodies]
+    assert all(later.startswith(text) for text, later in itertools.pairwise(texts))
+    assert bodies[-1] == assembler.finish().value
+
+
+@every
+def test_a_cut_stream_gives_what_came(name: str) -> None:
+    events, lossless = STREAMS[name][0], whole(name).value
+    for count in range(len(events)):
+        assembler = Assembler(name)
+        body = MessageBody()
+        for event in events[:count]:
+            body = assembler.feed(event)
+        done = assembler.finish()
+        assert done.value == body
+        assert text_of(lossless).startswith(text_of(body))
+        assert json.loads(body.to_json()) == body.to_dicts()
+
+
+@pytest.mark.parametrize("name", sorted({*STREAMS} - {"agent-client", "a2a", *ENDLESS}))
+def test_a_cut_stream_says_so(name: str) -> None:
+    assembler = Assembler(name)
+    for event in STREAMS[name][0][:2]:
+        assembler.feed(event)
+    assert "the stream broke off" in str(assembler.finish().losses)
+
+
+@pytest.mark.parametrize(
+    "name", sorted({*STREAMS} - {"agent-client", "gemini", "openai-chat", "pydantic-ai"})
+)
+def test_nothing_comes_after_the_end(name: str) -> None:
+    assembler, events = Assembler(name), STREAMS[name][0]
+    for event in events:
+        assembler.feed(event)
+    with pytest.raises(EnvelopeError, match=rf"^event {len(events)}.*: it comes after the end"):
+        assembler.feed(events[-1])
+    assert assembler.finish().value == whole(name).value
+
+
+ODD = [
+    ("anthropic", [1], "no message has started"),
+    ("anthropic", [0, 2], "block 0 has not begun"),
+    ("anthropic", [0, 6], "block 1 begins, where 0 is next"),
+    ("anthropic", [0, 1, 2, 1], "block 0 has not stopped"),
+    ("anthropic", [0, 1, 5, 2], "block 0 has stopped"),
+    ("anthropic", [0, 0], "a message started before"),
+    ("anthropic", [0, 1, -1], "block 0 has not stopped"),
+    ("openai-chat", [11], "call 1 has not begun"),
+    ("openai-chat", [13, 1], "the choice has finished"),
+    ("openai-responses", [0, 2], "its number is 2, where 1 is next"),
+    ("openai-responses", [0, 0], "its number is 0, where 1 is next"),
+    ("vercel-ai", [0, 3], "reasoning r1 has not started"),
+    ("vercel-ai", [2, 3, 5, 3], "reasoning r1 has not started"),
+    ("vercel-ai", [20], "tool call call_1 has not started"),
+    ("ag-ui", [5], "1 has not started"),
+    ("ag-ui", [4, 4], "1 has started before"),
+    ("ag-ui", [4, 11, 5], "1 has ended"),
+    ("acp", [2], "no message was created"),
+    ("acp", [1, 1], "a message was created before"),
+    ("a2a", [2], "artifact 1 has not begun"),
+    ("a2a", [1, 3, 2], "artifact 1 had its last chunk"),
+    ("agent-client", [4], "tool call c has not begun"),
+    ("gemini", [4, 0], "the candidate has finished"),
+    ("pydantic-ai", [1], "part 0 has not begun"),
+    ("pydantic-ai", [0, 4], "part 1 has not begun"),
+    ("messagebody", [1], "part 1 came, where 0 is next"),
+    ("messagebody", [0, 0], "part 0 came, where 1 is next"),
+    ("messagebody", [0, 2], "it says 2 parts, and 1 came"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "order", "why"), ODD)
+def test_an_event_out_of_place_is_named(name: str, order: list[int], why: str) -> None:
+    assembler, events = Assembler(name), STREAMS[name][0]
+    for index in order[:-1]:
+        assembler.feed(events[index])
+    with pytest.raises(EnvelopeError, match=why) as caught:
+        assembler.feed(events[order[-1]])
+    assert caught.value.problem.startswith(f"event {len(order) - 1}")
+    assert caught.value.findings[0].check == "stream"
+
+
+@every
+def test_mutated_events_are_answered_or_refused(name: str) -> None:
+    chance = random.Random(3)
+    for _ in range(40):
+        assembler = Assembler(name)
+        events = [*STREAMS[name][0]]
+        chance.shuffle(events)
+        for event in (*events, 5, "x", {}, {"type": None}, {"type": "zzz"}, {"choices": [{}]}):
+            try:
+                assembler.feed(_mutated(event, chance))
+            except MessageBodyError:
+                continue
+        assert isinstance(_finished(assembler), MessageBody | None)
+
+
+def _finished(assembler: Assembler) -> MessageBody | None:
+    try:
+        return assembler.finish().value
+    except MessageBodyError:
+        return None
+
+
+def _mutated(event: Any, chance: random.Random) -> Any:
+    if not isinstance(event, dict) or not event or chance.random() < 0.5:
+        return event
+    key = chance.choice([*event])
+    odd = chance.choice([None, 7, "", [], {}, [None], {"type": 1}, event.get(key)])
+    return {**event, key: _mutated(event[key], chance) if chance.random() < 0.5 else odd}
+
+
+class TestJoin:
+    """Neighbouring texts of one part."""
+
+    @pytest.mark.parametrize("name", ["a2a", "acp", "agent-client"])
+    def test_chunks_stay_apart_where_that_is_asked(self, name: str) -> None:
+        assembler = Assembler(name, join=False)
+        for event in STREAMS[name][0]:
+            assembler.feed(event)
+        texts = [part.text for part in assembler.finish().value if part.text and not part.name]
+        assert texts[:2] == ["Lo", "ok."]
+
+    def test_texts_of_two_kinds_are_not_joined(self) -> None:
+        assembler = Assembler("a2a")
+        for text, kind in (("a", "text/plain"), ("b", "text/markdown"), ("c", "text/markdown")):
+            part = {"text": text, "mediaType": kind}
+            artifact = {"artifactId": "1", "parts": [part]}
+            body = assembler.feed({"artifact": artifact, "append": text != "a"})
+        assert [part.text for part in body] == ["a", "bc"]
+
+
+class TestSchema:
+    """Verdicts while a message arrives."""
+
+    def test_what_is_certain_is_said_at_once(self) -> None:
+        schema = MessageBodySchema([("/tool/calls/*", "application/json"), (None, "text/plain")])
+        assembler = Assembler("anthropic", schema=schema)
+        words, wrong = [], []
+        for event in STREAMS["anthropic"][0]:
+            assembler.feed(event)
+            words.append(str(assembler.status))
+            wrong.append(assembler.violations)
+        assert words[0] in {"valid", "waiting"}
+        assert words[1:] == ["invalid"] * (len(words) - 1)
+        assert wrong[0] == ()
+        assert "/reasoning/1" in str(wrong[1])
+
+    def test_a_message_waits_for_what_is_required(self) -> None:
+        schema = MessageBodySchema(
+            [("/tool/calls/1.json", "application/json", True), ("/**", "*/*"), (None, "*/*")]
+        )
+        assembler = Assembler("openai-chat", schema=schema)
+        words = []
+        for event in STREAMS["openai-chat"][0]:
+            assembler.feed(event)
+            words.append(str(assembler.status))
+        assert words[:9] == ["waiting"] * 9
+        assert words[9:] == ["valid"] * (len(words) - 9)
+
+    def test_without_a_schema_there_is_no_verdict(self) -> None:
+        with pytest.raises(InvalidArgument, match="schema"):
+            _ = Assembler("acp").status
+
+
+class TestBodySoFar:
+    """The body that `feed` returns."""
+
+    def test_it_is_a_body(self) -> None:
+        body = Assembler("openai-chat").feed(
+            {"choices": [{"index": 0, "delta": {"content": "Hello!"}}]}
+        )
+        assert isinstance(body, MessageBody)
+        assert body == MessageBody([Part("Hello!")])
+        assert pickle.loads(pickle.dumps(body)) == body
+        body.add("more")
+        assert len(body) == 2
+        assert body.copy() == body
+
+    def test_events_may_be_text(self) -> None:
+        assembler = Assembler("openai-chat")
+        assembler.feed('{"choices": [{"index": 0, "delta": {"content": "Hel"}}]}')
+        body = assembler.feed(b'{"choices": [{"index": 0, "delta": {"content": "lo!"}}]}')
+        assert body[0].text == "Hello!"
+
+
+def test_many_deltas_cost_no_more_than_their_text() -> None:
+    looked, assembler = 0, Assembler("openai-chat")
+    for _ in range(20_000):
+        body = assembler.feed({"choices": [{"index": 0, "delta": {"content": "abc"}}]})
+        looked += 1
+    assert (looked, body[0].size) == (20_000, 60_000)
+
+
+def test_limits_hold() -> None:
+    assembler = Assembler("openai-chat", limits=Limits(json_bytes=100))
+    event = {"choices": [{"index": 0, "delta": {"content": "abc" * 30}}]}
+    assembler.feed(event)
+    with pytest.raises(DecodeError, match="more than 100 characters"):
+        assembler.feed(event)
+
+
+def test_an_unknown_format_is_refused() -> None:
+    with pytest.raises(MessageBodyError, match="no stream of 'mime' is known; there are a2a"):
+        Assembler("mime")
+    assert set(stream_names()) == {*STREAMS, "a2a-0.3"}

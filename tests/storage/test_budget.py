@@ -1,0 +1,197 @@
+"""One budget for one body, whoever reads it."""
+
+import contextlib
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from messagebody import MessageBody, Part, Resolver, offload
+from messagebody.errors import LimitExceeded, MessageBodyError, UnsafeReference
+from messagebody.prompts import Reader, to_prompt
+from messagebody.rendering import page
+from messagebody.storage import Budget, FetchLimits
+from tests.storage.network import Network
+
+HOSTS = FetchLimits(hosts=5)
+
+
+def of_hosts(count: int) -> MessageBody:
+    return MessageBody(
+        Part(url=f"https://h{number}.example/", name=f"/s/{number}", content_type="text/plain")
+        for number in range(count)
+    )
+
+
+def a_loop(body: MessageBody, resolver: Resolver) -> None:
+    for part in body:
+        for read in (part.read_bytes, part.read_text, part.open):
+            try:
+                found: Any = read(resolver)
+                found.read()
+            except MessageBodyError:
+                pass
+
+
+def _sizes(body: MessageBody, resolver: Resolver) -> None:
+    fs = body.filesystem(resolver=resolver)
+    for name in body.names():
+        with pytest.raises(MessageBodyError):
+            fs.size(name)
+
+
+READERS: dict[str, Callable[[MessageBody, Resolver], Any]] = {
+    "a loop": a_loop,
+    "a prompt": lambda body, resolver: to_prompt(body, 10_000, resolver=resolver),
+    "a search": lambda body, resolver: Reader(body, resolver).search_parts("x"),
+    "many searches": lambda body, resolver: [
+        Reader(body, resolver).search_parts("x") for _ in range(3)
+    ],
+    "a filesystem": lambda body, resolver: body.filesystem(resolver=resolver).cat(
+        "/", recursive=True, on_error="return"
+    ),
+    "sizes": _sizes,
+    "a page": lambda body, resolver: page(body, resolver=resolver),
+}
+
+
+@pytest.mark.parametrize("reader", READERS)
+def test_a_reader_asks_no_more_hosts_than_the_limit(reader: str, network: Network) -> None:
+    network.names = {}
+    READERS[reader](of_hosts(40), Resolver(public_https=True, limits=HOSTS))
+    assert 1 <= len({*network.lookups}) <= HOSTS.hosts
+
+
+def test_all_readers_share_the_budget(network: Network) -> None:
+    network.names = {}
+    body, resolver = of_hosts(40), Resolver(public_https=True, limits=HOSTS)
+    for reader in READERS.values():
+        reader(body, resolver)
+        reader(body.copy(), resolver)
+    assert len({*network.lookups}) == HOSTS.hosts
+
+
+def test_another_body_and_another_resolver_have_budgets_of_their_own(network: Network) -> None:
+    network.names = {}
+    body, resolver = of_hosts(5), Resolver(public_https=True, limits=FetchLimits(hosts=1))
+    a_loop(body, resolver)
+    a_loop(MessageBody([*of_hosts(3)][1:]), resolver)
+    a_loop(body, Resolver(public_https=True, limits=FetchLimits(hosts=2)))
+    assert {*network.lookups} == {"h0.example", "h1.example"}
+
+
+def test_bytes_are_counted_over_all_reads(tmp_path: Path) -> None:
+    body = offload(MessageBody([Part("x" * 600, name="/a")]), tmp_path, threshold=0)
+    resolver = Resolver(allow=tmp_path, limits=FetchLimits(body_bytes=1000))
+    assert len(body[0].read_bytes(resolver)) == 600
+    with pytest.raises(LimitExceeded, match="limit body_bytes"):
+        body.filesystem(resolver=resolver).cat("/a")
+    # Another resolver is another decision about what a body may cost.
+    assert len(body[0].read_bytes(Resolver(allow=tmp_path))) == 600
+
+
+def test_what_is_in_the_message_costs_nothing() -> None:
+    body = MessageBody([Part(url="data:," + "x" * 600)])
+    resolver = Resolver(limits=FetchLimits(body_bytes=1000))
+    for _ in range(5):
+        assert len(body[0].read_bytes(resolver)) == 600
+
+
+def test_time_counts_while_somebody_reads() -> None:
+    budget = Budget(FetchLimits(body_seconds=0.2))
+    with budget.part() as deadline:
+        budget.check_time(deadline)
+    time.sleep(0.3)
+    with budget.part() as deadline:
+        budget.check_time(deadline)
+        time.sleep(0.3)
+        with pytest.raises(LimitExceeded, match="limit body_seconds"):
+            budget.check_time(deadline)
+    with budget.part() as deadline, pytest.raises(LimitExceeded):
+        budget.check_time(deadline)
+
+
+def test_refused_hosts_take_no_memory() -> None:
+    budget = Budget(HOSTS)
+    for number in range(1000):
+        with contextlib.suppress(LimitExceeded):
+            budget.take_fetch(f"h{number}.example")
+    assert len(budget._slots) == HOSTS.hosts
+
+
+def test_a_body_keeps_no_budget_of_a_resolver_that_is_gone(tmp_path: Path) -> None:
+    body = offload(MessageBody([Part("x", name="/a")]), tmp_path, threshold=0)
+    for _ in range(10):
+        body[0].read_bytes(Resolver(allow=tmp_path))
+    assert len(body._reading._budgets or ()) <= 1
+
+
+class TestPrompts:
+    def test_read_only_while_there_is_room(self, tmp_path: Path) -> None:
+        texts = [Part("cats " * 200, name=f"/{number}") for number in range(100)]
+        body = offload(MessageBody(texts), tmp_path, threshold=0)
+        read: list[str] = []
+        resolver = Resolver(allow=tmp_path)
+        fetch = resolver.fetch
+
+        def noted(url: str, **how: Any) -> Any:
+            read.append(url)
+            return fetch(url, **how)
+
+        resolver.fetch = noted  # type: ignore[method-assign]
+        prompt = to_prompt(body, 300, resolver=resolver)
+        assert prompt.used <= 300
+        # As many as are read at a time, and not all hundred.
+        assert 1 <= len(read) <= 16
+        assert len(prompt.omitted) >= 90
+
+    def test_a_full_prompt_reads_nothing(self, tmp_path: Path, network: Network) -> None:
+        body = MessageBody([Part("cats " * 5000), *of_hosts(20)])
+        to_prompt(body, 100, resolver=Resolver(public_https=True))
+        assert network.lookups == []
+
+    def test_several_are_read_at_a_time(self, network: Network) -> None:
+        body, resolver = of_hosts(16), Resolver(public_https=True)
+        # Four that wait for each other: one at a time, the first would wait in vain.
+        together = threading.Barrier(4, timeout=30)
+
+        def slow(url: str, **how: Any) -> Any:
+            together.wait()
+            raise UnsafeReference("it", "is slow")
+
+        resolver.fetch = slow  # type: ignore[method-assign]
+        to_prompt(body, 8000, resolver=resolver)
+        Reader(body, resolver).search_parts("x")
+        assert not together.broken
+
+
+class TestOwnStore:
+    """A filesystem reads back what it wrote to its own store, and nothing else there."""
+
+    def test_reads_what_it_wrote(self, tmp_path: Path) -> None:
+        fs = MessageBody().filesystem(offload_to=tmp_path, threshold=10)
+        fs.pipe_file("/a", b"a" * 100)
+        with fs.open("/b", "wb") as file:
+            file.write(b"b" * 100)
+        assert fs.body["/a"].is_reference
+        assert fs.cat("/a") == b"a" * 100
+        assert fs.cat_file("/b", 10, 20) == b"b" * 10
+        with fs.open("/b") as file:
+            assert file.read() == b"b" * 100
+        with pytest.raises(UnsafeReference):
+            fs.body["/a"].read_bytes()
+
+    def test_opens_nothing_else_of_the_store(self, tmp_path: Path) -> None:
+        other = offload(MessageBody([Part("y" * 100, name="/theirs")]), tmp_path, threshold=0)
+        fs = other.filesystem(offload_to=tmp_path, threshold=10)
+        fs.pipe_file("/mine", b"a" * 100)
+        with pytest.raises(UnsafeReference):
+            fs.cat("/theirs")
+        # Another digest under the URL that was written is not what was written.
+        mine = fs.body["/mine"]
+        fs.body.append(Part(url=mine.url, name="/other", size=100, digest="sha256:" + "0" * 64))
+        with pytest.raises(UnsafeReference):
+            fs.cat("/other")
