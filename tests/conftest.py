@@ -2,11 +2,14 @@
 
 import itertools
 from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
 
 import pytest
 
-from messagebody.s3 import S3FileSystem, S3Store
 from tests import servers
+
+if TYPE_CHECKING:  # the tests of the core run without it
+    from messagebody.s3 import S3FileSystem, S3Store
 
 _numbers = itertools.count()
 
@@ -35,12 +38,16 @@ def as_client(monkeypatch: pytest.MonkeyPatch) -> Callable[[servers.Server], Non
 
 
 @pytest.fixture(scope="session")
-def moto_filesystem(moto_server: servers.Server) -> S3FileSystem:
+def moto_filesystem(moto_server: servers.Server) -> "S3FileSystem":
+    from messagebody.s3 import S3FileSystem
+
     return S3FileSystem(session=moto_server.session(), endpoint_url=moto_server.endpoint)
 
 
 @pytest.fixture(scope="session")
-def rclone_filesystem(rclone_server: servers.Server) -> S3FileSystem:
+def rclone_filesystem(rclone_server: servers.Server) -> "S3FileSystem":
+    from messagebody.s3 import S3FileSystem
+
     return S3FileSystem(
         session=rclone_server.session(),
         endpoint_url=rclone_server.endpoint,
@@ -50,14 +57,18 @@ def rclone_filesystem(rclone_server: servers.Server) -> S3FileSystem:
 
 
 @pytest.fixture
-def moto_store(moto_filesystem: S3FileSystem) -> S3Store:
+def moto_store(moto_filesystem: "S3FileSystem") -> "S3Store":
+    from messagebody.s3 import S3Store
+
     bucket = f"bucket-{next(_numbers)}"
     moto_filesystem.client.create_bucket(Bucket=bucket)
     return S3Store(moto_filesystem, bucket, "tenant")
 
 
 @pytest.fixture
-def rclone_store(rclone_filesystem: S3FileSystem) -> S3Store:
+def rclone_store(rclone_filesystem: "S3FileSystem") -> "S3Store":
+    from messagebody.s3 import S3Store
+
     bucket = f"bucket-{next(_numbers)}"
     rclone_filesystem.client.create_bucket(Bucket=bucket)
     return S3Store(rclone_filesystem, bucket, "tenant")

@@ -14,18 +14,17 @@ Examples:
     ...     adapter = channel
 """
 
-from messagebody.errors import MissingDependency
-from messagebody.testing._patterns import wcmatch_matches
+from typing import TYPE_CHECKING, Any
 
-try:
+from messagebody._base.faces import face
+from messagebody.errors import MissingDependency
+
+if TYPE_CHECKING:
     from messagebody.testing import strategies
     from messagebody.testing._adapters import AdapterContract
     from messagebody.testing._filesystems import FilesystemContract
+    from messagebody.testing._patterns import wcmatch_matches
     from messagebody.testing._stores import StoreContract
-except ModuleNotFoundError as error:
-    if error.name not in ("pytest", "hypothesis"):
-        raise
-    raise MissingDependency("messagebody.testing", "testing") from error
 
 __all__ = [
     "AdapterContract",
@@ -34,3 +33,23 @@ __all__ = [
     "strategies",
     "wcmatch_matches",
 ]
+
+if not TYPE_CHECKING:  # for a type checker, a name is there only if it is listed above
+    _load, __dir__ = face(
+        __name__,
+        {
+            "": "strategies",
+            "._adapters": "AdapterContract",
+            "._filesystems": "FilesystemContract",
+            "._patterns": "wcmatch_matches",
+            "._stores": "StoreContract",
+        },
+    )
+
+    def __getattr__(name: str) -> Any:
+        try:
+            return _load(name)
+        except ModuleNotFoundError as error:
+            if error.name not in ("pytest", "hypothesis"):
+                raise
+            raise MissingDependency("messagebody.testing", "testing") from error

@@ -70,7 +70,8 @@ def test_large_bodies_are_tables_one_after_another() -> None:
 def test_pandas_is_not_loaded() -> None:
     """A worker has fifty megabytes more with it, and Arrow loads it to make arrays of lists."""
     program = (
-        "import io, sys; from messagebody import MessageBody, Part, tables\n"
+        "import io, sys; from messagebody import MessageBody, Part\n"
+        "from messagebody.bulk import tables\n"
         "writer = tables.TableWriter(io.BytesIO())\n"
         "writer.add('a', MessageBody([Part('x'), Part(b'x')])); writer.close()\n"
         "assert 'pyarrow' in sys.modules; print('pandas' in sys.modules)"

@@ -389,7 +389,7 @@ VALUES = [json.loads(document) for document in DOCUMENTS]
 
 
 # A new reader is a line here. A format has one as soon as tests/adapters/formats/messages.py has
-# messages of it, and an envelope as soon as tests/adapters/envelopes/test_hostile_values.py has one.
+# messages of it, an envelope as soon as tests/adapters/envelopes/test_hostile_values.py has one.
 def read_stream(name: str, events: Any, seed: int) -> bool:
     """Feed the events of a stream; what was assembled can be written as a body."""
     assembler = Assembler(name, join=seed % 2 == 0)

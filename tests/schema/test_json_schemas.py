@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from jsonschema import Draft7Validator
 
 from messagebody import MessageBody, MessageBodyError, MessageBodySchema
-from messagebody._cli.application import run
 from messagebody.samples import EXAMPLES, example_body, example_schema_json
 from messagebody.schema.json_schemas import body_json_schema, schema_json_schema
 from messagebody.testing.strategies import bodies
@@ -99,13 +98,3 @@ def _is_taken(kind: Any, document: Any) -> bool:
     except MessageBodyError:
         return False
     return True
-
-
-@pytest.mark.parametrize(("kind", "made"), [("body", BODY), ("schema", SCHEMA)])
-def test_the_command_prints_them(
-    kind: str, made: Draft7Validator, capfdbinary: pytest.CaptureFixture[bytes]
-) -> None:
-    assert run(["json-schema", kind]) == 0
-    printed = json.loads(capfdbinary.readouterr().out)
-    assert printed == made.schema
-    Draft7Validator.check_schema(printed)

@@ -11,8 +11,6 @@ import pytest
 
 from messagebody import MessageBody, Part, Resolver, offload
 from messagebody.errors import LimitExceeded, MessageBodyError, UnsafeReference
-from messagebody.prompts import Reader, to_prompt
-from messagebody.rendering import page
 from messagebody.storage import Budget, FetchLimits
 from tests.storage.network import Network
 
@@ -43,32 +41,51 @@ def _sizes(body: MessageBody, resolver: Resolver) -> None:
             fs.size(name)
 
 
+def a_prompt(body: MessageBody, resolver: Resolver) -> None:
+    from messagebody.prompts import to_prompt
+
+    to_prompt(body, 10_000, resolver=resolver)
+
+
+def searches(body: MessageBody, resolver: Resolver) -> None:
+    from messagebody.prompts import Reader
+
+    for _ in range(3):
+        Reader(body, resolver).search_parts("x")
+
+
+def a_page(body: MessageBody, resolver: Resolver) -> None:
+    from messagebody.rendering import page
+
+    page(body, resolver=resolver)
+
+
 READERS: dict[str, Callable[[MessageBody, Resolver], Any]] = {
     "a loop": a_loop,
-    "a prompt": lambda body, resolver: to_prompt(body, 10_000, resolver=resolver),
-    "a search": lambda body, resolver: Reader(body, resolver).search_parts("x"),
-    "many searches": lambda body, resolver: [
-        Reader(body, resolver).search_parts("x") for _ in range(3)
-    ],
     "a filesystem": lambda body, resolver: body.filesystem(resolver=resolver).cat(
         "/", recursive=True, on_error="return"
     ),
     "sizes": _sizes,
-    "a page": lambda body, resolver: page(body, resolver=resolver),
 }
+LEAVES: dict[str, Callable[[MessageBody, Resolver], Any]] = {
+    "a prompt": a_prompt, "searches": searches, "a page": a_page,
+}  # fmt: skip
 
 
-@pytest.mark.parametrize("reader", READERS)
+@pytest.mark.parametrize(
+    "reader", [*READERS, *(pytest.param(name, marks=pytest.mark.leaf(name)) for name in LEAVES)]
+)
 def test_a_reader_asks_no_more_hosts_than_the_limit(reader: str, network: Network) -> None:
     network.names = {}
-    READERS[reader](of_hosts(40), Resolver(public_https=True, limits=HOSTS))
+    (READERS | LEAVES)[reader](of_hosts(40), Resolver(public_https=True, limits=HOSTS))
     assert 1 <= len({*network.lookups}) <= HOSTS.hosts
 
 
+@pytest.mark.leaf("prompts", "rendering")
 def test_all_readers_share_the_budget(network: Network) -> None:
     network.names = {}
     body, resolver = of_hosts(40), Resolver(public_https=True, limits=HOSTS)
-    for reader in READERS.values():
+    for reader in (READERS | LEAVES).values():
         reader(body, resolver)
         reader(body.copy(), resolver)
     assert len({*network.lookups}) == HOSTS.hosts
@@ -129,6 +146,7 @@ def test_a_body_keeps_no_budget_of_a_resolver_that_is_gone(tmp_path: Path) -> No
     assert len(body._reading._budgets or ()) <= 1
 
 
+@pytest.mark.leaf("prompts")
 class TestPrompts:
     def test_read_only_while_there_is_room(self, tmp_path: Path) -> None:
         texts = [Part("cats " * 200, name=f"/{number}") for number in range(100)]
@@ -142,6 +160,8 @@ class TestPrompts:
             return fetch(url, **how)
 
         resolver.fetch = noted  # type: ignore[method-assign]
+        from messagebody.prompts import to_prompt
+
         prompt = to_prompt(body, 300, resolver=resolver)
         assert prompt.used <= 300
         # As many as are read at a time, and not all hundred.
@@ -150,6 +170,8 @@ class TestPrompts:
 
     def test_a_full_prompt_reads_nothing(self, tmp_path: Path, network: Network) -> None:
         body = MessageBody([Part("cats " * 5000), *of_hosts(20)])
+        from messagebody.prompts import to_prompt
+
         to_prompt(body, 100, resolver=Resolver(public_https=True))
         assert network.lookups == []
 
@@ -163,6 +185,8 @@ class TestPrompts:
             raise UnsafeReference("it", "is slow")
 
         resolver.fetch = slow  # type: ignore[method-assign]
+        from messagebody.prompts import Reader, to_prompt
+
         to_prompt(body, 8000, resolver=resolver)
         Reader(body, resolver).search_parts("x")
         assert not together.broken
