@@ -13,7 +13,7 @@ CONFORMANCE := $(VENV)/mcp-conformance/node_modules/@modelcontextprotocol/confor
 # One worker for each core; conftest.py says how they share the tests.
 PYTEST := $(BIN)/python -m pytest -n auto -q
 
-.PHONY: help demo test coverage test-deepagents run-deepagents test-view test-solver test-storage test-slow faults fuzz campaign suite test-newest test-cloud test-mcp run-mcp test-borders borders run-borders test-sdks run-sdks test-npm test-libraries libraries run-libraries lint format bench bench-peers run-bench-peers run-bench-agents docs constraints pictures format-tables figures mutants clean
+.PHONY: help demo test coverage test-core test-deepagents run-deepagents test-view test-solver test-storage test-slow faults fuzz campaign suite test-newest test-cloud test-mcp run-mcp test-borders borders run-borders test-sdks run-sdks test-npm test-libraries libraries run-libraries lint format bench bench-peers run-bench-peers run-bench-agents docs constraints pictures format-tables figures mutants clean
 
 help: ## Show the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -63,6 +63,12 @@ test-view: $(VENV)/.test $(VENV)/.integrations ## Open pages about hostile bodie
 
 coverage: $(VENV)/.test $(VENV)/.integrations ## Run the tests, and fail if too few branches are covered
 	$(PYTEST) -m "not slow" --cov --cov-report=term:skip-covered --cov-fail-under=95
+
+# Not the examples in docstrings: some of them show leaves.
+test-core: $(VENV)/.test $(VENV)/.integrations ## Run the tests of the core in a tree without leaves
+	rm -rf $(VENV)/tree
+	$(BIN)/python -m tests.core $(VENV)/tree
+	cd $(VENV)/tree && PYTHONPATH=$$PWD $(abspath $(BIN))/python -m pytest -n auto -q -m "not slow and not leaf" tests
 
 test-solver: $(VENV)/.test $(VENV)/.integrations $(VENV)/.oracle ## Compare verdicts at length with brute force and z3; break the solver
 	$(PYTEST) -m slow tests/globs tests/compatibility tests/agents

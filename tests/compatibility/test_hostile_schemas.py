@@ -274,6 +274,7 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
 SHORTEST = "alternatives"
 
 
+@pytest.mark.leaf("agents")
 @pytest.mark.parametrize(
     "name",
     [each if each == SHORTEST else pytest.param(each, marks=pytest.mark.slow) for each in HUNGRY],

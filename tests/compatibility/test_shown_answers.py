@@ -23,6 +23,7 @@ def shown(answer: Compatibility) -> list[str]:
 class TestLongNames:
     """Patterns that match no name that readers take by default."""
 
+    @pytest.mark.leaf("rendering")
     def test_a_counterexample(self) -> None:
         answer = check(schema(("/*" + LONG, "x/q")), schema(("/*" + LONG, "x/z")))
         assert answer.verdict == "sometimes"
@@ -54,6 +55,7 @@ class TestLongNames:
         assert other.value is False
         assert other.witness is not None
 
+    @pytest.mark.leaf("rendering")
     def test_another_message_is_shown_where_it_can_be_read(self) -> None:
         """A short name of another part or alternative shows as much."""
         for producer in (
@@ -73,6 +75,7 @@ class TestLongNames:
 class TestLongTypes:
     """Patterns that match no content type that may be written."""
 
+    @pytest.mark.leaf("rendering")
     def test_no_message_shows_it(self) -> None:
         answer = check(schema(("/a", "x/" + LONG)), schema(("/a", "x/b" + LONG)))
         assert (answer.verdict, answer.compatible) == ("sometimes", False)
@@ -103,6 +106,7 @@ def strays(count: int) -> tuple[MessageBodySchema, MessageBodySchema]:
 
 
 class TestHundredsOfReasons:
+    @pytest.mark.leaf("rendering")
     def test_twenty_are_told(self) -> None:
         answer = check(*strays(100))
         assert len(answer.reasons) == 200
@@ -116,6 +120,7 @@ class TestHundredsOfReasons:
         assert "and 180 more reasons" in page
         assert page.count("… 90 more") == 20
 
+    @pytest.mark.leaf("rendering")
     def test_twenty_are_not_said_to_be_more(self) -> None:
         answer = check(*strays(10))
         assert len(answer.reasons) == 20
@@ -126,6 +131,7 @@ class TestHundredsOfReasons:
         reason = check(*strays(40)).reasons[7]
         assert reason.nearest(5) == reason.rejections[:5]
 
+    @pytest.mark.leaf("rendering")
     def test_telling_takes_no_longer_than_finding(self) -> None:
         """Its work grows with what is told, not with the square of it."""
         answer = check(*strays(800))

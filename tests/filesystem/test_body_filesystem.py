@@ -371,6 +371,7 @@ class TestBracesInPatterns:
     def test_count_depth_as_fsspec_does(self, body: MessageBody) -> None:
         assert body.fs.glob("/{s,t}/**", maxdepth=1) == body.fs.glob("/[st]/**", maxdepth=1)
 
+    @pytest.mark.leaf("views")
     def test_work_in_paths(self, body: MessageBody) -> None:
         assert [path.path for path in body.path("/").glob("s/{1,2}")] == ["/s/1", "/s/2"]
         assert {path.path for path in body.path("/").rglob("{1,2}")} == {

@@ -134,6 +134,7 @@ class TestPyarrow:
 
 
 class TestDuckDB:
+    @pytest.mark.leaf("views")
     def test_select_and_copy(self, body: MessageBody) -> None:
         with duckdb.connect() as connection:
             connection.register_filesystem(body.fs)

@@ -51,7 +51,13 @@ WRITES: dict[str, Callable[[str], Any]] = {
 
 
 class TestDocuments:
-    @pytest.mark.parametrize("write", WRITES.values(), ids=WRITES)
+    @pytest.mark.parametrize(
+        "write",
+        [
+            pytest.param(write, id=name, marks=pytest.mark.leaf("views") if name == "path" else ())
+            for name, write in WRITES.items()
+        ],
+    )
     def test_a_change_through_a_url_is_refused(
         self, write: Callable[[str], Any], document: Path
     ) -> None:

@@ -103,7 +103,13 @@ WHOLE: dict[str, Callable[[Any, Path], Any]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("read", WHOLE.values(), ids=WHOLE)
+@pytest.mark.parametrize(
+    "read",
+    [
+        pytest.param(read, id=name, marks=pytest.mark.leaf("views") if "path" in name else ())
+        for name, read in WHOLE.items()
+    ],
+)
 class TestWholeReads:
     def test_they_return_what_is_there(
         self, read: Callable[[Any, Path], Any], fs: Any, tmp_path: Path

@@ -213,6 +213,7 @@ class TestHostileSchemas:
         assert len(MessageBodySchema.from_dicts(parts)) == 10_000
 
 
+@pytest.mark.leaf("frameworks")
 class TestPydantic:
     def test_reads_writes_and_documents(self) -> None:
         import pydantic

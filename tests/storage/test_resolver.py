@@ -29,6 +29,10 @@ from messagebody.storage._stores.directory import FileStore
 MIB = 1024 * 1024
 
 
+PRIVATE = ["169.254.169.254", "127.0.0.1", "[::1]", "[::ffff:10.0.0.1]", "10.1.2.3",
+           "metadata.google.internal", "x.localhost", "db.svc", "a.cluster.local"]  # fmt: skip
+
+
 class TestEntries:
     @pytest.mark.parametrize(
         ("entry", "url", "allowed"),
@@ -55,15 +59,17 @@ class TestEntries:
     def test_match_whole_segments(self, entry: str, url: str, allowed: bool) -> None:
         assert Resolver(allow=[entry], public_https=False).allows(url) is allowed
 
-    @pytest.mark.parametrize(
-        "host", ["169.254.169.254", "127.0.0.1", "[::1]", "[::ffff:10.0.0.1]", "10.1.2.3",
-                 "metadata.google.internal", "x.localhost", "db.svc", "a.cluster.local"]
-    )  # fmt: skip
+    @pytest.mark.parametrize("host", PRIVATE)
     def test_private_hosts_are_refused_by_name_and_address(self, host: str) -> None:
         """The verdict alone says no: others act on it, such as fsspec's reference filesystem."""
         url = f"https://{host}/latest/meta-data"
         assert not Resolver().allows(url)
         assert Resolver(allow=f"https://{host}/").allows(url)
+
+    @pytest.mark.leaf("views")
+    @pytest.mark.parametrize("host", PRIVATE)
+    def test_references_name_no_private_host(self, host: str) -> None:
+        url = f"https://{host}/latest/meta-data"
         body = MessageBody([Part(url=url, name="/a", content_type="text/plain")])
         with pytest.raises(UnsafeReference, match="whose host has"):
             body.to_references()

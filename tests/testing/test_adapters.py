@@ -168,7 +168,10 @@ def test_told_losses_are_no_breakage() -> None:
 
 @pytest.mark.parametrize("library", ["pytest", "hypothesis"])
 def test_a_missing_library_names_the_extra(library: str) -> None:
-    program = f"import sys; sys.modules[{library!r}] = None; from messagebody.testing import AdapterContract, strategies"
+    names = "AdapterContract, strategies"
+    program = (
+        f"import sys; sys.modules[{library!r}] = None; from messagebody.testing import {names}"
+    )
     done = subprocess.run(
         [sys.executable, "-c", program], check=False, capture_output=True, text=True
     )
