@@ -291,6 +291,23 @@ def test_modules_by_name_are_in_tables(module: str) -> None:
         assert find_spec(target) is not None, name
 
 
+# A body that is built when it is read fills in what a body has.
+BODIES = {"adapters/streams/_assembler.py"}
+PRIVATE = {"_access", "_all_of", "_parts", "_reading", "_record", "_resolver"}
+
+
+@pytest.mark.parametrize("module", [name for name in MODULES if place(name) != "_model"])
+def test_private_attributes_of_a_body_are_left_to_the_model(module: str) -> None:
+    """What is built on bodies uses `messagebody._model.access`."""
+    path = MODULES[module]
+    if path.relative_to(ROOT).as_posix() in BODIES:
+        return
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Attribute) and node.attr in PRIVATE:
+            assert isinstance(node.value, ast.Name), f"line {node.lineno}: {ast.unparse(node)}"
+            assert node.value.id in {"self", "cls"}, f"line {node.lineno}: {ast.unparse(node)}"
+
+
 def test_the_views_of_the_model_exist() -> None:
     from messagebody._base.leaves import LEAVES as VIEWS
 

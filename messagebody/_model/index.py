@@ -382,7 +382,7 @@ class PartList:
     # Together
 
     @contextlib.contextmanager
-    def all_or_nothing(self) -> Iterator[None]:
+    def all_or_nothing(self) -> "Iterator[PartList]":
         """Make several changes that other threads see all together; an error undoes them.
 
         The cost depends on the changes, not on the size of the body: each change notes how to undo
@@ -392,7 +392,7 @@ class PartList:
             # Nested blocks: the outer block also undoes the changes of the inner one.
             around, self._undo = self._undo, []
             try:
-                yield
+                yield self
             except BaseException:
                 self._roll_back()
                 raise

@@ -16,6 +16,7 @@ import attrs
 from messagebody._base.guards import require_body, require_iterable
 from messagebody._base.limits import DEFAULT_LIMITS
 from messagebody._base.text import count_of, quote
+from messagebody._model.access import part_of
 from messagebody._model.body import MessageBody
 from messagebody._model.content import Reference, hold, keep_promise, record_of
 from messagebody._model.part import Part
@@ -374,7 +375,7 @@ def _part(row: dict[str, Any]) -> Part:
     record = record_of(held, said, check_extra(_json(row, "extra") or {}))
     if not isinstance(held, Reference):
         keep_promise(held, size, digest)
-    return Part._of(record)
+    return part_of(record)
 
 
 def _json(row: dict[str, Any], column: str) -> dict[str, Any] | None:

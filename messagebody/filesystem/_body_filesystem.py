@@ -17,6 +17,7 @@ from fsspec.core import get_compression
 from fsspec.spec import make_instance
 
 from messagebody._base.text import redact_url
+from messagebody._model.access import edit, parts_of, resolver_of
 from messagebody._model.body import MessageBody
 from messagebody._model.content import LocalFile, written_record
 from messagebody._model.part import Part
@@ -153,7 +154,7 @@ class MessageBodyFileSystem(BodyView, WholeTransfers):
         part = super()._part(path)
         if part is None or self._offload is None or not self._offload.has_written(part.reference):
             return part
-        given = part._resolver or Resolver()
+        given = resolver_of(part) or Resolver()
         # The caller's own entry goes first: it may have a cache.
         if given.allows(str(part.url)):
             return part
@@ -198,7 +199,7 @@ class MessageBodyFileSystem(BodyView, WholeTransfers):
             fail(errno.EINVAL, "/", "a live body has no document to save to")
         if self.read_only:
             fail(errno.EROFS, redact_url(self.document.url))
-        with self.body._parts.lock:  # else a thread might write what another one has changed since
+        with edit(self.body):  # else a thread might write what another one has changed since
             self.document.save(self.body)
 
     # What fsspec asks and sets
@@ -345,7 +346,7 @@ class MessageBodyFileSystem(BodyView, WholeTransfers):
 
     def _change(self, path: str, check: Callable[[], Any], apply: Callable[[], Any]) -> None:
         """Make a change: now, or in a transaction when that is committed."""
-        with self.body._parts.lock:  # no other thread changes what was checked
+        with edit(self.body):  # no other thread changes what was checked
             check()
             self._check_changeable(path)
             if self._intrans:
@@ -365,7 +366,7 @@ class MessageBodyFileSystem(BodyView, WholeTransfers):
             return
         queued = len(self.transaction.files) if self._intrans else 0
         try:
-            with self.body._parts.all_or_nothing():
+            with edit(self.body):
                 yield
         except BaseException:
             while self._intrans and len(self.transaction.files) > queued:
@@ -391,7 +392,7 @@ class MessageBodyFileSystem(BodyView, WholeTransfers):
 
     def _check_free(self, path: str, name: str, *, is_new: bool) -> None:
         """Refuse a path, spelt as one of a part, that something else stands in the way of."""
-        blocker = self.body._parts.blocker(name)
+        blocker = parts_of(self.body).blocker(name)
         if blocker == name:
             if is_new:
                 fail(errno.EEXIST, path)
@@ -421,7 +422,7 @@ class MessageBodyFileSystem(BodyView, WholeTransfers):
             kind = content_type or (content.content_type if old is None else None)
             return written_record(content.reference, name, kind, old)
 
-        self.body._parts.put(name, record)
+        parts_of(self.body).put(name, record)
 
     def _content_of(self, part: Part | None) -> bytes:
         if part is None:
@@ -512,7 +513,7 @@ class MessageBodyFileSystem(BodyView, WholeTransfers):
 
     def _mv(self, source: str, target: str) -> None:
         old, new = self._name(source), self._name(target)
-        with self.body._parts.all_or_nothing():
+        with edit(self.body):
             if new != old and new in self.body:
                 del self.body[new]
             self.body.move(old, new)
@@ -539,7 +540,7 @@ class MessageBodyFileSystem(BodyView, WholeTransfers):
             for old, new in plan:
                 if old not in directories:
                     self.mv_file(old, new)
-        with self.body._parts.lock:
+        with edit(self.body):
             for old, new in reversed(plan):
                 if old in self._made:
                     self._made.remove(old)
@@ -567,14 +568,14 @@ class MessageBodyFileSystem(BodyView, WholeTransfers):
             for each in found:
                 if self._has(each) or not recursive:
                     self.rm_file(each)
-        with self.body._parts.lock:
+        with edit(self.body):
             for each in found if recursive and maxdepth is None else ():
                 self._made.remove(each)
 
     def mkdir(self, path: str, create_parents: bool = True, **_: Any) -> None:
         """Make a directory, which this filesystem remembers until something lies in it."""
         path = self._strip_protocol(path)
-        with self.body._parts.lock:
+        with edit(self.body):
             if self.exists(path):
                 fail(errno.EEXIST, path)
             self._check_changeable(path)
@@ -585,14 +586,14 @@ class MessageBodyFileSystem(BodyView, WholeTransfers):
 
     def makedirs(self, path: str, exist_ok: bool = False) -> None:
         """Make a directory and those above it."""
-        with self.body._parts.lock:
+        with edit(self.body):
             if not (exist_ok and self.isdir(path)):
                 self.mkdir(path)
 
     def rmdir(self, path: str) -> None:
         """Remove an empty directory: one that was made and nothing lies in."""
         path = self._strip_protocol(path)
-        with self.body._parts.lock:
+        with edit(self.body):
             if not self._is_directory(path):
                 self._file(path)
                 fail(errno.ENOTDIR, path)
@@ -604,7 +605,7 @@ class MessageBodyFileSystem(BodyView, WholeTransfers):
     def touch(self, path: str, truncate: bool = True, **_: Any) -> None:
         """Make an empty file, or empty one."""
         path = self._strip_protocol(path)
-        with self.body._parts.lock:
+        with edit(self.body):
             if truncate or not self._has(path):
                 self.pipe_file(path, b"")
 

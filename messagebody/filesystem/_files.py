@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 import attrs
 
+from messagebody._model.access import record_of
 from messagebody.filesystem._write_through import Offloaded, Spilling, WriteThrough
 
 if TYPE_CHECKING:
@@ -380,7 +381,7 @@ def have_same_content(one: "Part | None", other: "Part | None") -> bool:
     """Tell whether two parts hold the same, whatever else is said about them."""
     if one is None or other is None:
         return one is other
-    mine, theirs = one._record, other._record
+    mine, theirs = record_of(one), record_of(other)
     return mine is theirs or (mine.content, one.reference, one.local_file) == (
         theirs.content, other.reference, other.local_file,
     )  # fmt: skip

@@ -7,6 +7,7 @@ import attrs
 from fsspec.transaction import Transaction
 
 import messagebody  # noqa: TC001 - annotations are evaluated by those who ask
+from messagebody._model.access import edit
 
 
 @attrs.frozen
@@ -75,7 +76,7 @@ class WholeTransaction(Transaction):  # type: ignore[misc]
             each.discard()
 
     def _commit(self, filesystem: "messagebody.filesystem.MessageBodyFileSystem") -> None:
-        with filesystem.body._parts.all_or_nothing():
+        with edit(filesystem.body):
             for each in self.files:
                 each.commit()
             if filesystem.document is not None:

@@ -14,6 +14,7 @@ from fsspec.callbacks import DEFAULT_CALLBACK
 
 from messagebody._base.digests import sha256_of
 from messagebody._base.text import redact_url
+from messagebody._model.access import access_of, columns, part_of, parts_of, record_of
 from messagebody._model.body import MessageBody
 from messagebody._model.index import Entries
 from messagebody._model.part import Part
@@ -149,7 +150,7 @@ class BodyView(AbstractFileSystem):  # type: ignore[misc]
         if path in self._made:
             # Another filesystem over the body may have written a file there since.
             return not self._has(path)
-        return self.body._parts.is_directory(_with_slash(self._name(path)))
+        return parts_of(self.body).is_directory(_with_slash(self._name(path)))
 
     def _check_there(self, path: str) -> None:
         if not self._has(path):
@@ -162,9 +163,9 @@ class BodyView(AbstractFileSystem):  # type: ignore[misc]
     def ls(self, path: str, detail: bool = True, **_: Any) -> list[Any]:
         """List a directory, or the one file at the path. Does no I/O."""
         path = self._strip_protocol(path)
-        listing = self.body._parts.listing(_with_slash(self._name(path)), _described_entries)
+        listing = parts_of(self.body).listing(_with_slash(self._name(path)), _described_entries)
         if listing is None:
-            listing = [] if path in self._made else [_described(self._file(path)._record)]
+            listing = [] if path in self._made else [_described(record_of(self._file(path)))]
         elif not detail and not self._quotes and not self._made:
             return [entry["name"] for entry in listing]
         # Copies: the listing is kept, and callers write into what they are given.
@@ -189,7 +190,7 @@ class BodyView(AbstractFileSystem):  # type: ignore[misc]
             # A directory is needed: another thread may have made a file of this name since.
             self._check_directory(path)
             return _directory(path)
-        described = _described(part._record, path)
+        described = _described(record_of(part), path)
         described["index"] = self.body.index(self._name(path))
         if described["size"] is None:
             described["size"] = self._asked_size(path, part)
@@ -208,7 +209,7 @@ class BodyView(AbstractFileSystem):  # type: ignore[misc]
 
     def _access(self, part: Part) -> tuple[Resolver, Budget | None]:
         """Return who decides about a part's reference, and what reading it may still cost."""
-        found = part._access()
+        found = access_of(part)
         return found["resolver"] or Resolver(), found["budget"]
 
     def exists(self, path: str, **_: Any) -> bool:
@@ -264,7 +265,7 @@ class BodyView(AbstractFileSystem):  # type: ignore[misc]
     def _files(self, path: str) -> tuple[list[PartRecord], list[str]]:
         """Return the parts at and below a path, and the paths of those with names, in order."""
         if path == "/":
-            records, names, _ = self.body._parts.columns()
+            records, names, _ = columns(self.body)
         else:
             records = self._records_below(path)
             names = [record.name for record in records]
@@ -273,7 +274,7 @@ class BodyView(AbstractFileSystem):  # type: ignore[misc]
         return records, [name for name in names if name is not None]
 
     def _records_below(self, path: str) -> list[PartRecord]:
-        parts = self.body._parts
+        parts = parts_of(self.body)
         found = parts.below(_with_slash(self._name(path)))
         own = parts.find(self._name(path))
         if own is None:
@@ -282,7 +283,7 @@ class BodyView(AbstractFileSystem):  # type: ignore[misc]
         return sorted([own, *found], key=self._position) if found else [own]
 
     def _position(self, record: PartRecord) -> int:
-        position = self.body._parts.position_of(str(record.name))
+        position = parts_of(self.body).position_of(str(record.name))
         return len(self.body) if position is None else position  # removed just now
 
     def _with_directories(self, path: str, files: list[str]) -> list[str]:
@@ -312,14 +313,14 @@ class BodyView(AbstractFileSystem):  # type: ignore[misc]
 
     def _files_and_directories(self, path: str) -> tuple[list[str], set[str]]:
         """Return the files and the directories at and below a path."""
-        implied = self.body._parts.directories(_with_slash(self._name(path)))
+        implied = parts_of(self.body).directories(_with_slash(self._name(path)))
         return self._files(path)[1], {*map(self._path, implied), *self._made.below(path)}
 
     def _infos(self, paths: Iterable[str]) -> dict[str, dict[str, Any]]:
         infos = {}
         for path in paths:
             if part := self._part(path):
-                infos[path] = _described(part._record, path)
+                infos[path] = _described(record_of(part), path)
             elif self._is_directory(path):  # else another thread removed it just now
                 infos[path] = _directory(path)
         return infos
@@ -382,7 +383,7 @@ class BodyView(AbstractFileSystem):  # type: ignore[misc]
 
     def _inline(self, path: str) -> bytes | None:
         """Return content that is in the message; None if it is elsewhere, or there is no part."""
-        record = self.body._parts.find(self._name(path))
+        record = parts_of(self.body).find(self._name(path))
         content = None if record is None else record.content
         return content.encode() if isinstance(content, str) else content
 
@@ -580,4 +581,4 @@ def _size(record: PartRecord) -> int | None:
     # Most parts are one of these; making an object for each would take as long as all the rest.
     if isinstance(content, bytes) or (content is not None and content.isascii()):
         return len(content)
-    return Part._of(record).size
+    return part_of(record).size

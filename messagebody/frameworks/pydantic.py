@@ -23,6 +23,7 @@ from pydantic_core import (
 )
 
 from messagebody._base.text import count_of
+from messagebody._model.access import record_of
 from messagebody._model.body import MessageBody
 from messagebody._model.part import Part
 from messagebody._wire.members import MEMBERS
@@ -90,7 +91,7 @@ def _read_part(cls: type[Part], value: Any) -> Part:
     if isinstance(value, cls):
         return value
     try:
-        return cls._of(MessageBody.from_dicts([value])[0]._record)
+        return cls._of(record_of(MessageBody.from_dicts([value])[0]))
     except DecodeError as error:
         line = _error("part", error.problem)
         raise ValidationError.from_exception_data(cls.__name__, [line]) from error

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any, Final
 
+from messagebody._model.access import resolver_of
 from messagebody._model.body import MessageBody
 from messagebody.errors import InvalidPart, MissingDependency
 
@@ -49,7 +50,7 @@ class TrackedBody(Mutable, MessageBody):  # type: ignore[misc]
             return value
         if not isinstance(value, MessageBody):
             raise InvalidPart(f"{key} takes a MessageBody or None, got {type(value).__name__}")
-        return cls(value).with_resolver(value._resolver)
+        return cls(value).with_resolver(resolver_of(value))
 
     def __reduce__(self) -> tuple[Any, ...]:
         # A program that reads the pickle may not have SQLAlchemy.

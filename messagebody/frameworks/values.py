@@ -2,6 +2,7 @@
 
 from typing import Any, Final, TypeVar
 
+from messagebody._model.access import record_of
 from messagebody._model.body import MessageBody
 from messagebody._model.part import Part
 from messagebody.errors import DecodeError
@@ -36,7 +37,7 @@ def from_values(kind: type[_T], value: Any) -> _T:
     if not issubclass(kind, Part):
         return kind.from_dicts(value)  # type: ignore[attr-defined,no-any-return]
     try:
-        return kind._of(MessageBody.from_dicts([value])[0]._record)
+        return kind._of(record_of(MessageBody.from_dicts([value])[0]))
     except DecodeError as error:
         # A part on its own has no position.
         raise DecodeError(error.problem, name=error.name, others=error.others) from error

@@ -11,6 +11,7 @@ from typing import Any
 
 from messagebody._base.limits import DEFAULT_LIMITS
 from messagebody._base.text import quote, redact_url
+from messagebody._model.access import resolver_of
 from messagebody._model.body import MessageBody
 from messagebody._model.content import guess_type
 from messagebody._model.part import Part
@@ -31,7 +32,7 @@ _TEMPLATE = "{{"
 
 def references_of(body: MessageBody, resolver: Resolver | None) -> dict[str, Any]:
     """Return the named parts as references of version 0; see `MessageBody.to_references`."""
-    resolver = resolver or body._resolver or Resolver()
+    resolver = resolver or resolver_of(body) or Resolver()
     return {part.name[1:]: _value(part, resolver) for part in body if part.name is not None}
 
 

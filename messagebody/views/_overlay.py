@@ -13,6 +13,7 @@ from fsspec.callbacks import DEFAULT_CALLBACK
 from fsspec.implementations.local import LocalFileSystem
 from fsspec.spec import make_instance
 
+from messagebody._model.access import edit
 from messagebody._model.body import MessageBody
 from messagebody.filesystem._body_filesystem import MessageBodyFileSystem
 from messagebody.filesystem._files import plain_mode
@@ -350,7 +351,7 @@ class OverlayFileSystem(WholeTransfers):
     def rmdir(self, path: str) -> None:
         """Remove an empty directory."""
         path = self._strip_protocol(path)
-        with self.body._parts.lock:
+        with edit(self.body):
             if not self.isdir(path):
                 self._check_there(path)
                 fail(errno.ENOTDIR, path)
@@ -421,7 +422,7 @@ class OverlayFileSystem(WholeTransfers):
     def mkdir(self, path: str, create_parents: bool = True, **_: Any) -> None:
         """Make a directory, which the filesystem over the body remembers."""
         path = self._strip_protocol(path)
-        with self.body._parts.lock:
+        with edit(self.body):
             if self.exists(path):
                 fail(errno.EEXIST, path)
             self._check_writable(path)
@@ -435,7 +436,7 @@ class OverlayFileSystem(WholeTransfers):
 
     def makedirs(self, path: str, exist_ok: bool = False) -> None:
         """Make a directory and those above it."""
-        with self.body._parts.lock:
+        with edit(self.body):
             if not (exist_ok and self.isdir(path)):
                 self.mkdir(path)
 

@@ -14,6 +14,7 @@ import messagebody  # noqa: TC001 - annotations are evaluated by those who ask
 from messagebody._base.files import CREATE, DIRECTORY, NO_LINKS, open_parent, temporary_name
 from messagebody._base.guards import require_body, require_path, require_resolver
 from messagebody._base.text import quote
+from messagebody._model.access import access_of, resolver_of
 from messagebody._model.body import MessageBody
 from messagebody._model.part import Part
 from messagebody.adapters.directory._pack import Refusal
@@ -220,7 +221,7 @@ def unpack(
     root = Path(require_path(directory))
     parts = require_body(body).list()
     names = [str(part.name) for part in parts]
-    resolver = require_resolver(resolver) or body._resolver
+    resolver = require_resolver(resolver) or resolver_of(body)
     refusals = list(_check_names(names, root, hidden=hidden or not into, portable=portable))
     refusals += _check_references(parts, resolver)
     refusals += _check_directory(root, names, into=into, overwrite=overwrite)
@@ -318,7 +319,7 @@ def _content(part: Part, resolver: "messagebody.Resolver | None") -> BinaryIO:
     if part.reference is None:
         return part.open()
     url, size, digest = part.reference.url, part.reference.size, part.reference.digest
-    budget = part._access(resolver)["budget"]
+    budget = access_of(part, resolver)["budget"]
     spool = _resolver(resolver).fetch(
         url, size=size, digest=digest, subject=part.label, budget=budget
     )

@@ -12,6 +12,7 @@ import attrs
 from messagebody._base.limits import DEFAULT_LIMITS
 from messagebody._base.media_types import parse_content_type
 from messagebody._base.text import human_size
+from messagebody._model.access import record_of
 from messagebody._model.body import MessageBody
 from messagebody._model.part import Part
 from messagebody._wire import base64, data_urls, strict_json
@@ -69,7 +70,7 @@ def embed(body: MessageBody, *, inline_as: Literal["url", "data"]) -> Embedded:
             # The manifest has the size of the content; the part may not state it. Inline content is
             # also sent as a data: URL, so the entry states which of the two this is.
             entry.update(size=part.size, digest=part.digest, reference=True)
-        entry.update(unlisted(part._record))
+        entry.update(unlisted(record_of(part)))
         if part.extra:
             entry["extra"] = part.extra
         entries.append(entry)

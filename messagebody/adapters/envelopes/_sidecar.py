@@ -8,6 +8,7 @@ import attrs
 from messagebody._base.limits import DEFAULT_LIMITS
 from messagebody._base.media_types import TEXT_PLAIN, essence
 from messagebody._base.text import quote
+from messagebody._model.access import record_of
 from messagebody._model.body import MessageBody
 from messagebody._model.part import Part
 from messagebody._wire import strict_json
@@ -182,7 +183,7 @@ def _conflicts(body: MessageBody, unnamed: list[Part], views: Sequence[Part]) ->
 
 def _is_intact(view: Part, part: Part) -> bool:
     """Tell whether a part still equals the view, even offloaded or inlined; fetch nothing."""
-    said = [[unlisted(each._record), each.extra] for each in (part, view)]
+    said = [[unlisted(record_of(each)), each.extra] for each in (part, view)]
     if not strict_json.same(*said):
         return False
     # The part may have been inlined or moved, but the same digest means the same content.

@@ -13,6 +13,7 @@ from messagebody._base.files import replace_file
 from messagebody._base.guards import require_body, require_path, require_resolver
 from messagebody._base.text import escape, human_size, redact_url
 from messagebody._base.threads import Stop
+from messagebody._model.access import resolver_of
 from messagebody._model.body import MessageBody
 from messagebody._model.part import Part
 from messagebody.errors import InvalidArgument, LimitExceeded, MessageBodyError, StoreError
@@ -124,7 +125,7 @@ def budget_for(
     budgets: dict[Resolver, Budget] = {}
 
     def pick(part: Part) -> tuple[Resolver, Budget]:
-        chosen = resolver or part._resolver or closed
+        chosen = resolver or resolver_of(part) or closed
         # A budget is for the whole call: many parts must not multiply what a body may cost.
         if chosen not in budgets:
             limits = chosen.limits

@@ -14,6 +14,7 @@ from messagebody._base.guards import require_body
 from messagebody._base.limits import parse_size
 from messagebody._base.text import human_size
 from messagebody._base.threads import Stop
+from messagebody._model.access import columns, part_of, record_of
 from messagebody._model.body import MessageBody
 from messagebody._model.content import size_of
 from messagebody._model.part import Part
@@ -87,12 +88,12 @@ class Policy:
     def _eligible(self, body: MessageBody) -> dict[int, int]:
         """Return the size of each part that may be offloaded, by position."""
         # Columns, because a `Part` for each of a million records would cost more than the choice.
-        columns, selects = body._parts.columns(), self.selection.chooser()
+        table, selects = columns(body), self.selection.chooser()
         return {
             at: size
-            for at, record in enumerate(columns.records)
+            for at, record in enumerate(table.records)
             if (size := _size_here(record)) is not None
-            and selects(columns.names[at], columns.types[at])
+            and selects(table.names[at], table.types[at])
         }
 
     def _to_fit(
@@ -139,11 +140,11 @@ def _size_here(record: PartRecord) -> int | None:
 def as_reference(part: Part, url: str, size: int, digest: str) -> Part:
     """Return a part whose content is elsewhere, everything else as it was."""
     # Name, type and metadata are checked already, and a store's URL when it is opened.
-    kept = part._record
+    kept = record_of(part)
     record: Any = RichRecord(extra=part.extra) if part.extra else PartRecord()
     record.name, record.content_type, record.metadata = kept.name, kept.content_type, kept.metadata
     record.url, record.size, record.digest = url, size, digest
-    return part._of(record, part._reading)
+    return part_of(record, like=part)
 
 
 def _json_length(part: Part) -> int:
@@ -226,7 +227,7 @@ def offload(
 def _local_files(body: MessageBody) -> list[int]:
     return [
         at
-        for at, record in enumerate(body._parts.columns().records)
+        for at, record in enumerate(columns(body).records)
         if isinstance(record, RichRecord) and record.local_file is not None
     ]
 

@@ -2,6 +2,7 @@
 
 from messagebody._base.guards import require_body, require_resolver
 from messagebody._base.media_types import is_shown_inline
+from messagebody._model.access import resolver_of
 from messagebody._model.body import MessageBody
 from messagebody._model.part import Part
 from messagebody.errors import MessageBodyError, UnsafeReference
@@ -40,7 +41,7 @@ def present(
             continue
         subject = subject_of(position, part)
         try:
-            result[position] = _presented(part, subject, expires, resolver or part._resolver)
+            result[position] = _presented(part, subject, expires, resolver or resolver_of(part))
         except MessageBodyError as error:
             failures.append((subject, error))
     raise_for(failures, "presented")
