@@ -13,6 +13,7 @@ from messagebody._base import sniffing
 from messagebody._base.limits import DEFAULT_LIMITS
 from messagebody._base.media_types import ALIASES, JSON, TEXT_PLAIN, essence, is_text
 from messagebody._base.text import human_size, redact_url, redact_urls
+from messagebody._model.access import access_of
 from messagebody._model.part import Part
 from messagebody._wire import base64, strict_json
 from messagebody._wire.data_urls import decode, is_data_url
@@ -172,7 +173,7 @@ class Contents:
         if part.size is not None or self._resolver is None or part.url is None:
             # A `data:` URL is in the message, and the message's reader has limited its size.
             return part.size or 0
-        budget = part._access(self._resolver)["budget"]
+        budget = access_of(part, self._resolver)["budget"]
         return self._resolver.size(part.url, subject=part.label, budget=budget)
 
     # Text
