@@ -324,13 +324,13 @@ class Infer(Job):
             inference.add(message.body)
             _check_groups(inference)
 
-        return Work(do, inference.to_json)
+        return Work(do, inference.to_dict)
 
     def results(self, summaries: Iterable[Any]) -> Iterator[tuple[str, bytes]]:
         """Yield the schema."""
         inference = Inference()
         for each in summaries:
-            inference.update(Inference.from_json(each))
+            inference.update(Inference.from_dict(each))
             _check_groups(inference)
         schema = MessageBodySchema(inference.parts())
         yield "schema.json", schema.to_json(indent=2).encode() + b"\n"

@@ -160,7 +160,7 @@ class BadLine:
         text = escape(redact_urls(str(error)), limit=_PROBLEM)
         return cls(place, type(error).__name__, text or type(error).__name__)
 
-    def to_json(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Return the line of `errors.jsonl`."""
         return {**attrs.asdict(self.place), "error": self.error, "problem": self.problem}
 

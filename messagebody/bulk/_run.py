@@ -105,7 +105,7 @@ class Report:
             f"{others if self.others else ''}{deleted if self.deleted else ''}"
         )
 
-    def to_json(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Return the report as a JSON value, the same for the same results."""
         members = attrs.asdict(self)
         # Neither the place nor what was there before is part of the result: the same job
@@ -449,7 +449,7 @@ class _Run:
             self.job.name, self.store.url, len(done), dict(counts), tuple(findings),
             tuple(self._failures()), others, self.deleted,
         )  # fmt: skip
-        put(self.store, REPORT, _json(report.to_json()), "application/json")
+        put(self.store, REPORT, _json(report.to_dict()), "application/json")
         return report
 
     def _record(self, name: str) -> Record:

@@ -244,7 +244,7 @@ class _Going:
 
     def _bad(self, line: BadLine) -> None:
         self.counts["bad lines"] += 1
-        self.errors.write(json.dumps(line.to_json(), ensure_ascii=False).encode() + b"\n")
+        self.errors.write(json.dumps(line.to_dict(), ensure_ascii=False).encode() + b"\n")
         if self.task.fail_fast:
             raise BadInput(line.problem, line.place.file, line.place.line)
 

@@ -84,7 +84,7 @@ class Inference:
             # If a body lacks it, requiring it would refuse one of the given bodies.
             yield SchemaPart(name, _union(list(seen.types)), seen.bodies == self._bodies)
 
-    def to_json(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Return the state of the inference as a JSON value."""
         groups = [[*group, *attrs.astuple(seen)] for group, seen in self._groups.items()]
         for each in groups:
@@ -92,7 +92,7 @@ class Inference:
         return {"bodies": self._bodies, "groups": groups}
 
     @classmethod
-    def from_json(cls, value: Mapping[str, Any]) -> Self:
+    def from_dict(cls, value: Mapping[str, Any]) -> Self:
         """Return the inference that `to_json` wrote."""
         made = cls()
         made._bodies = value["bodies"]

@@ -96,7 +96,7 @@ class TestJobs:
         assert not report
         assert len(report.findings) == min(20, len(found))
         written = json.loads((tmp_path / "out/report.json").read_text())
-        assert json.loads(json.dumps(report.to_json())) == written
+        assert json.loads(json.dumps(report.to_dict())) == written
 
     def test_digest(self, log: Path, tmp_path: Path) -> None:
         assert job_on("digest", log, tmp_path / "out")

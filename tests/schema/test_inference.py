@@ -23,7 +23,7 @@ def test_pieces_give_the_schema_of_the_whole(found: list[MessageBody], data: st.
     pieces = [inferred(found[:cut]), inferred(found[cut:])]
     together = Inference()
     for piece in pieces:
-        together.update(Inference.from_json(json.loads(json.dumps(piece.to_json()))))
+        together.update(Inference.from_dict(json.loads(json.dumps(piece.to_dict()))))
     schema = MessageBodySchema(together.parts())
     assert schema == MessageBodySchema.infer(*found)
     assert len(together) == len(schema)

@@ -95,7 +95,7 @@ class _How:
 
     def _say(self, report: Report) -> None:
         if self.as_json:
-            _say_line(self.terminal, "report", {**report.to_json(), "out": report.out})
+            _say_line(self.terminal, "report", {**report.to_dict(), "out": report.out})
             return
         paint = self.terminal.palette
         self.terminal.say(paint(escape(str(report), limit=1000), "yes" if report else "no"))
