@@ -39,7 +39,7 @@ _SEARCHED = 16
 
 
 def is_name(text: str) -> bool:
-    """Tell whether `text` is a legal part name.
+    """Return whether `text` is a legal part name.
 
     Examples:
         >>> is_name("/sources/1"), is_name("sources/1"), is_name("/a/../b")
@@ -51,7 +51,7 @@ def is_name(text: str) -> bool:
 
 
 def are_names(names: Sequence[str], longest: int = sys.maxsize) -> bool:
-    """Tell whether all are legal and not too long, at a fraction of the cost of asking one by one.
+    """Return whether all are legal and not too long, which is quicker than asking one by one.
 
     All names are joined and searched at once: no Python code runs for a single name.
     """
@@ -80,7 +80,7 @@ def are_names(names: Sequence[str], longest: int = sys.maxsize) -> bool:
 
 
 def _has_short_lines(text: str, longest: int) -> bool:
-    """Tell whether no line has more characters, without looking at each line."""
+    """Return whether no line has more characters, without looking at each line."""
     start = 0
     while len(text) - start > longest:
         # The last line break that may end this line, so that many short lines are passed at once.

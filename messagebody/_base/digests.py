@@ -60,7 +60,7 @@ def digest_of_stream(stream: BinaryIO) -> str:
 
 
 def is_digest(value: object) -> bool:
-    """Tell whether a value is a digest as parts state them: `"sha256:"` and 64 lower-case digits.
+    """Return whether a value is a digest as parts state them: `"sha256:"` and 64 lower-case digits.
 
     Examples:
         >>> is_digest(sha256_of(b"")), is_digest("sha256:E3"), is_digest(None)
@@ -95,7 +95,7 @@ def key_of(digest: str) -> str:
 
 
 def is_key(text: str) -> bool:
-    """Tell whether a text is the key of content, in the form of `key_of`."""
+    """Return whether a text is the key of content, in the form of `key_of`."""
     return _KEY.fullmatch(text) is not None
 
 

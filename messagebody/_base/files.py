@@ -176,7 +176,7 @@ def lock_file(path: str) -> Iterator[None]:
 
 
 def _is_current(handle: int, path: str) -> bool:
-    """Tell whether a locked file is still that of a path, or its directory if it is missing."""
+    """Return whether a locked file is still that of a path, or its directory if it is missing."""
     locked = os.fstat(handle)
     try:
         return os.path.samestat(locked, Path(path).stat())

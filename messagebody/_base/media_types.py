@@ -144,7 +144,7 @@ def stated_charset(text: str) -> str:
 
 
 def is_plain(text: str) -> bool:
-    """Tell whether content of this type is written as plain text if its bytes are UTF-8.
+    """Return whether content of this type is written as plain text if its bytes are UTF-8.
 
     This is a rule of the format, so that all writers choose the same form. `is_text` is wider.
 
@@ -160,7 +160,7 @@ def _is_plain(kind: str) -> bool:
 
 
 def is_text(text: str) -> bool:
-    """Tell whether content of this type is text that a person could read.
+    """Return whether content of this type is text that a person could read.
 
     Examples:
         >>> is_text("text/csv"), is_text("application/yaml"), is_text("image/svg+xml")
@@ -534,7 +534,7 @@ REGISTERED: Final = (
 
 
 def is_registered(top_level: str) -> bool:
-    """Tell whether a top-level type is registered, or is marked as private by "x-".
+    """Return whether a top-level type is registered, or is marked as private by "x-".
 
     Examples:
         >>> is_registered("Text"), is_registered("txt"), is_registered("x-world")
@@ -544,7 +544,7 @@ def is_registered(top_level: str) -> bool:
 
 
 def is_shown_inline(text: str) -> bool:
-    """Tell whether a browser may show content of this type, which must not run as a page.
+    """Return whether a browser may show content of this type, which must not run as a page.
 
     Examples:
         >>> is_shown_inline("image/png"), is_shown_inline("image/svg+xml")

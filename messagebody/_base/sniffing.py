@@ -122,7 +122,7 @@ def content_type(data: bytes, name: str | None = None) -> str:
 
 
 def _is_surely_text(head: bytes) -> bool:
-    """Tell whether libmagic could only answer text, or nothing, for these bytes.
+    """Return whether libmagic could only answer text, or nothing, for these bytes.
 
     libmagic takes about 200 µs for text, because it tries every signature. The signatures of the
     binary formats in `SIGNED` have control characters, or bytes that never occur in UTF-8, except
@@ -209,7 +209,7 @@ def _of_extension(extension: str) -> tuple[str | None, bool]:
 
 
 def agree(declared: str, sniffed: str) -> bool:
-    """Tell whether a declared content type can be right for content that was found to be `sniffed`.
+    """Return whether a declared content type can be right for content found to be `sniffed`.
 
     Examples:
         >>> agree("text/markdown", "text/plain"), agree("image/png", "image/jpeg")
@@ -243,7 +243,7 @@ def _from_bytes(data: bytes) -> str:
 
 
 def _is_surely_unknown(head: bytes) -> bool:
-    """Tell whether libmagic could not find a type for these bytes that matters here.
+    """Return whether libmagic could not find a type for these bytes that matters here.
 
     Chunks of arrays are an example: they are not text, and don't begin like files of `SIGNED`
     types.

@@ -335,7 +335,7 @@ class PartList:
     # By directory
 
     def is_directory(self, directory: str) -> bool:
-        """Tell whether there are names below a directory, given with its "/" at the end."""
+        """Return whether there are names below a directory, given with its "/" at the end."""
         with self.lock:
             return directory in self._index()
 

@@ -28,7 +28,7 @@ _DEFAULT = "text/plain;charset=US-ASCII"
 
 
 def is_data_url(url: str) -> bool:
-    """Tell whether a URL contains its content."""
+    """Return whether a URL contains its content."""
     return url[:5].lower() == "data:"
 
 

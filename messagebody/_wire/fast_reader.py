@@ -228,7 +228,7 @@ def _without_contents(parts: list[Any], document: bytes) -> bytes:
 
 
 def _is_written_so(records: list[PartRecord], document: bytes) -> bool:
-    """Tell whether writing the records gives the document, in pieces to save memory."""
+    """Return whether writing the records gives the document, in pieces to save memory."""
     position = 1
     for start in range(0, len(records), _PIECE):
         piece = _write(records[start : start + _PIECE])[1:-1]

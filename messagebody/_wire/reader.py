@@ -116,7 +116,7 @@ def decode_parsed(
 
 
 def _is_path(data: str | bytes | bytearray | memoryview) -> bool:
-    """Tell whether text is probably the path of a file that the caller wants to read."""
+    """Return whether text is probably the path of a file that the caller wants to read."""
     return isinstance(data, str) and len(data) < _LONGEST_PATH and data.endswith(".json")
 
 

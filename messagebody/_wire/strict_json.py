@@ -267,7 +267,7 @@ def _steps(kind: type) -> list[tuple[int, re.Pattern[Any]]]:
 
 
 def has_more_values(document: str | bytes, most: int) -> bool:
-    """Tell whether a document holds more values than `most`, without making any.
+    """Return whether a document holds more values than `most`, without making any.
 
     Each beginning of an array or object counts as a value, and each comma between two values.
     """
@@ -320,7 +320,7 @@ def check_value(value: Any, *, depth: int) -> None:
 
 
 def _is_flawless(value: Any, depth: int) -> bool:
-    """Tell whether a value is JSON in exactly the types that a parser returns.
+    """Return whether a value is JSON in exactly the types that a parser returns.
 
     It keeps no paths, so that a good value costs little. All parsed JSON comes through here, so it
     has its own walk, deepest first like `containers`: sorting the children while they are checked

@@ -123,7 +123,7 @@ class Media(Item):
 
 
 def _is_canonical(encoded: str, start: int = 0) -> bool:
-    """Tell whether valid base64 is standard and padded, without decoding more than its end."""
+    """Return whether valid base64 is standard and padded, without decoding more than its end."""
     if (len(encoded) - start) % 4 or any(encoded.find(each, start) >= 0 for each in "-_%#,"):
         return False
     # Only the last group can hold padding or unused bits.

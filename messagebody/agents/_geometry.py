@@ -1,4 +1,4 @@
-"""Geometry of schemas: rectangles of names and types, the parts that lie in them, which hold which.
+"""Geometry of schemas: rectangles of names and types, the parts inside them, and their nesting.
 
 A schema part accepts a rectangle: the names of one pattern, with the types of another. Schemas of
 many agents share rectangles, and parts to try them with. Each relation is found once, when a

@@ -138,7 +138,7 @@ class Questions(Mapping[str, Agent]):
         return [name for name in self if name not in fed]
 
     def route(self, sender: str, taker: str) -> list[str] | None:
-        """Return the fewest agents by way of which what one sends reaches another.
+        """Return the shortest chain of agents through which a message of one reaches another.
 
         Returns:
             The names from sender to taker, both included; None if no route leads there.
@@ -149,7 +149,7 @@ class Questions(Mapping[str, Agent]):
         return self._shortest([sender], {self[taker].name})
 
     def chain(self, have: MessageBodySchema, want: MessageBodySchema) -> list[str] | None:
-        """Return the fewest agents that, one after another, make what is wanted of what is there.
+        """Return the shortest chain of agents that turns what is there into what is wanted.
 
         Arguments:
             have: what there is; `MessageBodySchema.infer(body)` for a body.

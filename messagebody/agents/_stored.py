@@ -420,7 +420,7 @@ class StoredRegistry(Questions):
     def _whole(self, mine: _Side, others: _Side, number: int) -> Row:
         """Return the verdicts of a class with all classes of the other side."""
         row = mine.rows[number]
-        # Those that came later have it in their own.
+        # The rows of classes that were added later hold the verdicts with this one.
         fitting = [at for at, each in others.rows.items() if each.fitting >> number & 1]
         undecided = [at for at, each in others.rows.items() if each.undecided >> number & 1]
         return Row(row.fitting | set_of(fitting), row.undecided | set_of(undecided))

@@ -256,7 +256,7 @@ def _foreign(store: Store) -> str | None:
 
 
 def _has_record(store: Store, job: Job) -> bool:
-    """Tell whether the record of a shard of a job is there."""
+    """Return whether the record of a shard of a job is there."""
     names = (recorded_name(stat.key) for stat in store.iter_objects())
     records = (Record.read(store, name) for name in names if name is not None)
     return any(record is not None and record.job == job.digest for record in records)
@@ -298,7 +298,7 @@ class _Run:
         return self._report()
 
     def _is_to_begin_anew(self) -> bool:
-        """Tell whether what the last run found may be out of date, and forget that it ended."""
+        """Return whether what the last run found may be out of date, and forget that it ended."""
         # Without a report, the last run was stopped, and this one goes on.
         if self.job.is_lasting or REPORT not in self.there:
             return False

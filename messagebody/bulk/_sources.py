@@ -286,7 +286,7 @@ def _without_results(store: Store, results: Store | None) -> list[Stat]:
 
 
 def _is_job(store: Store, stat: Stat) -> bool:
-    """Tell whether a file is the one that a job leaves with its results."""
+    """Return whether a file is the one that a job leaves with its results."""
     if stat.size > _JOB_BYTES:
         return False
     try:

@@ -305,7 +305,7 @@ def _without(kept: list[SchemaPart], part: SchemaPart, budget: Budget) -> list[S
 
 
 def _is_met(producer: Sequence[SchemaPart], consumer: Sequence[SchemaPart], budget: Budget) -> bool:
-    """Tell whether every body of a producer meets the last part of a consumer."""
+    """Return whether every body of a producer meets the last part of a consumer."""
     budget.spend(_PER_PART * len(producer))
     decision = Decision(Profile(producer), Profile(consumer), budget)
     return decision.answer(len(producer) + len(consumer) - 1).is_refuted
@@ -314,7 +314,7 @@ def _is_met(producer: Sequence[SchemaPart], consumer: Sequence[SchemaPart], budg
 def _is_accepted(
     producer: Sequence[SchemaPart], consumer: Sequence[SchemaPart], budget: Budget
 ) -> bool:
-    """Tell whether a consumer accepts all that the last part of a producer accepts."""
+    """Return whether a consumer accepts all that the last part of a producer accepts."""
     budget.spend(_PER_PART * len(producer))
     decision = Decision(Profile(producer), Profile(consumer), budget)
     return decision.answer(len(producer) - 1).is_refuted

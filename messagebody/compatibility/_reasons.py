@@ -251,13 +251,13 @@ def _readable(found: Sequence[PartType], answers: Mapping[int, Answer]) -> Types
 
 
 def is_readable(parts: Iterable[PartType]) -> bool:
-    """Tell whether readers take all names and content types by default."""
+    """Return whether readers take all names and content types by default."""
     longest = DEFAULT_LIMITS.name_length
     return exists(parts) and all(len(part.name or "") <= longest for part in parts)
 
 
 def exists(parts: Iterable[PartType]) -> bool:
-    """Tell whether there can be such a body: patterns match content types of any length."""
+    """Return whether there can be such a body: patterns match content types of any length."""
     return all(len(part.content_type) <= MAX_LENGTH for part in parts)
 
 

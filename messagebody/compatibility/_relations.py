@@ -35,7 +35,7 @@ _UNDECIDED = Relation(None)
 
 
 def satisfiable(schema: MessageBodySchema, *, steps: int = DEFAULT_STEPS) -> Relation:
-    """Tell whether any body is valid; the witness is one.
+    """Return whether any body is valid; the witness is one.
 
     Examples:
         >>> from messagebody.schema import MessageBodySchema
@@ -54,7 +54,7 @@ def satisfiable(schema: MessageBodySchema, *, steps: int = DEFAULT_STEPS) -> Rel
 def disjoint(
     one: MessageBodySchema, other: MessageBodySchema, *, steps: int = DEFAULT_STEPS
 ) -> Relation:
-    """Tell whether no body is valid for both; the witness is one that is.
+    """Return whether no body is valid for both; the witness is one that is.
 
     Examples:
         >>> from messagebody.schema import MessageBodySchema
@@ -76,7 +76,7 @@ def disjoint(
 def equivalent(
     one: MessageBodySchema, other: MessageBodySchema, *, steps: int = DEFAULT_STEPS
 ) -> Relation:
-    """Tell whether the same bodies are valid for both; the witness is valid for one only.
+    """Return whether the same bodies are valid for both; the witness is valid for one only.
 
     Examples:
         >>> from messagebody.schema import MessageBodySchema

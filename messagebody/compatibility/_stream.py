@@ -139,7 +139,7 @@ class Stream:
         return list(self._schema.iter_violations(cast("list[Part]", self._seen)))
 
     def _takes_a_chance(self, name: str | None) -> bool:
-        """Tell whether the name is one of finitely many that a missing part could have had."""
+        """Return whether the name is one of finitely many that a missing part could have had."""
         if name is None:
             return False
         self._pair.budget.refill(self._steps)

@@ -1,8 +1,8 @@
 """Suggestions: changes of the producer that make a failing pair fit, each proved.
 
-A producer may rename what it sends, drop what nobody takes, convert it to another content type,
-show what it named or name what it showed, or promise what it only may send. Changes are combined
-until the pair fits; those with the fewest edits come first.
+A change renames a part, leaves out a part that the consumer does not take, converts it to another
+content type, adds or removes its name, or makes an optional part required. Changes are combined
+until the pair fits. Suggestions with the fewest edits come first.
 """
 
 import heapq
@@ -172,7 +172,7 @@ class _Trial:
         self.contested = set(_contested(producer, before))
 
     def is_remedy(self, parts: Sequence[SchemaPart | None]) -> bool:
-        """Tell whether a changed producer fits, and can still send all that it could.
+        """Return whether a changed producer fits, and can still send all that it could.
 
         A change that makes requirements clash fits as well, since nothing is valid then, and so
         does one that drops every part. That helps nobody.

@@ -134,7 +134,7 @@ class MessageBodyFileSystem(BodyView, WholeTransfers):
             got = "neither" if fo is None else "both"
             raise ValueError(f"a filesystem is over a live body (body=) or over fo=, got {got}")
         if autosave and fo is None:
-            raise ValueError("autosave is of a filesystem over fo=; a live body has no document")
+            raise ValueError("autosave needs a document (fo=); a live body has none to save to")
         self._here = _OfThread()
         self._databases: weakref.WeakValueDictionary[str, PartWriter] = (
             weakref.WeakValueDictionary()
@@ -338,7 +338,7 @@ class MessageBodyFileSystem(BodyView, WholeTransfers):
         return file if file is not None and file.is_kept_by_flush else None
 
     def _is_log(self, path: str) -> bool:
-        """Tell whether DuckDB keeps the changes of a database there that is open."""
+        """Return whether DuckDB keeps the changes of a database there that is open."""
         database, suffix, _ = path.rpartition(".wal")
         return bool(suffix) and self._database_at(database) is not None
 
@@ -391,7 +391,7 @@ class MessageBodyFileSystem(BodyView, WholeTransfers):
         self._check_free(path, name, is_new=is_new)
 
     def _check_free(self, path: str, name: str, *, is_new: bool) -> None:
-        """Refuse a path, spelt as one of a part, that something else stands in the way of."""
+        """Refuse a path if something else has its name, or lies above it or below it."""
         blocker = parts_of(self.body).blocker(name)
         if blocker == name:
             if is_new:
@@ -410,7 +410,7 @@ class MessageBodyFileSystem(BodyView, WholeTransfers):
         """
         if self._offload is not None:
             return self._offload.of(self._name(path), content, content_type)
-        # Not the file itself, as `body.add` takes it: who puts a file may delete it then.
+        # Unlike `body.add`, this reads the file at once: the caller may delete it afterwards.
         return content if isinstance(content, bytes) else content.read_bytes()
 
     def _put(self, path: str, content: bytes | Offloaded, content_type: str | None) -> None:
@@ -611,7 +611,7 @@ class MessageBodyFileSystem(BodyView, WholeTransfers):
 
 
 def _check_options(options: dict[str, Any]) -> None:
-    """Refuse an option there is not: one that is ignored hides a body that was meant."""
+    """Refuse unknown options: an ignored one could mean another body than the caller expects."""
     unknown = sorted(options.keys() - _FSSPEC_OPTIONS)
     if not unknown:
         return

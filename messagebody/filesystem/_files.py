@@ -171,7 +171,7 @@ class Writing:
         filesystem._check_free(path, filesystem._name(path), is_new=self._mode[0] == "x")
 
     def _undoes(self, now: "Part | None") -> bool:
-        """Tell whether the part would undo what somebody else did since the file was opened.
+        """Return whether the part would undo what somebody else did since the file was opened.
 
         What replaces the whole of a file only undoes its removal, or its move elsewhere.
         """
@@ -378,7 +378,7 @@ class OffloadingWriter(Writing, Spilling):
 
 
 def have_same_content(one: "Part | None", other: "Part | None") -> bool:
-    """Tell whether two parts hold the same, whatever else is said about them."""
+    """Return whether two parts hold the same, whatever else is said about them."""
     if one is None or other is None:
         return one is other
     mine, theirs = record_of(one), record_of(other)

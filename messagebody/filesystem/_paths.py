@@ -85,7 +85,7 @@ class Live:
 
 
 def is_live(text: str) -> bool:
-    """Tell whether a URL, without its protocol, names a body in memory."""
+    """Return whether a URL, without its protocol, names a body in memory."""
     return text.startswith(_MARK)
 
 

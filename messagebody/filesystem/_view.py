@@ -213,16 +213,16 @@ class BodyView(AbstractFileSystem):  # type: ignore[misc]
         return found["resolver"] or Resolver(), found["budget"]
 
     def exists(self, path: str, **_: Any) -> bool:
-        """Tell whether there is a file or directory."""
+        """Return whether there is a file or directory."""
         path = self._strip_protocol(path)
         return self._has(path) or self._is_directory(path)
 
     def isfile(self, path: str) -> bool:
-        """Tell whether there is a file."""
+        """Return whether there is a file."""
         return self._has(self._strip_protocol(path))
 
     def isdir(self, path: str) -> bool:
-        """Tell whether there is a directory."""
+        """Return whether there is a directory."""
         return self._is_directory(self._strip_protocol(path))
 
     def find(

@@ -338,7 +338,7 @@ def _is_path(path: str) -> bool:
 
 
 def _is_odd(path: object) -> bool:
-    """Tell whether this is the path of a file but not a legal name."""
+    """Return whether this is the path of a file but not a legal name."""
     return isinstance(path, str) and _is_path(path) and not is_name(path)
 
 

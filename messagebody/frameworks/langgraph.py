@@ -178,7 +178,7 @@ class OffloadingSerializer(JsonPlusSerializer):  # type: ignore[misc]
         return f"{_TAG}-{kind}", data
 
     def _may_refer(self, data: bytes) -> bool:
-        """Tell whether a value may hold references to the store, or placeholders of contents."""
+        """Return whether a value may hold references to the store, or placeholders of contents."""
         return self._place in data or (_PLACEHOLDER.encode() in data and bool(self._placeholders))
 
     def loads_typed(self, data: tuple[str, bytes]) -> Any:
@@ -209,7 +209,7 @@ _loading: ContextVar[Objects] = ContextVar("_loading")
 
 
 def _is_news(record: logging.LogRecord) -> bool:
-    """Tell whether a log record of LangGraph is more than a warning about one of our types."""
+    """Return whether a log record of LangGraph is more than a warning about one of our types."""
     # Without a list of allowed types, it warns of each type; the serializer above allows ours.
     own = isinstance(record.args, tuple) and record.args[:2] in _OWN_TYPES
     return not (own and _loading.get(None) is not None)

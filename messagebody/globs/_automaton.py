@@ -144,7 +144,7 @@ class Automaton:
         return states
 
     def accepts(self, word: str) -> bool:
-        """Tell whether a word is in the language."""
+        """Return whether a word is in the language."""
         return bool(self.run(self.start, word) & self.accepting)
 
     def successors(self, state: int) -> States:
@@ -153,7 +153,7 @@ class Automaton:
 
     @property
     def is_infinite(self) -> bool:
-        """Tell whether the language is infinite, because a state can be reached again.
+        """Return whether the language is infinite, because a state can be reached again.
 
         States are numbered in the order of the pattern, and each is on the path of some word. So
         there is a cycle exactly if some move does not go forward.
@@ -210,7 +210,7 @@ class Automaton:
 
     @property
     def is_empty(self) -> bool:
-        """Tell whether no word is in the language."""
+        """Return whether no word is in the language."""
         return not self.start
 
     def _empty_rows(self) -> dict[str, dict[int, int]]:

@@ -269,7 +269,7 @@ class _Pattern:
 
     @property
     def is_empty(self) -> bool:
-        """Tell whether the pattern matches nothing."""
+        """Return whether the pattern matches nothing."""
         return self.literal is None and self.automaton.is_empty
 
     def require_matches(self) -> None:
@@ -338,7 +338,7 @@ class NamePattern(_Pattern):
         self._text_within = ""
 
     def matches(self, name: str) -> bool:
-        """Tell whether the pattern matches a name; never true of text that is not a legal name.
+        """Return whether the pattern matches a name; never true of text that is not a legal name.
 
         Takes time linear in the name.
 
@@ -388,14 +388,14 @@ class NamePattern(_Pattern):
         return self.text if is_name(self.text) else None
 
     def _find_universal(self) -> bool:
-        """Tell whether all segments are stars, one is a globstar, and one segment is enough."""
+        """Return whether all segments are stars, one is a globstar, and one segment is enough."""
         segments = "".join(self.syntax.tokens).split("/")[1:]
         if not set(segments) <= {"*", "**"} or "**" not in segments:
             return False
         return segments.count("*") + (segments[-1] == "**") == 1
 
     def _find_open(self) -> bool:
-        """Tell whether the pattern matches everything below a directory."""
+        """Return whether the pattern matches everything below a directory."""
         tokens = self.syntax.tokens
         return tokens[-2:] == ("/", "**") and len("".join(tokens)) == len(self.prefix) + 2
 
@@ -409,7 +409,7 @@ class ContentTypePattern(_Pattern):
     __slots__ = ()
 
     def matches(self, content_type: str) -> bool:
-        """Tell whether the pattern matches a content type, whatever its case and parameters.
+        """Return whether the pattern matches a content type, whatever its case and parameters.
 
         Raises:
             InvalidContentType: the text is not a content type.
@@ -421,7 +421,7 @@ class ContentTypePattern(_Pattern):
         return self.matches_essence(essence(content_type))
 
     def matches_essence(self, kind: str) -> bool:
-        """Tell whether the pattern matches a lower-case `type/subtype`."""
+        """Return whether the pattern matches a lower-case `type/subtype`."""
         if self.is_universal:
             return True
         if self.literal is not None:
@@ -445,7 +445,7 @@ class ContentTypePattern(_Pattern):
         return text == "**" or all(set(segment) == {"*"} for segment in text.split("/"))
 
     def _find_open(self) -> bool:
-        """Tell whether the pattern matches all subtypes of a type."""
+        """Return whether the pattern matches all subtypes of a type."""
         prefix = self.prefix
         return prefix.endswith("/") and len(prefix) > 1 and set(self.text[len(prefix) :]) == {"*"}
 

@@ -317,7 +317,7 @@ class _Composer:
         return plan(low)
 
     def _fits(self, plan: _Plan, part: int = 1) -> bool:
-        """Tell whether a plan fits, and its text into a fraction of the budget."""
+        """Return whether a plan fits, and its text into a fraction of the budget."""
         used = self._rendered(plan)[1]
         pictures = sum(self._costs[index] for index in plan.media)
         is_small = used - pictures <= (self._budget - pictures) // part

@@ -40,7 +40,7 @@ _MOST_CELLS: Final = 100
 
 
 def is_web_link(url: str) -> bool:
-    """Tell whether a URL may be a link: it looks public, and names no user.
+    """Return whether a URL may be a link: it looks public, and names no user.
 
     Examples:
         >>> is_web_link("https://example.com/a"), is_web_link("https://a:b@example.com/")

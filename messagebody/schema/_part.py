@@ -70,7 +70,7 @@ class SchemaPart:
         return kind if self.name is None else f"{quote(self.name)} {kind}"
 
     def accepts(self, name: str | None, content_type: str) -> bool:
-        """Tell whether a part of this name and content type matches.
+        """Return whether a part of this name and content type matches.
 
         Arguments:
             name: a legal name, None for an unnamed part.
@@ -79,7 +79,7 @@ class SchemaPart:
         return self.accepts_name(name) and self.content_type_pattern.matches(content_type)
 
     def accepts_name(self, name: str | None) -> bool:
-        """Tell whether a part of this name, or an unnamed one, matches, whatever its type."""
+        """Return whether a part of this name, or an unnamed one, matches, whatever its type."""
         if self.name_pattern is None or name is None:
             return self.name_pattern is None and name is None
         return self.name_pattern.matches(name)

@@ -119,7 +119,7 @@ class MessageBodySchema(Sequence[SchemaPart]):
         return "\n".join(lines)
 
     def is_valid(self, body: Iterable[Part]) -> bool:
-        """Tell whether a body, or parts in order, is valid for the schema.
+        """Return whether a body, or parts in order, is valid for the schema.
 
         The time is linear in the names, and hardly grows with the number of schema parts.
         """

@@ -247,7 +247,7 @@ class Checker:
         return NearestMiss(self.parts)
 
     def is_valid(self, body: Iterable[Part]) -> bool:
-        """Tell whether a body has no violation; it stops at the first one."""
+        """Return whether a body has no violation; it stops at the first one."""
         names, types = columns = _columns_of(body)
         if next(_repeated(body, columns), None) is not None:
             return False

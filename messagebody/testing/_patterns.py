@@ -6,7 +6,7 @@ _FLAGS = glob.GLOBSTAR | glob.BRACE | glob.DOTGLOB | glob.FORCEUNIX | glob.CASE
 
 
 def wcmatch_matches(pattern: str, text: str) -> bool:
-    """Tell whether wcmatch matches a pattern, in the dialect of the toolkit.
+    """Return whether wcmatch matches a pattern, in the dialect of the toolkit.
 
     On every legal name and accepted pattern `globs.name_pattern(pattern).matches(text)` is the
     same. wcmatch expands braces one by one: mind how many there are.

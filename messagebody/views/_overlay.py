@@ -139,7 +139,7 @@ class OverlayFileSystem(WholeTransfers):
         return self._root + path if path != "/" else self._root or "/"
 
     def _is_astray(self, place: str) -> bool:
-        """Tell whether a link in a local path leads out of what is shown, or in a circle."""
+        """Return whether a link in a local path leads out of what is shown, or in a circle."""
         if not isinstance(self.lower, LocalFileSystem):
             return False
         root, real = os.path.realpath(self._root or "/"), os.path.realpath(place)
@@ -153,7 +153,7 @@ class OverlayFileSystem(WholeTransfers):
         return len({*passed}) < len(passed)
 
     def _is_hidden(self, path: str) -> bool:
-        """Tell whether what lies below at a path was removed or replaced, or is a whiteout."""
+        """Return whether what lies below at a path was removed or replaced, or is a whiteout."""
         if path == "/":
             return False
         # A whiteout hides what is below only: a part of the same name is shown beside it.
@@ -180,15 +180,15 @@ class OverlayFileSystem(WholeTransfers):
         return "directory" if self.upper.isdir(path) and self._shown_above(path) else None
 
     def exists(self, path: str, **_: Any) -> bool:
-        """Tell whether there is a file or directory."""
+        """Return whether there is a file or directory."""
         return self._kind_at(path) is not None
 
     def isfile(self, path: str) -> bool:
-        """Tell whether there is a file."""
+        """Return whether there is a file."""
         return self._kind_at(path) == "file"
 
     def isdir(self, path: str) -> bool:
-        """Tell whether there is a directory."""
+        """Return whether there is a directory."""
         return self._kind_at(path) == "directory"
 
     def _kind_at(self, path: str) -> str | None:
@@ -221,7 +221,7 @@ class OverlayFileSystem(WholeTransfers):
         return info
 
     def _shown_above(self, path: str) -> bool:
-        """Tell whether the body has more in a directory than whiteouts, or it was made."""
+        """Return whether the body has more in a directory than whiteouts, or it was made."""
         names = self.upper.find(path, withdirs=True)
         return path in self.upper._made or any(
             not _is_whiteout(each) and self.upper.isfile(each) for each in names

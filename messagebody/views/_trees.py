@@ -47,7 +47,7 @@ def attach_tree(
 
 
 def _shows_body(filesystem: Any) -> bool:
-    """Tell whether files are parts of a body, also behind a filesystem that wraps another one."""
+    """Return whether files are parts of a body, also behind a filesystem that wraps another one."""
     while filesystem is not None:
         if isinstance(filesystem, BodyView | OverlayFileSystem):
             return True

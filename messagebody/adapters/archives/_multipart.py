@@ -260,7 +260,7 @@ class Reader:
         return held
 
     def _has_more(self) -> bool:
-        """Tell whether a line follows that is not a delimiter; read a delimiter."""
+        """Return whether a line follows that is not a delimiter; read a delimiter."""
         if self._delimiter or (self._at == len(self._block) and not self._load()):
             return False
         if self._at < self._end:

@@ -29,7 +29,7 @@ ALIASES = {
 
 
 def is_absolute_url(url: Any) -> bool:
-    """Tell whether `url` is an absolute URL in the one spelling that resolvers read.
+    """Return whether `url` is an absolute URL in the one spelling that resolvers read.
 
     Examples:
         >>> [is_absolute_url(url) for url in ("https://e.com/a.png", "/srv/a.png", "C:/a.png")]

@@ -209,7 +209,7 @@ def inline_text(part: Part) -> str:
 
 
 def is_same(body: MessageBody, other: MessageBody, sidecar: str) -> bool:
-    """Tell whether two bodies have the same parts, except for the texts of their sidecars.
+    """Return whether two bodies have the same parts, except for the texts of their sidecars.
 
     A sidecar is made from the message, so it changes when its parts are edited.
     """

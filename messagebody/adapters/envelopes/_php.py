@@ -34,7 +34,7 @@ class PhpObject(dict[str, Any]):
 
 
 def is_array(value: Any) -> bool:
-    """Tell whether a value is an array in PHP: a list or a map, but not an object.
+    """Return whether a value is an array in PHP: a list or a map, but not an object.
 
     Examples:
         >>> is_array([]), is_array({}), is_array("x")
@@ -44,7 +44,7 @@ def is_array(value: Any) -> bool:
 
 
 def is_empty(value: Any) -> bool:
-    """Tell whether a value is false in PHP.
+    """Return whether a value is false in PHP.
 
     Examples:
         >>> [is_empty(value) for value in ("", "0", 0, [], {}, None, "0.0", "false")]

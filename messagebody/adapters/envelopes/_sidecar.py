@@ -182,7 +182,7 @@ def _conflicts(body: MessageBody, unnamed: list[Part], views: Sequence[Part]) ->
 
 
 def _is_intact(view: Part, part: Part) -> bool:
-    """Tell whether a part still equals the view, even offloaded or inlined; fetch nothing."""
+    """Return whether a part still equals the view, even offloaded or inlined; fetch nothing."""
     said = [[unlisted(record_of(each)), each.extra] for each in (part, view)]
     if not strict_json.same(*said):
         return False

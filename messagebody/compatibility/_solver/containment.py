@@ -82,7 +82,7 @@ def select(pattern: NamePattern, names: Sequence[str | None], budget: Budget) ->
 
 
 def _run(pattern: Pattern, word: str, budget: Budget) -> bool:
-    """Tell whether a long pattern matches a legal word; each character is followed and paid for."""
+    """Return whether a long pattern matches a legal word; each character costs a step."""
     automaton = priced_language(pattern, budget).automaton
     states = automaton.start
     for character in word:
@@ -116,7 +116,7 @@ def _known_of_many(pattern: ContentTypePattern) -> TypeSet:
 
 
 def matches_type(pattern: ContentTypePattern, kind: str, budget: Budget | None = None) -> bool:
-    """Tell whether a pattern matches a lower-case `type/subtype`, by its text if that is simple.
+    """Return whether a pattern matches a lower-case `type/subtype`, by its text if that is simple.
 
     Arguments:
         pattern: the pattern.
@@ -186,9 +186,10 @@ def alternatives(pattern: Pattern) -> tuple[str, ...]:
 
 
 def is_held(outer: Pattern, inner: Pattern) -> bool:
-    """Tell whether one pattern matches all that another matches, as a glance shows; false: unsure.
+    """Return whether a first look shows that one pattern matches all that another one matches.
 
-    Most parts of schemas that fit are equal, or lie in a directory or a type of the other side.
+    False means that a closer look is needed. Most parts of schemas that fit are equal, or lie in a
+    directory or a type of the other side.
     """
     return (
         outer.text == inner.text
@@ -198,7 +199,7 @@ def is_held(outer: Pattern, inner: Pattern) -> bool:
 
 
 def contains(outer: Pattern, inner: Pattern, budget: Budget | None = None) -> bool | None:
-    """Tell whether one pattern matches all that another of its kind matches; None: too hard.
+    """Return whether one pattern matches all that another of its kind matches; None: too hard.
 
     What a search cost is taken from the budget each time, though it is remembered: what a caller
     can afford is not a matter of what others asked before.
@@ -258,7 +259,7 @@ def _cost_by_text(outer: Pattern, inner: Pattern) -> int:
 
 
 def _holds(directory: str, inner: str) -> bool:
-    """Tell whether `/a/**` or `/a/*` (or `text/*`) holds a text without braces; false: unsure."""
+    """Return whether `/a/**` or `/a/*` (or `text/*`) holds a text without braces; false: unsure."""
     if directory.endswith("/**"):
         # Everything before the first star lies below the directory, so all that follows does too.
         return inner.partition("*")[0].startswith(directory[:-2])
@@ -270,7 +271,7 @@ def _holds(directory: str, inner: str) -> bool:
 
 
 def includes(pattern: Pattern, text: str) -> bool:
-    """Tell whether a pattern surely matches all that one alternative of another matches."""
+    """Return whether a pattern surely matches all that one alternative of another matches."""
     if pattern.is_universal:
         return True
     texts, directories = _texts(pattern)
@@ -278,12 +279,12 @@ def includes(pattern: Pattern, text: str) -> bool:
 
 
 def is_word(pattern: Pattern, text: str) -> bool:
-    """Tell whether a text is a legal name, or content type, whichever the pattern is for."""
+    """Return whether a text is a legal name, or content type, whichever the pattern is for."""
     return is_name(text) if isinstance(pattern, NamePattern) else is_type(text)
 
 
 def is_type(text: str) -> bool:
-    """Tell whether a text made of pattern characters is a lower-case content type."""
+    """Return whether a text made of pattern characters is a lower-case content type."""
     return _TYPE.fullmatch(text) is not None
 
 
@@ -294,7 +295,7 @@ def _accepts(pattern: Pattern, word: str, budget: Budget | None = None) -> bool:
 
 
 def are_disjoint(one: Pattern, other: Pattern, budget: Budget | None = None) -> bool | None:
-    """Tell whether no word matches both patterns, which are of one kind; None: too hard.
+    """Return whether no word matches both patterns, which are of one kind; None: too hard.
 
     What it cost is taken from the budget as by `contains`.
     """

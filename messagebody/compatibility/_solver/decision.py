@@ -241,7 +241,7 @@ class Decision:
         return answer
 
     def _is_held(self, position: int, wanted: int) -> bool:
-        """Tell whether a glance settles a question with no."""
+        """Return whether a glance settles a question with no."""
         producer, consumer = self.producer, self.consumer
         if wanted < 0:
             return is_any_held((producer.parts[position],), consumer.parts)

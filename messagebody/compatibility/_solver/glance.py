@@ -16,12 +16,12 @@ _FEW: Final = 1024
 
 
 def is_small(one: Profile, other: Profile) -> bool:
-    """Tell whether each part of a schema can be compared with each of another."""
+    """Return whether each part of a schema can be compared with each of another."""
     return len(one.parts) * len(other.parts) <= _FEW
 
 
 def fits(producer: Profile, consumer: Profile) -> bool:
-    """Tell whether each part is accepted, and each required part met, by one of the other side."""
+    """Return whether the other side accepts each part, and meets each required part."""
     # Loops in place of `all`: its generator would take as long as the glances.
     for part in producer.parts:
         if not is_any_held((part,), consumer.parts):
@@ -34,7 +34,7 @@ def fits(producer: Profile, consumer: Profile) -> bool:
 
 
 def is_any_held(held: Iterable[SchemaPartLike], by: Iterable[SchemaPartLike]) -> bool:
-    """Tell whether one of some schema parts accepts all that one of others accepts."""
+    """Return whether one of some schema parts accepts all that one of others accepts."""
     for inner in held:
         name, kind = inner.name_pattern, inner.content_type_pattern
         for outer in by:
@@ -48,7 +48,7 @@ def is_any_held(held: Iterable[SchemaPartLike], by: Iterable[SchemaPartLike]) ->
 
 
 def is_any_apart(one: Profile, other: Profile) -> bool:
-    """Tell whether a required part of a schema accepts nothing that any part of another accepts."""
+    """Return whether a required part of a schema accepts nothing that another schema accepts."""
     return any(part.required and _is_apart(part, other.parts) for part in one.parts)
 
 

@@ -156,7 +156,7 @@ class Pair:
             yield found[place]
 
     def are_all_names(self, index: int, names: Collection[str]) -> bool:
-        """Tell whether a named schema part has no name but these, which it matches."""
+        """Return whether a named schema part has no name but these, which it matches."""
         if self.name_language(index).is_infinite:
             return False
         return len(list(itertools.islice(self.names_of(index), len(names) + 1))) <= len(names)
@@ -308,7 +308,7 @@ class Problem:
         )
 
     def allows(self, hits: PartSet) -> bool:
-        """Tell whether a part that satisfies these schema parts may be in the body."""
+        """Return whether a part that satisfies these schema parts may be in the body."""
         return not hits & self._avoided and all(hits & group for group in self._accepted)
 
     def solve(self, fixed: PartType | None = None) -> list[PartType] | None:
@@ -327,7 +327,7 @@ class Problem:
         return None if chosen is None else self._complete(body + chosen)
 
     def is_feasible(self) -> bool:
-        """Tell whether some body meets the demand.
+        """Return whether some body meets the demand.
 
         Raises:
             OutOfBudget: the search ended early.
@@ -379,7 +379,7 @@ class Problem:
         }
 
     def _is_left(self, index: int, name: str) -> bool:
-        """Tell whether a name that avoided parts match too can still satisfy a part."""
+        """Return whether a name that avoided parts match too can still satisfy a part."""
         pair, names = self._pair, self._pair.matching_name(name)
         pair.budget.spend(1)
         kind = pair.types[index]
@@ -391,7 +391,7 @@ class Problem:
         )
 
     def _is_surely_large(self, index: int) -> bool:
-        """Tell whether endlessly many names satisfy a part, as far as can be seen at once."""
+        """Return whether endlessly many names satisfy a part, as far as can be seen at once."""
         return self._pair.name_language(index).is_infinite and any(
             self.allows(types & 1 << index) and not types & self._avoided
             for types in self._types_of(index)

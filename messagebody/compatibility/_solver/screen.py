@@ -100,7 +100,7 @@ class _Side:
         return union
 
     def accepts(self, part: PartType) -> bool:
-        """Tell whether any part accepts a message part."""
+        """Return whether any part accepts a message part."""
         return any(
             matches_type(self.profile.types[index], part.content_type, self.budget)
             for index in self.accepting([part.name])[0]
@@ -413,7 +413,7 @@ class Screen:
 
 
 def _is_inside(inner: _Side, i: int, outer: _Side, j: int) -> bool:
-    """Tell whether one schema part surely accepts all that another accepts."""
+    """Return whether one schema part surely accepts all that another accepts."""
     budget = inner.budget
     budget.spend(1)
     # A type that one matches and the other does not: refuted without a look at the patterns.
@@ -428,7 +428,7 @@ def _is_inside(inner: _Side, i: int, outer: _Side, j: int) -> bool:
 
 
 def _is_apart(side: _Side, index: int, other: _Side) -> bool:
-    """Tell whether surely nothing that a schema part accepts is accepted by another schema."""
+    """Return whether surely nothing that a schema part accepts is accepted by another schema."""
     return all(_are_apart(side, index, other, j) for j in range(len(other.kinds)))
 
 

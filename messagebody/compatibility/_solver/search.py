@@ -102,7 +102,7 @@ def search(
 
 
 def _meets(states: int, needed: Sequence[int]) -> bool:
-    """Tell whether some language of each set still has a future."""
+    """Return whether some language of each set still has a future."""
     return all(states & group for group in needed)
 
 
@@ -202,9 +202,9 @@ class _Joined:
 class _Antichain:
     """The sets of states met so far, as far as they are worth going on from.
 
-    They are kept by each good state in them, since whatever is at least as good as a set has any
-    one of its good states. Those of the level, which may still be beaten, are kept by one good
-    state too, since whatever beats them has that one as well.
+    A set is stored under each of its good states, because a set that is at least as good contains
+    all of them. A set of the current level, which a better one may still replace, is also stored
+    under one of its good states, because the better one contains that state too.
     """
 
     __slots__ = (
@@ -233,7 +233,7 @@ class _Antichain:
         self._held = 0
 
     def admit(self, states: int) -> bool:
-        """Tell whether nothing met so far is at least as good, and remember the states if so."""
+        """Return whether nothing met so far is at least as good, and remember the states if so."""
         key = key_of(states)
         if key in self._met:
             return False

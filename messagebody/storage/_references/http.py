@@ -150,7 +150,7 @@ class Answer:
     def check_framing(self) -> None:
         """Refuse an answer whose bytes are not the content's own, or whose end is ambiguous."""
         encoding = self._response.headers.get("Content-Encoding", "").strip().lower()
-        # Decoding could make any number of bytes of few: nothing but identity was asked for.
+        # Only "identity" was asked for. Decoding could turn a few bytes into any number of them.
         if encoding not in {"", "identity"}:
             raise StoreError(f"the server encoded the content ({escape(encoding, limit=40)})")
         transfer, length = self._transfer_encodings(), self.length

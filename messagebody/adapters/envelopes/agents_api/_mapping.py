@@ -127,7 +127,7 @@ _PAYLOAD_NAMES = {
 
 
 def detect(value: Any) -> bool:
-    """Tell whether a parsed JSON value looks like a message of agents-api.
+    """Return whether a parsed JSON value looks like a message of agents-api.
 
     Examples:
         >>> detect({"role": "user", "content": "Hello!"}), detect([{"content": "Hello!"}])

@@ -131,7 +131,7 @@ def as_message(row: Any, argument: str) -> dict[str, Any]:
 
 
 def is_envelope(message: dict[str, Any]) -> bool:
-    """Tell whether a row is a typed envelope; anything else is a plain message."""
+    """Return whether a row is a typed envelope; anything else is a plain message."""
     if message.get("version") is None or message.get("type") is None:
         return False
     # A schema must be stated, but as in the reference its value is never checked.
@@ -139,7 +139,7 @@ def is_envelope(message: dict[str, Any]) -> bool:
 
 
 def is_supported_version(version: Any) -> bool:
-    """Tell whether PHP casts an int or text to the integer 1.
+    """Return whether PHP casts an int or text to the integer 1.
 
     Examples:
         >>> [is_supported_version(v) for v in (1, " 1", "1.9", "1abc", "1e0", 1.0, True, "v1")]

@@ -62,7 +62,7 @@ _SHAPES: dict[str, _Shape] = {
 
 
 def detect(value: Any) -> bool:
-    """Tell whether a parsed JSON value looks like chat input or chat output.
+    """Return whether a parsed JSON value looks like chat input or chat output.
 
     Examples:
         >>> detect({"agent": "demo", "message": "Hello!"}), detect({"role": "user", "content": ""})

@@ -99,7 +99,7 @@ class SeenMessages:
             self.storage[key] = self.clock() + ttl
 
     def seen(self, provider: str, message_id: str) -> bool:
-        """Tell whether a message is remembered."""
+        """Return whether a message is remembered."""
         key = idempotency_key(provider, message_id)
         return key is not None and self.storage.get(key, 0.0) > self.clock()
 

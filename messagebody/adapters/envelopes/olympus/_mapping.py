@@ -75,7 +75,7 @@ Files = Mapping[str, str | bytes | os.PathLike[str]]
 
 
 def detect(value: Any, /) -> bool:
-    """Tell whether a JSON value looks like an envelope.
+    """Return whether a JSON value looks like an envelope.
 
     Examples:
         >>> detect({"envelope": {}, "persona": "", "protocol_message": {}})

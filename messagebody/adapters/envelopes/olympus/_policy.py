@@ -98,7 +98,7 @@ class Policy:
         }
 
     def allows(self, sender: str, receiver: str, message_type: str) -> bool:
-        """Tell whether a message type may go from one agent to another."""
+        """Return whether a message type may go from one agent to another."""
         return message_type in self.types_between(sender, receiver)
 
     def types_between(self, sender: str, receiver: str) -> frozenset[str]:

@@ -18,7 +18,7 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f\\]")
 
 
 def is_repository_path(path: str) -> bool:
-    r"""Tell whether a path stays inside the repository on every system.
+    r"""Return whether a path stays inside the repository on every system.
 
     Such a path is not empty, not absolute and not a URL. It has no drive, backslash, control
     character or segment "..".
@@ -36,7 +36,7 @@ def is_repository_path(path: str) -> bool:
 
 
 def lies_in(path: str, places: tuple[str, ...]) -> bool:
-    """Tell whether a path is one of `places`, or below one that ends in "/"; none means anywhere.
+    """Return whether a path is one of `places`, or below one that ends in "/"; none means anywhere.
 
     Examples:
         >>> lies_in("docs/./a.md", ("docs/",)), lies_in("docs-old/a.md", ("docs/",))

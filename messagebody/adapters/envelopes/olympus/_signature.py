@@ -159,7 +159,7 @@ def verify(
     signature: str | None = None,
     allow_short_secret: bool = False,
 ) -> Verification:
-    """Tell whether an envelope's signature is valid, in constant time.
+    """Return whether an envelope's signature is valid, in constant time.
 
     A bad signature is a result, not an error. The caller names the profile: it is never guessed and
     never taken from the message.

@@ -463,7 +463,7 @@ def _names_any(text: str, names: Iterable[str]) -> bool:
 
 
 def _is_from_root(path: str) -> bool:
-    """Tell whether a path starts at the root: a bare name may be a shortened path."""
+    """Return whether a path starts at the root: a bare name may be a shortened path."""
     segments = path.split("/")
     return (
         len(segments) > 1
