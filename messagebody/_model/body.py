@@ -220,9 +220,9 @@ class MessageBody(PartSequence):
 
         Examples:
             >>> import fsspec
-            >>> fsspec.filesystem("memory").pipe_file("/tree/deep/a.txt", b"meow")
-            >>> MessageBody().attach("/data", "memory://tree")
-            [Part('/data/deep/a.txt', text/plain, 4 B, memory:///tree/deep/a.txt)]
+            >>> fsspec.filesystem("memory").pipe_file("/attached/deep/a.txt", b"meow")
+            >>> MessageBody().attach("/data", "memory://attached")
+            [Part('/data/deep/a.txt', text/plain, 4 B, memory:///attached/deep/a.txt)]
         """
         found: list[Part] = leaf("attach_tree")(self, prefix, place, path)
         return found

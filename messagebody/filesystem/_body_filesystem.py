@@ -279,12 +279,13 @@ class MessageBodyFileSystem(BodyView, WholeTransfers):
         codec = None if compression is None else get_compression(path, compression)
         if codec is not None and "+" in kind:
             raise ValueError(f"mode {mode!r}: what is compressed is either read or written")
-        writer = self._open(path, kind, **options)
+        stream = self._open(path, kind, **options)
         try:
-            stream = writer if codec is None else CompressingWriter(writer, compr[codec])
+            if codec is not None:
+                stream = CompressingWriter(stream, compr[codec])
             return stream if "b" in mode else TextPartWriter(stream, **text)
         except BaseException:
-            writer.discard()
+            stream.discard()
             raise
 
     def _open(self, path: str, mode: str = "rb", *, whole: bool = False, **options: Any) -> Any:

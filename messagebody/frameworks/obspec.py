@@ -45,6 +45,9 @@ _ERRORS: Final[dict[int | None, type[exceptions.BaseError]]] = {
     errno.EROFS: exceptions.PermissionDeniedError,
 }
 
+Contents = list[bytes]
+"""The class has a method `list`, which annotations in it would mean."""
+
 
 class BodyStore:
     """A body as an object store: its named parts are objects, without the first "/" of their names.
@@ -151,7 +154,7 @@ class BodyStore:
         starts: Sequence[int],
         ends: Sequence[int] | None = None,
         lengths: Sequence[int] | None = None,
-    ) -> list[bytes]:
+    ) -> Contents:
         """Return ranges of an object; for a reference, they are requested together."""
         if ends is None:
             if lengths is None:

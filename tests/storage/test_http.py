@@ -197,7 +197,8 @@ class TestGoodServers:
         server.close()
 
 
-HOSTILE_ANSWERS: dict[str, tuple[Callable[[Any, Any], None], type[Exception]]] = {
+Expected = type[Exception] | tuple[type[Exception], ...]
+HOSTILE_ANSWERS: dict[str, tuple[Callable[[Any, Any], None], Expected]] = {
     "not found": (answer("404 Not Found"), ObjectNotFound),
     "gone": (answer("410 Gone"), ObjectNotFound),
     "asks for a password": (answer("401 Unauthorized", WWW_Authenticate="Basic"), AccessDenied),
@@ -228,14 +229,16 @@ HOSTILE_ANSWERS: dict[str, tuple[Callable[[Any, Any], None], type[Exception]]] =
     "drips chunks": (forever(CHUNKED, b"1\r\n.\r\n", 0.05), LimitExceeded),
     "drips trailers": (forever(CHUNKED + b"0\r\n", b"X: y\r\n", 0.01), LimitExceeded),
     "endless early hints": (forever(b"", b"HTTP/1.1 103 Early Hints\r\n\r\n"), StoreError),
-    "endless 100 Continue": (forever(b"", b"HTTP/1.1 100 Continue\r\n\r\n"), LimitExceeded),
+    # From Python 3.14 on, the library counts these and trailers; before, time ends them.
+    "endless 100 Continue": (forever(b"", b"HTTP/1.1 100 Continue\r\n\r\n"),
+                             (LimitExceeded, StoreError)),
     "endless headers": (forever(OK, b"X: y\r\n"), StoreError),
     "one endless header": (forever(OK + b"X: ", b"y" * 10_000), StoreError),
     "endless body": (forever(OK + b"\r\n", b"x" * 65536), LimitExceeded),
     "endless chunk": (forever(CHUNKED + b"fffffffffff\r\n", b"x" * 65536), LimitExceeded),
     "endless chunk extension": (forever(CHUNKED + b"1;", b"x" * 10_000), StoreError),
     "endless trailers": (forever(CHUNKED + b"0\r\n", b"X: " + b"y" * 9000 + b"\r\n"),
-                         LimitExceeded),
+                         (LimitExceeded, StoreError)),
     "one endless trailer": (forever(CHUNKED + b"0\r\nX: ", b"y" * 10_000), StoreError),
     "chunk size is no number": (raw(CHUNKED + b"zz\r\nhello\r\n0\r\n\r\n"), StoreError),
     "chunk size is negative": (raw(CHUNKED + b"-5\r\nhello\r\n0\r\n\r\n"), StoreError),

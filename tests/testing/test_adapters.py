@@ -168,7 +168,7 @@ def test_told_losses_are_no_breakage() -> None:
 
 @pytest.mark.parametrize("library", ["pytest", "hypothesis"])
 def test_a_missing_library_names_the_extra(library: str) -> None:
-    names = "AdapterContract, strategies"
+    names = "StoreContract, strategies"
     program = (
         f"import sys; sys.modules[{library!r}] = None; from messagebody.testing import {names}"
     )

@@ -138,7 +138,12 @@ class TestReading:
         assert problem(opening * DEEP + "1" + closing * DEEP) == (
             "nested more than 100 levels deep (limit depth)"
         )
-        told = problem(opening * DEEP + "1" + closing * DEEP, depth=10 * DEEP)
+        try:  # from Python 3.14 on, the parser follows as deep as its stack allows
+            strict_json.loads(opening * DEEP + "1" + closing * DEEP, depth=10 * DEEP)
+        except InvalidJson as error:
+            told = str(error)
+        else:
+            return
         assert told == "nested deeper than the parser can follow; lower limit depth"
 
     @pytest.mark.parametrize("depth", [0, 1, 2, 100])

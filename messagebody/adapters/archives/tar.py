@@ -35,21 +35,41 @@ _DAMAGES: Final = (tarfile.TarError, EOFError, ValueError, OSError, OverflowErro
 
 
 class _Careful(io.RawIOBase):
-    """A file that refuses large reads while the headers are read."""
+    """A file that refuses large headers, which the library reads without a seek in between."""
 
     def __init__(self, file: BinaryIO) -> None:
         self._file = file
+        self.left = _HEADER_BYTES
 
     def read(self, size: int = -1, /) -> bytes:
-        if size > _HEADER_BYTES:
+        if size > self.left:
             raise DecodeError(f"a header of the archive has more than {_HEADER_BYTES:,} bytes")
+        self.left -= size
         return self._file.read(size)
 
     def seek(self, place: int, whence: int = 0, /) -> int:
+        self.left = _HEADER_BYTES
         return self._file.seek(place, whence)
 
     def tell(self) -> int:
         return self._file.tell()
+
+
+class _Archive(tarfile.TarFile):
+    """An archive that knows where its last whole entry ends.
+
+    The library takes a damaged header for the end of the archive, and may have skipped some of it.
+    """
+
+    end = 0
+    fileobj: _Careful
+
+    def next(self) -> tarfile.TarInfo | None:
+        self.fileobj.left = _HEADER_BYTES
+        found = super().next()
+        if found is not None:
+            self.end = self.offset
+        return found
 
 
 def to_body(
@@ -82,7 +102,7 @@ def to_body(
         # No list of members is kept, because a hostile archive has millions.
         with (
             damage_told(_DAMAGES),
-            tarfile.open(fileobj=_Careful(file), mode="r:") as archive,
+            _Archive.open(fileobj=_Careful(file), mode="r:") as archive,
         ):
             read = take(
                 "the archive", _entries(archive), into=into, rename=rename, limits=limits,
@@ -91,15 +111,15 @@ def to_body(
             return Converted(read.value, [*read.losses, *_after(archive, file)])
 
 
-def _entries(archive: tarfile.TarFile) -> Iterator[Entry]:
+def _entries(archive: _Archive) -> Iterator[Entry]:
     for info in archive:
         if not info.isdir():
             yield _entry(archive, info)
 
 
-def _after(archive: tarfile.TarFile, file: BinaryIO) -> Iterator[Loss]:
+def _after(archive: _Archive, file: BinaryIO) -> Iterator[Loss]:
     """Yield a loss if more than padding follows the end of the archive, such as another archive."""
-    file.seek(archive.offset)
+    file.seek(archive.end)
     if any(chunk.strip(b"\0") for chunk in iter(partial(file.read, CHUNK), b"")):
         why = "what follows its end, such as another archive, is not read"
         yield Loss(LossKind.OMITTED, "the archive", why)

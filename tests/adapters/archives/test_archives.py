@@ -297,9 +297,14 @@ def test_what_follows_the_end_of_a_tar_archive_is_a_loss() -> None:
 def test_a_tar_entry_of_a_negative_size_is_refused() -> None:
     header = tarfile.TarInfo("x")
     header.pax_headers = {"size": "-1"}
-    with pytest.raises((RefusedPaths, DecodeError)) as caught:
-        tar.to_body(header.tobuf(tarfile.PAX_FORMAT) + bytes(1024))
-    assert "-1 bytes" not in str(caught.value)
+    try:
+        read = tar.to_body(header.tobuf(tarfile.PAX_FORMAT) + bytes(1024))
+    except (RefusedPaths, DecodeError) as error:
+        told = str(error)
+    else:  # newer versions of the library take the header for the end of the archive
+        (told,) = map(str, read.losses)
+        assert len(read.value) == 0
+    assert "-1 bytes" not in told
 
 
 def test_large_headers_of_tar_are_refused() -> None:
