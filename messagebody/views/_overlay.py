@@ -337,9 +337,11 @@ class OverlayFileSystem(WholeTransfers):
     def rm(self, path: Any, recursive: bool = False, maxdepth: int | None = None) -> None:
         """Remove files, and with `recursive` whole directories, all or none."""
         found = self.expand_path(path, recursive=recursive, maxdepth=maxdepth)
+        # Asked now: a directory that names imply is gone with its last file.
+        directories = {each for each in found if recursive and self.isdir(each)}
         with self._together():
             for each in reversed(found):
-                if recursive and self.isdir(each):
+                if each in directories:
                     self._rm_emptied(each)
                 else:
                     self.rm_file(each)
