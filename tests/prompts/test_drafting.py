@@ -203,6 +203,11 @@ class TestDraft:
             assert finished == schema.is_valid(draft.body) == draft.is_finished
 
 
+def test_ten_of_many_missing_parts_are_named() -> None:
+    schema = MessageBodySchema([(f"/{number}", "text/plain", True) for number in range(12)])
+    assert Draft(schema).finish().count("text/plain") == 10
+
+
 def test_members_of_a_message_are_not_offered() -> None:
     """Under a name of the model's choice they would be content."""
     received = MessageBody([Part("Look!"), Part("a", name="/a.txt")])

@@ -237,3 +237,13 @@ def test_formats_send_it() -> None:
     sent = adapter("anthropic").from_body(prompt.body).value
     assert "Why?" in json.dumps(sent)
     assert "left out" in json.dumps(sent)
+
+
+@pytest.mark.parametrize("length", range(40, 60))
+def test_no_line_end_is_cut_in_two(length: int) -> None:
+    """Half of one would count as a line end of its own."""
+    body = MessageBody([Part("a" * length + "\r\n" * 2_000, name="/log.txt")])
+    (shown,) = (part.text or "" for part in to_prompt(body, 300, count=len).body)
+    head, _, tail = shown.partition("\n[…")
+    assert not head.endswith("\r")
+    assert not tail.partition("]\n")[2].startswith("\n")

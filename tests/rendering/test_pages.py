@@ -80,6 +80,11 @@ def test_any_body_has_a_page_in_which_nothing_acts(body: MessageBody) -> None:
             )
 
 
+def test_cells_of_a_table_keep_their_sides() -> None:
+    elements = shown("|a|b|c|\n|:-|:-:|-:|\n|1|2|3|", content_type="text/markdown")
+    assert [each.get("align") for each in elements.of("td")] == ["left", "center", "right"]
+
+
 def test_markdown_is_laid_out_and_its_html_is_text() -> None:
     elements = shown("# Cats\n\n*cute* <b onclick=x>b</b>", content_type="text/markdown")
     assert len(elements.of("em")) == 1

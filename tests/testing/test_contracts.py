@@ -109,6 +109,14 @@ class MovesByCopying(MessageBodyFileSystem):
         self.rm(path1, recursive=recursive)
 
 
+class MovesDirectoriesByCopying(MovesByCopying):
+    def mv(self, path1: Any, path2: Any, recursive: bool = False, *_: Any, **__: Any) -> None:
+        if recursive:
+            super().mv(path1, path2, recursive=True)
+        else:
+            self.mv_file(path1, path2)
+
+
 class HalfAFile(MessageBodyFileSystem):
     def _open(self, path: str, mode: str = "rb", *args: Any, **options: Any) -> Any:
         file = super()._open(path, mode, *args, **options)
@@ -138,6 +146,7 @@ BREAKAGES = {
     BelowFiles: "test_nothing_lies_below_a_file",
     Sorted: "test_order_is_the_order_of_writing",
     MovesByCopying: "test_a_moved_file_keeps_its_place",
+    MovesDirectoriesByCopying: "test_a_moved_file_keeps_its_place",
     HalfAFile: "test_a_write_that_fails_leaves_the_old_content",
     FileByFile: "test_a_transaction_is_all_or_nothing",
     AtOnce: "test_a_transaction_is_all_or_nothing",

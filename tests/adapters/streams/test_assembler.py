@@ -234,6 +234,33 @@ class TestBodySoFar:
         assert body[0].text == "Hello!"
 
 
+def test_a_null_in_a_call_says_nothing() -> None:
+    assembler = Assembler("openai-chat")
+    pieces: list[dict[str, Any]] = [
+        {"id": "c1", "function": {"name": "weather", "arguments": ""}},
+        {"function": None, "custom": None},
+        {"function": {"arguments": "{}"}},
+    ]
+    for piece in pieces:
+        call = {"index": 0, **piece}
+        body = assembler.feed({"choices": [{"index": 0, "delta": {"tool_calls": [call]}}]})
+    assert body["/tool/calls/1.json"].read_json() == {
+        "id": "c1", "name": "weather", "arguments": {},
+    }  # fmt: skip
+
+
+def test_the_input_of_a_call_is_there_as_far_as_it_is_certain() -> None:
+    assembler = Assembler("vercel-ai")
+    events = [
+        {"type": "start", "messageId": "m"},
+        {"type": "tool-input-start", "toolCallId": "t", "toolName": "weather"},
+        {"type": "tool-input-delta", "toolCallId": "t", "inputTextDelta": '{"city": "Oslo", "da'},
+    ]
+    for event in events:
+        body = assembler.feed(event)
+    assert body["/tool/calls/1.json"].read_json()["arguments"] == {"city": "Oslo"}
+
+
 def test_many_deltas_cost_no_more_than_their_text() -> None:
     looked, assembler = 0, Assembler("openai-chat")
     for _ in range(20_000):
