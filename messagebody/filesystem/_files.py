@@ -411,19 +411,15 @@ class CompressingWriter(io.BufferedIOBase):
     def discard(self) -> None:
         """Drop what was written."""
         self._target.discard()
-        self._end()
 
     def let_go(self) -> None:
         """Close a file that nothing uses any more."""
         self._target.let_go()
-        self._end()
-
-    __del__ = let_go
-
-    def _end(self) -> None:
         # It writes its last bytes, which a target that is closed already does not take.
         with contextlib.suppress(ValueError):
             self._compressor.close()
+
+    __del__ = let_go
 
     def close(self) -> None:
         """Write the end of the compressed stream, and make the part."""
