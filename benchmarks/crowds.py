@@ -117,14 +117,14 @@ def all_pairs(crowd: str, count: int) -> list[str]:
     newcomer = agents.pop()
     sides = [schema for agent in agents for schema in (agent.input, agent.output)]
     patterns = {part.name for schema in sides for part in schema}
-    registry = Registry(agents)
     start = time.process_time()
+    registry = Registry(agents)
     fitting = sum(1 for _ in registry.pairs())
     seconds = time.process_time() - start
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     start = time.process_time()
-    changed = registry.with_agent(newcomer)
-    changed.takers(newcomer.name), changed.feeders(newcomer.name)
+    registry.put(newcomer)
+    registry.takers(newcomer.name), registry.feeders(newcomer.name)
     more = time.process_time() - start
     return [
         crowd, f"{count:,}", f"{len(patterns):,}", f"{fitting / count**2:.1%}", show_time(seconds),
@@ -138,7 +138,7 @@ def in_a_file(crowd: str, count: int) -> list[str]:
     newcomer = agents.pop()
     with TemporaryDirectory() as directory:
         path = Path(directory) / "agents.db"
-        with Registry.open(path) as registry:
+        with Registry(path=path) as registry:
             start = time.process_time()
             registry.put_all(agents)
             written = time.process_time() - start
@@ -147,7 +147,7 @@ def in_a_file(crowd: str, count: int) -> list[str]:
             more = time.process_time() - start
         size = path.stat().st_size / 1e6
         start = time.process_time()
-        with Registry.open(path) as registry:
+        with Registry(path=path) as registry:
             opened = time.process_time() - start
             start = time.process_time()
             registry.takers(newcomer.name)

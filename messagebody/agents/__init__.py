@@ -5,17 +5,14 @@ agent sends, by which route, and what a change would break.
 """
 
 from messagebody.agents._agents import Agent, AgentFiles, read_agents
-from messagebody.agents._questions import Impact, Neighbours, Questions
+from messagebody.agents._questions import Impact, Neighbours
 from messagebody.agents._registry import Registry
-from messagebody.agents._stored import StoredRegistry
 
 __all__ = [
     "Agent",
     "AgentFiles",
     "Impact",
     "Neighbours",
-    "Questions",
     "Registry",
-    "StoredRegistry",
     "read_agents",
 ]

@@ -57,14 +57,22 @@ class Neighbours(list[str]):
 
 
 class Questions(Mapping[str, Agent]):
-    """Agents by name, and what can be asked about them.
+    """Agents by name, and the questions that can be asked about them.
 
-    Whoever holds agents says which of them take a schema's bodies, and which feed it; all other
-    answers are made of these.
+    A subclass answers which agents accept the bodies of a schema, and which feed it. All other
+    answers follow from these.
     """
 
     _lenient: bool
     _steps: int
+
+    @abc.abstractmethod
+    def pairs(self) -> Iterator[tuple[str, str]]:
+        """Yield all pairs (sender, taker) that surely fit, an agent with itself included."""
+
+    @abc.abstractmethod
+    def _takers_of(self, name: str) -> Neighbours:
+        """Return the agents that accept every body an agent sends, in order."""
 
     @abc.abstractmethod
     def _takers(self, output: MessageBodySchema) -> Neighbours:
@@ -82,38 +90,13 @@ class Questions(Mapping[str, Agent]):
         """
         return self._check(self[sender].output, self[taker].input)
 
-    def certificate(self, sender: str, taker: str) -> dict[str, Any] | None:
-        """Return the proof that a pair fits, as `certificates.verify` reads it.
-
-        None for a pair that does not surely fit, and where the budget ends first.
-
-        Raises:
-            AgentNotFound: there is no such agent.
-        """
-        return self.check(sender, taker).certificate
-
-    def pairs(self) -> Iterator[tuple[str, str]]:
-        """Yield all pairs (sender, taker) that surely fit, an agent with itself included."""
-        for sender in self:
-            for taker in self.takers(sender):
-                yield sender, taker
-
-    def undecided(self) -> Iterator[tuple[str, str]]:
-        """Yield all pairs (sender, taker) for which the budget of `steps` a pair ended.
-
-        All pairs that neither this nor `pairs` yields do not fit.
-        """
-        for sender in self:
-            for taker in self.takers(sender).undecided:
-                yield sender, taker
-
     def takers(self, of: str | MessageBodySchema) -> Neighbours:
         """Return the agents that accept every body an agent sends, or every body of a schema.
 
         Raises:
             AgentNotFound: there is no such agent.
         """
-        return self._takers(self[of].output if isinstance(of, str) else of)
+        return self._takers_of(of) if isinstance(of, str) else self._takers(of)
 
     def feeders(self, of: str | MessageBodySchema) -> Neighbours:
         """Return the agents whose every body an agent, or a schema, accepts.

@@ -1,41 +1,91 @@
-"""Registry of agents in memory; `Registry.open` gives one that a file keeps."""
+"""Registry of agents in SQLite, in memory or in a file: the verdict of each pair is found once."""
 
+import contextlib
+import json
 import os
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
-from functools import cached_property
+import time
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Executor
+from datetime import UTC, datetime
+from itertools import tee
+from threading import RLock
+from types import TracebackType
 from typing import Final, Self
 
-from messagebody._base.guards import require_iterable
+import attrs
+
+from messagebody._base.guards import require_iterable, require_path
 from messagebody._base.limits import DEFAULT_LIMITS, Limits
 from messagebody._base.text import count_of, quote
+from messagebody.agents import _classes, _proofs
 from messagebody.agents._agents import Agent, read_agents
-from messagebody.agents._blocks import Settings
+from messagebody.agents._blocks import Settings, chunks
+from messagebody.agents._classes import Classes, Side
 from messagebody.agents._matrix import Row
+from messagebody.agents._proofs import (
+    PROVED,
+    Claims,
+    KeptProofs,
+    Proof,
+    Unkept,
+    Unproved,
+    prove,
+    prove_all,
+)
 from messagebody.agents._questions import Neighbours, Questions, not_found
-from messagebody.agents._stored import STEPS_A_PAIR, StoredRegistry
-from messagebody.agents._verdicts import Verdicts
+from messagebody.agents._registry_file import MEMORY, RegistryFile
+from messagebody.compatibility import certificates
 from messagebody.compatibility._solver.languages import members
 from messagebody.errors import InvalidArgument, InvalidSchema
 from messagebody.findings import Finding
 from messagebody.schema import MessageBodySchema
 
-_UNUSED: Final = 4
-"""How many schemas may be shared for each agent: it has two, and others may have gone."""
+STEPS_A_PAIR: Final = 50_000
+"""The work that a pair may take."""
+
+# Kept in the file: another version would read verdicts that mean something else.
+_FORMAT: Final = "1"
+_LAST_PLACE: Final = 1 << 62
+_TABLES: Final = f"""
+CREATE TABLE settings (name TEXT PRIMARY KEY, value TEXT NOT NULL);
+CREATE TABLE agents (
+    name TEXT PRIMARY KEY, place INTEGER NOT NULL, added REAL NOT NULL, data TEXT NOT NULL,
+    output INTEGER NOT NULL, input INTEGER NOT NULL
+);
+{_classes.TABLES}{_proofs.TABLE}"""
+
+
+@attrs.frozen
+class _Kept:
+    """What is kept in memory of an agent.
+
+    Arguments:
+        place: its place in the order of the registry.
+        output: the class of its output.
+        input: the class of its input.
+    """
+
+    place: int
+    output: int
+    input: int
 
 
 class Registry(Questions):
-    """Agents by name, in memory, and what follows from their schemas.
+    """Agents by name, and which of them fit each other; in memory, or kept in a file of SQLite.
 
-    The registry doesn't change; `with_agent` makes a changed one.
+    Each pair is decided once, when an agent is added or changed. Several processes may use one
+    file, and each sees what the others wrote. Threads may share a registry.
 
     Arguments:
-        agents: the agents, of different names.
+        agents: agents to add, of different names.
+        path: the file, which is created if it does not exist.
         lenient: takers ignore parts they do not know.
         steps: the work a pair may take.
 
     Raises:
-        InvalidSchema: two agents have one name.
+        InvalidSchema: two of the agents have one name.
+        StoreError: the file can't be opened, or holds something else.
+        InvalidArgument: the file was made with other settings.
 
     Examples:
         >>> from messagebody.schema import MessageBodySchema
@@ -44,39 +94,47 @@ class Registry(Questions):
         >>> registry = Registry([Agent("painter", text, image), Agent("poet", image, text)])
         >>> list(registry.pairs())
         [('painter', 'poet'), ('poet', 'painter')]
+
+        >>> with Registry(path="agents.db") as registry:
+        ...     registry.put(Agent("echo", text, text))
+        >>> with Registry(path="agents.db") as registry:
+        ...     registry.takers("echo")
+        ['echo']
     """
 
     findings: tuple[Finding, ...] = ()
     """What is wrong in the files that it was read from."""
 
     def __init__(
-        self, agents: Iterable[Agent], *, lenient: bool = False, steps: int = STEPS_A_PAIR
+        self,
+        agents: Iterable[Agent] = (),
+        *,
+        path: str | os.PathLike[str] = MEMORY,
+        lenient: bool = False,
+        steps: int = STEPS_A_PAIR,
     ) -> None:
-        self._agents: dict[str, Agent] = {}
-        self._lenient = lenient
-        self._steps = steps
-        for agent in require_iterable(agents, "agents in a list", hint=""):
-            if not isinstance(agent, Agent):
-                raise InvalidArgument("an Agent", agent, "Agent.from_dict(…) reads parsed JSON")
-            if agent.name in self._agents:
-                raise InvalidSchema(f"two agents are called {quote(agent.name)}")
-            self._agents[agent.name] = agent
-        self._verdicts = Verdicts(Settings(lenient, steps))
-
-    @staticmethod
-    def open(
-        path: str | os.PathLike[str], *, lenient: bool = False, steps: int = STEPS_A_PAIR
-    ) -> StoredRegistry:
-        """Open a registry in a file, which keeps the verdict of each pair; see `StoredRegistry`.
-
-        Examples:
-            >>> text = MessageBodySchema([(None, "text/*", True)])
-            >>> with Registry.open("agents.db") as registry:
-            ...     registry.put(Agent("echo", text, text))
-            ...     list(registry.pairs())
-            [('echo', 'echo')]
-        """
-        return StoredRegistry(path, lenient=lenient, steps=steps)
+        wanted = _agents_in(agents)
+        _require_different(wanted)
+        self._lenient, self._steps = lenient, steps
+        self._settings = Settings(lenient, steps)
+        self._lock = RLock()
+        self._version = -1
+        self._agents: dict[str, _Kept] = {}
+        # Those that were put or asked for: reading one from the file takes ten times a question.
+        self._read: dict[str, Agent] = {}
+        stated = {"format": _FORMAT, "lenient": str(lenient), "steps": str(steps)}
+        self._file = RegistryFile(os.fspath(require_path(path)), _TABLES, stated)
+        self._classes = Classes(self._file, self._settings)
+        self._proofs = KeptProofs(self._file)
+        try:
+            with self._file.reading():
+                self._load()
+                self._check_settings(stated)
+            if wanted:
+                self.put_all(wanted)
+        except BaseException:
+            self._file.close()
+            raise
 
     @classmethod
     def from_directory(
@@ -99,71 +157,360 @@ class Registry(Questions):
         registry.findings = tuple(agents.findings)
         return registry
 
+    def close(self) -> None:
+        """Close the file; a registry in memory is gone then."""
+        with self._lock:
+            self._file.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:  # fmt: skip
+        self.close()
+
+    # Agents
+
     def __getitem__(self, name: str) -> Agent:
-        if name not in self._agents:
-            raise not_found(name, self._agents)
-        return self._agents[name]
+        with self._current():
+            self._kept_of(name)
+            if name not in self._read:
+                self._read[name] = self._read_agent(name)
+            return self._read[name]
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._agents)
+        with self._current():
+            return iter(self._in_order())
 
     def __len__(self) -> int:
-        return len(self._agents)
+        with self._current():
+            return len(self._agents)
+
+    def __contains__(self, name: object) -> bool:
+        with self._current():
+            return name in self._agents
 
     def __repr__(self) -> str:
         return f"Registry({count_of(len(self), 'agent')})"
 
-    def with_agent(self, agent: Agent) -> Self:
-        """Return a registry with an agent added, or in the place of one of its name.
+    def put(self, agent: Agent) -> None:
+        """Add an agent, or put it in the place of the one of its name.
 
-        What is known of pairs is known to both, so only the pairs of this agent are decided.
+        Raises:
+            StoreError: the file can't be written.
         """
-        changed = type(self)(
-            {**self._agents, agent.name: agent}.values(), lenient=self._lenient, steps=self._steps
+        self.put_all([agent])
+
+    def put_all(self, agents: Iterable[Agent], *, executor: Executor | None = None) -> None:
+        """Add or replace several agents, all of them or none.
+
+        Arguments:
+            agents: the agents.
+            executor: decides the new pairs in blocks, for example a `ProcessPoolExecutor` or the
+                `get_executor()` of a Dask client; they are decided here if it is None.
+
+        Raises:
+            InvalidArgument: one of them is not an agent.
+            MessageBodyError: the executor failed, for example because a worker died.
+            StoreError: the file can't be written.
+        """
+        wanted = _agents_in(agents)
+        _require_executor(executor)
+        with self._changing():
+            # Inputs first: then outputs, of which one is compared with all inputs at once.
+            inputs = self._classes.numbers("input", [agent.input for agent in wanted], executor)
+            outputs = self._classes.numbers("output", [agent.output for agent in wanted], executor)
+            for agent, output, taken in zip(wanted, outputs, inputs, strict=True):
+                self._set(agent, output, taken)
+            self._forget_unused()
+
+    def remove(self, name: str) -> None:
+        """Remove an agent.
+
+        Raises:
+            AgentNotFound: there is no such agent.
+        """
+        with self._changing():
+            kept = self._kept_of(name)
+            self._classes.leave(name, kept.output, kept.input)
+            del self._agents[name]
+            self._read.pop(name, None)
+            self._file.execute("DELETE FROM agents WHERE name = ?", [name])
+            self._forget_unused()
+
+    def added(self, name: str) -> datetime:
+        """Return when an agent was added, or replaced last.
+
+        Raises:
+            AgentNotFound: there is no such agent.
+        """
+        with self._current():
+            query = "SELECT added FROM agents WHERE name = ?"
+            for (seconds,) in self._file.rows(query, [name], kinds=(float,)):
+                try:
+                    return datetime.fromtimestamp(seconds, UTC)
+                except (OSError, OverflowError, ValueError) as error:
+                    self._file.refuse(f"not a time: {error}", error)
+            raise not_found(name, self._agents)
+
+    def _read_agent(self, name: str) -> Agent:
+        query = "SELECT data FROM agents WHERE name = ?"
+        for (text,) in self._file.rows(query, [name], kinds=(str,)):
+            try:
+                agent = Agent.from_dict(self._file.parsed(text))
+            except InvalidSchema as error:
+                self._file.refuse(str(error), error)
+            if agent.name != name:
+                self._file.refuse(f"the agent {quote(name)} has another name in its data")
+            return agent
+        raise not_found(name, self._agents)
+
+    def _in_order(self) -> list[str]:
+        return sorted(self._agents, key=lambda name: self._agents[name].place)
+
+    def _kept_of(self, name: str) -> _Kept:
+        if name not in self._agents:
+            raise not_found(name, self._agents)
+        return self._agents[name]
+
+    def _set(self, agent: Agent, output: int, taken: int) -> None:
+        before = self._agents.get(agent.name)
+        place = self._next_place if before is None else before.place
+        self._next_place += before is None
+        if before is not None:
+            self._classes.leave(agent.name, before.output, before.input)
+        self._agents[agent.name] = _Kept(place, output, taken)
+        self._read[agent.name] = agent
+        self._classes.join(agent.name, output, taken)
+        data = json.dumps(agent.to_dict(), ensure_ascii=False)
+        self._file.execute(
+            "INSERT OR REPLACE INTO agents VALUES (?, ?, ?, ?, ?, ?)",
+            [agent.name, place, time.time(), data, output, taken],
         )
-        changed.findings = self.findings
-        # Else what is shared would keep the schemas of all agents that were ever replaced.
-        if len(self._verdicts) <= _UNUSED * len(changed):
-            changed._verdicts = self._verdicts
-            numbers = dict(zip(self._agents, self._numbers, strict=True))
-            numbers[agent.name] = self._verdicts.add(agent.output, agent.input)
-            changed._numbers = [*numbers.values()]
-        return changed
+
+    def _forget_unused(self) -> None:
+        """Remove the classes that no agent has any more, with their proofs: numbers are reused."""
+        for one, number in self._classes.forget_unused():
+            self._proofs.forget(one, number)
+
+    # Certificates
+
+    def certificate(self, sender: str, taker: str) -> Proof | None:
+        """Return the proof that a pair fits, as `certificates.verify` reads it, and keep it.
+
+        None for a pair that does not surely fit, and where the budget ends first. Agents of equal
+        schemas share a proof.
+
+        Raises:
+            AgentNotFound: there is no such agent.
+            StoreError: the file can't be written.
+        """
+        sent, taken = self[sender].output, self[taker].input
+        with self._current():
+            kept = self._proofs.get(sent, taken)
+        if kept is None:
+            claims = Claims(sent, (taken,), self._settings)
+            [kept] = made = prove(claims)
+            self._keep(claims, made)
+        return kept
+
+    def certify(self, *, executor: Executor | None = None) -> Unproved:
+        """Make and keep the proofs of all pairs that fit and have none.
+
+        Can be stopped at any moment and called again: all proofs but the last few are kept.
+
+        Arguments:
+            executor: makes the proofs, for example a `ProcessPoolExecutor` or the
+                `get_executor()` of a Dask client; they are made here if it is None.
+
+        Returns:
+            The pairs that fit, and for whose proof the budget ended.
+
+        Raises:
+            InvalidArgument: the executor is not one.
+            MessageBodyError: the executor failed, for example because a worker died.
+            StoreError: the file can't be written.
+        """
+        _require_executor(executor)
+        found = Unproved()
+        unkept, asked = tee(self._unkept(found))
+        proofs = prove_all((each.claims for each in asked), executor)
+        for each, made in zip(unkept, proofs, strict=True):
+            self._keep(each.claims, made)
+            for takers, proof in zip(each.takers, made, strict=True):
+                if proof is None:
+                    found += [(each.sender, taker) for taker in takers]
+                else:
+                    found.proved += len(takers)
+        return found
+
+    def unproved(self) -> Iterator[tuple[str, str]]:
+        """Yield the pairs that fit by the table and have no kept proof that is valid.
+
+        Proofs are checked by `messagebody.compatibility.certificates`, which shares no code with
+        the decider. So who computed the file need not be trusted.
+        """
+        for sender, taker in self.pairs():
+            before, after = self.get(sender), self.get(taker)
+            if before is None or after is None:
+                continue  # another process has removed it meanwhile
+            sent, taken = before.output, after.input
+            with self._current():
+                proof = self._proofs.get(sent, taken)
+            # A strict proof holds for a lenient taker too, and not the other way round.
+            is_meant = proof is not None and (self._lenient or proof.get("lenient") is False)
+            if not (is_meant and certificates.verify(sent, taken, proof)):
+                yield sender, taker
+
+    def _unkept(self, found: Unproved) -> Iterator[Unkept]:
+        """Yield the pairs that fit and have no kept proof, and count the others."""
+        # Agents that another process adds or removes meanwhile are left for the next time.
+        inputs = {name: agent.input for name in self if (agent := self.get(name)) is not None}
+        digests = {name: certificates.schema_digest(schema) for name, schema in inputs.items()}
+        for sender in inputs:
+            agent = self.get(sender)
+            if agent is None:
+                continue
+            with self._current():
+                kept = self._proofs.takers_of(agent.output)
+            wanted: dict[str, list[str]] = {}
+            for taker in filter(digests.__contains__, self.takers(agent.output)):
+                if digests[taker] in kept:
+                    found.proved += 1
+                else:
+                    wanted.setdefault(digests[taker], []).append(taker)
+            for takers in chunks(wanted.values(), PROVED):
+                taken = tuple(inputs[names[0]] for names in takers)
+                yield Unkept(sender, takers, Claims(agent.output, taken, self._settings))
+
+    def _keep(self, claims: Claims, proofs: Iterable[Proof | None]) -> None:
+        """Write the proofs of claims."""
+        with self._changing():
+            output = self._classes.number("output", claims.sent)
+            for schema, proof in zip(claims.taken, proofs, strict=True):
+                taken = self._classes.number("input", schema)
+                # Another process may have removed the last agent of a class.
+                if proof is not None and output is not None and taken is not None:
+                    self._proofs.put((output, claims.sent), (taken, schema), proof)
+
+    # Answers
+
+    def pairs(self) -> Iterator[tuple[str, str]]:
+        """Yield all pairs (sender, taker) that surely fit, an agent with itself included."""
+        return self._pairs(lambda row: row.fitting)
+
+    def undecided(self) -> Iterator[tuple[str, str]]:
+        """Yield all pairs (sender, taker) for which the budget of `steps` a pair ended.
+
+        All pairs that neither this nor `pairs` yields do not fit.
+        """
+        return self._pairs(lambda row: row.undecided)
+
+    def _pairs(self, kind: Callable[[Row], int]) -> Iterator[tuple[str, str]]:
+        """Yield pairs as they are now: the registry may change while they are read."""
+        with self._current():
+            rows = self._classes.rows()
+            places = {name: kept.place for name, kept in self._agents.items()}
+            taking = {number: [*names] for number, names in self._classes.inputs.names.items()}
+            senders = [(name, rows[self._agents[name].output]) for name in self._in_order()]
+        for sender, row in senders:
+            found = (name for number in members(kind(row)) for name in taking[number])
+            for taker in sorted(found, key=places.__getitem__):
+                yield sender, taker
+
+    def _takers_of(self, name: str) -> Neighbours:
+        with self._current():
+            classes = self._classes
+            return self._named(classes.inputs, classes.row("output", self._kept_of(name).output))
 
     def _takers(self, output: MessageBodySchema) -> Neighbours:
-        return self._named(self._taking, self._verdicts.row(output))
+        with self._current():
+            return self._named(self._classes.inputs, self._classes.answer("output", output))
 
     def _feeders(self, taken: MessageBodySchema) -> Neighbours:
-        return self._named(self._sending, self._verdicts.column(taken))
+        with self._current():
+            return self._named(self._classes.outputs, self._classes.answer("input", taken))
 
-    def _named(self, classes: Mapping[int, list[int]], row: Row) -> Neighbours:
-        def named(numbers: int) -> list[str]:
-            places = [at for number in members(numbers) for at in classes.get(number, ())]
-            return [self._names[at] for at in sorted(places)]
+    def _named(self, side: Side, row: Row) -> Neighbours:
+        """Return the agents of the classes in a row."""
+
+        def named(classes: int) -> list[str]:
+            found = [name for number in members(classes) for name in side.names.get(number, ())]
+            return sorted(found, key=lambda name: self._agents[name].place)
 
         return Neighbours(named(row.fitting), named(row.undecided))
 
-    @cached_property
-    def _names(self) -> list[str]:
-        return list(self)
+    # The file
 
-    @cached_property
-    def _numbers(self) -> list[tuple[int, int]]:
-        """The numbers of the output and the input of each agent, in order."""
-        return [self._verdicts.add(agent.output, agent.input) for agent in self.values()]
+    @contextlib.contextmanager
+    def _current(self) -> Iterator[None]:
+        """Keep other threads out, and read everything again if another process has written."""
+        with self._lock:
+            # Changed only by other connections, so that what this one writes is not read again.
+            if self._file.version() != self._version:
+                self._load()
+            yield
 
-    @cached_property
-    def _sending(self) -> dict[int, list[int]]:
-        return _places(output for output, _ in self._numbers)
+    @contextlib.contextmanager
+    def _changing(self) -> Iterator[None]:
+        """Write all changes of a block, or none of them."""
+        with self._lock:
+            try:
+                with self._file.changing(), self._current():
+                    yield
+            except BaseException:
+                self._load()  # what is in memory may be half of the change
+                raise
 
-    @cached_property
-    def _taking(self) -> dict[int, list[int]]:
-        return _places(taken for _, taken in self._numbers)
+    def _load(self) -> None:
+        # At one moment: else an agent may name a class that was not there yet.
+        with self._file.reading():
+            version = self._file.version()
+            self._file.check()
+            self._classes.load()
+            self._load_agents()
+        self._version = version
+
+    def _load_agents(self) -> None:
+        self._agents, self._read = {}, {}
+        query = "SELECT name, place, output, input FROM agents ORDER BY place"
+        for name, *kept in self._file.rows(query, kinds=(str, int, int, int)):
+            place, output, taken = kept
+            known = self._classes.has(output, taken)
+            if not known or not 0 <= place < _LAST_PLACE or name in self._agents:
+                self._file.refuse(f"the agent {quote(name)} has no class or no place")
+            self._agents[name] = _Kept(place, output, taken)
+            self._classes.join(name, output, taken)
+        self._next_place = max((kept.place for kept in self._agents.values()), default=-1) + 1
+
+    def _check_settings(self, wanted: dict[str, str]) -> None:
+        query = "SELECT name, value FROM settings"
+        stated = dict(self._file.rows(query, kinds=(str, str)))
+        for name, value in wanted.items():
+            if stated.get(name) != value:
+                was = quote(stated.get(name), limit=60).strip("'")
+                got = f"{name}={value} for a file that was made with {name}={was}"
+                raise InvalidArgument("the settings that the file was made with", got=got)
 
 
-def _places(numbers: Iterable[int]) -> dict[int, list[int]]:
-    """Return the places of each number."""
-    found: dict[int, list[int]] = defaultdict(list)
-    for place, number in enumerate(numbers):
-        found[number].append(place)
-    return found
+def _agents_in(agents: Iterable[Agent]) -> list[Agent]:
+    wanted = list(require_iterable(agents, "agents in a list", hint=""))
+    for each in wanted:
+        if not isinstance(each, Agent):
+            raise InvalidArgument("an Agent", each, "Agent.from_dict(…) reads parsed JSON")
+    return wanted
+
+
+def _require_different(agents: Iterable[Agent]) -> None:
+    seen: set[str] = set()
+    for agent in agents:
+        if agent.name in seen:
+            raise InvalidSchema(f"two agents are called {quote(agent.name)}")
+        seen.add(agent.name)
+
+
+def _require_executor(executor: Executor | None) -> None:
+    if executor is not None and not isinstance(executor, Executor):
+        raise InvalidArgument("a concurrent.futures.Executor", executor)

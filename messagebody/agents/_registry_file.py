@@ -19,6 +19,8 @@ from messagebody._base.text import escape, quote
 from messagebody._wire import strict_json
 from messagebody.errors import StoreError
 
+MEMORY: Final = ":memory:"
+"""SQLite's path of a database that is in no file."""
 _PATIENCE: Final = 30.0
 """Seconds to wait while another process writes."""
 _LONGEST: Final = 64 << 20
@@ -34,11 +36,13 @@ Values = Sequence[Any]
 
 
 class RegistryFile:
-    """A database of SQLite with the tables of a registry; it makes them if it is empty.
+    """A database of SQLite with the tables of a registry, which are created if it is empty.
+
+    Threads may share it if they take turns.
 
     Arguments:
-        path: the file; it is made if it is not there.
-        tables: the statements that make all that is in it.
+        path: the file, which is created if it does not exist, or `MEMORY`.
+        tables: the statements that create everything in it.
         settings: what is written into the table `settings` of a new file.
 
     Raises:
@@ -51,7 +55,9 @@ class RegistryFile:
         self._work = self._left = _WORK
         self._require_regular()
         with self.translated():
-            self._connection = sqlite3.connect(path, timeout=_PATIENCE, isolation_level=None)
+            self._connection = sqlite3.connect(
+                path, timeout=_PATIENCE, isolation_level=None, check_same_thread=False
+            )
         try:
             with self.translated():
                 self._guard()
@@ -214,6 +220,8 @@ class RegistryFile:
         return self._left < 0
 
     def _require_regular(self) -> None:
+        if self._path == MEMORY:
+            return
         try:
             is_other = not stat.S_ISREG(Path(self._path).stat().st_mode)
         except FileNotFoundError:

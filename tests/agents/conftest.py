@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from messagebody.agents import Registry, StoredRegistry
+from messagebody.agents import Registry
 from tests.agents.test_registry import STUDIO
 
 
@@ -15,7 +15,7 @@ def path(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def studio(path: Path) -> Iterator[StoredRegistry]:
-    with Registry.open(path) as registry:
+def studio(path: Path) -> Iterator[Registry]:
+    with Registry(path=path) as registry:
         registry.put_all(STUDIO)
         yield registry

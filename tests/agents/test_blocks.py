@@ -14,10 +14,10 @@ from typing import Any
 
 import pytest
 
-from messagebody.agents import Agent, Registry, StoredRegistry
+from messagebody.agents import Agent, Registry
 from messagebody.agents import _geometry as geometry
 from messagebody.errors import InvalidArgument, MessageBodyError
-from tests.agents.test_stored import schemas
+from tests.agents.test_registry_file import schemas
 
 
 @pytest.fixture(autouse=True)
@@ -63,7 +63,7 @@ def written(path: Path) -> dict[str, list[Any]]:
         }  # fmt: skip
 
 
-def fill(registry: StoredRegistry, executor: Executor | None) -> None:
+def fill(registry: Registry, executor: Executor | None) -> None:
     """Add many agents, take some out, change and add others."""
     registry.put_all(agents(40, 1), executor=executor)
     for number in range(0, 40, 3):
@@ -77,9 +77,9 @@ def fill(registry: StoredRegistry, executor: Executor | None) -> None:
     "engine", [ThreadPoolExecutor, pool, pytest.param(cluster, marks=pytest.mark.slow)]
 )
 def test_blocks_say_what_a_loop_says(engine: Any, lenient: bool, tmp_path: Path) -> None:
-    with Registry.open(tmp_path / "loop.db", lenient=lenient) as registry:
+    with Registry(path=tmp_path / "loop.db", lenient=lenient) as registry:
         fill(registry, None)
-    with Registry.open(tmp_path / "blocks.db", lenient=lenient) as registry, engine() as executor:
+    with Registry(path=tmp_path / "blocks.db", lenient=lenient) as registry, engine() as executor:
         fill(registry, executor)
     loop = written(tmp_path / "loop.db")
     assert written(tmp_path / "blocks.db") == loop
@@ -100,7 +100,7 @@ def test_threads_share_what_they_make_ready(
     files = [tmp_path / f"{kind}.db" for kind in ("loop", "blocks")]
     with ThreadPoolExecutor(4) as threads:
         for file, executor in zip(files, (None, threads), strict=True):
-            with Registry.open(file) as registry:
+            with Registry(path=file) as registry:
                 registry.put_all(agents(100, 1)[:10])
                 registry.put_all(agents(100, 1)[10:], executor=executor)
     loop, blocks = map(written, files)
@@ -109,7 +109,7 @@ def test_threads_share_what_they_make_ready(
 
 def test_a_worker_that_dies_changes_nothing(tmp_path: Path) -> None:
     # With one worker: Python's pool hangs where a worker dies while another one is being started.
-    with Registry.open(tmp_path / "agents.db") as registry, pool(1) as executor:
+    with Registry(path=tmp_path / "agents.db") as registry, pool(1) as executor:
         registry.put_all(agents(5, 1))
         before = written(tmp_path / "agents.db")
         victim = executor.submit(os.getpid).result()
@@ -124,7 +124,7 @@ def test_a_worker_that_dies_changes_nothing(tmp_path: Path) -> None:
 
 def test_what_is_no_executor(tmp_path: Path) -> None:
     with (
-        Registry.open(tmp_path / "agents.db") as registry,
+        Registry(path=tmp_path / "agents.db") as registry,
         pytest.raises(InvalidArgument, match="Executor"),
     ):
         registry.put_all([], executor=map)  # type: ignore[arg-type]

@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
-from messagebody.agents import Agent, Registry, StoredRegistry
+from messagebody.agents import Agent, Registry
 from messagebody.compatibility import certificates
 from messagebody.errors import InvalidArgument, MessageBodyError
 from tests.agents.test_registry import AUDIO, IMAGE, TEXT
-from tests.agents.test_stored import schemas
+from tests.agents.test_registry_file import schemas
 from tests.compatibility.test_inclusion import schema
 
 
@@ -29,7 +29,7 @@ def test_all_pairs_are_proved(lenient: bool, path: Path) -> None:
     found = schemas(20, 5)
     pairs = zip(found, reversed(found), strict=True)
     agents = [Agent(f"agent-{n}", taken, sent) for n, (taken, sent) in enumerate(pairs)]
-    with Registry.open(path, lenient=lenient) as registry:
+    with Registry(path=path, lenient=lenient) as registry:
         registry.put_all(agents)
         fitting = [*registry.pairs()]
         assert [*registry.unproved()] == fitting != []
@@ -42,7 +42,7 @@ def test_all_pairs_are_proved(lenient: bool, path: Path) -> None:
             assert proof == Registry(agents, lenient=lenient).certificate(sender, taker)
 
 
-def test_a_proof_is_made_once(studio: StoredRegistry, path: Path) -> None:
+def test_a_proof_is_made_once(studio: Registry, path: Path) -> None:
     assert studio.certificate("painter", "speaker") is None
     assert kept(path) == []
     proof = studio.certificate("painter", "critic")
@@ -50,7 +50,7 @@ def test_a_proof_is_made_once(studio: StoredRegistry, path: Path) -> None:
         1,
         studio.certificate("painter", "poet"),
     )  # equal schemas
-    with Registry.open(path) as other:
+    with Registry(path=path) as other:
         assert other.certificate("painter", "critic") == proof
         assert [*other.unproved()] == [
             ("critic", "painter"), ("poet", "painter"), ("poet", "speaker"),
@@ -72,7 +72,7 @@ class Dying(ThreadPoolExecutor):
 def test_an_executor_makes_the_same_proofs(path: Path, tmp_path: Path) -> None:
     found = schemas(30, 5)
     agents = [Agent(f"agent-{n}", taken, sent) for n, (taken, sent) in enumerate(pairwise(found))]
-    with Registry.open(path) as registry, Registry.open(tmp_path / "other.db") as other:
+    with Registry(path=path) as registry, Registry(path=tmp_path / "other.db") as other:
         registry.put_all(agents)
         other.put_all(agents)
         registry.certify()
@@ -90,7 +90,7 @@ def test_an_executor_makes_the_same_proofs(path: Path, tmp_path: Path) -> None:
 def test_pairs_without_a_proof_are_told_apart(path: Path) -> None:
     taken = schema(("/**/*a*b*c*", "text/*", True), ("/**/*b*c*d*", "text/*", True))
     sent = schema(("/**/*a*b*", "text/*"), ("/**/*b*c*", "text/*"), ("/**/*d*", "text/*"))
-    with Registry.open(path, steps=300) as registry:
+    with Registry(path=path, steps=300) as registry:
         registry.put_all([Agent("hard", sent, taken), Agent("easy", TEXT, TEXT)])
         assert {*registry.pairs()} == {("hard", "hard"), ("easy", "easy")}
         left = registry.certify()
@@ -98,14 +98,14 @@ def test_pairs_without_a_proof_are_told_apart(path: Path) -> None:
         assert len(kept(path)) == 1
 
 
-def test_agents_of_one_schema_share_a_proof(studio: StoredRegistry, path: Path) -> None:
+def test_agents_of_one_schema_share_a_proof(studio: Registry, path: Path) -> None:
     assert studio.certify().proved == len([*studio.pairs()]) > len(kept(path))
     before = kept(path)
     assert studio.certify().proved == len([*studio.pairs()])
     assert kept(path) == before
 
 
-def test_proofs_go_with_their_schemas(studio: StoredRegistry, path: Path) -> None:
+def test_proofs_go_with_their_schemas(studio: Registry, path: Path) -> None:
     studio.certify()
     assert len(kept(path)) == 4
     studio.remove("speaker")
@@ -116,7 +116,7 @@ def test_proofs_go_with_their_schemas(studio: StoredRegistry, path: Path) -> Non
     assert [*studio.pairs()] == [*studio.unproved()] == []
 
 
-def test_a_table_that_lies_is_found_out(studio: StoredRegistry, path: Path) -> None:
+def test_a_table_that_lies_is_found_out(studio: Registry, path: Path) -> None:
     studio.certify()
     honest = studio.certificate("poet", "speaker")
     with closing(sqlite3.connect(path)) as file:
@@ -132,7 +132,7 @@ def test_a_table_that_lies_is_found_out(studio: StoredRegistry, path: Path) -> N
 def test_a_proof_for_a_lenient_taker_is_none_for_a_strict_one(path: Path, tmp_path: Path) -> None:
     agents = [Agent("sender", IMAGE, schema((None, "text/plain", True), ("/extra", "image/png"))),
               Agent("taker", TEXT, IMAGE)]  # fmt: skip
-    with Registry.open(path, lenient=True) as lenient:
+    with Registry(path=path, lenient=True) as lenient:
         lenient.put_all(agents)
         assert lenient.certify() == []
         proof = lenient.certificate("sender", "taker")
@@ -140,5 +140,5 @@ def test_a_proof_for_a_lenient_taker_is_none_for_a_strict_one(path: Path, tmp_pa
     with closing(sqlite3.connect(path)) as file:
         file.execute("UPDATE settings SET value = 'False' WHERE name = 'lenient'")
         file.commit()
-    with Registry.open(path) as strict:
+    with Registry(path=path) as strict:
         assert ("sender", "taker") in {*strict.unproved()}

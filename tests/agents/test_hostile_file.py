@@ -16,7 +16,7 @@ import pytest
 from messagebody.agents import Agent, Registry
 from messagebody.errors import AgentNotFound, MessageBodyError, StoreError
 from tests.agents.test_registry import ANY_TEXT, AUDIO, IMAGE, TEXT
-from tests.agents.test_stored import schemas
+from tests.agents.test_registry_file import schemas
 from tests.effort import calls, examples
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def honest(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     """A file with agents, verdicts and proofs."""
     path = tmp_path_factory.mktemp("honest") / "agents.db"
     pool = schemas(12, 4)
-    with Registry.open(path) as registry:
+    with Registry(path=path) as registry:
         registry.put_all(
             Agent(f"agent-{n}", pool[n % 12], pool[(n * 5 + 1) % 12]) for n in range(15)
         )
@@ -41,7 +41,7 @@ def honest(tmp_path_factory: pytest.TempPathFactory) -> bytes:
 
 def use(path: Path) -> None:
     """Ask everything, and change something."""
-    with Registry.open(path) as registry:
+    with Registry(path=path) as registry:
         list(registry.pairs())
         list(registry.undecided())
         for name in registry:
@@ -244,7 +244,7 @@ def nested(data: bytearray, root: int, levels: int) -> None:
 def test_pages_that_lie_in_each_other(table: str, levels: int, tmp_path: Path) -> None:
     """The rows are many or without end; the file is small."""
     path = tmp_path / "agents.db"
-    with Registry.open(path) as registry:
+    with Registry(path=path) as registry:
         registry.put_all(Agent(f"a-{n}" + "x" * 700, TEXT, TEXT) for n in range(200))
     with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as file:
         for number in range(10, 200):
@@ -253,7 +253,7 @@ def test_pages_that_lie_in_each_other(table: str, levels: int, tmp_path: Path) -
             file.execute("INSERT INTO inputs VALUES (?, ?, x'', x'')", row)
         query = "SELECT rootpage FROM sqlite_master WHERE name = ?"
         [root] = file.execute(query, [table]).fetchone()
-    with Registry.open(path) as registry:
+    with Registry(path=path) as registry:
         assert len(registry) == 200
     data = bytearray(path.read_bytes())
     nested(data, root, levels)
@@ -273,7 +273,7 @@ def test_no_regular_files(kind: str, tmp_path: Path) -> None:
     else:
         path = "a\0b"
     with pytest.raises(StoreError):
-        Registry.open(path)
+        Registry(path=path)
 
 
 # Other processes
@@ -281,7 +281,7 @@ def test_no_regular_files(kind: str, tmp_path: Path) -> None:
 
 def test_an_agent_that_went(tmp_path: Path) -> None:
     path = tmp_path / "agents.db"
-    with Registry.open(path) as one, Registry.open(path) as other:
+    with Registry(path=path) as one, Registry(path=path) as other:
         one.put_all([Agent("painter", TEXT, IMAGE), Agent("critic", IMAGE, TEXT)])
         assert "painter" in other
         one.remove("painter")
@@ -303,7 +303,7 @@ def test_pairs_are_those_of_one_moment(tmp_path: Path) -> None:
     """A change while they are read takes no part in them."""
     path = tmp_path / "agents.db"
     crowd = [Agent(f"a-{n}", TEXT, schema) for n, schema in enumerate(schemas(12, 9))]
-    with Registry.open(path) as one, Registry.open(path) as other:
+    with Registry(path=path) as one, Registry(path=path) as other:
         one.put_all(crowd)
         before = [*one.pairs()]
         for changing in (one, other):
@@ -321,13 +321,13 @@ def test_pairs_are_those_of_one_moment(tmp_path: Path) -> None:
 def test_readers_beside_writers(tmp_path: Path) -> None:
     """Every opening sees agents and classes of one moment."""
     path = tmp_path / "agents.db"
-    Registry.open(path).close()
+    Registry(path=path).close()
     writer = (
         "import random, sys, time\n"
         "from messagebody.agents import Registry\n"
-        "from tests.agents.test_stored import Agent, schemas\n"
+        "from tests.agents.test_registry_file import Agent, schemas\n"
         "pool, rng = schemas(12, 9), random.Random(sys.argv[2])\n"
-        "registry = Registry.open(sys.argv[1])\n"
+        "registry = Registry(path=sys.argv[1])\n"
         "while True:\n"
         "    name = f'{sys.argv[2]}-{rng.randrange(9)}'\n"
         "    registry.put(Agent(name, rng.choice(pool), rng.choice(pool)))\n"
@@ -346,7 +346,7 @@ def test_readers_beside_writers(tmp_path: Path) -> None:
     try:
         opened, deadline = 0, time.monotonic() + 120
         while opened < examples(500) and time.monotonic() < deadline:
-            with Registry.open(path) as registry:
+            with Registry(path=path) as registry:
                 pairs = [*registry.pairs()]
                 opened += bool(pairs)
         died = [each.communicate()[1] for each in writers if each.poll() is not None]

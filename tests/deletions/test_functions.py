@@ -171,12 +171,12 @@ def overlay(place: Path) -> None:
 
 
 def registry(place: Path) -> None:
-    with Registry.open(place / "agents.db") as agents:
+    with Registry(path=place / "agents.db") as agents:
         agents.put_all([])
     for path in (place / "notes.txt", place / "a.db-journal", place / "family.jpg"):
         if path.exists():
             with pytest.raises(StoreError):
-                Registry.open(path)
+                Registry(path=path)
 
 
 def fetched(place: Path) -> None:

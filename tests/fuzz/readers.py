@@ -322,7 +322,7 @@ def read_registry(data: bytes, seed: int) -> bool:
 
 def kept_registry() -> bytes:
     file = scratch("registry database") / "agents.db"
-    with Registry.open(file) as registry:
+    with Registry(path=file) as registry:
         registry.put_all(Agent.from_dict(json.loads(data)) for data in (AGENTS[0], AGENTS[2]))
         registry.certify()
     return file.read_bytes()
@@ -331,7 +331,7 @@ def kept_registry() -> bytes:
 def read_kept_registry(data: bytes, seed: int) -> None:
     file = scratch("registry database") / "agents.db"
     file.write_bytes(data)
-    with Registry.open(file) as registry:
+    with Registry(path=file) as registry:
         for sender, taker in registry.pairs():
             registry.certificate(sender, taker)
         list(registry.unproved())

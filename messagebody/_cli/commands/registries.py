@@ -21,7 +21,7 @@ from messagebody._cli.options import (
     read_schema,
 )
 from messagebody._cli.terminal import Terminal, pass_terminal
-from messagebody.agents import Agent, Impact, Questions, Registry, read_agents
+from messagebody.agents import Agent, Impact, Registry, read_agents
 from messagebody.errors import InvalidSchema
 from messagebody.findings import Finding, Severity
 from messagebody.rendering import _graphs as graphs
@@ -33,14 +33,14 @@ _file = click.argument("file", type=click.Path(dir_okay=False), metavar="FILE")
 _kept = click.argument("file", type=click.Path(exists=True, dir_okay=False), metavar="FILE")
 
 
-def _registry(place: str, *, lenient: bool) -> Questions:
+def _registry(place: str, *, lenient: bool) -> Registry:
     """Return the registry of a directory of JSON files, or the one that a file keeps."""
     if Path(place).is_dir():
         registry = Registry.from_directory(place, lenient=lenient, limits=limits())
         _tell(registry.findings)
         return registry
     # Open until the command ends.
-    return click.get_current_context().with_resource(Registry.open(place, lenient=lenient))
+    return click.get_current_context().with_resource(Registry(path=place, lenient=lenient))
 
 
 @click.group("registry")
@@ -110,7 +110,7 @@ def add_agents(
     found = [agent for place in agents for agent in _agents(place)]
     with (
         _executor(workers, dask) as executor,
-        Registry.open(file, lenient=lenient) as registry,
+        Registry(path=file, lenient=lenient) as registry,
     ):
         registry.put_all(found, executor=executor)
         terminal.remark(f"{count_of(len(registry), 'agent')} in {escape(file)}")
@@ -149,7 +149,7 @@ def _agents(place: str) -> Iterator[Agent]:
 @lenient_option
 def remove_agent(file: str, name: str, *, lenient: bool) -> None:
     """Remove an agent from a file."""
-    with Registry.open(file, lenient=lenient) as registry:
+    with Registry(path=file, lenient=lenient) as registry:
         registry.remove(name)
 
 
@@ -168,7 +168,7 @@ def certify(
     """
     with (
         _executor(workers, dask) as executor,
-        Registry.open(file, lenient=lenient) as registry,
+        Registry(path=file, lenient=lenient) as registry,
     ):
         left = registry.certify(executor=executor)
     terminal.remark(f"{count_of(left.proved, 'pair')} proved")
@@ -186,7 +186,7 @@ def verify(terminal: Terminal, file: str, *, lenient: bool, as_json: bool) -> Ex
     The check shares no code with the decisions. The pairs without a proof are listed. Exit code 1:
     there are some.
     """
-    with Registry.open(file, lenient=lenient) as registry:
+    with Registry(path=file, lenient=lenient) as registry:
         found = [*registry.unproved()]
     if as_json:
         terminal.say_json(found)
@@ -299,7 +299,7 @@ def _arrow(pair: tuple[str, str]) -> str:
     return " → ".join(map(escape, pair))
 
 
-def _draw(terminal: Terminal, registry: Questions, found: list[tuple[str, str]]) -> None:
+def _draw(terminal: Terminal, registry: Registry, found: list[tuple[str, str]]) -> None:
     if len(registry) > graphs.MOST_DRAWN:
         raise click.UsageError(
             f"--graph draws up to {graphs.MOST_DRAWN} agents, and there are {len(registry):,}; "

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from messagebody.agents import Agent, Impact, Registry, StoredRegistry
+from messagebody.agents import Agent, Impact, Registry
 from messagebody.compatibility import check
 from messagebody.errors import InvalidArgument, InvalidSchema, StoreError
 from messagebody.schema import MessageBodySchema
@@ -47,7 +47,7 @@ class Model:
 
 
 def change(
-    registry: StoredRegistry, model: Model, rng: random.Random, pool: list[MessageBodySchema],
+    registry: Registry, model: Model, rng: random.Random, pool: list[MessageBodySchema],
     names: int,
 ) -> None:  # fmt: skip
     name = f"agent-{rng.randrange(names)}"
@@ -67,7 +67,7 @@ def change(
     registry.put(agent)
 
 
-def compare(registry: StoredRegistry, model: Model) -> None:
+def compare(registry: Registry, model: Model) -> None:
     assert set(registry) == set(model.agents)
     assert set(registry.pairs()) == model.pairs()
     for name in sorted(model.agents)[:5]:
@@ -85,17 +85,17 @@ def test_it_is_as_check_says_after_any_changes(
     names: int, variety: int, changes: int, path: Path
 ) -> None:
     rng, pool, model = random.Random(7), schemas(variety, 7), Model()
-    registry = Registry.open(path)
+    registry = Registry(path=path)
     for number in range(changes):
         change(registry, model, rng, pool, names)
         if number % (changes // 6) == 0:
             compare(registry, model)
         if number % (changes // 3) == 1:
             registry.close()
-            registry = Registry.open(path)
+            registry = Registry(path=path)
     compare(registry, model)
     used = {schema for agent in model.agents.values() for schema in (agent.output,)}
-    assert len(registry._outputs.rows) <= len(used)  # classes that went are forgotten
+    assert len(registry._classes.outputs.rows) <= len(used)  # classes that went are forgotten
     registry.close()
 
 
@@ -103,7 +103,7 @@ def test_it_is_as_check_says_after_any_changes(
 @pytest.mark.timeout(1200)  # each change waits for the disk
 def test_two_thousand_agents_after_ten_thousand_changes(path: Path) -> None:
     rng, pool, model = random.Random(3), schemas(300, 3), Model()
-    with Registry.open(path) as registry:
+    with Registry(path=path) as registry:
         for number in range(2000):
             model.agents[f"agent-{number}"] = Agent(
                 f"agent-{number}", rng.choice(pool), rng.choice(pool)
@@ -121,7 +121,7 @@ def test_two_thousand_agents_after_ten_thousand_changes(path: Path) -> None:
         compare(registry, model)
 
 
-def test_questions(studio: StoredRegistry) -> None:
+def test_questions(studio: Registry) -> None:
     memory = Registry(studio.values())
     for registry in (studio, memory):
         assert list(registry) == ["painter", "critic", "poet", "speaker"]
@@ -146,7 +146,7 @@ def test_lenient_takers(path: Path, tmp_path: Path) -> None:
     more = schema((None, "text/plain", True), ("/extra", "image/png"))
     agents = [Agent("sender", IMAGE, more), Agent("taker", TEXT, IMAGE)]
     for lenient, fits in ((True, ["taker"]), (False, [])):
-        with Registry.open(tmp_path / f"{lenient}.db", lenient=lenient) as registry:
+        with Registry(path=tmp_path / f"{lenient}.db", lenient=lenient) as registry:
             registry.put_all(agents)
             assert registry.takers("sender") == fits
             assert Registry(agents, lenient=lenient).takers("sender") == fits
@@ -155,18 +155,18 @@ def test_lenient_takers(path: Path, tmp_path: Path) -> None:
 def test_what_is_not_decided_is_apart(path: Path) -> None:
     many = schema(("/" + "{a,b}" * 30,))
     narrow = schema(("/*a" + "{a,b}" * 20,), ("/*b" + "{b,a}" * 20,))
-    with Registry.open(path, steps=100) as registry:
+    with Registry(path=path, steps=100) as registry:
         registry.put(Agent("x", narrow, many))
         assert (list(registry.pairs()), list(registry.undecided())) == ([], [("x", "x")])
-    with Registry.open(path, steps=100) as registry:
+    with Registry(path=path, steps=100) as registry:
         assert registry.feeders("x").undecided == ["x"]
 
 
-def test_agents_come_back_whole(path: Path, studio: StoredRegistry) -> None:
+def test_agents_come_back_whole(path: Path, studio: Registry) -> None:
     before = datetime.now(UTC)
     whole = Agent("whole", TEXT, IMAGE, notifications=AUDIO, interrupts=schema())
     studio.put(whole)
-    with Registry.open(path) as again:
+    with Registry(path=path) as again:
         assert again["whole"] == whole
     assert before.timestamp() - 1 < studio.added("whole").timestamp()
     for ask in (studio.__getitem__, studio.added, studio.takers, studio.remove):
@@ -178,11 +178,11 @@ def test_agents_come_back_whole(path: Path, studio: StoredRegistry) -> None:
         studio.route("nobody", "painter")
     studio.remove("whole")
     assert "whole" not in studio
-    assert repr(studio) == "StoredRegistry(4 agents)"
+    assert repr(studio) == "Registry(4 agents)"
 
 
-def test_several_connections_see_each_other(path: Path, studio: StoredRegistry) -> None:
-    with Registry.open(path) as other:
+def test_several_connections_see_each_other(path: Path, studio: Registry) -> None:
+    with Registry(path=path) as other:
         assert len(other) == 4
         studio.put(Agent("listener", AUDIO, TEXT))
         assert other.takers("speaker") == ["listener"]
@@ -193,7 +193,7 @@ def test_several_connections_see_each_other(path: Path, studio: StoredRegistry) 
         assert other.feeders("listener") == ["speaker", "singer"]
 
 
-def test_a_change_is_all_or_nothing(path: Path, studio: StoredRegistry) -> None:
+def test_a_change_is_all_or_nothing(path: Path, studio: Registry) -> None:
     before = [*studio.pairs()]
     with pytest.raises(InvalidArgument, match="an Agent"):
         studio.put_all([Agent("a", TEXT, TEXT), "b"])  # type: ignore[list-item]
@@ -205,18 +205,18 @@ def test_a_change_is_all_or_nothing(path: Path, studio: StoredRegistry) -> None:
     with pytest.raises(RuntimeError):
         studio.put_all([Agent("a", ANY_TEXT, AUDIO), Spoilt("b", AUDIO, CLASH)])
     assert [*studio.pairs()] == before
-    with Registry.open(path) as again:
+    with Registry(path=path) as again:
         assert [*again.pairs()] == before
     studio.put(Agent("a", ANY_TEXT, AUDIO))
     assert studio.feeders("a") == ["critic", "poet"]
 
 
-def test_a_writer_that_is_killed_leaves_nothing(path: Path, studio: StoredRegistry) -> None:
+def test_a_writer_that_is_killed_leaves_nothing(path: Path, studio: Registry) -> None:
     before = [*studio.pairs()]
     program = (
         "import os, sys\n"
         "from messagebody.agents import Agent, Registry\n"
-        f"registry = Registry.open({str(path)!r})\n"
+        f"registry = Registry(path={str(path)!r})\n"
         "agent = registry['critic']\n"
         "class Deadly(Agent):\n"
         "    def to_dict(self):\n"
@@ -233,24 +233,24 @@ def test_a_writer_that_is_killed_leaves_nothing(path: Path, studio: StoredRegist
 def test_other_files_and_settings_are_refused(path: Path, tmp_path: Path) -> None:
     (tmp_path / "text").write_text("no registry " * 100)
     with pytest.raises(StoreError, match="not a database"):
-        Registry.open(tmp_path / "text")
+        Registry(path=tmp_path / "text")
     with pytest.raises(StoreError, match="unable to open"):
-        Registry.open(tmp_path / "no" / "where")
+        Registry(path=tmp_path / "no" / "where")
     with pytest.raises(InvalidArgument, match="a path of a file"):
-        Registry.open(7)  # type: ignore[arg-type]
-    Registry.open(path).close()
+        Registry(path=7)  # type: ignore[arg-type]
+    Registry(path=path).close()
     with pytest.raises(InvalidArgument, match="lenient=True for a file that was made with"):
-        Registry.open(path, lenient=True)
+        Registry(path=path, lenient=True)
     other = sqlite3.connect(tmp_path / "other.db")
     other.execute("CREATE TABLE agents (id INTEGER)")
     other.commit()
     other.close()
     with pytest.raises(StoreError, match="can't be used"):
-        Registry.open(tmp_path / "other.db")
+        Registry(path=tmp_path / "other.db")
 
 
 def test_agents_of_one_name_are_one(path: Path) -> None:
-    with Registry.open(path) as registry:
+    with Registry(path=path) as registry:
         registry.put_all([Agent("a", TEXT, TEXT), Agent("a", IMAGE, IMAGE)])
         assert registry["a"] == Agent("a", IMAGE, IMAGE)
         assert len(registry) == 1
@@ -273,7 +273,7 @@ def test_a_full_disk_changes_nothing(path: Path) -> None:
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         large = MessageBodySchema([(f"/x/{n}", "text/*") for n in range(500)])
         path = Path(sys.argv[1])
-        with Registry.open(path) as registry:
+        with Registry(path=path) as registry:
             registry.put(Agent("first", large, large))
             limit(path.stat().st_size)
             try:
