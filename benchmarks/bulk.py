@@ -20,7 +20,8 @@ from typing import Any
 
 from benchmarks.harness import print_table, show_time
 from messagebody import MessageBody, MessageBodySchema, bulk
-from messagebody.bulk._cluster import run_on_dask
+from messagebody._cli.executors import LOCAL, dask_client
+from messagebody.bulk._engines import run_on_executor
 from messagebody.bulk._work import Outcome
 
 SCHEMA = MessageBodySchema([
@@ -124,7 +125,7 @@ def one_core(log: Path, place: Path, count: int) -> dict[str, float]:
     measured |= jobs(log, place)
     for name, job in measured.items():
         start = time.process_time()
-        job(out=place / f"{name}-serial", engine="serial")
+        job(out=place / f"{name}-serial", workers=0)
         seconds = time.process_time() - start
         costs[name] = seconds / count
         rows.append([
@@ -230,7 +231,7 @@ def _peak(status: Path) -> int:
 
 
 def nothing() -> Outcome:
-    """Do nothing, so that only the engine is measured."""
+    """Do nothing, so that only the executor is measured."""
     return Outcome({})
 
 
@@ -240,14 +241,13 @@ def dask() -> float:
     The scheduler and the client that hands out the tasks are threads of this process. The first is
     what limits a cluster, so that the figure is a bound from above.
     """
-    queue: deque[Any] = deque([nothing] * 50)
-    list(run_on_dask(queue, None, 2))  # imports and starts
-    queue.extend([nothing] * TASKS)
+    queue: deque[Any] = deque([nothing] * TASKS)
     start = time.perf_counter()
-    running = run_on_dask(queue, None, 2)
-    next(running)
-    begun, before, memory = time.perf_counter(), _cpu()[0], _peak(_OWN)
-    list(running)
+    with dask_client(LOCAL, 2) as client:
+        running = run_on_executor(queue, client.get_executor(), 4)
+        next(running)
+        begun, before, memory = time.perf_counter(), _cpu()[0], _peak(_OWN)
+        list(running)
     each = (_cpu()[0] - before) / (TASKS - 1)
     rows = [[f"{TASKS:,}", show_time(begun - start), show_time(each),
              f"{(_peak(_OWN) - memory) / 1024:,.0f} MiB"]]  # fmt: skip

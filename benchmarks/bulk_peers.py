@@ -48,10 +48,10 @@ def main() -> None:
                 "plain loop": lambda: plain_loop(log),
                 "Daft": lambda: on_daft(log),
                 "bulk.stats": lambda n=number: bulk.stats(  # type: ignore[misc]
-                    log, out=place / f"stats-{n}", engine="serial"
+                    log, out=place / f"stats-{n}", workers=0
                 ),
                 "bulk.table": lambda n=number: bulk.table(  # type: ignore[misc]
-                    log, out=place / f"table-{n}", engine="serial"
+                    log, out=place / f"table-{n}", workers=0
                 ),
             }
             for name, act in contestants.items():

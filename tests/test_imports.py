@@ -86,7 +86,7 @@ LEAF_DOORS = {
     "cattrs": {"frameworks/cattrs.py"},
     "click": {"_cli/"},
     "deepagents": {"frameworks/deepagents.py"},
-    "distributed": {"bulk/_cluster.py"},
+    "distributed": {"_cli/executors.py"},
     "fuse": {"views/_mount.py"},
     "google": {"adapters/_values.py"},
     "hypothesis": {"testing/_adapters.py", "testing/strategies.py"},

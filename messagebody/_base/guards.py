@@ -90,6 +90,21 @@ def require_iterable(
     return values
 
 
+def require_executor(executor: object) -> None:
+    """Require an executor of the standard library's kind, or None.
+
+    Raises:
+        InvalidArgument: it is something else.
+    """
+    if executor is None:
+        return
+    from concurrent.futures import Executor  # few calls need it, and each import pays for it
+
+    if not isinstance(executor, Executor):
+        hint = "client.get_executor() of a Dask client is one"
+        raise InvalidArgument("a concurrent.futures.Executor", executor, hint)
+
+
 def require_bytes(value: _T) -> _T:
     """Return bytes, or an object with a buffer of bytes.
 

@@ -14,7 +14,7 @@ from typing import Final, Self
 
 import attrs
 
-from messagebody._base.guards import require_iterable, require_path
+from messagebody._base.guards import require_executor, require_iterable, require_path
 from messagebody._base.limits import DEFAULT_LIMITS, Limits
 from messagebody._base.text import count_of, quote
 from messagebody.agents import _classes, _proofs
@@ -217,7 +217,7 @@ class Registry(Questions):
             StoreError: the file can't be written.
         """
         wanted = _agents_in(agents)
-        _require_executor(executor)
+        require_executor(executor)
         with self._changing():
             # Inputs first: then outputs, of which one is compared with all inputs at once.
             inputs = self._classes.numbers("input", [agent.input for agent in wanted], executor)
@@ -333,7 +333,7 @@ class Registry(Questions):
             MessageBodyError: the executor failed, for example because a worker died.
             StoreError: the file can't be written.
         """
-        _require_executor(executor)
+        require_executor(executor)
         found = Unproved()
         unkept, asked = tee(self._unkept(found))
         proofs = prove_all((each.claims for each in asked), executor)
@@ -509,8 +509,3 @@ def _require_different(agents: Iterable[Agent]) -> None:
         if agent.name in seen:
             raise InvalidSchema(f"two agents are called {quote(agent.name)}")
         seen.add(agent.name)
-
-
-def _require_executor(executor: Executor | None) -> None:
-    if executor is not None and not isinstance(executor, Executor):
-        raise InvalidArgument("a concurrent.futures.Executor", executor)

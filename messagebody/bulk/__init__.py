@@ -60,7 +60,7 @@ def validate(
         >>> import pathlib
         >>> _ = pathlib.Path("log.jsonl").write_text('[{"content":"Hello!"}]\n[]\n')
         >>> schema = MessageBodySchema([(None, "text/*", True)])
-        >>> report = validate("log.jsonl", schema, out="checked", engine="serial")
+        >>> report = validate("log.jsonl", schema, out="checked", workers=0)
         >>> report.counts["valid"], report.counts["invalid"], bool(report)
         (1, 1, False)
     """

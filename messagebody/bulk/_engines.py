@@ -1,16 +1,22 @@
-"""Engines: what runs the tasks of a job, here one after another or on worker processes.
+"""Run the tasks of a job: one after another, on worker processes, or on any executor.
 
-An engine takes tasks from a queue until it is empty and nothing is in work, and yields each with
-its outcome. Whoever reads the outcomes may put a task into the queue again.
+Each way takes tasks from a queue until it is empty and no task is running, and yields each task
+with its outcome. The caller may put a task into the queue again.
 """
 
 import multiprocessing
 import signal
+import uuid
 from collections import deque
 from collections.abc import Callable, Generator
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Executor, Future
+from concurrent.futures import wait as wait_for
 from multiprocessing.connection import Connection, wait
 from typing import Any, Final
 
+import attrs
+
+from messagebody._base.text import escape, redact_urls
 from messagebody.bulk._work import Outcome
 from messagebody.errors import MessageBodyError
 
@@ -29,8 +35,10 @@ def run_serially(queue: deque[Task]) -> Outcomes:
         yield task, task()
 
 
+# By hand: the standard library's pool is broken for good once a worker dies, with all its tasks,
+# and may hang if a worker dies while another one starts. loky's pool blames all tasks, too.
 def run_on_processes(queue: deque[Task], workers: int) -> Outcomes:
-    """Run tasks on worker processes; one that dies is replaced, and its task has failed.
+    """Run tasks on worker processes; one that dies is replaced, and only its task has failed.
 
     Arguments:
         queue: the tasks.
@@ -60,6 +68,85 @@ def run_on_processes(queue: deque[Task], workers: int) -> Outcomes:
     finally:
         for worker in [*idle, *busy.values()]:
             worker.end()
+
+
+def run_on_executor(queue: deque[Task], executor: Executor, at_once: int) -> Outcomes:
+    """Run tasks on an executor, such as a process pool or a cluster.
+
+    A cluster blames all tasks that a dead worker had, also those that waited there. So a task
+    whose call fails is only suspected: it is called once more while no other task runs.
+
+    Arguments:
+        queue: the tasks.
+        executor: the executor.
+        at_once: the number of tasks that it is given at a time.
+
+    Raises:
+        MessageBodyError: the executor is broken or shut down.
+    """
+    running: dict[Future[Outcome], Task] = {}
+    suspects: set[int] = set()
+    try:
+        while queue or running:
+            while queue and len(running) < at_once:
+                is_suspect = id(queue[0]) in suspects
+                if is_suspect and running:
+                    break
+                task = queue.popleft()
+                running[_submitted(executor, task)] = task
+                if is_suspect:
+                    break
+            for future in wait_for(running, return_when=FIRST_COMPLETED).done:
+                task = running.pop(future)
+                yield task, _outcome(future, is_final=id(task) in suspects)
+                if future.exception() is not None:
+                    suspects.add(id(task))
+    finally:
+        for future in running:
+            future.cancel()
+
+
+@attrs.frozen
+class _Call:
+    """A call of a task.
+
+    Arguments:
+        task: the task.
+        token: makes two calls differ. To Dask, equal calls are one: a second one would not run.
+    """
+
+    task: Task
+    token: str = attrs.field(factory=lambda: uuid.uuid4().hex)
+
+    def __call__(self) -> Outcome:
+        return self.task()
+
+
+def _submitted(executor: Executor, task: Task) -> "Future[Outcome]":
+    try:
+        return executor.submit(_Call(task))
+    except (RuntimeError, OSError) as error:  # broken, or shut down
+        raise _failed(error) from error
+
+
+def _outcome(future: "Future[Outcome]", *, is_final: bool) -> Outcome:
+    try:
+        error = future.exception()
+    except CancelledError as cancelled:
+        raise _failed(cancelled) from cancelled
+    if error is None:
+        return future.result()
+    if isinstance(error, BrokenExecutor):
+        raise _failed(error) from error
+    problem = escape(redact_urls(f"{type(error).__name__}: {error}"), limit=2000)
+    return Outcome(None, problem, is_final=is_final)
+
+
+def _failed(error: BaseException) -> MessageBodyError:
+    # A dead worker has a name of its own in each executor.
+    return MessageBodyError(
+        f"the executor failed: {type(error).__name__}; run the job again to go on where it ended"
+    )
 
 
 class _Worker:

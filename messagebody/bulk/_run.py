@@ -8,6 +8,7 @@ import signal
 import threading
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Executor
 from itertools import pairwise
 from types import FrameType
 from typing import Any, Final, Self
@@ -15,10 +16,16 @@ from typing import Any, Final, Self
 import attrs
 
 from messagebody._base.files import TEMPORARY_PATTERN
-from messagebody._base.guards import require_iterable, require_limits
+from messagebody._base.guards import require_executor, require_iterable, require_limits
 from messagebody._base.limits import DEFAULT_LIMITS, Limits, parse_size
 from messagebody._base.text import count_of, quote, redact_url
-from messagebody.bulk._engines import Outcomes, Task, run_on_processes, run_serially
+from messagebody.bulk._engines import (
+    Outcomes,
+    Task,
+    run_on_executor,
+    run_on_processes,
+    run_serially,
+)
 from messagebody.bulk._jobs import Job, store_of
 from messagebody.bulk._sources import (
     JOB,
@@ -151,10 +158,10 @@ class Options:
     """The options of all jobs.
 
     Arguments:
-        engine: "processes" runs workers here, "serial" none, "dask" those of a cluster.
-        workers: how many; the number of cores if None.
-        client: for dask: a `distributed.Client`, the address of a scheduler, or None for a cluster
-            of this machine.
+        workers: worker processes, by default one for each core; 0 runs the job in this process.
+            With an executor: the number of tasks that it is given at a time.
+        executor: runs the tasks in place of worker processes, for example a `ProcessPoolExecutor`,
+            or the `get_executor()` of a Dask client.
         limits: what to take of a message.
         shard_bytes: where large plain files are cut, as a number or text such as "64 MiB".
         fail_fast: end at the first bad line.
@@ -163,9 +170,8 @@ class Options:
         progress: called with a `Progress` after each shard.
     """
 
-    engine: str = "processes"
-    workers: int | None = None
-    client: Any = None
+    workers: int | None = attrs.field(default=None)
+    executor: Executor | None = attrs.field(default=None)
     limits: Limits = attrs.field(default=DEFAULT_LIMITS, converter=require_limits)
     shard_bytes: int = attrs.field(default=SHARD_BYTES, converter=parse_size)
     fail_fast: bool = False
@@ -173,23 +179,23 @@ class Options:
     storage_options: dict[str, Any] | None = None
     progress: Callable[[Progress], None] = lambda _: None
 
+    @workers.validator
+    def _check_workers(self, _: object, workers: int | None) -> None:
+        if workers is not None and (type(workers) is not int or workers < 0):
+            raise InvalidArgument("a number of workers, or None", workers)
+
+    @executor.validator
+    def _check_executor(self, _: object, executor: Executor | None) -> None:
+        require_executor(executor)
+
     def start(self, queue: deque[Task]) -> Outcomes:
-        """Begin to run tasks.
-
-        Raises:
-            InvalidArgument: there is no such engine.
-            MissingDependency: the engine's extra is not installed.
-        """
-        workers = self.workers or _cores()
-        if self.engine == "serial":
+        """Begin to run tasks."""
+        if self.executor is not None:
+            # One in work for each core, and one that waits.
+            return run_on_executor(queue, self.executor, self.workers or 2 * _cores())
+        if self.workers == 0:
             return run_serially(queue)
-        if self.engine == "processes":
-            return run_on_processes(queue, workers)
-        if self.engine == "dask":
-            from messagebody.bulk._cluster import run_on_dask
-
-            return run_on_dask(queue, self.client, workers)
-        raise InvalidArgument("an engine: processes, serial or dask", got=quote(self.engine))
+        return run_on_processes(queue, self.workers or _cores())
 
 
 def _cores() -> int:

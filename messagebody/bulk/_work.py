@@ -1,4 +1,4 @@
-"""Work on one shard: a plain function that knows no engine, and the records it leaves.
+"""Work on one shard: a plain function, whatever runs it, and the records it leaves.
 
 Its result, its bad lines and its record go to the store of results in that order, each whole. A
 shard with a record is done; whatever was written before a kill is written again, the same.

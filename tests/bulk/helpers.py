@@ -1,14 +1,52 @@
-"""What the tests of bulk jobs share: logs of messages, and the bytes of a directory."""
+"""What the tests of bulk jobs share: logs of messages, ways to run jobs, the bytes of results."""
 
 import json
 import random
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 from messagebody import MessageBody, MessageBodySchema, Part
 
 SCHEMA = MessageBodySchema([(None, "text/*", True), ("/files/*", "{text,image}/*")])
+
+
+Running = Callable[[], AbstractContextManager[dict[str, Any]]]
+"""Gives the options that say what runs a job."""
+
+
+def workers(number: int) -> Running:
+    """Return what runs jobs on worker processes."""
+    return lambda: nullcontext({"workers": number})
+
+
+@contextmanager
+def threads() -> Iterator[dict[str, Any]]:
+    with ThreadPoolExecutor(3) as executor:
+        yield {"executor": executor}
+
+
+@contextmanager
+def pool() -> Iterator[dict[str, Any]]:
+    with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as executor:
+        yield {"executor": executor}
+
+
+@contextmanager
+def cluster() -> Iterator[dict[str, Any]]:
+    distributed: Any = pytest.importorskip("distributed")
+    with (
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, dashboard_address="127.0.0.1:0"
+        ) as started,
+        distributed.Client(started) as client,
+    ):
+        yield {"executor": client.get_executor(), "workers": 4}
 
 
 def body_of(number: int) -> MessageBody:

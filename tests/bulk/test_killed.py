@@ -19,8 +19,8 @@ PROGRAM = f"""
 import sys
 from messagebody import bulk
 if __name__ == "__main__":
-    log, out, engine = sys.argv[1:]
-    report = bulk.table(log, out=out, engine=engine, workers=2, shard_bytes={SHARD})
+    log, out, workers = sys.argv[1:]
+    report = bulk.table(log, out=out, workers=int(workers), shard_bytes={SHARD})
     sys.exit(bool(report.failed))
 """
 
@@ -30,15 +30,15 @@ def calm(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, byte
     """A log, and the results of a job on it that nobody disturbed."""
     place = tmp_path_factory.mktemp("calm")
     log = write_log(place / "a.jsonl", bodies(300))
-    bulk.table(log, out=place / "out", engine="serial", shard_bytes=SHARD)
+    bulk.table(log, out=place / "out", workers=0, shard_bytes=SHARD)
     return log, tree(place / "out")
 
 
-def start(log: Path, out: Path, engine: str) -> "subprocess.Popen[bytes]":
+def start(log: Path, out: Path, workers: int) -> "subprocess.Popen[bytes]":
     program = out.with_suffix(".py")
     program.write_text(PROGRAM)
     return subprocess.Popen(
-        [sys.executable, str(program), str(log), str(out), engine],
+        [sys.executable, str(program), str(log), str(out), str(workers)],
         env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
         stderr=subprocess.DEVNULL, start_new_session=True,
     )  # fmt: skip
@@ -67,12 +67,12 @@ def test_the_job_is_killed(seed: int, calm: tuple[Path, dict[str, bytes]], tmp_p
     dice = random.Random(seed)
     out = tmp_path / "out"
     for _ in range(dice.randrange(1, 3)):
-        job = start(log, out, dice.choice(["serial", "serial", "processes"]))
+        job = start(log, out, dice.choice([0, 0, 2]))
         wait_for(out, dice.randrange(20), job)
         time.sleep(dice.random() * 0.05)
         os.killpg(job.pid, signal.SIGKILL)
         job.wait()
-    bulk.table(log, out=out, engine="serial", shard_bytes=SHARD)
+    bulk.table(log, out=out, workers=0, shard_bytes=SHARD)
     found = {name: data for name, data in tree(out).items() if ".messagebody-" not in name}
     assert found == wanted
     left = [name for name in tree(out) if name.startswith(("shards/.", "records/."))]
@@ -84,7 +84,7 @@ def test_workers_are_killed(seed: int, calm: tuple[Path, dict[str, bytes]], tmp_
     log, wanted = calm
     dice = random.Random(seed)
     out = tmp_path / "out"
-    job = start(log, out, "processes")
+    job = start(log, out, 2)
     for _ in range(2):
         wait_for(out, dice.randrange(20), job)
         time.sleep(dice.random() * 0.05)

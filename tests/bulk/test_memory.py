@@ -28,9 +28,9 @@ name, small, log, out = sys.argv[1:]
 job = {"validate": jobs.Validate(MessageBodySchema([("/**",), (None,)])), "table": jobs.Table(),
        "digest": jobs.Digest(), "stats": jobs.Stats(), "convert": jobs.Convert()}[name]
 # Imports everything: what a worker takes before it begins is not what is measured.
-run(job, [small], out + "-warm", Options(engine="serial"))
+run(job, [small], out + "-warm", Options(workers=0))
 before = peak()
-report = run(job, [log], out, Options(engine="serial", shard_bytes="1 GiB"))
+report = run(job, [log], out, Options(workers=0, shard_bytes="1 GiB"))
 assert report.counts["messages"] > 1000, report
 assert not report.counts["bad lines"], report
 print(peak() - before)

@@ -1,4 +1,4 @@
-"""Runs of jobs: the same bytes whatever the engine, the order and the kills; bad lines by place."""
+"""Runs of jobs: the same bytes whatever runs them, the order and the kills; bad lines by place."""
 
 import json
 import os
@@ -7,6 +7,10 @@ import signal
 import subprocess
 import sys
 import time
+from collections import Counter
+from collections.abc import Callable
+from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
@@ -16,12 +20,32 @@ from messagebody import MessageBody, Part, Resolver, bulk
 from messagebody.adapters.envelopes import agents_api
 from messagebody.bulk import Options, Progress
 from messagebody.bulk import _jobs as jobs
-from messagebody.errors import BadInput, InvalidArgument, ObjectNotFound, StoreError
+from messagebody.bulk._work import Task as ShardTask
+from messagebody.errors import (
+    BadInput,
+    InvalidArgument,
+    MessageBodyError,
+    ObjectNotFound,
+    StoreError,
+)
 from messagebody.s3 import S3Store
 from messagebody.storage import Bytes, open_store
 from messagebody.storage._stores.directory import FileStore
 from tests.bulk import functions
-from tests.bulk.helpers import SCHEMA, bodies, errors, lines, results, tree, write_log
+from tests.bulk.helpers import (
+    SCHEMA,
+    Running,
+    bodies,
+    cluster,
+    errors,
+    lines,
+    pool,
+    results,
+    threads,
+    tree,
+    workers,
+    write_log,
+)
 
 SMALL = 8000
 """Bytes of a shard, so that there are several."""
@@ -36,7 +60,7 @@ def log(tmp_path: Path) -> Path:
 
 def job_on(name: str, log: Path, out: Path, **how: Any) -> bulk.Report:
     """Do one of the jobs; each has other arguments."""
-    how = {"shard_bytes": SMALL, "engine": "serial", "out": out, **how}
+    how = {"shard_bytes": SMALL, "workers": 0, "out": out, **how}
     match name:
         case "validate":
             return bulk.validate(log, SCHEMA, **how)
@@ -68,17 +92,18 @@ def test_shards_make_no_difference_to_what_is_found(name: str, log: Path, tmp_pa
 
 
 @pytest.mark.parametrize(
-    ("engine", "workers"),
-    [("processes", 2), pytest.param("processes", 1, marks=pytest.mark.slow),
-     pytest.param("processes", 4, marks=pytest.mark.slow),
-     pytest.param("dask", 2, marks=pytest.mark.slow)],
+    "running",
+    [workers(2), pytest.param(workers(1), marks=pytest.mark.slow),
+     pytest.param(workers(4), marks=pytest.mark.slow), threads, pool,
+     pytest.param(cluster, marks=pytest.mark.slow)],
 )  # fmt: skip
 @pytest.mark.parametrize("name", ["validate", pytest.param("table", marks=pytest.mark.slow)])
-def test_engines_give_the_same_bytes(
-    name: str, engine: str, workers: int, log: Path, tmp_path: Path
+def test_workers_and_executors_give_the_same_bytes(
+    name: str, running: Running, log: Path, tmp_path: Path
 ) -> None:
     job_on(name, log, tmp_path / "serial")
-    job_on(name, log, tmp_path / "other", engine=engine, workers=workers)
+    with running() as how:
+        job_on(name, log, tmp_path / "other", **how)
     assert tree(tmp_path / "other") == tree(tmp_path / "serial")
 
 
@@ -108,14 +133,14 @@ class TestJobs:
         assert report.counts["offloaded parts"] > 50
         small = tmp_path / "small/shards"
         resolver = Resolver(allow=tmp_path / "store")
-        verified = bulk.verify(small, resolver=resolver, out=tmp_path / "checked", engine="serial")
+        verified = bulk.verify(small, resolver=resolver, out=tmp_path / "checked", workers=0)
         assert verified
         assert verified.counts["references"] == report.counts["offloaded parts"]
-        bulk.inline(small, resolver=resolver, out=tmp_path / "whole", engine="serial")
+        bulk.inline(small, resolver=resolver, out=tmp_path / "whole", workers=0)
         written = [json.loads(line) for line in [*lines(bodies(120)), *lines(bodies(7))]]
         assert results(tmp_path / "whole") == written
         shutil.rmtree(tmp_path / "store")
-        lost = bulk.verify(small, resolver=resolver, out=tmp_path / "again", engine="serial")
+        lost = bulk.verify(small, resolver=resolver, out=tmp_path / "again", workers=0)
         assert not lost
         assert {row["error"] for row in results(tmp_path / "again")} == {"ObjectNotFound"}
 
@@ -127,7 +152,7 @@ class TestJobs:
             done.clear()
             return bulk.verify(
                 tmp_path / "small/shards", resolver=Resolver(allow=tmp_path / "store"),
-                out=tmp_path / "checked", engine="serial",
+                out=tmp_path / "checked", workers=0,
                 progress=lambda each: done.append(each.done),
             )  # fmt: skip
 
@@ -144,7 +169,7 @@ class TestJobs:
     def test_inline_names_the_lines_that_lack_something(self, log: Path, tmp_path: Path) -> None:
         job_on("offload", log, tmp_path / "small")
         report = bulk.inline(
-            tmp_path / "small/shards", resolver=Resolver(), out=tmp_path / "x", engine="serial"
+            tmp_path / "small/shards", resolver=Resolver(), out=tmp_path / "x", workers=0
         )
         assert report.counts["bad lines"] > 20
         found = errors(tmp_path / "x")
@@ -155,7 +180,7 @@ class TestJobs:
     def test_members_of_an_envelope_stay_behind(self, tmp_path: Path) -> None:
         answer = agents_api.build_text("assistant", "4.", {"user_token": "s3cr3t"})
         (tmp_path / "a.jsonl").write_text(json.dumps(answer) + "\n", encoding="utf-8")
-        how: Any = {"source": "agents-api", "engine": "serial"}
+        how: Any = {"source": "agents-api", "workers": 0}
         for target in ("anthropic", "body"):
             out = tmp_path / target
             report = bulk.convert(tmp_path / "a.jsonl", target=target, out=out, **how)
@@ -169,20 +194,20 @@ class TestJobs:
         found = [MessageBody([Part(f"Message {n}")]) for n in range(5)]
         write_log(tmp_path / "a.jsonl", found)
         out = tmp_path / "chat"
-        assert bulk.convert(tmp_path / "a.jsonl", target="anthropic", out=out, engine="serial")
+        assert bulk.convert(tmp_path / "a.jsonl", target="anthropic", out=out, workers=0)
         rows = results(out)
         assert rows[2]["id"] == "m2"
         assert {"role", "content"} <= rows[0].keys()
         back = tmp_path / "back"
-        bulk.convert(out / "shards", source="anthropic", out=back, engine="serial")
+        bulk.convert(out / "shards", source="anthropic", out=back, workers=0)
         assert MessageBody.from_dicts(results(back)[0]).read_text() == "Message 0"
         inside = tmp_path / "inside"
-        bulk.convert(out / "shards", source="anthropic", member="body", out=inside, engine="serial")
+        bulk.convert(out / "shards", source="anthropic", member="body", out=inside, workers=0)
         assert MessageBody.from_dicts(results(inside)[0]["body"]).read_text() == "Message 2"
 
     def test_strict_conversions_refuse_losses(self, tmp_path: Path) -> None:
         write_log(tmp_path / "a.jsonl", [MessageBody([Part(b"\x00", name="/a.bin")])])
-        how: dict[str, Any] = {"target": "openai-chat", "engine": "serial"}
+        how: dict[str, Any] = {"target": "openai-chat", "workers": 0}
         free = bulk.convert(tmp_path / "a.jsonl", out=tmp_path / "free", **how)
         assert (free.counts["messages with losses"], len(free.findings)) == (1, 1)
         bulk.convert(tmp_path / "a.jsonl", out=tmp_path / "strict", strict=True, **how)
@@ -224,7 +249,7 @@ class TestJobs:
         assert job_on("map", log, tmp_path / "out")
         whole = [body for body in [*bodies(120), *bodies(7)] if body]
         assert len(results(tmp_path / "out")) == len(whole)
-        report = bulk.map(log, functions.picky, out=tmp_path / "p", engine="serial")
+        report = bulk.map(log, functions.picky, out=tmp_path / "p", workers=0)
         assert report.counts["messages"] == 127
         found = errors(tmp_path / "p")
         assert {row["error"] for row in found} == {"ValueError", "InvalidArgument"}
@@ -241,7 +266,7 @@ class TestJobs:
         line = {"id": 7, "body": "not this", "message": {"parts": body.to_dicts()}}
         (tmp_path / "a.jsonl").write_text(json.dumps(line) + "\n[]\n{}\n")
         report = bulk.digest(
-            tmp_path / "a.jsonl", member="message", out=tmp_path / "out", engine="serial"
+            tmp_path / "a.jsonl", member="message", out=tmp_path / "out", workers=0
         )
         assert results(tmp_path / "out") == [{"id": "7", "digest": body.digest}]
         assert report.counts["bad lines"] == 2
@@ -268,8 +293,8 @@ BAD_LINES = {
 }
 
 
-@pytest.mark.parametrize("engine", ["serial", pytest.param("processes", marks=pytest.mark.slow)])
-def test_every_bad_line_is_named(engine: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("workers", [0, pytest.param(2, marks=pytest.mark.slow)])
+def test_every_bad_line_is_named(workers: int, tmp_path: Path) -> None:
     from messagebody import Limits
 
     good = b'[{"content":"good"}]'
@@ -280,7 +305,7 @@ def test_every_bad_line_is_named(engine: str, tmp_path: Path) -> None:
         data += line + b"\n"
     (tmp_path / "a.jsonl").write_bytes(data + good)
     report = bulk.digest(
-        tmp_path / "a.jsonl", out=tmp_path / "out", engine=engine, workers=2, shard_bytes=500,
+        tmp_path / "a.jsonl", out=tmp_path / "out", workers=workers, shard_bytes=500,
         limits=Limits(json_bytes=2000),
     )  # fmt: skip
     found = errors(tmp_path / "out")
@@ -306,7 +331,7 @@ def test_messages_of_other_formats_have_the_same_limits(
     texts = [{"type": "text", "text": text} for text in ("one", "two")]
     (tmp_path / "a.jsonl").write_text(json.dumps({"role": "user", "content": texts}))
     report = bulk.convert(
-        tmp_path / "a.jsonl", source="openai-chat", out=tmp_path / "out", engine="serial",
+        tmp_path / "a.jsonl", source="openai-chat", out=tmp_path / "out", workers=0,
         limits=Limits(parts=most),
     )  # fmt: skip
     assert report.counts["bad lines"] == len(problems)
@@ -318,8 +343,8 @@ def test_no_secret_is_in_a_report(tmp_path: Path) -> None:
     line = [{"contentUrl": url, "name": "/a", "digest": "sha256:" + "0" * 64, "size": 1}]
     (tmp_path / "a.jsonl").write_text(json.dumps(line) + "\n")
     resolver = Resolver(public_https=False)
-    bulk.verify(tmp_path / "a.jsonl", resolver=resolver, out=tmp_path / "v", engine="serial")
-    bulk.inline(tmp_path / "a.jsonl", resolver=resolver, out=tmp_path / "i", engine="serial")
+    bulk.verify(tmp_path / "a.jsonl", resolver=resolver, out=tmp_path / "v", workers=0)
+    bulk.inline(tmp_path / "a.jsonl", resolver=resolver, out=tmp_path / "i", workers=0)
     for out in ("v", "i"):
         assert "example.com" in str(tree(tmp_path / out))
         assert "hunter2" not in str(tree(tmp_path / out))
@@ -375,38 +400,38 @@ class TestOnce:
 
     def test_shards_that_a_source_lost_are_deleted_and_counted(self, tmp_path: Path) -> None:
         log = write_log(tmp_path / "a.jsonl", bodies(100))
-        first = bulk.digest(log, out=tmp_path / "out", engine="serial", shard_bytes=10_000)
+        first = bulk.digest(log, out=tmp_path / "out", workers=0, shard_bytes=10_000)
         write_log(log, bodies(10))
-        again = bulk.digest(log, out=tmp_path / "out", engine="serial", shard_bytes=10_000)
+        again = bulk.digest(log, out=tmp_path / "out", workers=0, shard_bytes=10_000)
         assert first.shards > again.shards == 1
         assert again.deleted == 2 * (first.shards - 1)
         assert f"{again.deleted} files of earlier results deleted" in str(again)
-        bulk.digest(log, out=tmp_path / "anew", engine="serial", shard_bytes=10_000)
+        bulk.digest(log, out=tmp_path / "anew", workers=0, shard_bytes=10_000)
         assert tree(tmp_path / "out") == tree(tmp_path / "anew")
 
     def test_results_of_other_sources_stay(self, tmp_path: Path) -> None:
         november = write_log(tmp_path / "november.jsonl", bodies(20))
         december = write_log(tmp_path / "december.jsonl", bodies(30))
         out = tmp_path / "out"
-        bulk.digest(november, out=out, engine="serial")
+        bulk.digest(november, out=out, workers=0)
         before = {name: data for name, data in tree(out).items() if "november" in name}
-        report = bulk.digest(december, out=out, engine="serial")
+        report = bulk.digest(december, out=out, workers=0)
         assert (report.shards, report.others, report.deleted) == (1, 1, 0)
         assert "results of 1 shard of other sources stay" in str(report)
         assert {n: data for n, data in tree(out).items() if "november" in n} == before != {}
-        pruned = bulk.digest(december, out=out, engine="serial", prune=True)
+        pruned = bulk.digest(december, out=out, workers=0, prune=True)
         assert (pruned.others, pruned.deleted) == (0, 2)
-        bulk.digest(december, out=tmp_path / "anew", engine="serial")
+        bulk.digest(december, out=tmp_path / "anew", workers=0)
         assert tree(out) == tree(tmp_path / "anew")
 
     def test_results_are_not_sources(self, log: Path, tmp_path: Path) -> None:
-        first = bulk.digest(f"{tmp_path}/**/*.jsonl", out=tmp_path / "out", engine="serial")
-        again = bulk.digest(f"{tmp_path}/**/*.jsonl", out=tmp_path / "out", engine="serial")
+        first = bulk.digest(f"{tmp_path}/**/*.jsonl", out=tmp_path / "out", workers=0)
+        again = bulk.digest(f"{tmp_path}/**/*.jsonl", out=tmp_path / "out", workers=0)
         assert again == first
-        within = bulk.digest(tmp_path, out=tmp_path / "within", engine="serial")
+        within = bulk.digest(tmp_path, out=tmp_path / "within", workers=0)
         assert within.counts["messages"] == first.counts["messages"]  # without those of another job
         with pytest.raises(ObjectNotFound, match="no file of messages"):
-            bulk.digest(tmp_path / "out", out=tmp_path / "out", engine="serial")
+            bulk.digest(tmp_path / "out", out=tmp_path / "out", workers=0)
 
     @pytest.mark.parametrize("damage", [b"", b"{", b"[]", b"{}", b"null", b"\xff", b"[" * 10**5])
     @pytest.mark.parametrize("file", ["records/a.jsonl.00001.json", "job.json"])
@@ -509,22 +534,60 @@ class TestFailures:
         job_on("digest", log, tmp_path / "anew")
         assert tree(tmp_path / "out") == tree(tmp_path / "anew")
 
-    @pytest.mark.parametrize(
-        "engine", ["serial", pytest.param("processes", marks=pytest.mark.slow)]
-    )
-    def test_the_first_bad_line_can_end_it(self, engine: str, log: Path, tmp_path: Path) -> None:
+    @pytest.mark.parametrize("workers", [0, pytest.param(2, marks=pytest.mark.slow)])
+    def test_the_first_bad_line_can_end_it(self, workers: int, log: Path, tmp_path: Path) -> None:
         text = (log / "a.jsonl").read_text("utf-8")
         (log / "a.jsonl").write_text(text + "{bad\n", "utf-8")
         out = tmp_path / "out"
         with pytest.raises(BadInput, match=r"a\.jsonl, line 121: not JSON") as caught:
-            job_on("digest", log, out, fail_fast=True, engine=engine)
+            job_on("digest", log, out, fail_fast=True, workers=workers)
         assert caught.value.line == 121
         assert not (out / "report.json").exists()
         assert job_on("digest", log, out).counts["bad lines"] == 1
 
-    def test_unknown_engines_are_refused(self, log: Path, tmp_path: Path) -> None:
-        with pytest.raises(InvalidArgument, match="processes, serial or dask"):
-            job_on("digest", log, tmp_path / "out", engine="ray")
+    @pytest.mark.parametrize(
+        ("how", "problem"),
+        [({"workers": -1}, "a number of workers, or None, got -1"),
+         ({"workers": 2.5}, "a number of workers"), ({"workers": True}, "a number of workers"),
+         ({"executor": map}, r"concurrent\.futures\.Executor, got .*get_executor\(\)")],
+    )  # fmt: skip
+    def test_no_workers_and_no_executor(
+        self, how: dict[str, Any], problem: str, log: Path, tmp_path: Path
+    ) -> None:
+        with pytest.raises(InvalidArgument, match=problem):
+            job_on("digest", log, tmp_path / "out", **how)
+
+
+class Unlucky(ThreadPoolExecutor):
+    """Threads whose calls may fail without being made, as if a worker was lost.
+
+    Arguments:
+        fails: whether a call fails, given the task and how often it was submitted.
+    """
+
+    def __init__(self, fails: Callable[[Any, int], bool]) -> None:
+        super().__init__(3)
+        self.fails = fails
+        self.calls: Counter[int] = Counter()
+        self.running: list[Future[Any]] = []
+        self.neighbours: list[int] = []
+        self.neighbours_again: list[int] = []
+
+    def submit(self, function: Any, /, *args: Any, **options: Any) -> Future[Any]:
+        self.running = [each for each in self.running if not each.done()]
+        task = function.task
+        self.calls[id(task)] += 1
+        again = self.calls[id(task)] > 1
+        (self.neighbours_again if again else self.neighbours).append(len(self.running))
+        lost = self.fails(task, self.calls[id(task)])
+        future = super().submit(_lost if lost else function, *args, **options)
+        self.running.append(future)
+        return future
+
+
+def _lost() -> None:
+    time.sleep(0.02)  # so that it has neighbours
+    raise OSError("the worker at https://host/?X-Amz-Signature=secret is lost")
 
 
 class TestWorkers:
@@ -554,10 +617,54 @@ class TestWorkers:
         kept = json.loads((tmp_path / "out/report.json").read_text())
         assert kept["failed"][0]["shard"] == failure.shard
 
+    def test_an_executor_that_breaks_ends_the_job(self, log: Path, tmp_path: Path) -> None:
+        """What is done stays done, and the next run goes on."""
+        # With one worker: Python's pool hangs if a worker dies while another one starts.
+        with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as executor:
+            victim = executor.submit(os.getpid).result()
+
+            def kill(progress: Progress) -> None:
+                if progress.done == 2:
+                    os.kill(victim, signal.SIGKILL)
+
+            how: dict[str, Any] = {"executor": executor, "workers": 1}
+            with pytest.raises(
+                MessageBodyError, match=r"the executor failed: \w+; run the job again"
+            ):
+                job_on("digest", log, tmp_path / "out", progress=kill, **how)
+        with pytest.raises(MessageBodyError, match="the executor failed: BrokenProcessPool"):
+            job_on("digest", log, tmp_path / "out", **how)
+        kept = len([*(tmp_path / "out/records").rglob("*.json")])
+        seen: list[Progress] = []
+        assert job_on("digest", log, tmp_path / "out", progress=seen.append)
+        assert len(seen) == seen[-1].shards - kept
+        assert kept >= 2
+        job_on("digest", log, tmp_path / "calm")
+        assert tree(tmp_path / "out") == tree(tmp_path / "calm")
+
+    def test_a_call_that_fails_is_made_again_alone(self, log: Path, tmp_path: Path) -> None:
+        """A cluster blames the neighbours, too."""
+        with Unlucky(fails=lambda _, calls: calls == 1) as executor:
+            report = job_on("digest", log, tmp_path / "out", executor=executor, workers=3)
+        assert report
+        assert max(executor.neighbours) == 2
+        assert set(executor.neighbours_again) == {0}
+        # The lines of shards are counted by calls, too.
+        assert len(executor.neighbours_again) == len(executor.neighbours) > report.shards
+        job_on("digest", log, tmp_path / "calm")
+        assert tree(tmp_path / "out") == tree(tmp_path / "calm")
+
+    def test_a_call_that_fails_alone_is_left_out(self, log: Path, tmp_path: Path) -> None:
+        with Unlucky(fails=lambda task, _: isinstance(task, ShardTask)) as executor:
+            report = job_on("digest", log, tmp_path / "out", executor=executor, workers=3)
+        assert (report.shards, len(report.failed) > 3) == (0, True)
+        problems = {failure.problem for failure in report.failed}
+        assert problems == {"OSError: the worker at https://host/?… is lost"}
+
     @pytest.mark.slow
     def test_progress(self, log: Path, tmp_path: Path) -> None:
         seen: list[Progress] = []
-        job_on("digest", log, tmp_path / "out", engine="processes", progress=seen.append)
+        job_on("digest", log, tmp_path / "out", workers=2, progress=seen.append)
         last = seen[-1]
         assert [each.done for each in seen] == list(range(1, last.shards + 1))
         assert (last.read, last.messages, last.bad) == (last.bytes, 127, 0)
@@ -579,11 +686,11 @@ class TestWorkers:
 
 @pytest.mark.parametrize("server", ["moto", pytest.param("rclone", marks=pytest.mark.slow)])
 @pytest.mark.parametrize(
-    "engine", ["serial", *(pytest.param(each, marks=pytest.mark.slow) for each in
-                           ("processes", "dask"))]
+    "running", [workers(0), *(pytest.param(each, marks=pytest.mark.slow) for each in
+                              (workers(2), cluster))]
 )  # fmt: skip
 def test_on_s3(
-    server: str, engine: str, log: Path, tmp_path: Path, request: pytest.FixtureRequest,
+    server: str, running: Running, log: Path, tmp_path: Path, request: pytest.FixtureRequest,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
     """Sources and results on S3 give what those on disk give."""
@@ -602,8 +709,9 @@ def test_on_s3(
         store.put(key, Bytes(path.read_bytes()), content_type="application/jsonl")
     how: dict[str, Any] = {"shard_bytes": 40_000, "storage_options": options}
     source, out = f"{store.url}/logs/*.jsonl", f"{store.url}/out"
-    assert bulk.digest(source, out=out, engine=engine, workers=2, **how)
-    bulk.digest(log, out=tmp_path / "here", engine="serial", shard_bytes=40_000)
+    with running() as where:
+        assert bulk.digest(source, out=out, **where, **how)
+    bulk.digest(log, out=tmp_path / "here", workers=0, shard_bytes=40_000)
     there = {each.key for each in store.iter_objects()}
     for key, data in tree(tmp_path / "here").items():
         assert f"out/{key}" in there
@@ -628,7 +736,7 @@ def test_a_place_with_files_of_somebody_else_is_refused(
         store = open_store(f"{shared.url}/place-{len(foreign)}", **options)
     store.put(foreign, Bytes(b"precious"), content_type="text/plain")
     with pytest.raises(InvalidArgument, match=f"no results of this package, but '{foreign}'"):
-        bulk.stats(log, out=store.url, engine="serial", storage_options=options)
+        bulk.stats(log, out=store.url, workers=0, storage_options=options)
     assert [each.key for each in store.iter_objects()] == [foreign]
     assert b"".join(store.stream(foreign)) == b"precious"
 
@@ -651,16 +759,16 @@ def test_results_of_another_source_with_the_same_name_stay(end: str, tmp_path: P
         for name in ("log.jsonl", "m.json"):
             write_log(tmp_path / day / name, [MessageBody([Part(day)])])
     out = tmp_path / "out"
-    bulk.digest(tmp_path / "monday" / end, out=out, engine="serial")
+    bulk.digest(tmp_path / "monday" / end, out=out, workers=0)
     before = tree(out)
     with pytest.raises(InvalidArgument, match=r"monday.*have the names of.*tuesday"):
-        bulk.digest(tmp_path / "tuesday" / end, out=out, engine="serial")
+        bulk.digest(tmp_path / "tuesday" / end, out=out, workers=0)
     assert tree(out) == before
-    bulk.digest(tmp_path / "monday" / end, out=out, engine="serial")
-    report = bulk.digest(tmp_path / "tuesday" / end, out=out, engine="serial", prune=True)
+    bulk.digest(tmp_path / "monday" / end, out=out, workers=0)
+    report = bulk.digest(tmp_path / "tuesday" / end, out=out, workers=0, prune=True)
     assert report.counts["messages"] == (1 if end else 2)
     both = bulk.digest([tmp_path / "monday", tmp_path / "tuesday"], out=tmp_path / "both",
-                       engine="serial")  # fmt: skip
+                       workers=0)  # fmt: skip
     assert both.counts["messages"] == 4
 
 
@@ -669,10 +777,10 @@ def test_messages_that_are_given_by_name(tmp_path: Path) -> None:
         write_log(tmp_path / f"logs/{number}.json", [MessageBody([Part(str(number))])])
     write_log(tmp_path / "logs/deep/5.json", [MessageBody([Part("5")])])
     given = [*sorted((tmp_path / "logs").glob("*.json")), tmp_path / "logs/deep"]
-    report = bulk.convert(given, target="openai-chat", out=tmp_path / "out", engine="serial")
+    report = bulk.convert(given, target="openai-chat", out=tmp_path / "out", workers=0)
     found = {row["content"] for row in results(tmp_path / "out")}
     assert (report.counts["messages"], found) == (6, {*"012345"})
-    again = bulk.convert(given[::-1], target="openai-chat", out=tmp_path / "out", engine="serial")
+    again = bulk.convert(given[::-1], target="openai-chat", out=tmp_path / "out", workers=0)
     assert (again.counts, again.deleted) == (report.counts, 0)
 
 
@@ -680,26 +788,26 @@ def test_results_of_other_jobs_are_no_sources(tmp_path: Path) -> None:
     logs = tmp_path / "logs"
     write_log(logs / "a.jsonl", [MessageBody([Part("x" * 999)])])
     for name in ("small", "deep/records/old"):
-        bulk.offload(logs, tmp_path / "store", out=logs / name, engine="serial")
+        bulk.offload(logs, tmp_path / "store", out=logs / name, workers=0)
     for source in (logs, f"{logs}/**/*.json*"):
-        report = bulk.stats(source, out=tmp_path / "stats", engine="serial", prune=True)
+        report = bulk.stats(source, out=tmp_path / "stats", workers=0, prune=True)
         assert (report.counts["messages"], report.counts["bad lines"]) == (1, 0)
     # What is given by name is read, and a file of the user with such a name, too.
-    given = bulk.stats(logs / "small/shards", out=tmp_path / "given", engine="serial")
+    given = bulk.stats(logs / "small/shards", out=tmp_path / "given", workers=0)
     assert given.counts["messages"] == 1
     (tmp_path / "own/records").mkdir(parents=True)
     write_log(tmp_path / "own/job.json", [MessageBody([Part("x")])])
     write_log(tmp_path / "own/records/a.json", [MessageBody([Part("x")])])
-    own = bulk.stats(tmp_path / "own", out=tmp_path / "of-own", engine="serial")
+    own = bulk.stats(tmp_path / "own", out=tmp_path / "of-own", workers=0)
     assert own.counts["messages"] == 2
 
 
 def test_messages_of_one_directory_one_after_the_other(tmp_path: Path) -> None:
     for name in ("m", "n"):
         write_log(tmp_path / f"logs/{name}.json", [MessageBody([Part(name)])])
-    bulk.digest(tmp_path / "logs/m.json", out=tmp_path / "out", engine="serial")
+    bulk.digest(tmp_path / "logs/m.json", out=tmp_path / "out", workers=0)
     with pytest.raises(InvalidArgument, match="another place"):
-        bulk.digest(tmp_path / "logs/n.json", out=tmp_path / "out", engine="serial")
+        bulk.digest(tmp_path / "logs/n.json", out=tmp_path / "out", workers=0)
 
 
 def test_files_that_came_into_the_place_later_stay(log: Path, tmp_path: Path) -> None:
@@ -756,5 +864,5 @@ def test_ctrl_c_finishes_what_is_in_work(tmp_path: Path) -> None:
         "a.jsonl.00000.json"
     ]
     report = bulk.map(tmp_path / "a.jsonl", functions.waiting, out=tmp_path / "out",
-                      engine="serial", shard_bytes=SMALL)  # fmt: skip
+                      workers=0, shard_bytes=SMALL)  # fmt: skip
     assert report.counts["messages"] == 61

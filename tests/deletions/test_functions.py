@@ -104,7 +104,7 @@ def jobs(place: Path) -> None:
     for name, log in logs.items():
         log.write_bytes({"one": CATS, "two": DOGS}[name].to_json_bytes() + b"\n")
     for given in ([logs["one"]], [logs["one"], logs["two"]], [logs["two"]]):
-        how = {"out": place / "out", "engine": "serial", "prune": True}
+        how = {"out": place / "out", "workers": 0, "prune": True}
         with contextlib.suppress(StoreError, MessageBodyError):
             bulk.digest(given, **how)  # type: ignore[arg-type]
 

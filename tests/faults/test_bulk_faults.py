@@ -67,11 +67,9 @@ def below(store: S3Store, prefix: str) -> dict[str, bytes]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("engine", "seed"), [*(("serial", seed) for seed in range(6)), ("processes", 6)]
-)
+@pytest.mark.parametrize(("workers", "seed"), [*((0, seed) for seed in range(6)), (2, 6)])
 def test_a_store_that_fails_one_request_in_twenty(
-    engine: str, seed: int, proxy: Proxy, moto_store: S3Store, moto_server: servers.Server,
+    workers: int, seed: int, proxy: Proxy, moto_store: S3Store, moto_server: servers.Server,
     ledger: Counter[str],
 ) -> None:  # fmt: skip
     dice = random.Random(seed)
@@ -85,8 +83,8 @@ def test_a_store_that_fails_one_request_in_twenty(
         # The client tries again what may pass; the rest, such as refusals, the job has to bear.
         options: dict[str, Any] = {"endpoint_url": endpoint, "attempts": 2}
         return bulk.offload(f"{url}/logs/*.jsonl", f"{url}/parts", out=f"{url}/{out}",
-                            offload_options={"threshold": 1_000}, engine=engine,
-                            workers=2, shard_bytes=SHARD, storage_options=options)  # fmt: skip
+                            offload_options={"threshold": 1_000}, workers=workers,
+                            shard_bytes=SHARD, storage_options=options)  # fmt: skip
 
     proxy.weather = weather(dice, ledger)
     while True:

@@ -157,7 +157,7 @@ def through_formats(body: MessageBody) -> Any:
 
 def bulk_map(body: MessageBody) -> Any:
     Path("sources.jsonl").write_bytes(body.to_json_bytes() + b"\n")
-    return bulk_module.map("sources.jsonl", _mapped, out="out", engine="serial")
+    return bulk_module.map("sources.jsonl", _mapped, out="out", workers=0)
 
 
 def _mapped(body: MessageBody) -> MessageBody:

@@ -1,10 +1,10 @@
 """Commands for the messages of many files: bulk validate, offload, table and others."""
 
+import contextlib
 import importlib
 import json
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from typing import Any, Final, TypeVar
 
 import attrs
@@ -13,6 +13,7 @@ import click
 from messagebody import bulk
 from messagebody._base.text import escape, human_size
 from messagebody._cli.application import ExitCode
+from messagebody._cli.executors import dask_client, dask_option
 from messagebody._cli.options import (
     BODY,
     complete_file,
@@ -31,8 +32,8 @@ from messagebody.bulk import _jobs as jobs
 from messagebody.storage._references import Resolver
 
 _F = TypeVar("_F", bound=Callable[..., Any])
-
-_LOCAL: Final = "local"
+_TASKS_A_THREAD: Final = 2
+"""Tasks that a thread of a cluster is given at a time: one in work and one that waits."""
 
 
 @click.group("bulk")
@@ -74,7 +75,7 @@ class _How:
             return ExitCode.FAILED
         return ExitCode.YES if report else ExitCode.NO
 
-    @contextmanager
+    @contextlib.contextmanager
     def _progress(self, label: str) -> Iterator[Callable[[Progress], None]]:
         if self.as_json:
             yield lambda done: _say_line(self.terminal, "progress", attrs.asdict(done))
@@ -127,20 +128,24 @@ def _job(function: _F) -> _F:
     """Add the arguments and options of all jobs, and pass them as one `_How`."""
 
     def command(terminal: Terminal, **said: Any) -> ExitCode:
-        dask = said.pop("dask")
-        options = Options(
-            engine="processes" if dask is None else "dask",
-            # Without an address, the engine starts a cluster on this machine.
-            client=None if dask == _LOCAL else dask,
-            workers=said.pop("workers"),
-            fail_fast=said.pop("fail_fast"),
-            prune=said.pop("prune"),
-            shard_bytes=said.pop("shard_size"),
-            limits=terminal.limits,
-        )
+        dask, workers = said.pop("dask"), said.pop("workers")
         shared = {name: said.pop(name) for name in ("sources", "out", "as_json", "member")}
-        result: ExitCode = function(_How(terminal, options=options, **shared), **said)
-        return result
+        with contextlib.ExitStack() as stack:
+            executor = None
+            if dask is not None:
+                client = stack.enter_context(dask_client(dask, workers))
+                executor = client.get_executor()
+                workers = _TASKS_A_THREAD * sum(client.nthreads().values()) or workers
+            options = Options(
+                workers=workers,
+                executor=executor,
+                fail_fast=said.pop("fail_fast"),
+                prune=said.pop("prune"),
+                shard_bytes=said.pop("shard_size"),
+                limits=terminal.limits,
+            )
+            result: ExitCode = function(_How(terminal, options=options, **shared), **said)
+            return result
 
     command.__doc__ = function.__doc__
     made: Any = pass_terminal(command)
@@ -161,9 +166,9 @@ _SHARED: Final = (
     ),
     click.option("--field", "member", metavar="NAME",
                  help="Member that holds the body.  [default: body or parts]"),
-    click.option("--workers", type=click.IntRange(min=1), help="Processes.  [default: all cores]"),
-    click.option("--dask", metavar="ADDRESS",
-                 help="Run on a Dask cluster: tcp://scheduler:8786, or local."),
+    click.option("--workers", type=click.IntRange(min=0),
+                 help="Processes; 0 runs the job in this one.  [default: all cores]"),
+    dask_option,
     click.option("--shard-size", callback=size, default="64 MiB", show_default=True,
                  metavar="SIZE", help="Cut larger plain files."),
     click.option("--fail-fast", is_flag=True, help="Stop at the first bad line."),

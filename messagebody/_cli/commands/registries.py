@@ -1,10 +1,7 @@
 """Commands for registries: the pairs of many agents that fit, and their certificates."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import Executor, ProcessPoolExecutor
-from contextlib import contextmanager
 from itertools import chain
-from multiprocessing import get_context
 from pathlib import Path
 
 import attrs
@@ -12,6 +9,7 @@ import click
 
 from messagebody._base.text import count_of, escape, quote
 from messagebody._cli.application import ExitCode
+from messagebody._cli.executors import dask_option, executor_of
 from messagebody._cli.options import (
     JSON_HELP,
     json_option,
@@ -79,11 +77,6 @@ def _tell(findings: Iterable[Finding]) -> None:
 _workers = click.option(
     "--workers", type=click.IntRange(min=1), help="Do the pairs on so many processes."
 )
-_dask = click.option(
-    "--dask",
-    metavar="ADDRESS",
-    help="Do the pairs on a Dask cluster: the address of its scheduler.",
-)
 
 
 @registry_command.command("add")
@@ -91,7 +84,7 @@ _dask = click.option(
 @click.argument("agents", nargs=-1, required=True, metavar="AGENT.json|DIRECTORY...")
 @lenient_option
 @_workers
-@_dask
+@dask_option
 @pass_terminal
 def add_agents(
     terminal: Terminal, file: str, agents: tuple[str, ...], workers: int | None, dask: str | None,
@@ -109,29 +102,11 @@ def add_agents(
     # All are read before the file is created, so that a mistake in one leaves no file behind.
     found = [agent for place in agents for agent in _agents(place)]
     with (
-        _executor(workers, dask) as executor,
+        executor_of(workers, dask) as executor,
         Registry(path=file, lenient=lenient) as registry,
     ):
         registry.put_all(found, executor=executor)
         terminal.remark(f"{count_of(len(registry), 'agent')} in {escape(file)}")
-
-
-@contextmanager
-def _executor(workers: int | None, dask: str | None) -> Iterator[Executor | None]:
-    """Give the executor that decides or proves pairs elsewhere, or None."""
-    if workers is not None and dask is not None:
-        raise click.UsageError("give either --workers or --dask")
-    if dask is not None:
-        from messagebody.bulk._cluster import dask_executor
-
-        with dask_executor(dask) as executor:
-            yield executor
-    elif workers is not None:
-        # A forked process would share locks with threads that it does not have.
-        with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as executor:
-            yield executor
-    else:
-        yield None
 
 
 def _agents(place: str) -> Iterator[Agent]:
@@ -157,7 +132,7 @@ def remove_agent(file: str, name: str, *, lenient: bool) -> None:
 @_kept
 @lenient_option
 @_workers
-@_dask
+@dask_option
 @pass_terminal
 def certify(
     terminal: Terminal, file: str, workers: int | None, dask: str | None, *, lenient: bool
@@ -167,7 +142,7 @@ def certify(
     You can stop it and run it again. Exit code 3: some pairs exceeded the budget, and are listed.
     """
     with (
-        _executor(workers, dask) as executor,
+        executor_of(workers, dask) as executor,
         Registry(path=file, lenient=lenient) as registry,
     ):
         left = registry.certify(executor=executor)
