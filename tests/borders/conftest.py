@@ -7,6 +7,7 @@ the table, `--borders=check` fails where the page has another one.
 import importlib.metadata
 import importlib.util
 import inspect
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,17 @@ PAGE = Path(__file__).parents[2] / "docs/how-to/borders.md"
 # The group `borders` is large, so only `make test-borders` installs it.
 if importlib.util.find_spec("temporalio") is None:
     collect_ignore_glob = ["test_*.py"]
+
+
+def recipe(name: str) -> Any:
+    """Run a recipe of the page on its own, and return the function or class that it defines."""
+    blocks = re.findall(
+        r"^```python\n(.*?)^```$", PAGE.read_text("utf-8"), re.MULTILINE | re.DOTALL
+    )
+    [source] = (each for each in blocks if re.search(rf"^(def|class) {name}\b", each, re.MULTILINE))
+    names: dict[str, Any] = {"__name__": "recipe"}
+    exec(compile(source, f"{PAGE.name}: {name}", "exec"), names)
+    return names[name]
 
 
 @attrs.frozen

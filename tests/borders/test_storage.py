@@ -10,8 +10,10 @@ from typing import Any
 import pytest
 
 from messagebody import MessageBody, MessageBodySchema, Part
-from messagebody.errors import InvalidPart
-from tests.borders.conftest import Trip
+from messagebody.errors import DecodeError, InvalidPart
+from tests.borders.conftest import Trip, recipe
+
+BAD = [{"name": "a", "content": ""}]
 
 
 def echo(body: MessageBody) -> MessageBody:
@@ -67,7 +69,7 @@ def test_faststream(trip: Trip) -> None:
 def test_msgspec(trip: Trip) -> None:
     import msgspec
 
-    from messagebody.frameworks.msgspec import dec_hook, enc_hook
+    enc_hook, dec_hook = recipe("enc_hook"), recipe("dec_hook")
 
     class Task(msgspec.Struct):
         body: MessageBody
@@ -77,19 +79,29 @@ def test_msgspec(trip: Trip) -> None:
     document = msgspec.json.encode(task, enc_hook=enc_hook)
     again = msgspec.json.decode(document, type=Task, dec_hook=dec_hook)
     trip.came_back(again.body)
-    assert again.parts == task.parts
-    with pytest.raises(msgspec.ValidationError, match=r"a name begins with '/'.*body"):
-        msgspec.convert(
-            {"body": [{"name": "a", "content": ""}], "parts": []}, Task, dec_hook=dec_hook
-        )
+    assert again == task
+    bad = msgspec.to_builtins(task, enc_hook=enc_hook) | {"body": BAD}
+    with pytest.raises(msgspec.ValidationError, match=r"a name begins with '/'.*`\$\.body`"):
+        msgspec.convert(bad, Task, dec_hook=dec_hook)
+
+
+def test_hooks_of_msgspec_leave_other_types_alone() -> None:
+    import msgspec
+
+    enc_hook, dec_hook = recipe("enc_hook"), recipe("dec_hook")
+    with pytest.raises(NotImplementedError, match="can't encode complex"):
+        msgspec.json.encode(1j, enc_hook=enc_hook)
+    with pytest.raises(NotImplementedError, match="can't decode complex"):
+        msgspec.json.decode(b"[1]", type=complex, dec_hook=dec_hook)
 
 
 @pytest.mark.border("cattrs", "cattrs", write="register_hooks(converter)")
 def test_cattrs(trip: Trip) -> None:
     import attrs
+    from cattrs import ClassValidationError
     from cattrs.preconf.json import make_converter
 
-    from messagebody.frameworks.cattrs import register_hooks
+    register_hooks = recipe("register_hooks")
 
     @attrs.define
     class Task:
@@ -103,6 +115,11 @@ def test_cattrs(trip: Trip) -> None:
     again = converter.loads(converter.dumps(task), Task)
     assert again == task
     trip.came_back(again.body)
+    with pytest.raises(ClassValidationError) as caught:
+        converter.structure(converter.unstructure(task) | {"body": BAD}, Task)
+    [error] = caught.value.exceptions
+    assert isinstance(error, DecodeError)
+    assert str(error) == "part 0 'a': a name begins with '/', for example '/a'"
 
 
 @pytest.mark.border("sqlite3", "the standard library", write="body.to_json()")

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import pytest
 
 from messagebody import MessageBody, MessageBodySchema, Part
-from tests.borders.conftest import Trip
+from tests.borders.conftest import Trip, recipe
 
 BAD = [{"name": "a", "content": ""}, {"content": "x"}, {"name": "/b", "contentUrl": "no"}]
 
@@ -115,8 +115,7 @@ def test_litestar(trip: Trip) -> None:
     from litestar.params import JSONBody
     from litestar.testing import TestClient
 
-    from messagebody.frameworks.msgspec import dec_hook, enc_hook
-    from messagebody.frameworks.values import KINDS, is_known
+    from messagebody.frameworks.values import KINDS, from_values, is_known, to_values
 
     @post("/", status_code=200, sync_to_thread=False)
     def echo(data: JSONBody[MessageBody]) -> MessageBody:
@@ -129,8 +128,8 @@ def test_litestar(trip: Trip) -> None:
 
     application = Litestar(
         [echo, part],
-        type_encoders=dict.fromkeys(KINDS, enc_hook),
-        type_decoders=[(is_known, dec_hook)],
+        type_encoders=dict.fromkeys(KINDS, to_values),
+        type_decoders=[(is_known, from_values)],
     )
     with TestClient(application) as client:
         answer = client.post("/", json=trip.body.to_dicts())
@@ -188,7 +187,7 @@ def test_django(trip: Trip) -> None:
 def test_rest_framework(trip: Trip, schema: MessageBodySchema) -> None:
     from rest_framework.serializers import Serializer
 
-    from messagebody.frameworks.rest_framework import MessageBodyField
+    MessageBodyField = recipe("MessageBodyField")  # noqa: N806
 
     class Task(Serializer):
         body = MessageBodyField()
@@ -220,7 +219,7 @@ def test_rest_framework_answers_400() -> None:
     from rest_framework.serializers import Serializer
     from rest_framework.test import APIRequestFactory
 
-    from messagebody.frameworks.rest_framework import MessageBodyField
+    MessageBodyField = recipe("MessageBodyField")  # noqa: N806
 
     class Task(Serializer):
         body = MessageBodyField()

@@ -17,7 +17,6 @@ EXTRAS = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text(
 @pytest.mark.parametrize(
     ("leaf", "library", "extra"),
     [
-        ("cattrs", "cattrs", "cattrs"),
         ("celery", "kombu.utils.json", "celery"),
         ("langchain", "langchain_core.tools", "langchain"),
         ("deepagents", "deepagents.backends.protocol", "deepagents"),
@@ -27,7 +26,6 @@ EXTRAS = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text(
         ("temporal", "temporalio.converter", "temporal"),
         ("pydantic_ai", "pydantic_ai", "pydantic-ai"),
         ("langgraph", "ormsgpack", "langgraph"),
-        ("rest_framework", "rest_framework.serializers", "django"),
         ("sqlalchemy", "sqlalchemy.ext.mutable", "sqlalchemy"),
     ],
 )
