@@ -21,7 +21,8 @@ from pyarrow import parquet
 
 from benchmarks.harness import machine, print_table
 from messagebody import MessageBody, Part, Resolver, offload
-from messagebody.s3 import S3FileSystem, S3Store
+from messagebody.s3 import S3Store
+from messagebody.s3._client import Clients
 from tests import servers
 from tests.faults.proxy import Proxy
 
@@ -115,11 +116,11 @@ READS: dict[str, tuple[str, Callable[[Any, str], object]]] = {
 def _offloaded(server: servers.Server, files: dict[str, bytes]) -> MessageBody:
     """Return a body of references to the files; what that takes is not counted."""
     body = MessageBody(Part(data, name=f"/{name}") for name, data in files.items())
-    return offload(body, S3Store(_filesystem(server, server.endpoint), BUCKET, "x"), threshold=0)
+    return offload(body, S3Store(_clients(server, server.endpoint), BUCKET, "x"), threshold=0)
 
 
-def _filesystem(server: servers.Server, endpoint: str) -> S3FileSystem:
-    return S3FileSystem(
+def _clients(server: servers.Server, endpoint: str) -> Clients:
+    return Clients(
         session=server.session(), endpoint_url=endpoint, addressing_style="path",
         response_checksum_validation="when_required",
     )  # fmt: skip
@@ -128,7 +129,7 @@ def _filesystem(server: servers.Server, endpoint: str) -> S3FileSystem:
 def _contestants(server: servers.Server, endpoint: str, body: MessageBody) -> dict[str, Make]:
     """Return what makes a fresh filesystem and the path of a file, by the name of the client."""
     keys = {str(part.name)[1:]: str(part.url).removeprefix("s3://") for part in body}
-    store = S3Store(_filesystem(server, endpoint), BUCKET, "x")
+    store = S3Store(_clients(server, endpoint), BUCKET, "x")
 
     def ours(name: str) -> tuple[Any, str]:
         return body.filesystem(resolver=Resolver(allow=store)), f"/{name}"
@@ -167,7 +168,7 @@ def main() -> None:
     print(machine("boto3", "s3fs", "obstore", "fsspec", "pyarrow", "moto"))
     files = {"table.parquet": table(), "archive.zip": archive(), "picture.png": picture()}
     with servers.moto() as server:  # rclone answers ranges with a status that obstore refuses
-        client = _filesystem(server, server.endpoint).client
+        client = _clients(server, server.endpoint).get()
         client.create_bucket(Bucket=BUCKET)
         proxy = Proxy(int(urlsplit(server.endpoint).port or 0))
         with contextlib.closing(proxy):

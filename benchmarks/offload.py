@@ -31,7 +31,8 @@ from cryptography.hazmat.primitives.serialization import Encoding
 
 from benchmarks.harness import machine, print_table, show_ratio, show_time
 from messagebody import MessageBody, Part, Resolver, fetch, inline, offload
-from messagebody.s3 import S3FileSystem, S3Store
+from messagebody.s3 import S3Store
+from messagebody.s3._client import Clients
 from tests import servers
 from tests.storage.network import Authority
 
@@ -134,12 +135,11 @@ def _contestants(server: servers.Server) -> dict[str, Client]:
         "boto3 put_object, 16 threads": _boto3(server, 16),
         BASE: _hashing(_boto3(server, 16)),
         "boto3 upload_fileobj, 16 threads": _managed(server),
-        "messagebody": _ours(server, "boto3"),
+        "messagebody": _ours(server),
     }
     if _has("obstore"):
         found["obstore, 16 threads"] = _obstore(server)
         found["obstore, 16 threads, and SHA-256"] = _hashing(_obstore(server))
-        found["messagebody over obstore"] = _ours(server, "obstore")
     if _has("s3fs"):
         found["s3fs"] = _s3fs(server)
     if _has("smart_open"):
@@ -208,19 +208,18 @@ def _managed(server: servers.Server) -> Client:
     )
 
 
-def _ours(server: servers.Server, transport: str) -> Client:
-    filesystem = S3FileSystem(
+def _ours(server: servers.Server) -> Client:
+    clients = Clients(
         session=server.session(),
         endpoint_url=server.endpoint,
         addressing_style="path",
         response_checksum_validation="when_required",
-        transport=transport,
     )
     small, resolver = MessageBody(), Resolver()
 
     def put(blobs: list[bytes]) -> None:
         nonlocal small, resolver
-        store = S3Store(filesystem, BUCKET, _prefix())
+        store = S3Store(clients, BUCKET, _prefix())
         resolver = Resolver(allow=store)
         body = MessageBody(
             Part(blob, name=f"/{n}", content_type="application/octet-stream")
@@ -324,10 +323,10 @@ def send_large(name: str, path: str) -> None:
     session = boto3.session.Session()
     endpoint = os.environ["ENDPOINT"]
     if name.startswith("messagebody"):
-        filesystem = S3FileSystem(session=session, endpoint_url=endpoint, addressing_style="path")
+        clients = Clients(session=session, endpoint_url=endpoint, addressing_style="path")
         body = MessageBody()
         body.add(Path(path), name="/large.bin", content_type="application/octet-stream")
-        store = S3Store(filesystem, BUCKET, "x")
+        store = S3Store(clients, BUCKET, "x")
         small = offload(body, store)
         if name.endswith("fetch"):
             fetch(small["/large.bin"], f"{path}.copy", resolver=Resolver(allow=store))

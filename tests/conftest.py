@@ -9,7 +9,8 @@ import pytest
 from tests import servers
 
 if TYPE_CHECKING:  # the tests of the core run without it
-    from messagebody.s3 import S3FileSystem, S3Store
+    from messagebody.s3 import S3Store
+    from messagebody.s3._client import Clients
 
 _numbers = itertools.count()
 
@@ -38,17 +39,17 @@ def as_client(monkeypatch: pytest.MonkeyPatch) -> Callable[[servers.Server], Non
 
 
 @pytest.fixture(scope="session")
-def moto_filesystem(moto_server: servers.Server) -> "S3FileSystem":
-    from messagebody.s3 import S3FileSystem
+def moto_clients(moto_server: servers.Server) -> "Clients":
+    from messagebody.s3._client import Clients
 
-    return S3FileSystem(session=moto_server.session(), endpoint_url=moto_server.endpoint)
+    return Clients(session=moto_server.session(), endpoint_url=moto_server.endpoint)
 
 
 @pytest.fixture(scope="session")
-def rclone_filesystem(rclone_server: servers.Server) -> "S3FileSystem":
-    from messagebody.s3 import S3FileSystem
+def rclone_clients(rclone_server: servers.Server) -> "Clients":
+    from messagebody.s3._client import Clients
 
-    return S3FileSystem(
+    return Clients(
         session=rclone_server.session(),
         endpoint_url=rclone_server.endpoint,
         addressing_style="path",
@@ -57,18 +58,18 @@ def rclone_filesystem(rclone_server: servers.Server) -> "S3FileSystem":
 
 
 @pytest.fixture
-def moto_store(moto_filesystem: "S3FileSystem") -> "S3Store":
+def moto_store(moto_clients: "Clients") -> "S3Store":
     from messagebody.s3 import S3Store
 
     bucket = f"bucket-{next(_numbers)}"
-    moto_filesystem.client.create_bucket(Bucket=bucket)
-    return S3Store(moto_filesystem, bucket, "tenant")
+    moto_clients.get().create_bucket(Bucket=bucket)
+    return S3Store(moto_clients, bucket, "tenant")
 
 
 @pytest.fixture
-def rclone_store(rclone_filesystem: "S3FileSystem") -> "S3Store":
+def rclone_store(rclone_clients: "Clients") -> "S3Store":
     from messagebody.s3 import S3Store
 
     bucket = f"bucket-{next(_numbers)}"
-    rclone_filesystem.client.create_bucket(Bucket=bucket)
-    return S3Store(rclone_filesystem, bucket, "tenant")
+    rclone_clients.get().create_bucket(Bucket=bucket)
+    return S3Store(rclone_clients, bucket, "tenant")

@@ -66,9 +66,8 @@ TABLES = {"_base/leaves.py", "adapters/_base.py", "adapters/streams/_assembler.p
 # stands for all of its modules.
 CORE_DOORS = {
     "attrs": {""},
-    "fsspec": {"_cli/commands/models.py", "_cli/options.py", "filesystem/", "s3/_files.py",
-               "s3/_filesystem.py", "storage/_stores/__init__.py", "testing/_filesystems.py",
-               "views/"},
+    "fsspec": {"_cli/commands/models.py", "_cli/options.py", "filesystem/",
+               "storage/_stores/__init__.py", "testing/_filesystems.py", "views/"},
     "magic": {"_base/sniffing.py"},
     "msgspec": {"_wire/"},
     "pybase64": {"_wire/base64.py"},
@@ -81,7 +80,7 @@ LEAF_DOORS = {
     "agents": {"frameworks/openai_agents.py"},
     "anyio": {"_cli/commands/models.py", "frameworks/mcp.py"},
     "azure": {"storage/_stores/filesystem.py"},
-    "boto3": {"s3/_client.py", "s3/_filesystem.py"},
+    "boto3": {"s3/_client.py"},
     "botocore": {"s3/"},
     "click": {"_cli/"},
     "deepagents": {"frameworks/deepagents.py"},
@@ -99,7 +98,6 @@ LEAF_DOORS = {
     "networkx": {"agents/_questions.py"},
     "nh3": {"rendering/_markup.py"},
     "obspec": {"frameworks/obspec.py"},
-    "obstore": {"s3/_obstore.py"},
     "opentelemetry": {"frameworks/opentelemetry.py"},
     "ormsgpack": {"frameworks/langgraph.py"},
     "pyarrow": {"bulk/_messages.py", "bulk/tables.py", "rendering/_grids.py"},

@@ -13,7 +13,7 @@ from messagebody import MessageBody, MessageBodySchema
 from messagebody.compatibility._stream import Stream
 
 # Types of libraries that are installed with an extra, or for type checkers only.
-WITHOUT = {"Registry.graph", "S3FileSystem.client"}
+WITHOUT = {"Registry.graph", "S3Store.client"}
 # Made by the package only: an attrs class whose owner is defined below it.
 WITHOUT |= {"Reservation.__init__"}
 

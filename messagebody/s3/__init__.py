@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from messagebody.s3._filesystem import S3FileSystem
+from messagebody.s3._client import Clients
 from messagebody.s3._store import S3Store
 
-__all__ = ["S3FileSystem", "S3Store", "open_url"]
+__all__ = ["S3Store", "open_url"]
 
 
 def open_url(url: str, **options: Any) -> S3Store:
@@ -16,4 +16,4 @@ def open_url(url: str, **options: Any) -> S3Store:
         **options: `session`, and the arguments of `messagebody.s3._client.Settings`.
     """
     bucket, _, prefix = url.partition("://")[2].partition("/")
-    return S3Store(S3FileSystem(**options), bucket, prefix.strip("/"))
+    return S3Store(Clients(**options), bucket, prefix.strip("/"))

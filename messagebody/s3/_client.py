@@ -4,6 +4,7 @@ import logging
 import os
 import re
 import threading
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 import attrs
@@ -49,8 +50,6 @@ class Settings:
         max_connections: connections a client keeps open.
         connect_timeout: seconds to wait for a connection.
         read_timeout: seconds to wait for the next bytes of an answer.
-        transport: "obstore" moves whole objects through that library, which is faster (extra
-            obstore); everything else stays with boto3, and so does a process after a fork.
         multipart_threshold: bytes from which on an object is sent in parts.
         part_size: bytes a part; more for objects of over 10,000 parts. Four are held at a time.
         request_checksum_calculation: "when_required" for servers that refuse or store the
@@ -67,7 +66,6 @@ class Settings:
     max_connections: int = 32
     connect_timeout: float = 10.0
     read_timeout: float = 60.0
-    transport: Literal["boto3", "obstore"] = "boto3"
     multipart_threshold: int = 64 * 1024 * 1024
     part_size: int = 8 * 1024 * 1024
     request_checksum_calculation: Checksums | None = None
@@ -87,6 +85,9 @@ class Settings:
         )
 
 
+_SETTINGS: Final = frozenset(attrs.fields_dict(Settings))
+
+
 @attrs.define(eq=False)
 class _State:
     """What one process has: a lock of its own, for a lock held during fork never opens."""
@@ -96,22 +97,35 @@ class _State:
 
 
 class Clients:
-    """One client a process, made when it is asked for first; thread- and fork-safe.
+    """One client a process, made when it is first asked for; thread- and fork-safe.
 
     Arguments:
-        settings: how to reach the service.
-        session: a boto3 session to take credentials from instead of making one.
+        session: a boto3 session to take credentials from. Without it, one is made from `profile`
+            and the environment. Clients of a session object can't be pickled.
+        **settings: the arguments of `Settings`.
+
+    Raises:
+        StoreError: there is no such setting.
     """
 
-    def __init__(self, settings: Settings, session: Session | None = None) -> None:
-        self.settings = settings
+    def __init__(self, *, session: Session | None = None, **settings: Any) -> None:
+        if unknown := sorted(settings.keys() - _SETTINGS):
+            raise StoreError(
+                f"s3:// stores take no option {', '.join(unknown)}; they take "
+                f"{', '.join(sorted(_SETTINGS | {'session'}))}. Keys and secrets come from the "
+                "environment or a profile"
+            )
+        self.settings = Settings(**settings)
+        self.is_conditional = True
+        """Whether the server knows conditional writes, as far as is known."""
         self._given = session
         self._states: dict[int, _State] = {}
 
-    @property
-    def is_portable(self) -> bool:
-        """Whether another process can make the same client: a session object can't travel."""
-        return self._given is None
+    def __reduce__(self) -> Any:
+        if self._given is not None:
+            raise TypeError("a store over a boto3 session can't travel; give a profile's name")
+        # Another process makes clients of its own.
+        return partial(Clients, **attrs.asdict(self.settings)), ()
 
     def get(self) -> "S3Client":
         """Return this process's client."""

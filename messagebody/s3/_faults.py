@@ -56,10 +56,6 @@ _UNKNOWN_CHECKSUM = (
 )
 
 
-class NativeFailure(Exception):
-    """The fast path failed; boto3 is to try, and to explain."""
-
-
 def code_of(error: BaseException) -> str:
     """Return the code in a service's error answer, empty for other exceptions."""
     if not isinstance(error, botocore.ClientError):

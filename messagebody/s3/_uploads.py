@@ -55,15 +55,6 @@ class Target:
         return self.address | ({"ContentType": self.content_type} if self.content_type else {})
 
 
-def split_path(path: str) -> tuple[str, str]:
-    """Take a path, or its URL, apart into bucket and key."""
-    path = path.removeprefix("s3://")
-    bucket, _, key = path.partition("/")
-    if not bucket or not key:
-        raise IsADirectoryError(f"s3://{path} names no object: expected bucket/key")
-    return bucket, key
-
-
 def put(
     client: S3Client,
     target: Target,
@@ -146,7 +137,7 @@ def _send(
     try:
         while (data := next(buffers, None)) is not None:
             number = len(done) + len(pending) + 1
-            pending.append(pool.submit(partial(send_part, client, target, upload, number, data)))
+            pending.append(pool.submit(partial(_send_part, client, target, upload, number, data)))
             # Waits before the next part is read: that one would be held besides the window.
             if len(pending) == _WINDOW:
                 done.append(pending.popleft().result())
@@ -160,7 +151,7 @@ def _send(
     return done
 
 
-def send_part(
+def _send_part(
     client: S3Client, target: Target, upload: str, number: int, data: bytes
 ) -> dict[str, Any]:
     """Send one part and return how completing the upload refers to it."""

@@ -698,7 +698,7 @@ def test_on_s3(
     found = request.getfixturevalue(f"{server}_server")
     for name, value in found.environment().items():
         monkeypatch.setenv(name, value)
-    settings = store.filesystem.clients.settings
+    settings = store.clients.settings
     options = {
         "endpoint_url": settings.endpoint_url,
         "addressing_style": settings.addressing_style,
@@ -732,7 +732,7 @@ def test_a_place_with_files_of_somebody_else_is_refused(
         shared: S3Store = request.getfixturevalue("moto_store")
         for name, value in request.getfixturevalue("moto_server").environment().items():
             monkeypatch.setenv(name, value)
-        options = {"endpoint_url": shared.filesystem.clients.settings.endpoint_url}
+        options = {"endpoint_url": shared.clients.settings.endpoint_url}
         store = open_store(f"{shared.url}/place-{len(foreign)}", **options)
     store.put(foreign, Bytes(b"precious"), content_type="text/plain")
     with pytest.raises(InvalidArgument, match=f"no results of this package, but '{foreign}'"):

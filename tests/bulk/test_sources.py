@@ -167,7 +167,7 @@ def test_files_on_s3(server: str, request: pytest.FixtureRequest) -> None:
     store: S3Store = request.getfixturevalue(f"{server}_store")
     for key in ("logs/a.jsonl", "logs/b.jsonl", "other.jsonl"):
         store.put(key, Bytes(b"[]\n" * 7), content_type="application/jsonl")
-    settings = store.filesystem.clients.settings
+    settings = store.clients.settings
     options = {
         "session": request.getfixturevalue(f"{server}_server").session(),
         "endpoint_url": settings.endpoint_url,
@@ -184,9 +184,7 @@ def test_files_on_s3(server: str, request: pytest.FixtureRequest) -> None:
 
 def test_a_key_can_not_lead_out_of_the_results(moto_store: S3Store) -> None:
     key = "logs/../../etc/a.jsonl"
-    moto_store.filesystem.client.put_object(
-        Bucket=moto_store.bucket, Key=f"tenant/{key}", Body=b"[]\n"
-    )
+    moto_store.client.put_object(Bucket=moto_store.bucket, Key=f"tenant/{key}", Body=b"[]\n")
     from messagebody.bulk import _sources as sources
 
     stat = next(each for each in moto_store.iter_objects() if each.key == key)

@@ -315,7 +315,7 @@ class TestSweep:
         self, shell: Shell, s3: str, moto_store: S3Store, body: MessageBody
     ) -> None:
         key = f"sha256/{'a' * 64}"
-        create = moto_store.filesystem.client.create_multipart_upload
+        create = moto_store.client.create_multipart_upload
         foreign = ["tenant/backup.bin", f"tenant/other/{key}", f"tenant2/{key}", key]
         for each in [f"tenant/{key}", *foreign]:
             create(Bucket=moto_store.bucket, Key=each)
@@ -323,16 +323,16 @@ class TestSweep:
         assert (found.code, f"    upload  {key}\n" in found.out) == (1, True)
         assert shell("sweep", s3, "message.json", "--delete").code == 0
         # Uploads of other programs and of other stores stay, also of stores below this one.
-        left = moto_store.filesystem.iter_uploads(f"{moto_store.bucket}/")
+        left = S3Store(moto_store.clients, moto_store.bucket).iter_uploads()
         assert sorted(each.key for each in left) == sorted(foreign)
 
     def test_unfinished_uploads_of_a_store_below(self, moto_store: S3Store) -> None:
-        client, bucket, key = moto_store.filesystem.client, moto_store.bucket, f"sha256/{'a' * 64}"
+        client, bucket, key = moto_store.client, moto_store.bucket, f"sha256/{'a' * 64}"
         for each in (f"tenant/mine/{key}", f"tenant/{key}", f"mine/{key}"):
             client.create_multipart_upload(Bucket=bucket, Key=each)
         mine = moto_store.below("mine")
         assert [each.key for each in mine.iter_uploads()] == [key]
         swept = sweep(mine, [MessageBody()], delete=True)
         assert [each.key for each in swept.uploads] == [key]
-        left = moto_store.filesystem.iter_uploads(f"{bucket}/")
+        left = S3Store(moto_store.clients, bucket).iter_uploads()
         assert sorted(each.key for each in left) == [f"mine/{key}", f"tenant/{key}"]

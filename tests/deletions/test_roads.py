@@ -30,13 +30,11 @@ ELSEWHERE = {
     ("frameworks/obspec.py", "mv_file"): "tests/frameworks: over a body only",
     ("frameworks/obspec.py", "delete"): "tests/frameworks: over a body only",
     ("frameworks/obspec.py", "rm_file"): "tests/frameworks: over a body only",
-    ("s3/_filesystem.py", "pipe_file"): "tests/s3: `touch` of one key",
     ("s3/_uploads.py", "abort_multipart_upload"): "tests/s3: an upload of its own",
     ("storage/_stores/filesystem.py", "pipe_file"): "tests/storage/test_filesystem.py: in memory",
     ("filesystem/_files.py", "truncate"): "in memory",
     ("filesystem/_write_through.py", "truncate"): "in memory",
     ("_base/files.py", "unlink"): "tests/base/test_files.py: a temporary of its own",
-    ("s3/_filesystem.py", "rm_file"): "tests/s3: fsspec's other name of it",
     ("_base/files.py", "truncate"): "tests/adapters/envelopes: the end of its own log",
 }
 
@@ -63,7 +61,7 @@ def test_the_search_finds_them() -> None:
     assert {
         ("bulk/_run.py", "delete"), ("storage/_offloading/_sweep.py", "delete"),
         ("storage/_references/cache.py", "delete"), ("storage/_stores/directory.py", "unlink"),
-        ("s3/_filesystem.py", "delete_object"), ("adapters/directory/_unpack.py", "rename"),
+        ("s3/_store.py", "delete_object"), ("adapters/directory/_unpack.py", "rename"),
     } <= found  # fmt: skip
     assert ELSEWHERE.keys() <= found
 

@@ -13,7 +13,8 @@ import pytest
 
 from messagebody import MessageBody, Part, Resolver, aoffload, inline, offload, sweep
 from messagebody.errors import LocalFileChanged, StoreError
-from messagebody.s3 import S3FileSystem, S3Store
+from messagebody.s3 import S3Store
+from messagebody.s3._client import Clients
 from messagebody.storage import Stop, open_store
 from messagebody.storage._stores.directory import FileStore
 from tests import servers
@@ -27,13 +28,13 @@ FULL, BROKEN = OSError(28, "No space left on device"), OSError(5, "Input/output 
 @pytest.fixture
 def in_parts(moto_server: servers.Server) -> S3Store:
     """A bucket of one's own, written in parts of 64 KiB."""
-    filesystem = S3FileSystem(
+    clients = Clients(
         session=moto_server.session(), endpoint_url=moto_server.endpoint,
         multipart_threshold=64 * KIB, part_size=64 * KIB,
     )  # fmt: skip
     bucket = f"parts-{next(_numbers)}"
-    filesystem.client.create_bucket(Bucket=bucket)
-    return S3Store(filesystem, bucket, "tenant")
+    clients.get().create_bucket(Bucket=bucket)
+    return S3Store(clients, bucket, "tenant")
 
 
 class TestDisks:
@@ -119,7 +120,7 @@ def test_a_file_sent_in_parts(
     path.write_bytes(b"a" * 600 * KIB)
     body = MessageBody()
     body.add(path, name="/talk.bin")
-    client = in_parts.filesystem.client
+    client = in_parts.client
     name = "create_multipart_upload" if when == "between the passes" else "upload_part"
     asking, lock, done = getattr(client, name), threading.Lock(), threading.Event()
 

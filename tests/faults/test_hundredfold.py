@@ -12,7 +12,8 @@ import pytest
 
 from messagebody import MessageBody, Part, Resolver, inline, offload
 from messagebody.errors import DigestMismatch, StoreError
-from messagebody.s3 import S3FileSystem, S3Store
+from messagebody.s3 import S3Store
+from messagebody.s3._client import Clients
 from tests import servers
 from tests.faults import proxy as faults
 from tests.faults.proxy import Proxy
@@ -29,8 +30,8 @@ class Rig:
     """A server whose parts may be small, as it is and as seen through a proxy."""
 
     proxy: Proxy
-    near: S3FileSystem
-    far: S3FileSystem
+    near: Clients
+    far: Clients
     told: set[str] = attrs.Factory(set)
     """The uploads that a client was told of, which it has to end."""
 
@@ -48,21 +49,21 @@ def rig(moto_server: servers.Server) -> Iterator[Rig]:
         proxy = Proxy(int(server.endpoint.rsplit(":", 1)[1]))
         sizes: Any = {"multipart_threshold": 64 * KIB, "part_size": 64 * KIB}
         session = server.session()
-        near = S3FileSystem(session=session, endpoint_url=server.endpoint, **sizes)
-        far = S3FileSystem(
+        near = Clients(session=session, endpoint_url=server.endpoint, **sizes)
+        far = Clients(
             session=session, endpoint_url=proxy.endpoint, attempts=2, read_timeout=0.3,
             connect_timeout=5, **sizes,
         )  # fmt: skip
-        near.client.create_bucket(Bucket=BUCKET)
+        near.get().create_bucket(Bucket=BUCKET)
         rig = Rig(proxy, near, far)
-        beginning = far.client.create_multipart_upload
+        beginning = far.get().create_multipart_upload
 
         def begin(**request: Any) -> Any:
             answer = beginning(**request)
             rig.told.add(answer["UploadId"])
             return answer
 
-        patch.setattr(far.client, "create_multipart_upload", begin)
+        patch.setattr(far.get(), "create_multipart_upload", begin)
         yield rig
         proxy.close()
 

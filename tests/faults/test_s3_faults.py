@@ -25,7 +25,9 @@ from messagebody.errors import (
     ObjectNotFound,
     StoreError,
 )
-from messagebody.s3 import S3FileSystem, S3Store
+from messagebody.s3 import S3Store
+from messagebody.s3._client import Clients
+from messagebody.storage import Bytes
 from tests import servers
 from tests.faults import proxy as faults
 from tests.faults.proxy import Proxy
@@ -50,12 +52,12 @@ def through_proxy(
     monkeypatch.setattr("botocore.endpoint.time", no_pause)
 
     def make(**options: Any) -> S3Store:
-        filesystem = S3FileSystem(
+        clients = Clients(
             session=moto_server.session(),
             endpoint_url=proxy.endpoint,
             **{"multipart_threshold": 2 * PART, "part_size": PART, **options},
         )
-        return S3Store(filesystem, moto_store.bucket, "tenant")
+        return S3Store(clients, moto_store.bucket, "tenant")
 
     return make
 
@@ -86,7 +88,7 @@ def check_nothing_is_half_there(direct: S3Store) -> None:
         assert found.key == "sha256/" + hashlib.sha256(data).hexdigest()
     # An upload that the server began while its answer was lost: nobody knows its number. It is
     # empty, and sweep removes it when it is old.
-    client = direct.filesystem.client
+    client = direct.client
     for upload in sweep(direct, [MessageBody()], grace=-60).uploads:
         address: Any = {"Bucket": direct.bucket, "Key": upload.key, "UploadId": upload.id}
         assert "Parts" not in client.list_parts(**address)
@@ -388,7 +390,7 @@ def test_a_deleted_and_a_replaced_object(store: S3Store, moto_store: S3Store) ->
     body = small_body()
     small = offload(body, moto_store)
     key = re.sub(r".*/tenant/", "", small[0].url or "")
-    moto_store.filesystem.pipe_file(f"{moto_store.bucket}/tenant/{key}", b"y" * 300_000)
+    moto_store.put(key, Bytes(b"y" * 300_000), content_type="a/b", if_absent=False)
     with pytest.raises(DigestMismatch, match="part '/small': expected sha256:"):
         inline(small, resolver=Resolver(allow=store))
     moto_store.delete(key)

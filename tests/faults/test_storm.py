@@ -21,7 +21,8 @@ import pytest
 
 from messagebody import MessageBody, Part, Resolver, fetch, inline, migrate, offload, verify
 from messagebody.errors import MessageBodyError
-from messagebody.s3 import S3FileSystem, S3Store
+from messagebody.s3 import S3Store
+from messagebody.s3._client import Clients
 from tests import servers
 from tests.faults import proxy as faults
 from tests.faults.proxy import Proxy, Wreck
@@ -46,8 +47,8 @@ class Sea:
     """A server as it is and as seen through the storm, each a store below one prefix."""
 
     proxy: Proxy
-    near: S3FileSystem
-    far: S3FileSystem
+    near: Clients
+    far: Clients
     secret: str
 
     def stores(self, prefix: str) -> tuple[S3Store, S3Store]:
@@ -69,11 +70,11 @@ def sea(request: pytest.FixtureRequest) -> Iterator[Sea]:
             "response_checksum_validation": "when_required",
             "multipart_threshold": 64 * KIB, "part_size": 64 * KIB,
         }  # fmt: skip
-        near = S3FileSystem(endpoint_url=server.endpoint, **shared)
-        far = S3FileSystem(
+        near = Clients(endpoint_url=server.endpoint, **shared)
+        far = Clients(
             endpoint_url=proxy.endpoint, attempts=2, read_timeout=0.3, connect_timeout=5, **shared
         )
-        near.client.create_bucket(Bucket="storm")
+        near.get().create_bucket(Bucket="storm")
         yield Sea(proxy, near, far, secret)
         proxy.close()
 
@@ -101,8 +102,8 @@ Work = Callable[[MessageBody, MessageBody, S3Store, S3Store, Path], bool]
 
 
 def _offload(body: MessageBody, small: MessageBody, near: S3Store, far: S3Store, _: Path) -> bool:
-    sent = offload(body, S3Store(far.filesystem, far.bucket, f"{far.prefix}again"), threshold=KIB)
-    store = S3Store(near.filesystem, near.bucket, f"{near.prefix}again")
+    sent = offload(body, S3Store(far.clients, far.bucket, f"{far.prefix}again"), threshold=KIB)
+    store = S3Store(near.clients, near.bucket, f"{near.prefix}again")
     return inline(sent, resolver=Resolver(allow=store)) == body
 
 
@@ -126,8 +127,8 @@ def _read(body: MessageBody, small: MessageBody, near: S3Store, far: S3Store, _:
 
 
 def _migrate(body: MessageBody, small: MessageBody, near: S3Store, far: S3Store, _: Path) -> bool:
-    moved = migrate(small, S3Store(far.filesystem, far.bucket, f"{far.prefix}moved"), source=far)
-    store = S3Store(near.filesystem, near.bucket, f"{near.prefix}moved")
+    moved = migrate(small, S3Store(far.clients, far.bucket, f"{far.prefix}moved"), source=far)
+    store = S3Store(near.clients, near.bucket, f"{near.prefix}moved")
     return inline(moved, resolver=Resolver(allow=store)) == body
 
 

@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 from messagebody import MessageBody, Part, Resolver
-from messagebody.s3 import S3FileSystem, S3Store
+from messagebody.s3 import S3Store
+from messagebody.s3._client import Clients
 from tests import servers
 from tests.faults.proxy import Exchange, Proxy
 
@@ -41,13 +42,13 @@ def fs(proxy: CountingProxy, rclone_server: servers.Server, rclone_store: S3Stor
     with (rclone_server.directory / rclone_store.bucket / "long.mp4").open("wb") as file:
         file.write(b"header" * 1000)
         file.truncate(SIZE)
-    filesystem = S3FileSystem(
+    clients = Clients(
         session=rclone_server.session(),
         endpoint_url=proxy.endpoint,
         addressing_style="path",
         response_checksum_validation="when_required",
     )
-    store = S3Store(filesystem, rclone_store.bucket, "")
+    store = S3Store(clients, rclone_store.bucket, "")
     body = MessageBody([Part(url=store.url_of("long.mp4"), name="/long.mp4")])
     return body.filesystem(resolver=Resolver(allow=[store]))
 

@@ -29,6 +29,7 @@ from messagebody.adapters.streams import part_lines, sse
 from messagebody.bulk import tables as tables_module
 from messagebody.errors import MissingDependency
 from messagebody.filesystem import MessageBodyFileSystem
+from messagebody.frameworks.values import to_values
 from messagebody.prompts import Draft, Reader, to_prompt
 from messagebody.rendering import listing, page, tree
 from messagebody.storage import queues
@@ -224,6 +225,7 @@ CALLS: dict[str, Call] = {
     "BodyStore": lambda body: each(body_store(body).get, [name[1:] for name in body.names()]),
     "BodyBackend": lambda body: backend(body),  # noqa: PLW0108 - it is defined below
     "frameworks.mcp.server": lambda body: of_mcp("server", body),
+    "frameworks.values.to_values": to_values,
     "frameworks.mcp.tool_result": lambda body: of_mcp("tool_result", body),
     "Draft": lambda body: Draft(SCHEMA, attachments=body),
     "MessageBody": MessageBody,

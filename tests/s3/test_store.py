@@ -22,8 +22,9 @@ from botocore.exceptions import ClientError
 
 from messagebody._base.digests import sha256_of
 from messagebody.errors import AccessDenied, LimitExceeded, ObjectNotFound, StoreError
-from messagebody.s3 import S3FileSystem, S3Store
+from messagebody.s3 import S3Store
 from messagebody.s3 import _uploads as uploads
+from messagebody.s3._client import Clients
 from messagebody.storage import Bytes, Store, open_store
 from tests import servers
 from tests.faults.proxy import Exchange, Proxy
@@ -41,7 +42,7 @@ def store(request: pytest.FixtureRequest) -> S3Store:
 
 def in_parts(store: S3Store, monkeypatch: pytest.MonkeyPatch) -> None:
     """Have objects of over 1 MiB sent in parts of 5 MiB, the least the service takes."""
-    clients = store.filesystem.clients
+    clients = store.clients
     small = attrs.evolve(clients.settings, multipart_threshold=MIB, part_size=5 * MIB)
     monkeypatch.setattr(clients, "settings", small)
 
@@ -69,8 +70,8 @@ def test_debug_logs_hold_no_secret(
 ) -> None:
     caplog.set_level("DEBUG")
     session = boto3.session.Session("key", "s3cr3t-key", "s3cr3t-token", region_name="us-east-1")
-    store = S3Store(S3FileSystem(session=session, endpoint_url=moto_server.endpoint), "logs")
-    store.filesystem.client.create_bucket(Bucket="logs")
+    store = S3Store(Clients(session=session, endpoint_url=moto_server.endpoint), "logs")
+    store.client.create_bucket(Bucket="logs")
     store.put(KEY, Bytes(b"x"), content_type="a/b")
     link = store.sign(KEY, expires=60, content_type="a/b", disposition="inline")
     assert "s3cr3t-token" in link
@@ -116,7 +117,7 @@ class TestContract:
         assert list(store.iter_uploads()) == []
 
     def test_the_prefix_keeps_tenants_apart(self, store: S3Store) -> None:
-        other = S3Store(store.filesystem, store.bucket, "tenan")
+        other = S3Store(store.clients, store.bucket, "tenan")
         store.put(KEY, Bytes(b"x"), content_type="a/b")
         assert list(other.iter_objects()) == []
         assert other.stat(KEY) is None
@@ -135,7 +136,7 @@ class TestChecksums:
                 {n.lower(): v.decode() if isinstance(v, bytes) else str(v) for n, v in headers}
             )
 
-        events = store.filesystem.client.meta.events
+        events = store.client.meta.events
         events.register("before-send.s3.PutObject", look)
         try:
             assert store.put(KEY, blob, content_type="a/b")
@@ -163,13 +164,13 @@ class TestChecksums:
 
     def test_servers_that_refuse_checksums_get_none(self, moto_server: servers.Server) -> None:
         """The signature then covers the payload itself."""
-        filesystem = S3FileSystem(
+        clients = Clients(
             session=moto_server.session(),
             endpoint_url=moto_server.endpoint,
             request_checksum_calculation="when_required",
         )
-        filesystem.client.create_bucket(Bucket="without-checksums")
-        store = S3Store(filesystem, "without-checksums", "tenant")
+        clients.get().create_bucket(Bucket="without-checksums")
+        store = S3Store(clients, "without-checksums", "tenant")
         blob = Bytes(b"meow", sha256_of(b"meow"))
         found = self.headers_of_a_put(store, blob)
         assert not any(name.startswith("x-amz-checksum") for name in found)
@@ -186,10 +187,8 @@ class TestPutIfAbsent:
 
     def test_in_parts_it_leaves_no_upload_open(self, moto_store: S3Store, monkeypatch: Any) -> None:
         in_parts(moto_store, monkeypatch)
-        path = f"{moto_store.bucket}/tenant/{KEY}"
-        put = moto_store.filesystem.put_blob
-        assert put(path, Numbers(11 * MIB), if_absent=True)
-        assert not put(path, Numbers(12 * MIB), if_absent=True)
+        assert moto_store.put(KEY, Numbers(11 * MIB), content_type="a/b")
+        assert not moto_store.put(KEY, Numbers(12 * MIB), content_type="a/b")
         assert moto_store.stat(KEY).size == 11 * MIB  # type: ignore[union-attr]
         assert list(moto_store.iter_uploads()) == []
 
@@ -205,8 +204,8 @@ class TestPutIfAbsent:
             exchange.send(answer)
 
         proxy.spoil("put", one_by_one)
-        filesystem = S3FileSystem(session=moto_server.session(), endpoint_url=proxy.endpoint)
-        store = S3Store(filesystem, moto_store.bucket, "tenant")
+        clients = Clients(session=moto_server.session(), endpoint_url=proxy.endpoint)
+        store = S3Store(clients, moto_store.bucket, "tenant")
 
         def write(number: int) -> None:
             blob = Bytes(bytes([number]) * 1000)
@@ -222,10 +221,11 @@ class TestPutIfAbsent:
         proxy.close()
 
     def test_501_is_remembered(self, moto_store: S3Store, monkeypatch: Any) -> None:
-        filesystem = S3FileSystem(
-            session=moto_store.filesystem.clients.session(),
-            endpoint_url=moto_store.filesystem.clients.settings.endpoint_url,
+        clients = Clients(
+            session=moto_store.clients.session(),
+            endpoint_url=moto_store.clients.settings.endpoint_url,
         )
+        store = S3Store(clients, moto_store.bucket)
         asked: list[bool] = []
         sending = uploads.put
 
@@ -237,11 +237,11 @@ class TestPutIfAbsent:
 
         monkeypatch.setattr(uploads, "put", put)
         for _ in range(2):
-            assert filesystem.put_blob(f"{moto_store.bucket}/x", Bytes(b"x"), if_absent=True)
+            assert store.put("x", Bytes(b"x"), content_type="a/b")
         assert asked == [True, False, False]
 
     def test_409_is_repeated(self, moto_store: S3Store, monkeypatch: Any) -> None:
-        client = moto_store.filesystem.client
+        client = moto_store.client
         putting, calls = client.put_object, list[int]()
 
         def put_object(**request: Any) -> Any:
@@ -277,20 +277,18 @@ class TestAborting:
         self, moto_store: S3Store, fails_at: int, monkeypatch: Any
     ) -> None:
         in_parts(moto_store, monkeypatch)
-        path = f"{moto_store.bucket}/tenant/{KEY}"
         with pytest.raises(KeyboardInterrupt):
-            moto_store.filesystem.put_blob(path, Numbers(15 * MIB, fails_at))
+            moto_store.put(KEY, Numbers(15 * MIB, fails_at), content_type="a/b")
         assert moto_store.stat(KEY) is None
         assert list(moto_store.iter_uploads()) == []
 
     def test_an_abort_that_fails_says_so(self, moto_store: S3Store, monkeypatch: Any) -> None:
         in_parts(moto_store, monkeypatch)
-        client = moto_store.filesystem.client
+        client = moto_store.client
         monkeypatch.setattr(client, "upload_part", _raiser(500, "InternalError"))
         monkeypatch.setattr(client, "abort_multipart_upload", _raiser(500, "InternalError"))
-        path = f"{moto_store.bucket}/tenant/{KEY}"
         with pytest.raises(StoreError) as caught:
-            moto_store.filesystem.put_blob(path, Numbers(6 * MIB))
+            moto_store.put(KEY, Numbers(6 * MIB), content_type="a/b")
         assert "sweep removes it later" in caught.value.__cause__.__notes__[0]  # type: ignore[union-attr]
         monkeypatch.undo()
         (upload,) = moto_store.iter_uploads()
@@ -302,7 +300,7 @@ class TestAborting:
         self, moto_store: S3Store, monkeypatch: Any
     ) -> None:
         in_parts(moto_store, monkeypatch)
-        client = moto_store.filesystem.client
+        client = moto_store.client
         completing = client.complete_multipart_upload
 
         def complete(**request: Any) -> None:
@@ -310,37 +308,12 @@ class TestAborting:
             raise _error(500, "InternalError")
 
         monkeypatch.setattr(client, "complete_multipart_upload", complete)
-        path = f"{moto_store.bucket}/tenant/{KEY}"
-        for by_content in (True, False):
-            assert moto_store.filesystem.put_blob(path, Numbers(11 * MIB), by_content=by_content)
+        for if_absent in (True, False):
+            assert moto_store.put(KEY, Numbers(11 * MIB), content_type="a/b", if_absent=if_absent)
         monkeypatch.setattr(client, "complete_multipart_upload", _raiser(500, "InternalError"))
         with pytest.raises(StoreError):  # other bytes of the same size are there
-            moto_store.filesystem.put_blob(path, Bytes(bytes(11 * MIB)))
+            moto_store.put(KEY, Bytes(bytes(11 * MIB)), content_type="a/b", if_absent=False)
         assert list(moto_store.iter_uploads()) == []
-
-    def test_a_file_left_by_an_exception_publishes_nothing(self, moto_store: S3Store) -> None:
-        filesystem, path = moto_store.filesystem, f"{moto_store.bucket}/f"
-        for size in (10, 20 * MIB):
-            with pytest.raises(ZeroDivisionError), filesystem.open(path, "wb") as stream:  # noqa: PT012
-                stream.write(bytes(size))
-                raise ZeroDivisionError
-            stream = filesystem.open(path, "wb")
-            stream.write(bytes(size))
-            del stream
-        assert not filesystem.exists(path)
-        assert list(filesystem.iter_uploads(f"{moto_store.bucket}/")) == []
-        with pytest.raises(NotImplementedError):
-            filesystem.open(path, "ab")
-
-    def test_a_large_file_is_published_when_it_is_closed(self, moto_store: S3Store) -> None:
-        filesystem, path = moto_store.filesystem, f"{moto_store.bucket}/f"
-        with filesystem.open(path, "xb", content_type="video/mp4") as stream:
-            stream.write(bytes(20 * MIB))
-            assert not filesystem.exists(path)
-        assert filesystem.info(path)["ContentType"] == "video/mp4"
-        assert filesystem.size(path) == 20 * MIB
-        with pytest.raises(FileExistsError):
-            filesystem.pipe_file(path, b"x", mode="create")
 
 
 class TestSigning:
@@ -382,14 +355,14 @@ class TestSigning:
 class TestErrors:
     def test_a_wrong_secret(self, rclone_server: servers.Server, rclone_store: S3Store) -> None:
         session = boto3.session.Session("rclone-key", "wrong", region_name="us-east-1")
-        wrong = S3FileSystem(session=session, endpoint_url=rclone_server.endpoint)
+        wrong = Clients(session=session, endpoint_url=rclone_server.endpoint)
         with pytest.raises(AccessDenied) as caught:
             S3Store(wrong, rclone_store.bucket).put(KEY, Bytes(b"x"), content_type="a/b")
         assert isinstance(caught.value, PermissionError)
         assert isinstance(caught.value.__cause__, ClientError)
 
     def test_no_such_bucket(self, moto_store: S3Store) -> None:
-        missing = S3Store(moto_store.filesystem, "no-such-bucket")
+        missing = S3Store(moto_store.clients, "no-such-bucket")
         with pytest.raises(ObjectNotFound, match="no such bucket"):
             missing.put(KEY, Bytes(b"x"), content_type="a/b")
         with pytest.raises(ObjectNotFound, match="no such bucket"):
@@ -431,7 +404,7 @@ class TestErrors:
     ) -> None:
         message = "A header you provided implies functionality that is not implemented"
         failing = _raiser(status, code, message if status == 501 else "no")
-        monkeypatch.setattr(moto_store.filesystem.client, "put_object", failing)
+        monkeypatch.setattr(moto_store.client, "put_object", failing)
         with pytest.raises(StoreError) as caught:
             moto_store.put(KEY, Bytes(b"x"), content_type="a/b", if_absent=False)
         assert type(caught.value) is kind
@@ -445,8 +418,8 @@ class TestErrors:
                 for n in itertools.count():
                     yield {"Contents": [{"Key": f"t/{n}", "Size": 1, "LastModified": NOW}]}
 
-        monkeypatch.setattr(moto_store.filesystem.client, "get_paginator", lambda _: Paginator())
-        monkeypatch.setattr("messagebody.s3._filesystem._MOST_PAGES", 1000)
+        monkeypatch.setattr(moto_store.client, "get_paginator", lambda _: Paginator())
+        monkeypatch.setattr("messagebody.s3._answers._MOST_PAGES", 1000)
         with pytest.raises(StoreError, match="has no end"):
             list(moto_store.iter_objects())
 
@@ -459,14 +432,13 @@ class TestErrors:
                 _raiser(status, code)()
                 yield
 
-        monkeypatch.setattr(moto_store.filesystem.client, "get_paginator", lambda _: Paginator())
+        monkeypatch.setattr(moto_store.client, "get_paginator", lambda _: Paginator())
         assert [*moto_store.iter_uploads()] == []
 
     @pytest.mark.parametrize(
         ("pages", "problem"),
         [
-            ([{"Contents": [{"Key": "t/a", "Size": 1, "LastModified": None}]}], "repeats"),
-            ([{"CommonPrefixes": [{"Prefix": "t/a/"}]}, {}], "repeats"),
+            ([{"Contents": [{"Key": "t/a", "Size": 1, "LastModified": NOW}]}], "repeats"),
             ([{"Uploads": [{"Key": "t/a", "UploadId": "1", "Initiated": NOW}]},
               {"Uploads": [{"Key": "t/a", "UploadId": "2", "Initiated": NOW}]}], "repeats"),
             ([{}], "has no end"),
@@ -481,8 +453,8 @@ class TestErrors:
             def paginate(self, **_: Any) -> Iterator[Any]:
                 return itertools.cycle(pages)
 
-        monkeypatch.setattr(moto_store.filesystem.client, "get_paginator", lambda _: Paginator())
-        entries: Any = moto_store.filesystem._list(moto_store.bucket, "t/")
+        monkeypatch.setattr(moto_store.client, "get_paginator", lambda _: Paginator())
+        entries: Any = moto_store.iter_objects()
         if what == "uploads":
             entries = moto_store.iter_uploads()
         if ("Uploads" in pages[0]) is not (what == "uploads"):
@@ -505,23 +477,17 @@ class TestSecrets:
 
     def test_do_not_travel(self, moto_server: servers.Server, as_client: Any) -> None:
         as_client(moto_server)
-        filesystem = S3FileSystem(endpoint_url=moto_server.endpoint, region="us-east-1")
-        filesystem.clients.get()
-        for text in (repr(filesystem), filesystem.to_json(), repr(pickle.dumps(filesystem))):
+        store = open_store("s3://bucket/x", endpoint_url=moto_server.endpoint, region="us-east-1")
+        assert isinstance(store, S3Store)
+        store.clients.get()
+        for text in (repr(store), repr(pickle.dumps(store))):
             assert moto_server.secret_key + "s3cr3t" not in text
             assert "AWS_SECRET" not in text
-        again = pickle.loads(pickle.dumps(filesystem))
-        assert again.clients.settings == filesystem.clients.settings
-        bound = S3FileSystem(session=moto_server.session())
+        again = pickle.loads(pickle.dumps(store))
+        assert again.clients.settings == store.clients.settings
+        bound = S3Store(Clients(session=moto_server.session()), "bucket")
         with pytest.raises(TypeError, match="profile"):
             pickle.dumps(bound)
-        with pytest.raises(TypeError, match="profile"):
-            bound.to_json()
-
-    def test_two_sessions_never_share_a_filesystem(self) -> None:
-        one, two = boto3.session.Session("a", "b"), boto3.session.Session("c", "d")
-        assert S3FileSystem(session=one) is not S3FileSystem(session=two)
-        assert S3FileSystem() is not S3FileSystem()
 
 
 def _write_in_child(store: S3Store, results: Any) -> None:
@@ -542,11 +508,9 @@ class TestProcessesAndThreads:
         assert {each.key for each in moto_store.iter_objects()} == {"parent", "child", "after"}
 
     def test_threads_share_one_client(self, moto_store: S3Store) -> None:
-        filesystem = S3FileSystem(session=moto_store.filesystem.clients.session())
+        clients = Clients(session=moto_store.clients.session())
         found: list[Any] = []
-        threads = [
-            threading.Thread(target=lambda: found.append(filesystem.client)) for _ in "12345"
-        ]
+        threads = [threading.Thread(target=lambda: found.append(clients.get())) for _ in "12345"]
         for thread in threads:
             thread.start()
         for thread in threads:
@@ -554,41 +518,15 @@ class TestProcessesAndThreads:
         assert len(set(map(id, found))) == 1
 
 
-class TestFilesystem:
+class TestObjects:
     def test_odd_keys(self, moto_store: S3Store) -> None:
-        filesystem, bucket = moto_store.filesystem, moto_store.bucket
         names = ["a b", "ü", "a+b", "a%20b", "a&b=c", "a;b", "~x", "(x)", "a'b", 'q"q', "a,b"]
         for name in names:
-            filesystem.pipe_file(f"{bucket}/odd/{name}", name.encode())
-        assert {f.rsplit("/", 1)[1] for f in filesystem.find(f"{bucket}/odd")} == set(names)
+            moto_store.put(f"odd/{name}", Bytes(name.encode()), content_type="a/b")
+        assert {each.key for each in moto_store.iter_objects()} == {f"odd/{n}" for n in names}
         for name in names:
-            assert filesystem.cat_file(f"{bucket}/odd/{name}") == name.encode()
-
-    def test_ranges_count_from_the_end_too(self, moto_store: S3Store) -> None:
-        filesystem, path = moto_store.filesystem, f"{moto_store.bucket}/f"
-        data = bytes(range(100))
-        filesystem.pipe_file(path, data)
-        for start, end in [(None, None), (-10, None), (5, -5), (None, -90), (20, 10), (99, 200)]:
-            assert filesystem.cat_file(path, start, end) == data[slice(start, end)]
-
-    def test_tells_ages_and_tags(self, moto_store: S3Store) -> None:
-        filesystem, path = moto_store.filesystem, f"{moto_store.bucket}/d/f"
-        filesystem.touch(path)
-        assert filesystem.created(path) == filesystem.modified(path)
-        assert filesystem.ukey(path)
-        with pytest.raises(IsADirectoryError):
-            filesystem.modified(f"{moto_store.bucket}/d")
-        with pytest.raises(NotImplementedError):
-            filesystem.touch(path, truncate=False)
-        assert filesystem.ls("")[0]["type"] == "directory"
-        assert filesystem.info(moto_store.bucket)["type"] == "directory"
-        with pytest.raises(FileNotFoundError):
-            filesystem.info(f"{moto_store.bucket}/nothing")
-        with pytest.raises(FileNotFoundError):
-            filesystem.ls(f"{moto_store.bucket}/nothing")
-        assert filesystem.find(path) == [path]
-        with pytest.raises(IsADirectoryError):
-            filesystem.sign(moto_store.bucket)
+            assert moto_store.read_range(f"odd/{name}", 0, 99) == name.encode()
+            assert b"".join(moto_store.stream(f"odd/{name}")) == name.encode()
 
     @pytest.mark.slow
     def test_ten_thousand_objects_are_listed(self, moto_store: S3Store) -> None:

@@ -24,7 +24,8 @@ from messagebody import (
     verify,
 )
 from messagebody.errors import AccessDenied, DigestMismatch, ObjectNotFound, StoreError
-from messagebody.s3 import S3FileSystem, S3Store
+from messagebody.s3 import S3Store
+from messagebody.s3._client import Clients
 from messagebody.storage import Bytes, Store, open_store
 from tests import servers
 from tests.faults import proxy as faults
@@ -54,8 +55,8 @@ class Servers:
             "session": self.moto.session(),
             "endpoint_url": self.proxy.endpoint,
         } | options
-        filesystem = S3FileSystem(attempts=1, read_timeout=120, connect_timeout=120, **chosen)
-        return S3Store(filesystem, self.bucket.bucket, "tenant")
+        clients = Clients(attempts=1, read_timeout=120, connect_timeout=120, **chosen)
+        return S3Store(clients, self.bucket.bucket, "tenant")
 
 
 @pytest.fixture
@@ -77,7 +78,7 @@ def refused(code: int, name: str) -> Callable[[Servers], S3Store]:
 
 
 def no_bucket(at: Servers) -> S3Store:
-    return S3Store(at.bucket.filesystem, "no-such-bucket", "tenant")
+    return S3Store(at.bucket.clients, "no-such-bucket", "tenant")
 
 
 def wrong_secret(at: Servers) -> S3Store:

@@ -213,7 +213,7 @@ class TestSweep:
         assert len(sweep(directory, [MessageBody()], delete=True, everything=True).objects) == 1
 
     def test_old_uploads_are_aborted(self, moto_store: S3Store) -> None:
-        client = moto_store.filesystem.client
+        client = moto_store.client
         for key in (f"tenant/sha256/{'a' * 64}", "other/x"):
             client.create_multipart_upload(Bucket=moto_store.bucket, Key=key)
         swept = sweep(moto_store, [MessageBody()], grace=10**9)

@@ -99,9 +99,8 @@ def _messages(source: str) -> MessageBody | dict[str, Callable[[], MessageBody]]
     most = limits()
     place = source if "://" in source else store_url(source)
     try:
-        filesystem, path = _opened(place)
-        if not filesystem.isdir(path):
-            data = _read(filesystem, path, most)
+        data = _read(place, most)
+        if data is not None:
             return decode_body(within_limit(data, source), source)
         # A store lists and reads regular files only, and follows no link below its root.
         store = open_store(place)
@@ -120,24 +119,27 @@ def _is_message(key: str) -> bool:
     return key.endswith(_SUFFIX) and "/." not in f"/{key}"
 
 
-def _opened(url: str) -> tuple[Any, str]:
-    """Return the filesystem of a URL and the path in it."""
-    # The package's own filesystem, which needs only the libraries of the stores.
+def _read(url: str, most: Limits) -> bytes | None:
+    """Return the content of a file; None for a directory."""
     if url.startswith("s3://"):
-        from messagebody.s3 import S3FileSystem
-
-        return S3FileSystem(), url.removeprefix("s3://")
+        # Through the store, which needs no library that reads S3 as files.
+        parent, _, name = url.rpartition("/")
+        if not name or parent == "s3:/":
+            return None
+        store = open_store(parent)
+        if store.stat(name) is None:
+            return None
+        # One byte more than the limit is refused by the reader.
+        return store.read_range(name, 0, most.json_bytes + 1)
     import fsspec
 
     filesystem, path = fsspec.core.url_to_fs(url)
-    return filesystem, path
+    if filesystem.isdir(path):
+        return None
+    with filesystem.open(path, "rb") as stream:
+        return read_at_most(stream, most.json_bytes)
 
 
 def _load(store: Store, key: str, most: Limits) -> MessageBody:
     # One byte more than the limit is refused by the reader.
     return MessageBody.from_json(store.read_range(key, 0, most.json_bytes + 1), limits=most)
-
-
-def _read(filesystem: Any, path: str, most: Limits) -> bytes:
-    with filesystem.open(path, "rb") as stream:
-        return read_at_most(stream, most.json_bytes)
