@@ -22,7 +22,7 @@ from benchmarks.harness import print_table, show_time
 from messagebody import MessageBody, MessageBodySchema, bulk
 from messagebody._cli.executors import LOCAL, dask_client
 from messagebody.bulk._engines import run_on_executor
-from messagebody.bulk._work import Outcome
+from messagebody.bulk._work import TaskOutcome
 
 SCHEMA = MessageBodySchema([
     (None, "text/*", True), ("/sources/*", "text/*"), ("/charts/*", "image/*"),
@@ -230,9 +230,9 @@ def _peak(status: Path) -> int:
     return int(found[0]) if found else 0
 
 
-def nothing() -> Outcome:
+def nothing() -> TaskOutcome:
     """Do nothing, so that only the executor is measured."""
-    return Outcome({})
+    return TaskOutcome({})
 
 
 def dask() -> float:

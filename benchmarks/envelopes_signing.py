@@ -18,7 +18,7 @@ def _contestants(value: dict[str, Any]) -> dict[str, Callable[[], object]]:
     found: dict[str, Callable[[], object]] = {
         "bare": lambda: hmac.digest(_KEY, rfc8785.dumps(value), "sha256").hex()
     }
-    for profile in olympus.Profile:
+    for profile in olympus.SigningProfile:
         made = olympus.signed(value, _SECRET, profile=profile)
 
         def sign(profile: str = profile) -> object:

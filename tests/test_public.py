@@ -80,3 +80,13 @@ def _names(module: str) -> set[str]:
     defined = {node.name for node in tree.body if isinstance(node, ast.FunctionDef | ast.ClassDef)}
     targets = (node.target for node in tree.body if isinstance(node, ast.AnnAssign))
     return defined | {target.id for target in targets if isinstance(target, ast.Name)}
+
+
+def test_a_class_name_has_one_home() -> None:
+    """One word names one thing, in all rooms."""
+    homes: dict[str, list[str]] = {}
+    for path in sorted(PACKAGE.rglob("*.py")):
+        for node in ast.parse(path.read_text("utf-8")).body:
+            if isinstance(node, ast.ClassDef):
+                homes.setdefault(node.name.lstrip("_"), []).append(str(path.relative_to(PACKAGE)))
+    assert {name: found for name, found in homes.items() if len(found) > 1} == {}

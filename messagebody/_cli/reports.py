@@ -36,7 +36,7 @@ _SARIF_ESCAPES: Final = str.maketrans({"{": "{{", "}": "}}", "\\": "\\\\", "[": 
 
 
 @attrs.frozen
-class Message:
+class FileProblem:
     """One problem to report, with its file.
 
     Arguments:
@@ -59,7 +59,7 @@ class Message:
 
 
 @attrs.frozen
-class Report:
+class CommandReport:
     """The result of a command about files.
 
     Arguments:
@@ -73,15 +73,15 @@ class Report:
     command: str
     title: str
     outcome: Outcome
-    messages: tuple[Message, ...]
+    messages: tuple[FileProblem, ...]
     data: Mapping[str, Any]
 
 
-def _json(report: Report) -> str:
+def _json(report: CommandReport) -> str:
     return json.dumps(report.data, indent=2)
 
 
-def _junit(report: Report) -> str:
+def _junit(report: CommandReport) -> str:
     counts = f'tests="1" failures="{report.outcome == "failed":d}"'
     counts += f' errors="{report.outcome == "undecided":d}" skipped="0"'
     suite = f"{_TOOL}.{report.command}"
@@ -93,7 +93,7 @@ def _junit(report: Report) -> str:
     )
 
 
-def _trouble(report: Report) -> str:
+def _trouble(report: CommandReport) -> str:
     """Return the failure of a test case; viewers show its message, its text or both."""
     if report.outcome == "passed":
         return ""
@@ -104,7 +104,7 @@ def _trouble(report: Report) -> str:
     return f"<{tag} type={code} message={message}>{text}</{tag}>"
 
 
-def _github(report: Report) -> str:
+def _github(report: CommandReport) -> str:
     return "\n".join(
         f"::{'error' if each.is_error else 'warning'} file={_github_property(each.path)},"
         f"line={each.line},title={_github_property(f'{_TOOL} {each.code}')}"
@@ -121,7 +121,7 @@ def _github_property(text: str) -> str:
     return _github_text(text).replace(":", "%3A").replace(",", "%2C")
 
 
-def _gitlab(report: Report) -> str:
+def _gitlab(report: CommandReport) -> str:
     issues = [
         {
             "description": each.text,
@@ -135,7 +135,7 @@ def _gitlab(report: Report) -> str:
     return json.dumps(issues, indent=2)
 
 
-def _sarif(report: Report) -> str:
+def _sarif(report: CommandReport) -> str:
     # Only rules of reported problems, because the list of all rules adds nothing.
     rules = {each.code: each.rule for each in report.messages}
     driver = {
@@ -155,7 +155,7 @@ def _sarif(report: Report) -> str:
     return json.dumps(log, indent=2)
 
 
-def _sarif_result(message: Message, rule: int, fingerprint: str) -> dict[str, Any]:
+def _sarif_result(message: FileProblem, rule: int, fingerprint: str) -> dict[str, Any]:
     region = {"startLine": message.line}
     place = {"artifactLocation": {"uri": _uri(message.path)}, "region": region}
     return {
@@ -174,7 +174,7 @@ def _uri(path: str) -> str:
     return quote(path.encode("utf-8", "surrogateescape"), safe="/")
 
 
-def _fingerprinted(report: Report) -> Iterator[tuple[Message, str]]:
+def _fingerprinted(report: CommandReport) -> Iterator[tuple[FileProblem, str]]:
     """Yield every message with a unique digest that is the same in the next run."""
     times = Counter[tuple[str, ...]]()
     for message in report.messages:
@@ -185,7 +185,7 @@ def _fingerprinted(report: Report) -> Iterator[tuple[Message, str]]:
         yield message, hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-FORMATS: Final[Mapping[str, Callable[[Report], str]]] = {
+FORMATS: Final[Mapping[str, Callable[[CommandReport], str]]] = {
     "json": _json,
     "junit": _junit,
     "github": _github,
@@ -306,7 +306,7 @@ def report_pair(
     result: "Compatibility",
     subject: Subject,
     changes: "Sequence[Suggestion] | None" = None,
-) -> Report:
+) -> CommandReport:
     """Return the answer to `check` as a report.
 
     Arguments:
@@ -317,7 +317,7 @@ def report_pair(
     """
     outcomes: dict[bool | None, Outcome] = {True: "passed", False: "failed", None: "undecided"}
     reasons = () if result else result.reasons
-    return Report(
+    return CommandReport(
         command,
         subject.title,
         outcomes[result.compatible],
@@ -331,7 +331,7 @@ def report_findings(
     checked: "MessageBodySchema | MessageBody",
     path: str,
     lines: Sequence[int] = (),
-) -> Report:
+) -> CommandReport:
     """Return the findings of `lint` in a schema or a body as a report.
 
     Arguments:
@@ -342,7 +342,7 @@ def report_findings(
     """
     is_body = isinstance(checked, MessageBody)
     kind, index = ("body", "partIndex") if is_body else ("schema", "schemaIndex")
-    return Report(
+    return CommandReport(
         "lint",
         f"{path} means what it says",
         "failed" if findings else "passed",
@@ -365,12 +365,12 @@ def _told(reasons: "Sequence[Reason]") -> "Iterator[tuple[Reason, str]]":
         yield reason, str(reason) if number < REASONS else reason.summary
 
 
-def _on_pair(reason: "Reason", text: str, result: "Compatibility", subject: Subject) -> Message:
+def _on_pair(reason: "Reason", text: str, result: "Compatibility", subject: Subject) -> FileProblem:
     sender, taker = subject.sides
     path, line = subject.place_of(reason.producer_index, reason.consumer_index)
     sent = _label(result.producer, reason.producer_index)
     taken = _label(result.consumer, reason.consumer_index)
-    return Message(
+    return FileProblem(
         reason.code,
         _RULES[reason.code],
         escape(f"{sender} {_FITS[result.verdict]} {taker}: {text}", limit=_LONGEST),
@@ -383,9 +383,9 @@ def _on_pair(reason: "Reason", text: str, result: "Compatibility", subject: Subj
 
 def _on_finding(
     finding: "Finding", checked: "MessageBodySchema | MessageBody", path: str, lines: Sequence[int]
-) -> Message:
+) -> FileProblem:
     place = f"{finding.place}: " if finding.place else ""
-    return Message(
+    return FileProblem(
         finding.check,
         _RULES[finding.check],
         escape(place + finding.problem, limit=_LONGEST),
@@ -476,7 +476,7 @@ def answer(
     return ExitCode.YES if result.compatible else ExitCode.NO
 
 
-def show(report: Report, form: str) -> None:
+def show(report: CommandReport, form: str) -> None:
     """Print a report in a format for programs."""
     click.echo(FORMATS[form](report))
 

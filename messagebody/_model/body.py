@@ -338,7 +338,7 @@ class MessageBody(PartSequence):
         Raises:
             DigestUnknown: a reference states no size or no digest; see `pin`.
         """
-        return manifest.digest_of(self.manifest())
+        return manifest.manifest_digest(self.manifest())
 
     @property
     def fingerprint(self) -> str:

@@ -238,12 +238,12 @@ def hold(content: Any, url: Any, size: Any, digest: Any) -> Content:
 
 def size_of(content: str | bytes | LocalFile) -> int:
     """Return the size of inline or local content in bytes."""
-    return content.size if isinstance(content, LocalFile) else members.size_of(content)
+    return content.size if isinstance(content, LocalFile) else members.inline_size(content)
 
 
 def digest_of(content: str | bytes | LocalFile) -> str:
     """Return the digest of inline or local content; a local file is read."""
-    return content.digest() if isinstance(content, LocalFile) else members.digest_of(content)
+    return content.digest() if isinstance(content, LocalFile) else members.inline_digest(content)
 
 
 def keep_promise(content: str | bytes | LocalFile, size: int | None, digest: str | None) -> None:

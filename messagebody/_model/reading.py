@@ -28,7 +28,8 @@ class Reading:
         self.resolver = resolver
         self._first = first
         self._budgets: (
-            WeakKeyDictionary[messagebody.Resolver, messagebody.storage._references.Budget] | None
+            WeakKeyDictionary[messagebody.Resolver, messagebody.storage._references.FetchBudget]
+            | None
         ) = None
 
     def through(self, resolver: "messagebody.Resolver | None") -> "Reading":
@@ -37,7 +38,7 @@ class Reading:
 
     def budget(
         self, resolver: "messagebody.Resolver", url: str
-    ) -> "messagebody.storage.Budget | None":
+    ) -> "messagebody.storage.FetchBudget | None":
         """Return what the body may still cost; None for content that is in the URL itself."""
         # Read again and again, such content costs nobody anything.
         if is_data_url(url):

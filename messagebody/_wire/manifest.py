@@ -67,7 +67,7 @@ def _measures(part: Listed) -> dict[str, Any]:
     return {"size": part.size, "digest": part.digest}
 
 
-def digest_of(manifest: Sequence[dict[str, Any]]) -> str:
+def manifest_digest(manifest: Sequence[dict[str, Any]]) -> str:
     """Return the digest of a manifest in RFC 8785 canonical JSON.
 
     Raises:

@@ -402,8 +402,8 @@ def keep_promise(content: str | bytes, size: int | None, digest: str | None) -> 
     Raises:
         InvalidPart: the content has another.
     """
-    has = None if digest is None else digest_of(content)
-    compare_promise(size_of(content), has, size, digest)
+    has = None if digest is None else inline_digest(content)
+    compare_promise(inline_size(content), has, size, digest)
 
 
 def compare_promise(
@@ -420,7 +420,7 @@ def compare_promise(
         raise InvalidPart(f"digest says {digest}, the content has {has_digest}")
 
 
-def size_of(content: str | bytes) -> int:
+def inline_size(content: str | bytes) -> int:
     """Return the bytes of content."""
     # ASCII text has as many bytes as characters, so it need not be encoded.
     if isinstance(content, bytes) or content.isascii():
@@ -428,7 +428,7 @@ def size_of(content: str | bytes) -> int:
     return len(content.encode())
 
 
-def digest_of(content: str | bytes) -> str:
+def inline_digest(content: str | bytes) -> str:
     """Return the digest of content."""
     return sha256_of(content.encode() if isinstance(content, str) else content)
 

@@ -67,7 +67,7 @@ class _Flawed(Exception):
     """A document that the fast reader does not handle."""
 
 
-class _Reader:
+class _ParserHooks:
     """Hooks for the standard parser, which record flaws instead of losing them."""
 
     def __init__(self) -> None:
@@ -168,7 +168,7 @@ def _may_hold_surrogates(text: str) -> bool:
 def _read_slowly(text: str) -> Any:
     """Parse a document that has a flaw, to find its place."""
     try:
-        return _Reader().decoder.decode(text)
+        return _ParserHooks().decoder.decode(text)
     except json.JSONDecodeError as error:
         raise _syntax_error(error) from error
     except RecursionError as error:

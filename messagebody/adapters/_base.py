@@ -55,12 +55,12 @@ class Loss:
         return f"{self.kind} {escape(self.where, limit=200)}: {self.why}"
 
 
-class _Converted(NamedTuple, Generic[T]):
+class _Conversion(NamedTuple, Generic[T]):
     value: T
     losses: tuple[Loss, ...] = ()
 
 
-class Converted(_Converted[T]):
+class Converted(_Conversion[T]):
     """Hold the result of a conversion and what it lost; true only when it lost nothing.
 
     It unpacks into value and losses.

@@ -17,9 +17,9 @@ from messagebody.adapters._collecting import Collector
 from messagebody.adapters._dialect import Dialect, Misplaced
 from messagebody.adapters._items import KEEP, Call, Result
 from messagebody.adapters._places import is_withheld, items_of, with_result
-from messagebody.adapters._reading import Reader
+from messagebody.adapters._reading import BlockReader
 from messagebody.adapters._values import json_value, one_of
-from messagebody.adapters._writing import Options, Writer
+from messagebody.adapters._writing import BlockWriter, WriteOptions
 from messagebody.errors import DecodeError, EnvelopeError, MessageBodyError
 from messagebody.findings import Finding
 from messagebody.storage._references import Resolver
@@ -60,7 +60,7 @@ class Format(Dialect):
         for each in keep - KEEP:
             one_of("keep", each, sorted(KEEP))
         value = json_value(message, self.detect, limits)
-        reader = Reader(self, Collector(limits, keep))
+        reader = BlockReader(self, Collector(limits, keep))
         left = reader.read(value)
         body = reader.collector.body()
         if rest == "part":
@@ -101,10 +101,10 @@ class Format(Dialect):
             LossyConversion: the format has no block for a part, and `unsupported` is "error".
             UnsafeReference: the resolver does not allow a reference that is to be inlined.
         """
-        options = Options(carry, urls, unsupported, max_bytes, resolver)
+        options = WriteOptions(carry, urls, unsupported, max_bytes, resolver)
         body, rest = self._with_rest(body, rest)
         try:
-            return Writer(self, options, rest, body).write(role)
+            return BlockWriter(self, options, rest, body).write(role)
         except Misplaced as error:
             # Blocks that are made of parts are right, so the mistake is in `rest`.
             raise EnvelopeError(f"rest is not what to_body returned: {error.problem}") from error

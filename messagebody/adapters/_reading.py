@@ -23,7 +23,7 @@ def content_class(part: Part) -> str:
 
 
 @attrs.define
-class Reader:
+class BlockReader:
     """Read the blocks of one message.
 
     Arguments:

@@ -32,7 +32,7 @@ from messagebody.adapters._items import (
 from messagebody.adapters._losses import Losses, aligned
 from messagebody.adapters._places import is_withheld, items_of
 from messagebody.adapters._reading import (
-    Reader,
+    BlockReader,
     content_class,
     media_of,
     own_name,
@@ -45,7 +45,7 @@ from messagebody.storage._references import Resolver
 
 
 @attrs.frozen
-class Options:
+class WriteOptions:
     """The options for writing a body; see `core.Format.from_body`."""
 
     carry: bool = False
@@ -63,15 +63,15 @@ _Found = tuple[Item | None, list[Part]]
 
 
 @attrs.define
-class Writer:
+class BlockWriter:
     """Write the blocks of one message."""
 
     dialect: Dialect
-    options: Options
+    options: WriteOptions
     rest: dict[str, Any]
     body: MessageBody
     losses: Losses = attrs.field(init=False)
-    reader: Reader = attrs.field(init=False)
+    reader: BlockReader = attrs.field(init=False)
     kinds: tuple[Kind, ...] = ()
     values: tuple[Kind, ...] = ()
     is_alone: bool = False
@@ -82,7 +82,7 @@ class Writer:
         # Blocks are read back after writing, which shows the losses in the same way for all
         # formats.
         self.losses = Losses([*self.body])
-        self.reader = Reader(self.dialect, Collector(DEFAULT_LIMITS, KEEP), is_check=True)
+        self.reader = BlockReader(self.dialect, Collector(DEFAULT_LIMITS, KEEP), is_check=True)
 
     def write(self, role: str | None) -> Converted[Any]:
         """Return the message."""

@@ -13,7 +13,7 @@ from typing import Final, TypeVar
 import attrs
 
 from messagebody._base.threads import results_in_order
-from messagebody.agents._matrix import Row, SchemaMatrix
+from messagebody.agents._matrix import SchemaMatrix, VerdictRow
 from messagebody.errors import MessageBodyError
 from messagebody.schema import MessageBodySchema
 
@@ -30,7 +30,7 @@ Numbered = tuple[int, MessageBodySchema]
 
 
 @attrs.frozen
-class Settings:
+class PairSettings:
     """What the verdicts of all pairs depend on besides the schemas.
 
     Arguments:
@@ -60,10 +60,10 @@ class Block:
     asked: tuple[MessageBodySchema, ...]
     others: tuple[Numbered, ...]
     sends: bool
-    settings: Settings
+    settings: PairSettings
 
 
-def decide(block: Block) -> list[Row]:
+def decide(block: Block) -> list[VerdictRow]:
     """Return for each asked schema which of the others it fits with."""
     matrix = _matrix_of(block.others, block.sends, block.settings)
     return [(matrix.row if block.sends else matrix.column)(schema) for schema in block.asked]
@@ -71,7 +71,7 @@ def decide(block: Block) -> list[Row]:
 
 # Blocks of the same others follow each other.
 @lru_cache(1)
-def _matrix_of(others: tuple[Numbered, ...], sends: bool, settings: Settings) -> SchemaMatrix:
+def _matrix_of(others: tuple[Numbered, ...], sends: bool, settings: PairSettings) -> SchemaMatrix:
     matrix = settings.matrix()
     for number, schema in others:
         (matrix.put_consumer if sends else matrix.put_producer)(number, schema)
@@ -83,15 +83,15 @@ def decide_all(
     others: Mapping[int, MessageBodySchema],
     *,
     sends: bool,
-    settings: Settings,
+    settings: PairSettings,
     executor: Executor,
-) -> list[Row]:
+) -> list[VerdictRow]:
     """Return for each asked schema which of the others it fits with, decided by an executor.
 
     Raises:
         MessageBodyError: the executor failed, for example because a worker died.
     """
-    rows = [Row(0, 0)] * len(asked)
+    rows = [VerdictRow(0, 0)] * len(asked)
     # The others outside: a worker that gets blocks of the same ones makes them ready once.
     places = [
         (first, chunk)
@@ -105,7 +105,7 @@ def decide_all(
     for (first, chunk), found in zip(places, results(executor, decide, blocks), strict=True):
         shift = chunk[0][0]
         for at, row in enumerate(found, first):
-            rows[at] = Row(
+            rows[at] = VerdictRow(
                 rows[at].fitting | row.fitting << shift, rows[at].undecided | row.undecided << shift
             )
     return rows

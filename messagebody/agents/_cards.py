@@ -62,7 +62,7 @@ def read_card(data: Mapping[str, Any], *, agent: str, skill: str | None = None) 
     Raises:
         InvalidCard: a place of it can't be read, or there is no such skill.
     """
-    reader = _Reader(agent)
+    reader = _CardReader(agent)
     if data.keys() & _A2A:
         taken, sent = (reader.of_card(data, way, skill) for way in ("Input", "Output"))
     else:
@@ -71,7 +71,7 @@ def read_card(data: Mapping[str, Any], *, agent: str, skill: str | None = None) 
     return Card(_schema_of(taken), _schema_of(sent), tuple(dict.fromkeys(reader.findings)))
 
 
-class _Reader:
+class _CardReader:
     """The reading of one card.
 
     Arguments:

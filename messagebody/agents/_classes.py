@@ -10,8 +10,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import Executor
 from typing import Final, Literal
 
-from messagebody.agents._blocks import Settings, decide_all
-from messagebody.agents._matrix import Row, SchemaMatrix
+from messagebody.agents._blocks import PairSettings, decide_all
+from messagebody.agents._matrix import SchemaMatrix, VerdictRow
 from messagebody.agents._registry_file import RegistryFile
 from messagebody.compatibility._solver.languages import members, set_of
 from messagebody.schema import MessageBodySchema, SchemaPart
@@ -42,7 +42,7 @@ class Side:
     def __init__(self, one: One) -> None:
         self.one: One = one
         self.table = f"{one}s"
-        self.rows: dict[int, Row] = {}
+        self.rows: dict[int, VerdictRow] = {}
         """For each class its verdicts with the classes of the other side that are older."""
         self.numbers: dict[str, int] = {}
         """The number of each class by the text of its schema."""
@@ -72,7 +72,7 @@ class Classes:
         settings: what the verdicts depend on besides the schemas.
     """
 
-    def __init__(self, file: RegistryFile, settings: Settings) -> None:
+    def __init__(self, file: RegistryFile, settings: PairSettings) -> None:
         self._file = file
         self._settings = settings
         self._clear()
@@ -109,7 +109,7 @@ class Classes:
             if max(map(len, blobs)) > _MOST // 8:
                 self._file.refuse(f"the class {number} of {side.table} has sets that are too long")
             side.numbers[text], side.names[number] = number, {}
-            side.rows[number] = Row(*map(_set_in, blobs))
+            side.rows[number] = VerdictRow(*map(_set_in, blobs))
 
     def _check_sets(self, side: Side, other: Side) -> None:
         """Require that the verdicts of a side are about classes that exist."""
@@ -127,28 +127,28 @@ class Classes:
         """Return the number of a schema's class, if there is one."""
         return self._sides(one)[0].numbers.get(_text_of(schema))
 
-    def answer(self, one: One, schema: MessageBodySchema) -> Row:
+    def answer(self, one: One, schema: MessageBodySchema) -> VerdictRow:
         """Return the verdicts of a schema with all classes of the other side."""
         number = self.number(one, schema)
         return self._compare(one, schema) if number is None else self.row(one, number)
 
-    def row(self, one: One, number: int) -> Row:
+    def row(self, one: One, number: int) -> VerdictRow:
         """Return the verdicts of a class with all classes of the other side."""
         mine, others = self._sides(one)
         row = mine.rows[number]
         # The rows of classes that were added later hold the verdicts with this one.
         fitting = [at for at, each in others.rows.items() if each.fitting >> number & 1]
         undecided = [at for at, each in others.rows.items() if each.undecided >> number & 1]
-        return Row(row.fitting | set_of(fitting), row.undecided | set_of(undecided))
+        return VerdictRow(row.fitting | set_of(fitting), row.undecided | set_of(undecided))
 
-    def rows(self) -> dict[int, Row]:
+    def rows(self) -> dict[int, VerdictRow]:
         """Return the verdicts of each class of outputs with all classes of inputs."""
         rows = dict(self.outputs.rows)
         for number, later in self.inputs.rows.items():
             for at in members(later.fitting | later.undecided):
                 fits, bit = later.fitting >> at & 1, 1 << number
                 fitting, undecided = rows[at].fitting, rows[at].undecided
-                rows[at] = Row(fitting | bit * fits, undecided | bit * (not fits))
+                rows[at] = VerdictRow(fitting | bit * fits, undecided | bit * (not fits))
         return rows
 
     # Changes
@@ -182,7 +182,7 @@ class Classes:
 
     def _decided(
         self, one: One, new: Mapping[str, MessageBodySchema], executor: Executor | None
-    ) -> Iterable[Row]:
+    ) -> Iterable[VerdictRow]:
         if executor is None:
             return (self._compare(one, plain) for plain in new.values())
         _, others = self._sides(one)
@@ -192,7 +192,7 @@ class Classes:
             executor=executor,
         )  # fmt: skip
 
-    def _add(self, side: Side, text: str, plain: MessageBodySchema, row: Row) -> None:
+    def _add(self, side: Side, text: str, plain: MessageBodySchema, row: VerdictRow) -> None:
         """Add a class."""
         number = side.free_number()
         # If nothing was compared here, the matrix is made when it is first asked for.
@@ -222,7 +222,7 @@ class Classes:
         """Clear a number in the sets of the other side: the next class may have it."""
         mask = ~(1 << number)
         changed = {
-            at: Row(row.fitting & mask, row.undecided & mask)
+            at: VerdictRow(row.fitting & mask, row.undecided & mask)
             for at, row in other.rows.items()
             if (row.fitting | row.undecided) >> number & 1
         }
@@ -234,7 +234,7 @@ class Classes:
 
     # Comparing
 
-    def _compare(self, one: One, schema: MessageBodySchema) -> Row:
+    def _compare(self, one: One, schema: MessageBodySchema) -> VerdictRow:
         matrix = self._matrix
         return matrix.row(schema) if one == "output" else matrix.column(schema)
 

@@ -29,7 +29,7 @@ _CACHED: Final = 16_384
 
 
 @attrs.frozen
-class Row:
+class VerdictRow:
     """One schema against all of the other side: sets of them, a bit for each.
 
     Arguments:
@@ -72,19 +72,19 @@ class InclusionMatrix:
         """Take a consumer out; its number is free again."""
         self._consumers.drop(number)
 
-    def row(self, producer: Profile) -> Row:
+    def row(self, producer: Profile) -> VerdictRow:
         """Return what is known of all consumers and one producer, which need not be put in."""
         consumers = self._consumers
         sender = self._sender(producer)
         if sender.is_empty:  # nothing is valid for it, so nothing goes wrong
-            return Row(consumers.everyone, 0)
+            return VerdictRow(consumers.everyone, 0)
         candidates = consumers.everyone if sender.is_hard else consumers.not_ruled_out(sender)
         proved = candidates & consumers.proved(sender)
         profiles = consumers.profiles
         pairs = ((number, producer, profiles[number]) for number in members(candidates & ~proved))
         return self._decided(proved, pairs)
 
-    def column(self, consumer: Profile) -> Row:
+    def column(self, consumer: Profile) -> VerdictRow:
         """Return what is known of all producers and one consumer, which need not be put in."""
         producers = self._producers
         taker = _Consumer.of(consumer, self._geometry)
@@ -94,7 +94,7 @@ class InclusionMatrix:
         pairs = ((number, profiles[number], consumer) for number in members(candidates & ~proved))
         return self._decided(proved, pairs)
 
-    def _decided(self, proved: int, pairs: Iterable[tuple[int, Profile, Profile]]) -> Row:
+    def _decided(self, proved: int, pairs: Iterable[tuple[int, Profile, Profile]]) -> VerdictRow:
         undecided = 0
         for number, producer, consumer in pairs:
             decision = Decision(producer, consumer, Budget(self._steps))
@@ -102,7 +102,7 @@ class InclusionMatrix:
                 proved |= (decision.counterexample() is None) << number
             except OutOfBudget:
                 undecided |= 1 << number
-        return Row(proved, undecided)
+        return VerdictRow(proved, undecided)
 
 
 class SchemaMatrix:
@@ -147,12 +147,12 @@ class SchemaMatrix:
             self._matrix.drop_consumer(number)
             self._row.cache_clear()
 
-    def row(self, producer: MessageBodySchema) -> Row:
+    def row(self, producer: MessageBodySchema) -> VerdictRow:
         """Return what is known of all consumers and one producer."""
         with self._lock:
             return self._row(Profile(producer.parts))
 
-    def column(self, consumer: MessageBodySchema) -> Row:
+    def column(self, consumer: MessageBodySchema) -> VerdictRow:
         """Return what is known of all producers and one consumer."""
         with self._lock:
             return self._column(self._taking(consumer))

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import attrs
 
-from messagebody.agents._blocks import Settings, results
+from messagebody.agents._blocks import PairSettings, results
 from messagebody.agents._registry_file import RegistryFile
 from messagebody.compatibility._inclusion import check
 from messagebody.compatibility.certificates import schema_digest
@@ -41,7 +41,7 @@ class Claims:
 
     sent: MessageBodySchema
     taken: tuple[MessageBodySchema, ...]
-    settings: Settings
+    settings: PairSettings
 
 
 def prove(claims: Claims) -> list[Proof | None]:

@@ -19,9 +19,9 @@ from messagebody._base.limits import DEFAULT_LIMITS, Limits
 from messagebody._base.text import count_of, quote
 from messagebody.agents import _classes, _proofs
 from messagebody.agents._agents import Agent, read_agents
-from messagebody.agents._blocks import Settings, chunks
+from messagebody.agents._blocks import PairSettings, chunks
 from messagebody.agents._classes import Classes, Side
-from messagebody.agents._matrix import Row
+from messagebody.agents._matrix import VerdictRow
 from messagebody.agents._proofs import (
     PROVED,
     Claims,
@@ -116,7 +116,7 @@ class Registry(Questions):
         wanted = _agents_in(agents)
         _require_different(wanted)
         self._lenient, self._steps = lenient, steps
-        self._settings = Settings(lenient, steps)
+        self._settings = PairSettings(lenient, steps)
         self._lock = RLock()
         self._version = -1
         self._agents: dict[str, _Kept] = {}
@@ -408,7 +408,7 @@ class Registry(Questions):
         """
         return self._pairs(lambda row: row.undecided)
 
-    def _pairs(self, kind: Callable[[Row], int]) -> Iterator[tuple[str, str]]:
+    def _pairs(self, kind: Callable[[VerdictRow], int]) -> Iterator[tuple[str, str]]:
         """Yield pairs as they are now: the registry may change while they are read."""
         with self._current():
             rows = self._classes.rows()
@@ -433,7 +433,7 @@ class Registry(Questions):
         with self._current():
             return self._named(self._classes.outputs, self._classes.answer("input", taken))
 
-    def _named(self, side: Side, row: Row) -> Neighbours:
+    def _named(self, side: Side, row: VerdictRow) -> Neighbours:
         """Return the agents of the classes in a row."""
 
         def named(classes: int) -> list[str]:

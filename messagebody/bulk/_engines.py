@@ -17,11 +17,11 @@ from typing import Any, Final
 import attrs
 
 from messagebody._base.text import escape, redact_urls
-from messagebody.bulk._work import Outcome
+from messagebody.bulk._work import TaskOutcome
 from messagebody.errors import MessageBodyError
 
-Task = Callable[[], Outcome]
-Outcomes = Generator[tuple[Task, Outcome], None, None]
+Task = Callable[[], TaskOutcome]
+Outcomes = Generator[tuple[Task, TaskOutcome], None, None]
 
 _READY: Final = "ready"
 # What a job calls may handle the signal to end itself; after this time it is killed.
@@ -84,7 +84,7 @@ def run_on_executor(queue: deque[Task], executor: Executor, at_once: int) -> Out
     Raises:
         MessageBodyError: the executor is broken or shut down.
     """
-    running: dict[Future[Outcome], Task] = {}
+    running: dict[Future[TaskOutcome], Task] = {}
     suspects: set[int] = set()
     try:
         while queue or running:
@@ -107,7 +107,7 @@ def run_on_executor(queue: deque[Task], executor: Executor, at_once: int) -> Out
 
 
 @attrs.frozen
-class _Call:
+class _Submission:
     """A call of a task.
 
     Arguments:
@@ -118,18 +118,18 @@ class _Call:
     task: Task
     token: str = attrs.field(factory=lambda: uuid.uuid4().hex)
 
-    def __call__(self) -> Outcome:
+    def __call__(self) -> TaskOutcome:
         return self.task()
 
 
-def _submitted(executor: Executor, task: Task) -> "Future[Outcome]":
+def _submitted(executor: Executor, task: Task) -> "Future[TaskOutcome]":
     try:
-        return executor.submit(_Call(task))
+        return executor.submit(_Submission(task))
     except (RuntimeError, OSError) as error:  # broken, or shut down
         raise _failed(error) from error
 
 
-def _outcome(future: "Future[Outcome]", *, is_final: bool) -> Outcome:
+def _outcome(future: "Future[TaskOutcome]", *, is_final: bool) -> TaskOutcome:
     try:
         error = future.exception()
     except CancelledError as cancelled:
@@ -139,7 +139,7 @@ def _outcome(future: "Future[Outcome]", *, is_final: bool) -> Outcome:
     if isinstance(error, BrokenExecutor):
         raise _failed(error) from error
     problem = escape(redact_urls(f"{type(error).__name__}: {error}"), limit=2000)
-    return Outcome(None, problem, is_final=is_final)
+    return TaskOutcome(None, problem, is_final=is_final)
 
 
 def _failed(error: BaseException) -> MessageBodyError:
@@ -171,16 +171,16 @@ class _Worker:
         except OSError:
             self._has_begun = True  # it died while it waited; `answer` finds that out
 
-    def answer(self) -> Outcome | None:
+    def answer(self) -> TaskOutcome | None:
         """Return the outcome of its task; None for the sign that the process has begun."""
         try:
             said = self.connection.recv()
         except (EOFError, OSError):
             return self._died()
         self._has_begun = True
-        return said if isinstance(said, Outcome) else None
+        return said if isinstance(said, TaskOutcome) else None
 
-    def _died(self) -> Outcome:
+    def _died(self) -> TaskOutcome:
         self.is_alive = False
         self.end()
         code = self._process.exitcode
@@ -190,7 +190,7 @@ class _Worker:
                 "a worker process ended before it began; a script that starts a job has to do it "
                 'below `if __name__ == "__main__":`, since every worker imports it'
             )
-        return Outcome(None, f"the worker died (exit code {code})")
+        return TaskOutcome(None, f"the worker died (exit code {code})")
 
     def end(self) -> None:
         """End the process, whatever it is doing: a task that is cut off is done again."""

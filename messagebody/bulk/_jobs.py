@@ -191,7 +191,7 @@ class Offload(Job):
 
 
 @attrs.frozen
-class _Reading(Job):
+class _ReadingJob(Job):
     """A job that reads references.
 
     Arguments:
@@ -208,7 +208,7 @@ class _Reading(Job):
 
 
 @attrs.frozen
-class Inline(_Reading):
+class Inline(_ReadingJob):
     """Inlining: each message with the content of its references read in and verified."""
 
     name = "inline"
@@ -224,7 +224,7 @@ class Inline(_Reading):
 
 
 @attrs.frozen
-class Verify(_Reading):
+class Verify(_ReadingJob):
     """Verification of references: a row for each one that is missing or wrong."""
 
     name = "verify"

@@ -15,7 +15,7 @@ from messagebody._base.limits import Limits
 from messagebody._base.text import escape, human_size, redact_urls
 from messagebody._model.body import MessageBody
 from messagebody._wire import lines, strict_json
-from messagebody.bulk._sources import Input, Kind, Shard
+from messagebody.bulk._sources import Input, Shard, SourceKind
 from messagebody.bulk.tables import TableReader
 from messagebody.errors import DecodeError, MessageBodyError, MissingDependency
 
@@ -25,7 +25,7 @@ _PROBLEM: Final = 2000
 
 
 @attrs.frozen
-class Place:
+class MessagePlace:
     """Where a message stands.
 
     Arguments:
@@ -52,7 +52,7 @@ class Message:
         id: what it is called; the file and line if it has no `id`.
     """
 
-    place: Place
+    place: MessagePlace
     document: bytes
     member: str | None
     limits: Limits
@@ -64,7 +64,9 @@ class Message:
         self.id = self.id or f"{self.place.file}:{self.place.line}"
 
     @classmethod
-    def of_row(cls, place: Place, body_id: str, body: MessageBody, limits: Limits) -> "Message":
+    def of_row(
+        cls, place: MessagePlace, body_id: str, body: MessageBody, limits: Limits
+    ) -> "Message":
         """Return a message that is rows of a table."""
         members = {"id": json.dumps(body_id, ensure_ascii=False).encode(), "body": b""}
         return cls(place, b"", "body", limits, body_id, members, body)
@@ -150,12 +152,12 @@ class BadLine:
         problem: what is wrong, without secrets.
     """
 
-    place: Place
+    place: MessagePlace
     error: str
     problem: str
 
     @classmethod
-    def of(cls, place: Place, error: Exception) -> "BadLine":
+    def of(cls, place: MessagePlace, error: Exception) -> "BadLine":
         """Return what an error says of a line."""
         text = escape(redact_urls(str(error)), limit=_PROBLEM)
         return cls(place, type(error).__name__, text or type(error).__name__)
@@ -179,15 +181,15 @@ def messages_of(
         StoreError: a file can't be read.
         MissingDependency: a file needs an extra that is not installed.
     """
-    if shard.kind is Kind.MESSAGE:
+    if shard.kind is SourceKind.MESSAGE:
         for file in shard.inputs:
             yield _single(file, member, limits)
         return
     [file] = shard.inputs
     with file.open() as stream:
-        if shard.kind is Kind.PARQUET:
+        if shard.kind is SourceKind.PARQUET:
             yield from _of_table(stream, shard, limits)
-        elif shard.kind is Kind.LINES:
+        elif shard.kind is SourceKind.LINES:
             yield from _of_lines(stream, shard, member, limits)
         else:
             whole = attrs.evolve(shard, start=0, end=2**63)
@@ -195,7 +197,7 @@ def messages_of(
 
 
 def _single(file: Input, member: str | None, limits: Limits) -> Message | BadLine:
-    place = Place(file.url, 1, 0)
+    place = MessagePlace(file.url, 1, 0)
     # Asked of the listing, before anything is read.
     if file.stat.size > limits.json_bytes:
         return BadLine.of(place, _too_long(limits))
@@ -205,7 +207,7 @@ def _single(file: Input, member: str | None, limits: Limits) -> Message | BadLin
 
 def _of_table(stream: Any, shard: Shard, limits: Limits) -> Iterator[Message | BadLine]:
     for row in TableReader(stream).bodies(shard.start, shard.end):
-        place = Place(shard.inputs[0].url, row.number, None)
+        place = MessagePlace(shard.inputs[0].url, row.number, None)
         if row.body is None:
             yield BadLine.of(place, row.error or DecodeError("the rows make no body"))
         else:
@@ -216,7 +218,7 @@ def _of_table(stream: Any, shard: Shard, limits: Limits) -> Iterator[Message | B
 def _decompressed(
     stream: IO[bytes], shard: Shard, member: str | None, limits: Limits
 ) -> Iterator[Message | BadLine | None]:
-    place = Place(shard.inputs[0].url, 1, 0)
+    place = MessagePlace(shard.inputs[0].url, 1, 0)
     with contextlib.closing(_unpacked(stream, shard.kind)) as plain:
         try:
             lines_of_it = io.BufferedReader(plain, _DECOMPRESSED)
@@ -231,8 +233,8 @@ def _decompressed(
             yield BadLine.of(place, DecodeError(problem))
 
 
-def _unpacked(stream: IO[bytes], kind: Kind) -> Any:
-    if kind is Kind.GZIP:
+def _unpacked(stream: IO[bytes], kind: SourceKind) -> Any:
+    if kind is SourceKind.GZIP:
         return gzip.GzipFile(fileobj=stream, mode="rb")
     try:
         import pyarrow as pa
@@ -255,7 +257,7 @@ def _of_lines(
     url = shard.inputs[0].url
     # A line without end must not be read into memory to be refused.
     while offset < shard.end and (line := stream.readline(longest + 1)):
-        place, length = Place(url, number, offset), len(line)
+        place, length = MessagePlace(url, number, offset), len(line)
         if length > longest:
             length += 0 if line.endswith(b"\n") else _rest_of_line(stream)
             yield BadLine.of(place, _too_long(limits))

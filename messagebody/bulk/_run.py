@@ -33,15 +33,15 @@ from messagebody.bulk._sources import (
     REPORT,
     RESULTS,
     SHARD_BYTES,
-    Kind,
     Shard,
+    SourceKind,
     find_shards,
 )
 from messagebody.bulk._work import (
     FIRST,
     Count,
-    Outcome,
     Record,
+    TaskOutcome,
     errors_key,
     put,
     record_key,
@@ -52,7 +52,7 @@ from messagebody.bulk._work import Task as ShardTask
 from messagebody.errors import InvalidArgument, MessageBodyError, StoreError
 from messagebody.storage._references.spool import Spool, SpoolBlob
 from messagebody.storage._stores import Store
-from messagebody.storage._stores.base import digest_of
+from messagebody.storage._stores.base import read_back
 
 # A shard that kills three workers would kill all of them, so it is left out and reported.
 _ATTEMPTS: Final = 3
@@ -338,7 +338,7 @@ class _Run:
 
     def _has(self, key: str, stated: list[Any]) -> bool:
         """Return whether a result is there as it was written, and not deleted or replaced since."""
-        return self.there.get(key) == stated[0] and [*digest_of(self.store, key)] == stated
+        return self.there.get(key) == stated[0] and [*read_back(self.store, key)] == stated
 
     # Numbers of lines
 
@@ -349,7 +349,7 @@ class _Run:
         counted = [
             shard
             for shard, after in pairwise(self.shards)
-            if shard.kind is Kind.LINES
+            if shard.kind is SourceKind.LINES
             and after.inputs[0].url == shard.inputs[0].url
             and shard.inputs[0].url in later
             and shard.name not in self.lines
@@ -504,7 +504,7 @@ class _Run:
             self.deleted += 1
 
 
-def _tried(outcome: Outcome) -> Outcome:
+def _tried(outcome: TaskOutcome) -> TaskOutcome:
     return attrs.evolve(
         outcome, problem=f"failed {_ATTEMPTS} times, the last time: {outcome.problem}"
     )

@@ -42,7 +42,7 @@ _READ_AT_ONCE: Final = 4 * CHUNK
 _MAGIC: Final = re.compile(r"[*?\[{]|[!@+]\(")
 
 
-class Kind(StrEnum):
+class SourceKind(StrEnum):
     """How a file holds messages."""
 
     LINES = "lines"
@@ -62,10 +62,10 @@ class Kind(StrEnum):
 
 
 _KINDS: Final = {
-    ".jsonl": Kind.LINES, ".ndjson": Kind.LINES,
-    ".jsonl.gz": Kind.GZIP, ".ndjson.gz": Kind.GZIP,
-    ".jsonl.zst": Kind.ZSTD, ".ndjson.zst": Kind.ZSTD,
-    ".parquet": Kind.PARQUET, ".json": Kind.MESSAGE,
+    ".jsonl": SourceKind.LINES, ".ndjson": SourceKind.LINES,
+    ".jsonl.gz": SourceKind.GZIP, ".ndjson.gz": SourceKind.GZIP,
+    ".jsonl.zst": SourceKind.ZSTD, ".ndjson.zst": SourceKind.ZSTD,
+    ".parquet": SourceKind.PARQUET, ".json": SourceKind.MESSAGE,
 }  # fmt: skip
 
 
@@ -82,7 +82,7 @@ class Input:
 
     store: Store
     stat: Stat
-    kind: Kind
+    kind: SourceKind
     name: str
 
     @property
@@ -138,14 +138,14 @@ class Shard:
     first_line: int = 1
 
     @property
-    def kind(self) -> Kind:
+    def kind(self) -> SourceKind:
         """How its files hold messages."""
         return self.inputs[0].kind
 
     @property
     def size(self) -> int:
         """Bytes to read, about."""
-        if self.kind is Kind.LINES:
+        if self.kind is SourceKind.LINES:
             return self.end - self.start
         return sum(each.stat.size for each in self.inputs)
 
@@ -224,7 +224,7 @@ def find_shards(
                 raise InvalidArgument("inputs with names of their own", got="two with one name")
             if known is not each:
                 continue  # two sources have it
-            if each.kind is Kind.MESSAGE:
+            if each.kind is SourceKind.MESSAGE:
                 messages.setdefault(tuple(base), []).append(each)
             else:
                 shards += _cut(attrs.evolve(each, name=_name(each.url, root)), shard_bytes)
@@ -342,7 +342,7 @@ def _input(store: Store, stat: Stat) -> Input:
     return Input(store, stat, kind, stat.key)
 
 
-def _kind(key: str) -> Kind | None:
+def _kind(key: str) -> SourceKind | None:
     return next((kind for end, kind in _KINDS.items() if key.lower().endswith(end)), None)
 
 
@@ -358,9 +358,9 @@ def _legal(segment: str) -> str:
 
 
 def _cut(file: Input, shard_bytes: int) -> Iterator[Shard]:
-    if file.kind is Kind.LINES:
+    if file.kind is SourceKind.LINES:
         edges = [*range(0, file.stat.size, shard_bytes), file.stat.size]
-    elif file.kind is Kind.PARQUET:
+    elif file.kind is SourceKind.PARQUET:
         edges = _row_groups(file, shard_bytes)
     else:
         # Compressed files can't be read from the middle, so that each is one shard.

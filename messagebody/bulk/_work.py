@@ -128,12 +128,12 @@ class Task:
     limits: Limits
     fail_fast: bool = False
 
-    def __call__(self) -> "Outcome":
+    def __call__(self) -> "TaskOutcome":
         """Do it; every error is part of the outcome."""
         try:
-            return Outcome(self._record().counts)
+            return TaskOutcome(self._record().counts)
         except Exception as error:  # noqa: BLE001 - the border of a worker: any error is reported
-            return Outcome.of(error)
+            return TaskOutcome.of(error)
 
     def _record(self) -> Record:
         with contextlib.closing(_Going(self)) as going:
@@ -147,16 +147,16 @@ class Count:
 
     shard: Shard
 
-    def __call__(self) -> "Outcome":
+    def __call__(self) -> "TaskOutcome":
         """Count them."""
         try:
-            return Outcome({"lines": lines_before(self.shard)})
+            return TaskOutcome({"lines": lines_before(self.shard)})
         except Exception as error:  # noqa: BLE001 - the same border
-            return Outcome.of(error)
+            return TaskOutcome.of(error)
 
 
 @attrs.frozen
-class Outcome:
+class TaskOutcome:
     """What became of a task.
 
     Arguments:

@@ -25,7 +25,7 @@ from messagebody.compatibility.certificates import (
     Case,
     Places,
     State,
-    digest_of,
+    boxes_digest,
     is_hole,
     moves,
     named,
@@ -90,8 +90,8 @@ class _Maker:
         sent, taken = _boxes(producer), _boxes(consumer)
         self.head = {
             "rules": RULES,
-            "producer": digest_of(sent),
-            "consumer": digest_of(taken),
+            "producer": boxes_digest(sent),
+            "consumer": boxes_digest(taken),
             "lenient": lenient,
         }
         self._sent = [box for box, _ in sent]

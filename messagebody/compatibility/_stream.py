@@ -62,7 +62,7 @@ def _restore(word: Word, exact: bool, missing: tuple[int, ...]) -> Status:
     return Status(word, exact=exact, missing=missing)
 
 
-class _Seen(NamedTuple):
+class _SeenPart(NamedTuple):
     """The remembered data of a part, without its content."""
 
     name: str | None
@@ -91,7 +91,7 @@ class Stream:
         self._schema = schema
         self._steps = steps
         self._profile = schema.profile
-        self._seen: list[_Seen] = []
+        self._seen: list[_SeenPart] = []
         self._names: set[str] = set()
         self._pair = Pair(self._profile, Profile(), Budget(steps))
         self._missing = self._pair.required
@@ -101,7 +101,7 @@ class Stream:
         """Take the next part and return the status of the message."""
         name = part.name
         is_repeated = name in self._names
-        self._seen.append(_Seen(name, part.content_type))
+        self._seen.append(_SeenPart(name, part.content_type))
         if name is not None:
             self._names.add(name)
         # Final, because no later part can correct it.

@@ -118,7 +118,7 @@ def verify(producer: Any, consumer: Any, certificate: Any, *, steps: int = DEFAU
         (True, False)
     """
     try:
-        _Check(producer, consumer, certificate, steps).run()
+        _Verifier(producer, consumer, certificate, steps).run()
     except (_Refused, LookupError, TypeError, ValueError, AttributeError):
         return False
     return True
@@ -130,10 +130,10 @@ def schema_digest(schema: Any) -> str:
     It is `"sha256:"` and the SHA-256 of the JSON array of `[name, contentType, required]` of each
     schema part, null for no name and `*/*` for no type, without spaces and in ASCII.
     """
-    return digest_of(boxes_of(schema))
+    return boxes_digest(boxes_of(schema))
 
 
-def digest_of(boxes: Iterable[tuple[Box, bool]]) -> str:
+def boxes_digest(boxes: Iterable[tuple[Box, bool]]) -> str:
     """Return the digest of the schema with these boxes, each with whether it is required."""
     text = _COMPACT.encode([[*box, required] for box, required in boxes])
     return "sha256:" + hashlib.sha256(text.encode()).hexdigest()
@@ -167,7 +167,7 @@ class Case(NamedTuple):
         return self._replace(inside={**self.inside, name: [*self.inside.get(name, ()), box]})
 
 
-class _Check:
+class _Verifier:
     """The check of one certificate."""
 
     def __init__(self, producer: Any, consumer: Any, certificate: Any, steps: int) -> None:
@@ -175,8 +175,8 @@ class _Check:
         self._patterns: dict[Box, BoxPattern] = {}
         self._need(certificate["rules"] == RULES)
         self._sent, self._taken = boxes_of(producer), boxes_of(consumer)
-        self._need(certificate["producer"] == digest_of(self._sent))
-        self._need(certificate["consumer"] == digest_of(self._taken))
+        self._need(certificate["producer"] == boxes_digest(self._sent))
+        self._need(certificate["consumer"] == boxes_digest(self._taken))
         if certificate["lenient"] is True:
             self._taken += [(("/**", "*/*"), False), ((None, "*/*"), False)]
 

@@ -26,7 +26,7 @@ from messagebody.filesystem._paths import is_live, quote_name, unquote_name
 from messagebody.filesystem._patterns import matching
 from messagebody.filesystem._transfers import Pairs, results_of_threads
 from messagebody.names import ancestors
-from messagebody.storage._references import Budget, Resolver
+from messagebody.storage._references import FetchBudget, Resolver
 
 # Where a URL may hold a signature, a password or content.
 _SECRET: Final = re.compile(r"[?#@\\]|^data:", re.IGNORECASE)
@@ -207,7 +207,7 @@ class BodyView(AbstractFileSystem):  # type: ignore[misc]
                 self._sizes[url] = resolver.size(url, subject=part.label, budget=budget)
         return self._sizes[url]
 
-    def _access(self, part: Part) -> tuple[Resolver, Budget | None]:
+    def _access(self, part: Part) -> tuple[Resolver, FetchBudget | None]:
         """Return who decides about a part's reference, and what reading it may still cost."""
         found = access_of(part)
         return found["resolver"] or Resolver(), found["budget"]

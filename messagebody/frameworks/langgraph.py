@@ -167,7 +167,7 @@ class OffloadingSerializer(JsonPlusSerializer):  # type: ignore[misc]
             return kind, data
         batch = self._objects.batch()
         if kind == "msgpack":
-            writer = _Writer(self._threshold, self._may_refer, batch, self._objects)
+            writer = _ContentReplacer(self._threshold, self._may_refer, batch, self._objects)
             writer.placeholders = self._placeholders
             data = writer.packed(data)
             if not writer.is_changed:
@@ -193,7 +193,7 @@ class OffloadingSerializer(JsonPlusSerializer):  # type: ignore[misc]
         if kind.startswith(f"{_TAG}-"):
             kind = kind.removeprefix(f"{_TAG}-")
             notes = self._placeholders if self._missing == "placeholder" else None
-            restored = _Reader(self._objects, notes).value(packed)
+            restored = _ReferenceReplacer(self._objects, notes).value(packed)
             packed = _packed_again(restored) if kind == "msgpack" else restored
         # A body is allowed under any list of allowed types, because it is only data.
         allowing = self.with_msgpack_allowlist(_OWN_TYPES)
@@ -266,7 +266,7 @@ class _Placeholders:
         return self._references.get(text) if text.startswith(_PLACEHOLDER) else None
 
 
-class _Writer:
+class _ContentReplacer:
     """A walk through encoded values that replaces large contents by references."""
 
     placeholders: _Placeholders
@@ -358,7 +358,7 @@ class _Writer:
         return {**kept, "size": stored.size, "digest": stored.digest}
 
 
-class _Reader:
+class _ReferenceReplacer:
     """A walk through encoded values that replaces references by contents."""
 
     def __init__(self, objects: Objects, placeholders: _Placeholders | None) -> None:

@@ -101,7 +101,7 @@ class BodyStore:
                 raise exceptions.NotFoundError(_no_object(path))
             return self._meta(info, self._e_tag(path))
 
-    def get(self, path: str, *, options: "GetOptions | None" = None) -> "Result":
+    def get(self, path: str, *, options: "GetOptions | None" = None) -> "GetResult":
         """Return an object, or a range of it, for reading.
 
         Raises:
@@ -120,7 +120,7 @@ class BodyStore:
         start, end = _range_of(asked.get("range"), info["size"], path)
         if asked.get("head"):
             end = start
-        return Result(self, path, info["ContentType"], (start, end), info["size"])
+        return GetResult(self, path, info["ContentType"], (start, end), info["size"])
 
     def _check_conditions(self, path: str, asked: dict[str, Any]) -> None:
         if "if_match" in asked and not self._matches(path, asked["if_match"]):
@@ -318,7 +318,7 @@ class BodyStore:
         """Do what `head` does."""
         return await _in_thread(self.head, path)
 
-    async def get_async(self, path: str, *, options: "GetOptions | None" = None) -> "Result":
+    async def get_async(self, path: str, *, options: "GetOptions | None" = None) -> "GetResult":
         """Do what `get` does."""
         return await _in_thread(self.get, path, options=options)
 
@@ -408,7 +408,7 @@ class BodyStore:
             return f'"{self.filesystem.ukey(_name(path))}"'
 
 
-class Result:
+class GetResult:
     """An object, or a range of it, which can be read at once or piece by piece.
 
     Arguments:

@@ -133,7 +133,7 @@ _MOST_HEADS: Final = 65_536
 
 
 @attrs.define(eq=False)
-class _Node:
+class _JointState:
     """A state of the joint automaton: the patterns that may still match, and those that match.
 
     Arguments:
@@ -144,7 +144,7 @@ class _Node:
 
     live: tuple[tuple[int, int], ...]
     found: int
-    moves: dict[str, "_Node"] = attrs.field(factory=dict)
+    moves: dict[str, "_JointState"] = attrs.field(factory=dict)
 
 
 class PatternIndex:
@@ -219,7 +219,7 @@ class PatternIndex:
             node = self._grow(node, character) if after is None else after
         return node.found
 
-    def _remember_head(self, head: str) -> _Node:
+    def _remember_head(self, head: str) -> _JointState:
         node = self._root
         for character in head:
             after = node.moves.get(character)
@@ -229,7 +229,7 @@ class PatternIndex:
         self._heads[head] = node
         return node
 
-    def _grow(self, node: _Node, character: str) -> _Node:
+    def _grow(self, node: _JointState, character: str) -> _JointState:
         live = tuple(
             (number, after)
             for number, states in node.live
@@ -241,7 +241,7 @@ class PatternIndex:
             self._forget()
         after_node = self._nodes.get(live)
         if after_node is None:
-            after_node = self._nodes[live] = _Node(live, self._found(live))
+            after_node = self._nodes[live] = _JointState(live, self._found(live))
         node.moves[character] = after_node
         return after_node
 
@@ -255,11 +255,11 @@ class PatternIndex:
 
     def _forget(self) -> None:
         """Drop all remembered nodes, to bound the memory for hostile words and patterns."""
-        self._nodes: dict[tuple[tuple[int, int], ...], _Node] = {}
-        self._heads: dict[str, _Node] = {}
+        self._nodes: dict[tuple[tuple[int, int], ...], _JointState] = {}
+        self._heads: dict[str, _JointState] = {}
         live = tuple(
             (number, automaton.start)
             for number, (automaton, _) in enumerate(self._automata)
             if automaton.start
         )
-        self._root = _Node(live, 0)
+        self._root = _JointState(live, 0)

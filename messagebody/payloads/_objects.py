@@ -97,7 +97,7 @@ class Objects:
         self.store = store
         self._max_bytes = max_bytes
         self.cipher = cipher
-        self._cache = _Cache(cache)
+        self._cache = _RecentContents(cache)
         self._known: OrderedDict[str, tuple[Stored, float]] = OrderedDict()
         self._lock = threading.Lock()
 
@@ -225,7 +225,7 @@ def _done(work: Sequence[Callable[[], _T]]) -> list[Any]:
     return [outcome.value for outcome in outcomes]
 
 
-class _Cache:
+class _RecentContents:
     """A cache of the contents that were used last."""
 
     def __init__(self, capacity: int) -> None:

@@ -28,7 +28,7 @@ _TYPES: Final = 20
 
 
 @attrs.frozen
-class _Slot:
+class _Property:
     """One property, for one part of a schema."""
 
     key: str
@@ -101,7 +101,7 @@ class OutputSchema:
 
     json_schema: dict[str, Any]
     _schema: MessageBodySchema = attrs.field(repr=False)
-    _slots: tuple[_Slot, ...] = attrs.field(repr=False)
+    _slots: tuple[_Property, ...] = attrs.field(repr=False)
 
     def decode(self, value: str | bytes | Mapping[str, Any]) -> MessageBody:
         """Return the body that a model wrote; it keeps the schema.
@@ -152,11 +152,11 @@ def output_schema(schema: MessageBodySchema) -> OutputSchema:
         '# Cats'
     """
     require_schema(schema)
-    slots: list[_Slot] = []
+    slots: list[_Property] = []
     for index, part in enumerate(schema.parts):
         types = textual_types(part)
         if types:
-            slots.append(_Slot(_key(part, {slot.key for slot in slots}), part, types))
+            slots.append(_Property(_key(part, {slot.key for slot in slots}), part, types))
         elif part.required:
             raise InvalidSchema(
                 f"required {part.label} does not accept text, and models only write text", index

@@ -124,7 +124,9 @@ def to_prompt(
     is_media = content_type_pattern(media)
     parts = body.with_resolver(resolver) if resolver is not None else body
     entries = [
-        _Entry.of(index, part, is_media=not part.is_text and is_media.matches(part.content_type))
+        _PromptPart.of(
+            index, part, is_media=not part.is_text and is_media.matches(part.content_type)
+        )
         for index, part in enumerate(parts)
         if not is_withheld(part)
     ]
@@ -139,7 +141,7 @@ def to_prompt(
 
 
 @attrs.define
-class _Entry:
+class _PromptPart:
     """One part on its way into a prompt."""
 
     index: int
@@ -151,7 +153,7 @@ class _Entry:
     total: int | None = None
 
     @classmethod
-    def of(cls, index: int, part: Part, *, is_media: bool) -> "_Entry":
+    def of(cls, index: int, part: Part, *, is_media: bool) -> "_PromptPart":
         if is_media:
             return cls(index, part, is_media=True, total=part.size)
         if not part.is_text:
@@ -161,7 +163,7 @@ class _Entry:
         entry = cls(index, part, is_unread=True, total=part.size)
         return entry if part.is_reference else entry.read()
 
-    def read(self) -> "_Entry":
+    def read(self) -> "_PromptPart":
         """Read the text, or take down why it can't be read; return the entry."""
         self.is_unread = False
         try:
@@ -175,24 +177,26 @@ class _Entry:
         return self
 
 
-def _read_references(entries: Sequence[_Entry], budget: int, count: Callable[[str], int]) -> None:
+def _read_references(
+    entries: Sequence[_PromptPart], budget: int, count: Callable[[str], int]
+) -> None:
     """Read the references to texts, several at a time, until the texts fill the budget."""
     # Unnamed text is shown first, so its references are read even if named text fills the budget.
     for some in ([each for each in entries if each.part.name is None], entries):
         unread = [each for each in some if each.is_unread]
         if not unread:
             continue
-        room = _Room(budget, count)
+        room = _TokensLeft(budget, count)
         for entry in some:
             room.take(entry.text)
         wanted = takewhile(lambda _: not room.is_full, unread)  # noqa: B023 - used up at once
         with ThreadPoolExecutor(_AT_ONCE) as pool:
-            for entry in results_in_order(pool, _Entry.read, wanted, ahead=_AT_ONCE):
+            for entry in results_in_order(pool, _PromptPart.read, wanted, ahead=_AT_ONCE):
                 room.take(entry.text)
 
 
 @attrs.define
-class _Room:
+class _TokensLeft:
     """What is left of a budget of tokens while texts are read."""
 
     budget: int
@@ -224,7 +228,7 @@ class _Composer:
 
     def __init__(
         self,
-        entries: Sequence[_Entry],
+        entries: Sequence[_PromptPart],
         budget: int,
         count: Callable[[str], int],
         cost: Callable[[Part], int],
@@ -354,7 +358,7 @@ class _Composer:
         used += sum(self._costs[index] for index in plan.media)
         return body, used
 
-    def _framed(self, entry: _Entry, characters: int) -> str:
+    def _framed(self, entry: _PromptPart, characters: int) -> str:
         text = entry.text or ""
         is_whole = characters >= len(text)
         if is_whole and entry.part.name is None and self._is_raw:
@@ -362,14 +366,14 @@ class _Composer:
         shown = text if is_whole else _cut(text, characters, entry.part.name or str(entry.index))
         return f"<{self._tag}{self._facts(entry)}>\n{shown}\n</{self._tag}>"
 
-    def _facts(self, entry: _Entry) -> str:
+    def _facts(self, entry: _PromptPart) -> str:
         # Each plan that is tried asks again.
         known = self._known_facts.get(entry.index)
         if known is None:
             known = self._known_facts[entry.index] = self._facts_of(entry)
         return known
 
-    def _facts_of(self, entry: _Entry) -> str:
+    def _facts_of(self, entry: _PromptPart) -> str:
         part = entry.part
         facts = {"name": part.name, "number": None if part.name else str(entry.index)}
         facts |= {"type": part.content_type, "size": human_size(part.size)}
@@ -416,7 +420,7 @@ def _cut(text: str, characters: int, part: str) -> str:
     return f"{text[:head]}\n{note}\n{text[tail:]}"
 
 
-def _free_tag(entries: Sequence[_Entry]) -> str:
+def _free_tag(entries: Sequence[_PromptPart]) -> str:
     """Return a tag that occurs in no content and no name."""
     taken = {
         int(number)

@@ -28,7 +28,7 @@ _LETTER: Final = 7.5
 
 
 @attrs.frozen
-class _Graph:
+class _Adjacency:
     """Agents by number, with the numbers of the agents that each one sends to and receives from."""
 
     names: Sequence[str]
@@ -36,7 +36,7 @@ class _Graph:
     senders: Sequence[Sequence[int]]
 
     @classmethod
-    def of(cls, agents: Iterable[str], pairs: Iterable[tuple[str, str]]) -> "_Graph":
+    def of(cls, agents: Iterable[str], pairs: Iterable[tuple[str, str]]) -> "_Adjacency":
         names = list(agents)
         numbers = {name: number for number, name in enumerate(names)}
         takers: list[list[int]] = [[] for _ in names]
@@ -62,7 +62,7 @@ def graph_page(
         >>> text.count("<path"), "1 pair" in text
         (1, True)
     """
-    graph = _Graph.of(agents, pairs)
+    graph = _Adjacency.of(agents, pairs)
     count = sum(map(len, graph.takers))
     facts = f"{count_of(len(graph.names), 'agent')}, {count_of(count, 'pair')} that fit"
     is_drawn = 0 < len(graph.names) <= MOST_ON_A_CIRCLE
@@ -92,7 +92,7 @@ def _choices(count: int) -> Iterator[str]:
         yield f"{chosen} .node-{number}{{font-weight:700;fill:var(--ink)}}\n"
 
 
-def _list(graph: _Graph) -> Html:
+def _list(graph: _Adjacency) -> Html:
     names = graph.names[:_MOST_LISTED]
     items = [element("li", _link(number, name)) for number, name in enumerate(names)]
     if len(graph.names) > len(names):
@@ -104,7 +104,7 @@ def _link(number: int, name: str) -> Html:
     return element("a", element("bdi", name), href=f"#agent-{number}", title=name)
 
 
-def _panel(graph: _Graph, number: int) -> Html:
+def _panel(graph: _Adjacency, number: int) -> Html:
     return element(
         "section",
         element("h2", element("bdi", graph.names[number])),
@@ -115,7 +115,7 @@ def _panel(graph: _Graph, number: int) -> Html:
     )
 
 
-def _neighbours(graph: _Graph, role: str, numbers: Sequence[int]) -> Iterator[Html]:
+def _neighbours(graph: _Adjacency, role: str, numbers: Sequence[int]) -> Iterator[Html]:
     yield element("h3", f"{role} {count_of(len(numbers), 'agent')}", class_=role[:5])
     shown = numbers[:_MOST_NEIGHBOURS]
     links = [element("li", _link(number, graph.names[number])) for number in shown]
@@ -127,7 +127,7 @@ def _neighbours(graph: _Graph, role: str, numbers: Sequence[int]) -> Iterator[Ht
 # The drawing
 
 
-def _drawing(graph: _Graph) -> Html:
+def _drawing(graph: _Adjacency) -> Html:
     count = len(graph.names)
     edges = (
         _edge(sender, taker, count)

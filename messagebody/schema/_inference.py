@@ -16,7 +16,7 @@ _Group = tuple[str, str]
 
 
 @attrs.define
-class _Seen:
+class _Summary:
     """The summary of a group of parts.
 
     Arguments:
@@ -44,7 +44,7 @@ class Inference:
     """
 
     def __init__(self) -> None:
-        self._groups: dict[_Group, _Seen] = {}
+        self._groups: dict[_Group, _Summary] = {}
         self._bodies = 0
 
     def add(self, body: Iterable[Part]) -> None:
@@ -53,7 +53,7 @@ class Inference:
         for part in body:
             kind, name = essence(part.content_type), part.name
             group = ("type", kind) if name is None else _group_of(name)
-            seen = self._groups.setdefault(group, _Seen(name))
+            seen = self._groups.setdefault(group, _Summary(name))
             if seen.name != name:
                 seen.name = None
             seen.types[kind] = None
@@ -65,7 +65,7 @@ class Inference:
     def update(self, other: Self) -> None:
         """Take all bodies of another inference into account, after those seen so far."""
         for group, theirs in other._groups.items():
-            mine = self._groups.setdefault(group, _Seen(theirs.name))
+            mine = self._groups.setdefault(group, _Summary(theirs.name))
             if mine.name != theirs.name:
                 mine.name = None
             mine.types.update(theirs.types)
@@ -97,7 +97,7 @@ class Inference:
         made = cls()
         made._bodies = value["bodies"]
         for sort, key, name, types, bodies in value["groups"]:
-            made._groups[sort, key] = _Seen(name, dict.fromkeys(types), bodies)
+            made._groups[sort, key] = _Summary(name, dict.fromkeys(types), bodies)
         return made
 
 

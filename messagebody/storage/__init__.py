@@ -28,9 +28,9 @@ if TYPE_CHECKING:
         verify,
     )
     from messagebody.storage._references import (
-        Budget,
+        FetchBudget,
         FetchLimits,
-        Reader,
+        ReferenceFile,
         Resolver,
         Spool,
         measure_reference,
@@ -44,17 +44,17 @@ if TYPE_CHECKING:
         Stat,
         Store,
         Upload,
-        digest_of,
         open_store,
+        read_back,
     )
 
 __all__ = [
     "CHUNK",
     "Blob",
-    "Budget",
     "Bytes",
+    "FetchBudget",
     "FetchLimits",
-    "Reader",
+    "ReferenceFile",
     "ReferenceFinding",
     "Resolver",
     "Spool",
@@ -67,7 +67,6 @@ __all__ = [
     "ainline",
     "aoffload",
     "apresent",
-    "digest_of",
     "fetch",
     "inline",
     "measure_reference",
@@ -78,6 +77,7 @@ __all__ = [
     "parse_size",
     "present",
     "put_content",
+    "read_back",
     "read_reference",
     "sweep",
     "verify",
@@ -89,8 +89,8 @@ if not TYPE_CHECKING:  # for a type checker, a name is there only if it is liste
         {
             "._offloading": "ReferenceFinding Stop Swept Verification ainline aoffload apresent "
             "fetch inline migrate offload parse_size present put_content sweep verify",
-            "._references": "Budget FetchLimits Reader Resolver Spool measure_reference "
-            "open_reference read_reference",
-            "._stores": "CHUNK Blob Bytes Stat Store Upload digest_of open_store",
+            "._references": "FetchBudget FetchLimits ReferenceFile Resolver Spool "
+            "measure_reference open_reference read_reference",
+            "._stores": "CHUNK Blob Bytes Stat Store Upload open_store read_back",
         },
     )

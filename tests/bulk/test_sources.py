@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from messagebody import Limits
 from messagebody.bulk._messages import BadLine, Message, messages_of
-from messagebody.bulk._sources import Kind, find_shards, lines_before
+from messagebody.bulk._sources import SourceKind, find_shards, lines_before
 from messagebody.bulk.tables import TableWriter
 from messagebody.errors import InvalidArgument, ObjectNotFound
 from messagebody.s3 import S3Store
@@ -155,7 +155,7 @@ def test_small_messages_are_put_together(tmp_path: Path) -> None:
         (tmp_path / f"{number:04}.json").write_text("[]")
     shards = find_shards([tmp_path])
     assert [len(shard.inputs) for shard in shards] == [1000, 1]
-    assert {shard.kind for shard in shards} == {Kind.MESSAGE}
+    assert {shard.kind for shard in shards} == {SourceKind.MESSAGE}
     assert [shard.name for shard in shards] == ["messages.json.00000", "messages.json.00001"]
     assert [len(shard.inputs) for shard in find_shards([tmp_path], shard_bytes=600)][:2] == [
         300

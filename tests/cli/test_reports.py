@@ -15,9 +15,9 @@ from jsonschema import Draft4Validator
 
 from messagebody._cli.reports import (
     FORMATS,
-    Message,
+    CommandReport,
+    FileProblem,
     Outcome,
-    Report,
     Subject,
     report_findings,
     report_pair,
@@ -43,8 +43,8 @@ CHARACTERS = st.characters(exclude_categories=["Cs"]) | st.integers(0xDC80, 0xDC
 texts = st.lists(st.sampled_from(HOSTILE) | CHARACTERS, max_size=8).map("".join)
 
 
-def message(code: str, text: str, path: str, is_error: bool, *identity: str) -> Message:
-    return Message(code, f"About {code}.", text, path, is_error, identity)
+def message(code: str, text: str, path: str, is_error: bool, *identity: str) -> FileProblem:
+    return FileProblem(code, f"About {code}.", text, path, is_error, identity)
 
 
 messages = st.builds(
@@ -54,17 +54,17 @@ messages = st.builds(
 
 
 @st.composite
-def reports(draw: st.DrawFn) -> Report:
+def reports(draw: st.DrawFn) -> CommandReport:
     outcome: Outcome = draw(st.sampled_from(["passed", "failed", "undecided"]))
     least = 0 if outcome == "passed" else 1
     found = draw(st.lists(messages, min_size=least, max_size=least and 4))
     data = {"text": draw(texts)}
-    return Report(
+    return CommandReport(
         draw(st.sampled_from(["check", "lint"])), draw(texts), outcome, tuple(found), data
     )
 
 
-def shown(report: Report, form: str) -> str:
+def shown(report: CommandReport, form: str) -> str:
     """Return a report as it leaves the process, whose standard output is UTF-8."""
     return FORMATS[form](report).encode().decode()
 
@@ -93,7 +93,7 @@ def unescaped(text: str) -> str:
 
 class TestGitHub:
     @given(reports())
-    def test_a_line_a_message_and_no_other_command(self, report: Report) -> None:
+    def test_a_line_a_message_and_no_other_command(self, report: CommandReport) -> None:
         commands = workflow_commands(shown(report, "github"))
         assert len(commands) == len(report.messages)
         for (name, properties, _), each in zip(commands, report.messages, strict=True):
@@ -103,12 +103,12 @@ class TestGitHub:
     @given(st.text(string.printable.replace("\r", "").replace("\x0b", "").replace("\x0c", "")))
     def test_what_is_printable_comes_back(self, text: str) -> None:
         text = text.replace("\t", " ")
-        report = Report("check", "", "failed", (message("x", text, text, True),), {})
+        report = CommandReport("check", "", "failed", (message("x", text, text, True),), {})
         [(_, properties, back)] = workflow_commands(shown(report, "github"))
         assert back == properties["file"] == text
 
     def test_nothing_to_say(self) -> None:
-        assert FORMATS["github"](Report("check", "a fits b", "passed", (), {})) == ""
+        assert FORMATS["github"](CommandReport("check", "a fits b", "passed", (), {})) == ""
 
 
 # GitLab: https://docs.gitlab.com/ci/testing/code_quality/#code-quality-report-format
@@ -116,7 +116,7 @@ class TestGitHub:
 
 class TestGitLab:
     @given(reports())
-    def test_required_members(self, report: Report) -> None:
+    def test_required_members(self, report: CommandReport) -> None:
         issues = json.loads(shown(report, "gitlab"))
         assert len(issues) == len(report.messages)
         for issue, each in zip(issues, report.messages, strict=True):
@@ -127,7 +127,7 @@ class TestGitLab:
             assert re.fullmatch("[0-9a-f]{64}", issue["fingerprint"])
 
     @given(reports())
-    def test_fingerprints_are_unique_and_stay(self, report: Report) -> None:
+    def test_fingerprints_are_unique_and_stay(self, report: CommandReport) -> None:
         first, again = (json.loads(FORMATS["gitlab"](report)) for _ in range(2))
         prints = [issue["fingerprint"] for issue in first]
         assert len(set(prints)) == len(prints)
@@ -180,7 +180,7 @@ def junit_case(text: str) -> ET.Element:
 
 class TestJUnit:
     @given(reports())
-    def test_structure(self, report: Report) -> None:
+    def test_structure(self, report: CommandReport) -> None:
         case = junit_case(shown(report, "junit"))
         tags = {"passed": [], "failed": ["failure"], "undecided": ["error"]}
         assert [child.tag for child in case] == tags[report.outcome]
@@ -189,14 +189,16 @@ class TestJUnit:
 
     def test_text(self) -> None:
         found = (message("x", 'a < "b" & c', "p", True), message("y", "second", "p", False))
-        case = junit_case(FORMATS["junit"](Report("check", "<a> fits b", "failed", found, {})))
+        case = junit_case(
+            FORMATS["junit"](CommandReport("check", "<a> fits b", "failed", found, {}))
+        )
         assert case.attrib["name"] == "<a> fits b"
         assert case[0].attrib == {"type": "x", "message": 'a < "b" & c'}
         assert case[0].text == 'a < "b" & c\nsecond'
 
     def test_what_xml_cannot_hold(self) -> None:
         found = (message("x", "\x00\ufffe\x1b\udcff", "p", True),)
-        case = junit_case(FORMATS["junit"](Report("check", "", "failed", found, {})))
+        case = junit_case(FORMATS["junit"](CommandReport("check", "", "failed", found, {})))
         assert case[0].text == r"\x00\ufffe\x1b\udcff"
 
 
@@ -213,7 +215,7 @@ def sarif_text(escaped: str) -> str:
 class TestSarif:
     @settings(max_examples=examples(50))
     @given(reports())
-    def test_schema(self, report: Report) -> None:
+    def test_schema(self, report: CommandReport) -> None:
         log = json.loads(shown(report, "sarif"))
         SARIF.validate(log)
         [run] = log["runs"]
@@ -229,7 +231,7 @@ class TestSarif:
 
     def test_the_schema_refuses(self) -> None:
         """A result without a message, a level that is none: the validation can fail."""
-        report = Report("check", "", "failed", (message("x", "t", "p", True),), {})
+        report = CommandReport("check", "", "failed", (message("x", "t", "p", True),), {})
         log: dict[str, Any] = json.loads(FORMATS["sarif"](report))
         log["runs"][0]["results"][0]["level"] = "fatal"
         assert not SARIF.is_valid(log)
@@ -239,14 +241,14 @@ class TestSarif:
 
 class TestJson:
     @given(reports())
-    def test_reads_back(self, report: Report) -> None:
+    def test_reads_back(self, report: CommandReport) -> None:
         assert json.loads(shown(report, "json")) == report.data
 
 
 # From answers to reports
 
 
-def pair(result: Compatibility, consumer: str = "in.json") -> Report:
+def pair(result: Compatibility, consumer: str = "in.json") -> CommandReport:
     return report_pair("check", result, Subject("out.json", consumer))
 
 

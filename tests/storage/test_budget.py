@@ -11,7 +11,7 @@ import pytest
 
 from messagebody import MessageBody, Part, Resolver, offload
 from messagebody.errors import LimitExceeded, MessageBodyError, UnsafeReference
-from messagebody.storage import Budget, FetchLimits
+from messagebody.storage import FetchBudget, FetchLimits
 from tests.storage.network import Network
 
 HOSTS = FetchLimits(hosts=5)
@@ -118,7 +118,7 @@ def test_what_is_in_the_message_costs_nothing() -> None:
 
 
 def test_time_counts_while_somebody_reads() -> None:
-    budget = Budget(FetchLimits(body_seconds=0.2))
+    budget = FetchBudget(FetchLimits(body_seconds=0.2))
     with budget.part() as deadline:
         budget.check_time(deadline)
     time.sleep(0.3)
@@ -132,7 +132,7 @@ def test_time_counts_while_somebody_reads() -> None:
 
 
 def test_refused_hosts_take_no_memory() -> None:
-    budget = Budget(HOSTS)
+    budget = FetchBudget(HOSTS)
     for number in range(1000):
         with contextlib.suppress(LimitExceeded):
             budget.take_fetch(f"h{number}.example")

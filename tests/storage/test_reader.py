@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from messagebody import Part, Resolver
 from messagebody.errors import DigestMismatch, LimitExceeded, UnsafeReference
-from messagebody.storage import Blob, FetchLimits, Reader, Stat, Store
+from messagebody.storage import Blob, FetchLimits, ReferenceFile, Stat, Store
 
 KIB, MIB = 1024, 1024 * 1024
 _numbers = itertools.count()
@@ -64,9 +64,9 @@ def part_of(store: Recording, promised: bytes | None = None, **changes: Any) -> 
     return Part(url=store.url_of("x"), name="/x", content_type="a/b", **members)
 
 
-def opened(store: Recording, promised: bytes | None = None, **changes: Any) -> Reader:
+def opened(store: Recording, promised: bytes | None = None, **changes: Any) -> ReferenceFile:
     part = part_of(store, promised, **changes)
-    return cast("Reader", part.open(Resolver(allow=store)))
+    return cast("ReferenceFile", part.open(Resolver(allow=store)))
 
 
 def to_the_end(reader: Any, length: int) -> None:
@@ -179,9 +179,9 @@ class TestVerification:
             list(iter(lambda: reader.read(2), b""))
 
     @pytest.mark.parametrize(
-        "read", [Reader.read, list, lambda reader: shutil.copyfileobj(reader, io.BytesIO())]
+        "read", [ReferenceFile.read, list, lambda reader: shutil.copyfileobj(reader, io.BytesIO())]
     )
-    def test_everything_at_once_is_verified_too(self, read: Callable[[Reader], Any]) -> None:
+    def test_everything_at_once_is_verified_too(self, read: Callable[[ReferenceFile], Any]) -> None:
         with pytest.raises(DigestMismatch):
             read(opened(Recording(b"EVIL!"), b"hello"))
 

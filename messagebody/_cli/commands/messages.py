@@ -309,8 +309,8 @@ _secret = click.option(
 )
 _profile = click.option(
     "--profile",
-    type=click.Choice([profile.value for profile in olympus.Profile]),
-    default=olympus.Profile.JCS_FULL_HKDF.value,
+    type=click.Choice([profile.value for profile in olympus.SigningProfile]),
+    default=olympus.SigningProfile.JCS_FULL_HKDF.value,
     show_default=True,
     help="How the signature is made.",
 )

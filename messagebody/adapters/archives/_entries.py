@@ -32,7 +32,7 @@ Source = bytes | bytearray | memoryview | str | os.PathLike[str] | BinaryIO
 
 
 @attrs.frozen
-class Entry:
+class ArchiveEntry:
     """One file in an archive.
 
     Arguments:
@@ -83,7 +83,7 @@ def damage_told(kinds: tuple[type[Exception], ...], subject: str = "the archive"
 
 
 @attrs.define
-class Taken:
+class ArchiveParts:
     """The parts of an archive while it is read.
 
     Arguments:
@@ -99,7 +99,7 @@ class Taken:
     max_bytes: int
     body: MessageBody = attrs.field(factory=MessageBody)
 
-    def all_of(self, subject: str, entries: Iterable[Entry]) -> MessageBody:
+    def all_of(self, subject: str, entries: Iterable[ArchiveEntry]) -> MessageBody:
         """Return the body of some entries; one error names all entries that can't be taken.
 
         Raises:
@@ -122,7 +122,7 @@ class Taken:
             undo.pop_all()
         return self.body
 
-    def _within_limits(self, entries: Iterable[Entry]) -> Iterator[Entry]:
+    def _within_limits(self, entries: Iterable[ArchiveEntry]) -> Iterator[ArchiveEntry]:
         total = 0
         for count, entry in enumerate(entries, 1):
             total += entry.size
@@ -135,7 +135,7 @@ class Taken:
                 raise DecodeError(f"{quote(entry.path)} has more than {most:,} bytes; give into=…")
             yield entry
 
-    def _problem(self, entry: Entry) -> str | None:
+    def _problem(self, entry: ArchiveEntry) -> str | None:
         if entry.problem is not None:
             return entry.problem
         path = entry.path
@@ -149,7 +149,7 @@ class Taken:
             return "not a legal part name"
         return None
 
-    def _names(self, entries: Sequence[Entry]) -> Iterator[str]:
+    def _names(self, entries: Sequence[ArchiveEntry]) -> Iterator[str]:
         """Yield a name for each entry: its path, or a legal name that no entry has."""
         paths = (self._path(entry.path) for entry in entries)
         taken = {path for path in paths if fits(path, self.limits)}
@@ -163,7 +163,7 @@ class Taken:
     def _path(self, path: str) -> str:
         return "/" + path.removeprefix("./")
 
-    def _add(self, entry: Entry, name: str, undo: ExitStack) -> None:
+    def _add(self, entry: ArchiveEntry, name: str, undo: ExitStack) -> None:
         metadata = None if name == self._path(entry.path) else {"filename": entry.path}
         with entry.open() as stream:
             # Never more than its stated size.
@@ -200,7 +200,7 @@ def kept(
     return LocalFile.at(path)
 
 
-def _measured(stream: BinaryIO, entry: Entry) -> Iterator[bytes]:
+def _measured(stream: BinaryIO, entry: ArchiveEntry) -> Iterator[bytes]:
     seen = 0
     while chunk := stream.read(CHUNK):
         seen += len(chunk)
@@ -216,7 +216,7 @@ def _measured(stream: BinaryIO, entry: Entry) -> Iterator[bytes]:
 
 def take(
     subject: str,
-    entries: Iterable[Entry],
+    entries: Iterable[ArchiveEntry],
     *,
     into: str | os.PathLike[str] | None,
     rename: bool,
@@ -226,7 +226,7 @@ def take(
     """Return the body of the entries of an archive; see `zip.to_body`."""
     directory = None if into is None else Path(require_path(into))
     most = max_bytes or most_bytes(directory, limits)
-    return Converted(Taken(directory, rename, limits, most).all_of(subject, entries))
+    return Converted(ArchiveParts(directory, rename, limits, most).all_of(subject, entries))
 
 
 def most_bytes(into: Path | None, limits: Limits) -> int:

@@ -57,7 +57,7 @@ class Leaf:
     content: Iterator[bytes]
 
 
-class Reader:
+class MultipartReader:
     """Read the parts of a multipart message from a file, including parts within parts.
 
     Arguments:

@@ -32,7 +32,7 @@ from messagebody.adapters.archives._entries import (
     opened,
     packed,
 )
-from messagebody.adapters.archives._multipart import DAMAGES, Leaf, Reader
+from messagebody.adapters.archives._multipart import DAMAGES, Leaf, MultipartReader
 from messagebody.errors import DecodeError, InvalidArgument, MessageBodyError
 from messagebody.findings import Finding
 from messagebody.names import safe_name
@@ -94,7 +94,9 @@ def to_body(
     names: set[str] = set()
     losses: list[Loss] = []
     with opened(source) as file, ExitStack() as undo:
-        reader = Reader(file, max_bytes or most_bytes(directory, limits), min(limits.parts, _PARTS))
+        reader = MultipartReader(
+            file, max_bytes or most_bytes(directory, limits), min(limits.parts, _PARTS)
+        )
         for leaf in reader.leaves():
             about = _about(leaf, names, losses, limits)
             parts.append(Part(_content(leaf, directory, limits, undo), **about))

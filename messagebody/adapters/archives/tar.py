@@ -13,7 +13,7 @@ from messagebody._model.body import MessageBody
 from messagebody.adapters._base import Converted, Loss, LossKind
 from messagebody.adapters.archives._entries import (
     CHUNK,
-    Entry,
+    ArchiveEntry,
     Leaving,
     Source,
     damage_told,
@@ -111,7 +111,7 @@ def to_body(
             return Converted(read.value, [*read.losses, *_after(archive, file)])
 
 
-def _entries(archive: _Archive) -> Iterator[Entry]:
+def _entries(archive: _Archive) -> Iterator[ArchiveEntry]:
     for info in archive:
         if not info.isdir():
             yield _entry(archive, info)
@@ -125,7 +125,7 @@ def _after(archive: _Archive, file: BinaryIO) -> Iterator[Loss]:
         yield Loss(LossKind.OMITTED, "the archive", why)
 
 
-def _entry(archive: tarfile.TarFile, info: tarfile.TarInfo) -> Entry:
+def _entry(archive: tarfile.TarFile, info: tarfile.TarInfo) -> ArchiveEntry:
     def open_it() -> BinaryIO:
         content = archive.extractfile(info)
         if content is None:
@@ -134,7 +134,7 @@ def _entry(archive: tarfile.TarFile, info: tarfile.TarInfo) -> Entry:
 
     # A sparse file may state any size without having the bytes.
     is_file = info.isreg() and not info.issparse() and info.size >= 0
-    return Entry(info.name, info.size, None if is_file else "not a regular file", open_it)
+    return ArchiveEntry(info.name, info.size, None if is_file else "not a regular file", open_it)
 
 
 def from_body(body: MessageBody, /, *, resolver: Resolver | None = None) -> Converted[bytes]:

@@ -16,7 +16,7 @@ from messagebody._model.body import MessageBody
 from messagebody.adapters._base import Converted, Loss, LossKind
 from messagebody.adapters.archives._entries import (
     CHUNK,
-    Entry,
+    ArchiveEntry,
     Source,
     damage_told,
     findings,
@@ -151,11 +151,11 @@ def _check_directory(file: BinaryIO) -> int:
     return len(tail) - place - _END_BYTES - comment
 
 
-def _entry(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Entry:
+def _entry(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> ArchiveEntry:
     def open_it() -> BinaryIO:
         return cast("BinaryIO", archive.open(info))
 
-    return Entry(info.filename, info.file_size, _problem(info), open_it)
+    return ArchiveEntry(info.filename, info.file_size, _problem(info), open_it)
 
 
 def _problem(info: zipfile.ZipInfo) -> str | None:

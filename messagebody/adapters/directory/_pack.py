@@ -20,7 +20,7 @@ from messagebody.names import check_name, is_name, safe_name
 
 
 @attrs.frozen
-class Refusal:
+class RefusedFile:
     """One file or part that can't be taken.
 
     Arguments:
@@ -30,7 +30,7 @@ class Refusal:
         error: the error of the toolkit behind it, if there is one.
 
     Examples:
-        >>> str(Refusal("Q3 report.pdf", "not a legal part name", "/Q3_report.pdf"))
+        >>> str(RefusedFile("Q3 report.pdf", "not a legal part name", "/Q3_report.pdf"))
         "'Q3 report.pdf': not a legal part name; '/Q3_report.pdf' would be one"
     """
 
@@ -144,7 +144,7 @@ class _Walk:
     follow: bool
     hidden: bool
     on_left_out: Callable[[str], object]
-    refusals: list[Refusal] = attrs.Factory(list)
+    refusals: list[RefusedFile] = attrs.Factory(list)
 
     def parts(self, descriptor: int, place: _Place) -> Iterator[Part]:
         """Yield the parts of an open directory and of those below it."""
@@ -179,15 +179,15 @@ class _Walk:
             below = _Place(name, shown, path, (*place.above, str(path)), renamed)
             yield from self._directory(descriptor, segment, below)
         elif not stat.S_ISREG(status.st_mode):
-            self.refusals.append(Refusal(shown, f"{_kind(status.st_mode)}, not a regular file"))
+            self.refusals.append(RefusedFile(shown, f"{_kind(status.st_mode)}, not a regular file"))
         elif renamed and not self.rename:
-            self.refusals.append(Refusal(shown, "not a legal part name", name))
+            self.refusals.append(RefusedFile(shown, "not a legal part name", name))
         else:
             yield from self._file(path, status, shown, name, renamed)
 
     def _directory(self, descriptor: int, segment: str, place: _Place) -> Iterator[Part]:
         if len(place.above) > _DEEPEST:
-            self.refusals.append(Refusal(place.shown, f"more than {_DEEPEST} directories deep"))
+            self.refusals.append(RefusedFile(place.shown, f"more than {_DEEPEST} directories deep"))
             return
         if descriptor < 0:  # behind a link: its real path, looked up from the top
             opened = os.open(place.path, DIRECTORY)
@@ -206,7 +206,7 @@ class _Walk:
         try:
             yield Part(file, name=name, metadata=_filename(renamed))  # type: ignore[arg-type]
         except LocalFileChanged as error:
-            self.refusals.append(Refusal(shown, f"can't be read: {error.problem}", error=error))
+            self.refusals.append(RefusedFile(shown, f"can't be read: {error.problem}", error=error))
 
     def _follow(self, path: Path, shown: str, place: _Place) -> Path | None:
         """Return the target of a link, or record a refusal and return None."""
@@ -221,7 +221,7 @@ class _Walk:
             problem = "a symbolic link to a directory it lies in"
         else:
             return target
-        self.refusals.append(Refusal(shown, problem))
+        self.refusals.append(RefusedFile(shown, problem))
         return None
 
 

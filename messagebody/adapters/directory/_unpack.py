@@ -17,7 +17,7 @@ from messagebody._base.text import quote
 from messagebody._model.access import access_of, resolver_of
 from messagebody._model.body import MessageBody
 from messagebody._model.part import Part
-from messagebody.adapters.directory._pack import Refusal
+from messagebody.adapters.directory._pack import RefusedFile
 from messagebody.errors import RefusedPaths, UnsafeReference
 from messagebody.names import ancestors
 
@@ -234,7 +234,7 @@ def unpack(
 
 def _check_names(
     names: list[str], root: Path, *, hidden: bool, portable: bool
-) -> Iterator[Refusal]:
+) -> Iterator[RefusedFile]:
     # Names are ASCII, so case folding is the same as lower case.
     fold: Callable[[str], str] = str.lower if portable or folds_case(root) else str
     yield from _check_clashes(names, fold)
@@ -243,31 +243,31 @@ def _check_names(
         for segment in name[1:].split("/"):
             if len(segment) > _LONGEST_SEGMENT:
                 problem = f"a segment is longer than {_LONGEST_SEGMENT} characters"
-                yield Refusal(name, problem)
+                yield RefusedFile(name, problem)
             if windows and _DEVICE.fullmatch(segment):
-                yield Refusal(name, f"{quote(segment)} is a device on Windows")
+                yield RefusedFile(name, f"{quote(segment)} is a device on Windows")
             elif windows and segment.endswith("."):
-                yield Refusal(name, f"Windows drops the last dot of {quote(segment)}")
+                yield RefusedFile(name, f"Windows drops the last dot of {quote(segment)}")
             if not hidden and segment.startswith("."):
-                yield Refusal(name, f"{quote(segment)} is hidden; hidden=True writes it")
+                yield RefusedFile(name, f"{quote(segment)} is hidden; hidden=True writes it")
 
 
-def _check_clashes(names: list[str], fold: Callable[[str], str]) -> Iterator[Refusal]:
+def _check_clashes(names: list[str], fold: Callable[[str], str]) -> Iterator[RefusedFile]:
     folded: dict[str, str] = {}
     for name in names:
         first = folded.setdefault(fold(name), name)
         if first != name:
-            yield Refusal(name, f"{quote(first)} is the same file if case is ignored")
+            yield RefusedFile(name, f"{quote(first)} is the same file if case is ignored")
     for name in names:
         for above in ancestors(name):
             if fold(above) in folded:
                 file = folded[fold(above)]
-                yield Refusal(name, f"{quote(file)} is a file, so nothing can lie below it")
+                yield RefusedFile(name, f"{quote(file)} is a file, so nothing can lie below it")
 
 
 def _check_references(
     parts: list[Part], resolver: "messagebody.Resolver | None"
-) -> Iterator[Refusal]:
+) -> Iterator[RefusedFile]:
     # Only then a resolver is needed, with the libraries of stores and of the network.
     if not any(part.is_reference for part in parts):
         return
@@ -277,25 +277,25 @@ def _check_references(
             try:
                 judge.source(part.url, subject=part.label)
             except UnsafeReference as error:
-                yield Refusal(str(part.name), error.problem, error=error)
+                yield RefusedFile(str(part.name), error.problem, error=error)
 
 
 def _check_directory(
     root: Path, names: Iterable[str], *, into: bool, overwrite: bool
-) -> Iterator[Refusal]:
+) -> Iterator[RefusedFile]:
     if not os.path.lexists(root):
         return
     if not root.is_dir():
-        yield Refusal(str(root), "it is not a directory")
+        yield RefusedFile(str(root), "it is not a directory")
         return
     with Destination.at(root) as destination:
         if not into and not destination.is_empty():
-            yield Refusal(str(root), "it is not empty; into=True writes beside what is there")
+            yield RefusedFile(str(root), "it is not empty; into=True writes beside what is there")
             return
         for name in names:
             obstacle = destination.obstacle(name, overwrite=overwrite)
             if obstacle is not None:
-                yield Refusal(name, obstacle)
+                yield RefusedFile(name, obstacle)
 
 
 def _write(

@@ -78,7 +78,7 @@ def content_type_of(attachment: dict[str, Any]) -> str:
 
 
 @attrs.frozen
-class Taken:
+class SplitAttachment:
     """An attachment in two pieces: a part, and the rest.
 
     Arguments:
@@ -92,7 +92,7 @@ class Taken:
     alias: str
 
 
-def take_part(attachment: Any, directory: str) -> Taken | None:
+def take_part(attachment: Any, directory: str) -> SplitAttachment | None:
     """Take the part out of an attachment.
 
     Arguments:
@@ -110,15 +110,15 @@ def take_part(attachment: Any, directory: str) -> Taken | None:
     url, data = first_text(attachment, "url"), first_text(attachment, "data")
     if url is not None and is_absolute_url(url[1]):
         part = Part(name=name, content_type=content_type, url=url[1], size=_size_of(attachment))
-        return Taken(part, {**attachment, url[0]: None}, url[0])
+        return SplitAttachment(part, {**attachment, url[0]: None}, url[0])
     content = None if data is None else _decoded(data[1])
     if data is None or content is None:
         return None
     part = Part(content, name=name, content_type=content_type)
-    return Taken(part, {**attachment, data[0]: None}, data[0])
+    return SplitAttachment(part, {**attachment, data[0]: None}, data[0])
 
 
-def take_parts(attachments: list[Any]) -> tuple[list[Taken], list[Any]]:
+def take_parts(attachments: list[Any]) -> tuple[list[SplitAttachment], list[Any]]:
     """Take the parts out of attachments; return them, and the rests of all attachments in order."""
     taken, left = [], []
     for number, attachment in enumerate(attachments, 1):

@@ -21,7 +21,7 @@ from messagebody.findings import pointer
 Schema = Mapping[str, Any]
 
 
-class Violation(NamedTuple):
+class FailedKeyword(NamedTuple):
     """A keyword of a schema that a value fails.
 
     Arguments:
@@ -51,7 +51,7 @@ def closed(required: tuple[str, ...], **properties: Schema) -> dict[str, Any]:
     }
 
 
-def iter_violations(value: Any, schema: Schema, *, strict: bool = True) -> Iterator[Violation]:
+def iter_violations(value: Any, schema: Schema, *, strict: bool = True) -> Iterator[FailedKeyword]:
     """Yield each keyword of a schema that a value fails, in the order of the schema.
 
     Arguments:
@@ -70,7 +70,7 @@ def iter_violations(value: Any, schema: Schema, *, strict: bool = True) -> Itera
 
 def _violations(
     value: Any, schema: Schema, where: str, rule: str, strict: bool
-) -> Iterator[Violation]:
+) -> Iterator[FailedKeyword]:
     # Recursion goes as deep as the schema, never as deep as the value.
     for keyword, expected in schema.items():
         place = f"{rule}/{keyword}"
@@ -86,11 +86,11 @@ def _violations(
             for name in expected:
                 if isinstance(value, dict) and name not in value:
                     problem = f"no member {quote(name)}"
-                    yield Violation(keyword, where, problem, place, value, name)
+                    yield FailedKeyword(keyword, where, problem, place, value, name)
         elif keyword not in _ANNOTATIONS:
             failed = _KEYWORDS[keyword](expected, value, schema, strict)
             if failed:
-                yield Violation(keyword, where, failed, place, value)
+                yield FailedKeyword(keyword, where, failed, place, value)
 
 
 _ANNOTATIONS: Final = {"$schema", "$id", "title", "description", "default"}

@@ -105,7 +105,7 @@ class Assembler:
         self._accumulator = _accumulator_of(format)(join=join, limits=self._limits)
         # Kept, because an earlier body may be read after more events.
         self._events: list[Any] = []
-        self._verdict = None if schema is None else _Verdict(schema)
+        self._verdict = None if schema is None else _ArrivingCheck(schema)
 
     def feed(self, event: Any) -> MessageBody:
         """Take the next event and return the body so far.
@@ -165,7 +165,7 @@ class Assembler:
         verdict = self._checked()
         return tuple(verdict.finish()) if verdict.status in {"invalid", "hopeless"} else ()
 
-    def _checked(self) -> "_Verdict":
+    def _checked(self) -> "_ArrivingCheck":
         if self._verdict is None:
             raise InvalidArgument("an assembler with a schema", self)
         self._verdict.update(
@@ -228,7 +228,7 @@ class _SoFar(MessageBody):
         return MessageBody.from_dicts, (self.to_dicts(),)
 
 
-class _Verdict:
+class _ArrivingCheck:
     """The verdict of a schema about an arriving message; each part is checked once."""
 
     def __init__(self, schema: MessageBodySchema) -> None:

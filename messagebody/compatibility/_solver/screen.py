@@ -76,7 +76,7 @@ _TRIED: Final = 8
 """Alternatives of a part of which a sample is tried."""
 
 
-class _Side:
+class _MatchedSchema:
     """A schema with, for each part, the content types it matches among those tried, as bits."""
 
     def __init__(self, profile: Profile, odd_types: Sequence[str], budget: Budget) -> None:
@@ -178,12 +178,12 @@ class Screen:
         return [kind for kind in dict.fromkeys(producer.odd_types + consumer.odd_types) if kind]
 
     @cached_property
-    def _producer(self) -> _Side:
-        return _Side(self._profiles[0], self._odd_types, self._budget)
+    def _producer(self) -> _MatchedSchema:
+        return _MatchedSchema(self._profiles[0], self._odd_types, self._budget)
 
     @cached_property
-    def _consumer(self) -> _Side:
-        return _Side(self._profiles[1], self._odd_types, self._budget)
+    def _consumer(self) -> _MatchedSchema:
+        return _MatchedSchema(self._profiles[1], self._odd_types, self._budget)
 
     def valid_body(self) -> Answer:
         """Return a body that is valid for the producer."""
@@ -380,7 +380,9 @@ class Screen:
             return PartType(name, WELL_KNOWN[number])
         return PartType(name, self._odd_types[number - len(WELL_KNOWN)])
 
-    def _shared_part(self, side: _Side, index: int, other: _Side, both: TypeSet) -> PartType | None:
+    def _shared_part(
+        self, side: _MatchedSchema, index: int, other: _MatchedSchema, both: TypeSet
+    ) -> PartType | None:
         """Return a part that a schema part and another schema both accept, if easily found.
 
         Arguments:
@@ -412,7 +414,7 @@ class Screen:
         return None
 
 
-def _is_inside(inner: _Side, i: int, outer: _Side, j: int) -> bool:
+def _is_inside(inner: _MatchedSchema, i: int, outer: _MatchedSchema, j: int) -> bool:
     """Return whether one schema part surely accepts all that another accepts."""
     budget = inner.budget
     budget.spend(1)
@@ -427,12 +429,12 @@ def _is_inside(inner: _Side, i: int, outer: _Side, j: int) -> bool:
     return bool(contains(theirs, mine, budget))
 
 
-def _is_apart(side: _Side, index: int, other: _Side) -> bool:
+def _is_apart(side: _MatchedSchema, index: int, other: _MatchedSchema) -> bool:
     """Return whether surely nothing that a schema part accepts is accepted by another schema."""
     return all(_are_apart(side, index, other, j) for j in range(len(other.kinds)))
 
 
-def _are_apart(one: _Side, i: int, other: _Side, j: int) -> bool:
+def _are_apart(one: _MatchedSchema, i: int, other: _MatchedSchema, j: int) -> bool:
     mine, theirs, budget = one.profile.names[i], other.profile.names[j], one.budget
     if (mine is None) is not (theirs is None):
         return True

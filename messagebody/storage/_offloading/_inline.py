@@ -20,7 +20,7 @@ from messagebody.errors import InvalidArgument, LimitExceeded, MessageBodyError,
 from messagebody.storage._offloading._jobs import replace_parts, reporter, subject_of
 from messagebody.storage._offloading._offload import Selection
 from messagebody.storage._offloading._transfer import FileBlob
-from messagebody.storage._references import Budget, Resolver, read_reference
+from messagebody.storage._references import FetchBudget, Resolver, read_reference
 from messagebody.storage._references.spool import SpoolBlob
 from messagebody.storage._stores import CHUNK, Blob, Bytes
 
@@ -106,7 +106,7 @@ def _check_total(parts: list[Part], max_bytes: int | None) -> None:
         )
 
 
-def _read_in(position: int, part: Part, resolver: Resolver, budget: Budget) -> Part:
+def _read_in(position: int, part: Part, resolver: Resolver, budget: FetchBudget) -> Part:
     if part.reference is None:
         return part.evolve(content=part.read_bytes())
     subject = subject_of(position, part)
@@ -118,20 +118,20 @@ def budget_for(
     resolver: Resolver | None,
     max_bytes: int | None = None,
     progress: Callable[[int], None] | None = None,
-) -> Callable[[Part], tuple[Resolver, Budget]]:
+) -> Callable[[Part], tuple[Resolver, FetchBudget]]:
     """Return a function that gives a part's resolver (given, bound or closed) and its budget."""
     # One for all parts, so that they share its budget.
     closed = Resolver()
-    budgets: dict[Resolver, Budget] = {}
+    budgets: dict[Resolver, FetchBudget] = {}
 
-    def pick(part: Part) -> tuple[Resolver, Budget]:
+    def pick(part: Part) -> tuple[Resolver, FetchBudget]:
         chosen = resolver or resolver_of(part) or closed
         # A budget is for the whole call: many parts must not multiply what a body may cost.
         if chosen not in budgets:
             limits = chosen.limits
             if max_bytes is not None:
                 limits = attrs.evolve(limits, body_bytes=min(limits.body_bytes, max_bytes))
-            budgets[chosen] = Budget(limits, progress)
+            budgets[chosen] = FetchBudget(limits, progress)
         return chosen, budgets[chosen]
 
     return pick

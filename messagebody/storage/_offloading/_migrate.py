@@ -12,7 +12,7 @@ from messagebody.errors import StoreError
 from messagebody.storage._offloading._inline import budget_for
 from messagebody.storage._offloading._jobs import about, replace_parts, reporter, subject_of
 from messagebody.storage._offloading._transfer import Watched
-from messagebody.storage._references import Budget, Resolver
+from messagebody.storage._references import FetchBudget, Resolver
 from messagebody.storage._references.spool import SpoolBlob
 from messagebody.storage._stores import Store, open_store
 from messagebody.storage._stores.objects import Verify, ensure
@@ -93,7 +93,7 @@ def _move(
     verify: Verify | None,
     stop: Stop,
     resolver: Resolver,
-    budget: Budget,
+    budget: FetchBudget,
 ) -> Part:
     reference = part.reference
     if reference is None:

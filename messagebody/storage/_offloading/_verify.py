@@ -12,7 +12,7 @@ from messagebody._model.part import Part
 from messagebody.errors import DigestMismatch, DigestUnknown
 from messagebody.storage._offloading._inline import budget_for
 from messagebody.storage._offloading._jobs import run_all, subject_of
-from messagebody.storage._references import Budget, Resolver, measure_reference
+from messagebody.storage._references import FetchBudget, Resolver, measure_reference
 
 
 @attrs.frozen
@@ -85,14 +85,14 @@ def verify(
     return Verification(len(references), findings)
 
 
-def _check_digest(position: int, part: Part, resolver: Resolver, budget: Budget) -> None:
+def _check_digest(position: int, part: Part, resolver: Resolver, budget: FetchBudget) -> None:
     subject = subject_of(position, part)
     if part.reference is None or part.reference.digest is None:
         raise DigestUnknown([subject])
     measure_reference(part.reference, resolver=resolver, subject=subject, budget=budget)
 
 
-def _check_size(position: int, part: Part, resolver: Resolver, budget: Budget) -> None:
+def _check_size(position: int, part: Part, resolver: Resolver, budget: FetchBudget) -> None:
     subject = subject_of(position, part)
     if part.reference is None or part.reference.size is None:
         raise DigestUnknown([subject])

@@ -3,9 +3,9 @@
 Nothing else in the toolkit opens a part's URL.
 """
 
-from messagebody.storage._references.limits import Budget, FetchLimits
+from messagebody.storage._references.limits import FetchBudget, FetchLimits
 from messagebody.storage._references.reader import (
-    Reader,
+    ReferenceFile,
     measure_reference,
     open_reference,
     read_reference,
@@ -14,9 +14,9 @@ from messagebody.storage._references.resolver import Resolver
 from messagebody.storage._references.spool import Spool
 
 __all__ = [
-    "Budget",
+    "FetchBudget",
     "FetchLimits",
-    "Reader",
+    "ReferenceFile",
     "Resolver",
     "Spool",
     "measure_reference",

@@ -13,7 +13,7 @@ from messagebody.storage._stores.directory import FileStore
 
 
 @attrs.frozen
-class Entry:
+class AllowedPrefix:
     """A prefix of URLs and what serves them.
 
     Arguments:
@@ -48,14 +48,14 @@ class Entry:
         return rest if rest or self.store is None else None
 
 
-def make_entries(allowed: "str | os.PathLike[str] | Store") -> list[Entry]:
+def make_entries(allowed: "str | os.PathLike[str] | Store") -> list[AllowedPrefix]:
     """Return the entries for something an application allows: two for a store with two URLs.
 
     Raises:
         UnsafeReference: it is not a prefix of URLs that can be allowed.
     """
     if isinstance(allowed, str) and allowed.lower().startswith(("http://", "https://")):
-        return [Entry(_prefix(allowed), None)]
+        return [AllowedPrefix(_prefix(allowed), None)]
     try:
         store = open_store(allowed)
     except StoreError as error:
@@ -68,7 +68,7 @@ def make_entries(allowed: "str | os.PathLike[str] | Store") -> list[Entry]:
     # `memory://` and the like have no path: the slash makes it a URL of the grammar.
     place = store.url if store.url.rpartition("://")[2] else f"{store.url}/"
     urls = [place] if store.public_base is None else [place, store.public_base]
-    return [Entry(_prefix(url), store) for url in urls]
+    return [AllowedPrefix(_prefix(url), store) for url in urls]
 
 
 def _prefix(text: str) -> Url:
@@ -83,7 +83,7 @@ def _prefix(text: str) -> Url:
     return prefix
 
 
-def longest_match(entries: tuple[Entry, ...], url: Url) -> tuple[Entry, str] | None:
+def longest_match(entries: tuple[AllowedPrefix, ...], url: Url) -> tuple[AllowedPrefix, str] | None:
     """Return the longest entry a URL is below, with what follows the prefix.
 
     Raises:

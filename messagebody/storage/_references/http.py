@@ -23,7 +23,7 @@ from urllib3.response import HTTPResponse
 
 from messagebody._base.text import escape, redact_urls
 from messagebody.errors import AccessDenied, LimitExceeded, ObjectNotFound, StoreError
-from messagebody.storage._references.limits import Budget, Watchdog
+from messagebody.storage._references.limits import FetchBudget, Watchdog
 from messagebody.storage._references.url import Closed, Url, check_host, is_public
 from messagebody.storage._stores.base import harmless_cause
 
@@ -109,12 +109,12 @@ class _Encrypted(_Pinned, HTTPSConnection):
 
 
 @attrs.frozen
-class Answer:
+class ServerAnswer:
     """What a server answered: status, headers and a body that is still to be read."""
 
     _response: HTTPResponse
     _watchdog: Watchdog
-    _budget: Budget
+    _budget: FetchBudget
 
     @property
     def status(self) -> int:
@@ -228,12 +228,12 @@ class Web:
         self,
         url: Url,
         *,
-        budget: Budget,
+        budget: FetchBudget,
         deadline: float,
         is_trusted: bool,
         method: str = "GET",
         headers: dict[str, str] | None = None,
-    ) -> Iterator[Answer]:
+    ) -> Iterator[ServerAnswer]:
         """Send one request; the connection lives as long as the block.
 
         Raises:
@@ -260,12 +260,17 @@ class Web:
                         )
                         response = connection.getresponse()
                     with contextlib.closing(response):
-                        yield Answer(response, watchdog, budget)
+                        yield ServerAnswer(response, watchdog, budget)
         finally:
             slots.release()
 
     def _connection(
-        self, url: Url, addresses: list[str], budget: Budget, deadline: float, watchdog: Watchdog
+        self,
+        url: Url,
+        addresses: list[str],
+        budget: FetchBudget,
+        deadline: float,
+        watchdog: Watchdog,
     ) -> HTTPConnection:
         patience = budget.limits.connect_seconds
         connection: _Plain | _Encrypted
@@ -300,7 +305,7 @@ def _dial(addresses: list[str], port: int, patience: float, deadline: float) -> 
     raise failure
 
 
-def _addresses(url: Url, budget: Budget, deadline: float, *, is_trusted: bool) -> list[str]:
+def _addresses(url: Url, budget: FetchBudget, deadline: float, *, is_trusted: bool) -> list[str]:
     """Look a host up and check every address it has."""
     if not is_trusted:
         check_host(url)
@@ -340,7 +345,7 @@ def _look_up(url: Url, patience: float) -> list[str]:
 
 
 @contextlib.contextmanager
-def _faults(watchdog: Watchdog, budget: Budget) -> Iterator[None]:
+def _faults(watchdog: Watchdog, budget: FetchBudget) -> Iterator[None]:
     """Raise the toolkit's errors instead of the network's within the block."""
     try:
         yield

@@ -48,7 +48,7 @@ class FetchLimits:
     connect_seconds: float = 10.0
 
 
-class Budget:
+class FetchBudget:
     """The rest of the limits of one body; safe to share between threads.
 
     Arguments:

@@ -7,7 +7,7 @@ from typing import Any, BinaryIO, Final, cast
 from messagebody._base.digests import Hasher
 from messagebody._model.content import Reference
 from messagebody.errors import DigestMismatch, LimitExceeded, MessageBodyError
-from messagebody.storage._references.limits import Budget
+from messagebody.storage._references.limits import FetchBudget
 from messagebody.storage._references.resolver import Resolver
 
 _SMALL: Final = 256 * 1024
@@ -29,7 +29,7 @@ def read_reference(
     *,
     resolver: Resolver | None,
     subject: str,
-    budget: Budget | None = None,
+    budget: FetchBudget | None = None,
 ) -> bytes:
     """Return the whole content of a reference, verified against its size and digest.
 
@@ -54,7 +54,7 @@ def measure_reference(
     *,
     resolver: Resolver | None,
     subject: str,
-    budget: Budget | None = None,
+    budget: FetchBudget | None = None,
 ) -> tuple[int, str]:
     """Read a reference once and return its size and digest, stated or not."""
     return (resolver or _closed_default()).measure(
@@ -71,7 +71,7 @@ def open_reference(
     *,
     resolver: Resolver | None,
     subject: str,
-    budget: Budget | None = None,
+    budget: FetchBudget | None = None,
 ) -> BinaryIO:
     """Return a reference's content as a seekable binary file object.
 
@@ -98,13 +98,13 @@ def open_reference(
             subject=subject,
             budget=budget,
         )
-        return cast("BinaryIO", Reader(cast("io.RawIOBase", spool.stream()), verified=True))
+        return cast("BinaryIO", ReferenceFile(cast("io.RawIOBase", spool.stream()), verified=True))
     # The verdict comes at once, and not with the first read.
     resolver.source(reference.url, subject=subject)
-    return cast("BinaryIO", Reader(_Window(_Ranges(resolver, reference, subject, budget))))
+    return cast("BinaryIO", ReferenceFile(_Window(_Ranges(resolver, reference, subject, budget))))
 
 
-class Reader(io.BufferedReader):
+class ReferenceFile(io.BufferedReader):
     """A binary file object over a reference."""
 
     def __init__(self, raw: io.RawIOBase, *, verified: bool = False) -> None:
@@ -142,7 +142,7 @@ class _Ranges(_Positioned):
     """A file object that reads a reference by ranges, and asks for no byte too many."""
 
     def __init__(
-        self, resolver: Resolver, reference: Reference, subject: str, budget: Budget | None
+        self, resolver: Resolver, reference: Reference, subject: str, budget: FetchBudget | None
     ) -> None:
         self.reference = reference
         self.budget = budget

@@ -20,9 +20,9 @@ from messagebody.errors import (
     StoreError,
     UnsafeReference,
 )
-from messagebody.storage._references.allow_list import Entry, longest_match, make_entries
+from messagebody.storage._references.allow_list import AllowedPrefix, longest_match, make_entries
 from messagebody.storage._references.cache import Cache
-from messagebody.storage._references.limits import Budget, FetchLimits
+from messagebody.storage._references.limits import FetchBudget, FetchLimits
 from messagebody.storage._references.sources import DataSource, Source, StoreSource, WebSource
 from messagebody.storage._references.spool import Spool
 from messagebody.storage._references.url import (
@@ -85,7 +85,7 @@ class Resolver:
     ) -> None:
         # A string is iterable too, and would allow every letter of itself.
         entries = [allow] if isinstance(allow, str | os.PathLike | Store) else allow
-        self.entries: tuple[Entry, ...] = tuple(
+        self.entries: tuple[AllowedPrefix, ...] = tuple(
             entry
             for each in require_iterable(entries, "URLs, paths or stores to allow", hint="")
             for entry in make_entries(each)
@@ -112,9 +112,9 @@ class Resolver:
         """Whether nothing is open but `data:` URLs."""
         return not self.entries and not self.public_https
 
-    def budget(self) -> Budget:
+    def budget(self) -> FetchBudget:
         """Return a fresh budget; share it between the reads that belong to one body."""
-        return Budget(self.limits)
+        return FetchBudget(self.limits)
 
     # The verdict
 
@@ -204,7 +204,7 @@ class Resolver:
         size: int | None = None,
         digest: str | None = None,
         subject: str = "a reference",
-        budget: Budget | None = None,
+        budget: FetchBudget | None = None,
     ) -> Spool:
         """Read a reference to its end and return its content, verified, to be read from the start.
 
@@ -234,7 +234,7 @@ class Resolver:
         return spool
 
     def _from_cache(
-        self, cache: Cache, promised: Reference, digest: str, subject: str, budget: Budget
+        self, cache: Cache, promised: Reference, digest: str, subject: str, budget: FetchBudget
     ) -> Spool | None:
         file = cache.open(digest)
         if file is None:
@@ -254,7 +254,7 @@ class Resolver:
         size: int | None = None,
         digest: str | None = None,
         subject: str = "a reference",
-        budget: Budget | None = None,
+        budget: FetchBudget | None = None,
     ) -> tuple[int, str]:
         """Read a reference to its end and return its size and digest; hand out nothing of it.
 
@@ -267,7 +267,9 @@ class Resolver:
         spool.close()
         return spool.size, spool.digest
 
-    def _read(self, source: Source, promised: Reference, subject: str, budget: Budget) -> Spool:
+    def _read(
+        self, source: Source, promised: Reference, subject: str, budget: FetchBudget
+    ) -> Spool:
         url, size, digest = promised.url, promised.size, promised.digest
         spool = Spool()
         with spool.thrown_away_on_error(), self._errors(url, subject), budget.part() as deadline:
@@ -289,7 +291,7 @@ class Resolver:
         end: int,
         *,
         subject: str = "a reference",
-        budget: Budget | None = None,
+        budget: FetchBudget | None = None,
     ) -> bytes:
         """Return some bytes of a reference; they can't be verified.
 
@@ -310,7 +312,9 @@ class Resolver:
         with self._errors(url, subject), budget.part() as deadline:
             return source.read_range(budget, deadline, start, end)
 
-    def size(self, url: str, *, subject: str = "a reference", budget: Budget | None = None) -> int:
+    def size(
+        self, url: str, *, subject: str = "a reference", budget: FetchBudget | None = None
+    ) -> int:
         """Ask the size of a reference, once."""
         source = self.source(url, subject=subject)
         with self._errors(url, subject):

@@ -9,24 +9,24 @@ import attrs
 
 from messagebody._wire import data_urls
 from messagebody.errors import LimitExceeded, ObjectNotFound, StoreError
-from messagebody.storage._references.limits import Budget
+from messagebody.storage._references.limits import FetchBudget
 from messagebody.storage._references.url import Url
 from messagebody.storage._stores.base import Store
 
 if TYPE_CHECKING:
-    from messagebody.storage._references.http import Answer, Web
+    from messagebody.storage._references.http import ServerAnswer, Web
 
 
 class Source(Protocol):
     """Something that can be read: whole, in part, or asked for its size."""
 
-    def size(self, budget: Budget) -> int:
+    def size(self, budget: FetchBudget) -> int:
         """Return the size in bytes, by asking once."""
 
-    def stream(self, budget: Budget, deadline: float) -> Iterator[bytes]:
+    def stream(self, budget: FetchBudget, deadline: float) -> Iterator[bytes]:
         """Yield the content from its first byte to its last."""
 
-    def read_range(self, budget: Budget, deadline: float, start: int, end: int) -> bytes:
+    def read_range(self, budget: FetchBudget, deadline: float, start: int, end: int) -> bytes:
         """Return the bytes from `start` up to, not including, `end`."""
 
 
@@ -36,18 +36,18 @@ class DataSource:
 
     url: str = attrs.field(repr=False)
 
-    def _content(self, budget: Budget) -> bytes:
+    def _content(self, budget: FetchBudget) -> bytes:
         return data_urls.decode(self.url, max_bytes=budget.limits.part_bytes)[1]
 
-    def size(self, budget: Budget) -> int:
+    def size(self, budget: FetchBudget) -> int:
         """Return the number of bytes in the URL."""
         return len(self._content(budget))
 
-    def stream(self, budget: Budget, deadline: float) -> Iterator[bytes]:  # noqa: ARG002
+    def stream(self, budget: FetchBudget, deadline: float) -> Iterator[bytes]:  # noqa: ARG002
         """Yield the content."""
         yield self._content(budget)
 
-    def read_range(self, budget: Budget, deadline: float, start: int, end: int) -> bytes:  # noqa: ARG002
+    def read_range(self, budget: FetchBudget, deadline: float, start: int, end: int) -> bytes:  # noqa: ARG002
         """Return some bytes of the content."""
         return self._content(budget)[start:end]
 
@@ -59,20 +59,20 @@ class StoreSource:
     store: Store
     key: str
 
-    def size(self, budget: Budget) -> int:  # noqa: ARG002
+    def size(self, budget: FetchBudget) -> int:  # noqa: ARG002
         """Ask the store (HEAD)."""
         found = self.store.stat(self.key)
         if found is None:
             raise ObjectNotFound(store=self.store.url, key=self.key)
         return found.size
 
-    def stream(self, budget: Budget, deadline: float) -> Iterator[bytes]:
+    def stream(self, budget: FetchBudget, deadline: float) -> Iterator[bytes]:
         """Yield the object."""
         for chunk in self.store.stream(self.key):
             budget.check_time(deadline)
             yield chunk
 
-    def read_range(self, budget: Budget, deadline: float, start: int, end: int) -> bytes:
+    def read_range(self, budget: FetchBudget, deadline: float, start: int, end: int) -> bytes:
         """Return some bytes of the object."""
         budget.check_time(deadline)
         found = self.store.read_range(self.key, start, end)
@@ -96,7 +96,7 @@ class WebSource:
     is_trusted: bool
     follow: Callable[[str], "WebSource"]
 
-    def size(self, budget: Budget) -> int:
+    def size(self, budget: FetchBudget) -> int:
         """Ask the server (HEAD)."""
         with budget.part() as deadline, self._request(budget, deadline, "HEAD", {}) as answer:
             answer.raise_for_status()
@@ -104,7 +104,7 @@ class WebSource:
                 raise StoreError("the server does not say how large the file is")
             return answer.length
 
-    def stream(self, budget: Budget, deadline: float) -> Iterator[bytes]:
+    def stream(self, budget: FetchBudget, deadline: float) -> Iterator[bytes]:
         """Yield the body of the answer."""
         with self._request(budget, deadline, "GET", {}) as answer:
             # A part taken for the whole would be verified only where a digest is stated.
@@ -116,7 +116,7 @@ class WebSource:
             answer.check_framing()
             yield from answer.body()
 
-    def read_range(self, budget: Budget, deadline: float, start: int, end: int) -> bytes:
+    def read_range(self, budget: FetchBudget, deadline: float, start: int, end: int) -> bytes:
         """Ask for some bytes; of a server that sends everything, the rest is not read."""
         headers = {"Range": f"bytes={start}-{end - 1}"}
         with self._request(budget, deadline, "GET", headers) as answer:
@@ -138,8 +138,8 @@ class WebSource:
 
     @contextlib.contextmanager
     def _request(
-        self, budget: Budget, deadline: float, method: str, headers: dict[str, str]
-    ) -> "Iterator[Answer]":
+        self, budget: FetchBudget, deadline: float, method: str, headers: dict[str, str]
+    ) -> "Iterator[ServerAnswer]":
         """Send a request and follow its redirects, each to be judged like a new reference."""
         source = self
         with contextlib.ExitStack() as stack:
@@ -173,7 +173,7 @@ class WebSource:
             raise StoreError("a redirect to an invalid URL") from error
 
 
-def _cut(body: Iterator[bytes], start: int, end: int, budget: Budget) -> bytes:
+def _cut(body: Iterator[bytes], start: int, end: int, budget: FetchBudget) -> bytes:
     """Return a slice of a body, which is read up to its end only."""
     found, position = bytearray(), 0
     for chunk in body:

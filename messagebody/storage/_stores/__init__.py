@@ -24,8 +24,8 @@ from messagebody.storage._stores.base import (
     Stat,
     Store,
     Upload,
-    digest_of,
     harmless_cause,
+    read_back,
 )
 from messagebody.storage._stores.objects import fetch, keep
 
@@ -36,10 +36,10 @@ __all__ = [
     "Stat",
     "Store",
     "Upload",
-    "digest_of",
     "fetch",
     "keep",
     "open_store",
+    "read_back",
 ]
 
 _URL = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://([A-Za-z0-9._-]*)((?:/[^?#\\\x00-\x20\x7f]*)?)")

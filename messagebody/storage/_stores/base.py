@@ -237,7 +237,7 @@ class Below(Store):
         self._store.abort_upload(attrs.evolve(upload, key=self._prefix + upload.key))
 
 
-def digest_of(store: Store, key: str) -> tuple[int, str]:
+def read_back(store: Store, key: str) -> tuple[int, str]:
     """Read an object back and return its size and digest."""
     size, hasher = 0, Hasher()
     for chunk in store.stream(key):

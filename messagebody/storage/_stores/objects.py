@@ -11,7 +11,7 @@ from messagebody._base.media_types import OCTET_STREAM
 from messagebody._base.text import redact_url
 from messagebody._model.content import Reference
 from messagebody.errors import DigestMismatch, DigestUnknown, ObjectNotFound
-from messagebody.storage._stores.base import Blob, Bytes, Stat, Store, digest_of
+from messagebody.storage._stores.base import Blob, Bytes, Stat, Store, read_back
 
 Verify = Literal["size", "digest"]
 
@@ -156,7 +156,7 @@ def _wanted(blob: Blob, digest: str, verify: Verify) -> str:
 def _found(store: Store, key: str, verify: Verify) -> str:
     if verify == "digest":
         try:
-            return digest_of(store, key)[1]
+            return read_back(store, key)[1]
         except ObjectNotFound:
             return "nothing"
     found = store.stat(key)

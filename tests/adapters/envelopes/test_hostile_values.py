@@ -167,7 +167,7 @@ def told(result: Any) -> str:
 
 
 def signatures(value: Any) -> None:
-    for profile in olympus.Profile:
+    for profile in olympus.SigningProfile:
         found = olympus.verify(value, SECRET, profile=profile)
         str((found, found.covered, found.uncovered))
         olympus.ReplayGuard().admit(found)
@@ -217,7 +217,7 @@ ENVELOPES: dict[str, Reader] = {
     "strip": olympus.strip,
     "upstream": listed(olympus.iter_upstream_violations),
     "upstream strip": olympus.upstream_stripped,
-    "sign": lambda value: [olympus.sign(value, SECRET, profile=p) for p in olympus.Profile],
+    "sign": lambda value: [olympus.sign(value, SECRET, profile=p) for p in olympus.SigningProfile],
     "verify": signatures,
     "detect": olympus.detect,
     "to_body": lambda value: told(olympus.to_body(value, rest="part")),

@@ -23,8 +23,8 @@ def test_help_shows_a_signature_to_read(function: Any) -> None:
 
 
 def test_a_policy_says_its_size() -> None:
-    assert repr(olympus.PUBLISHED) == "Policy(transitions=<9 senders>, boundaries=<9 receivers>)"
-    assert olympus.Policy.from_dict(olympus.PUBLISHED.to_dict()) == olympus.PUBLISHED
+    assert repr(olympus.PUBLISHED) == "AccessPolicy(transitions=<9 senders>, boundaries=<9 receivers>)"
+    assert olympus.AccessPolicy.from_dict(olympus.PUBLISHED.to_dict()) == olympus.PUBLISHED
 
 
 def test_a_verdict_takes_the_arguments_of_its_findings() -> None:

@@ -412,7 +412,7 @@ class TestReadingBack:
             if not (url.startswith("data:") and {"size", "digest"} & about.keys())
         ]
         quickly = [adapter(name).from_body(body).losses for body in bodies]
-        monkeypatch.setattr(writing.Writer, "_says_all", lambda *_: False)
+        monkeypatch.setattr(writing.BlockWriter, "_says_all", lambda *_: False)
         slowly = [adapter(name).from_body(body).losses for body in bodies]
         assert quickly == slowly
 

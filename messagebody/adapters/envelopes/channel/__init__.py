@@ -3,7 +3,7 @@
 from messagebody.adapters.envelopes.channel._channel import (
     SILENT_SKIP,
     Channel,
-    Refusal,
+    Unanswered,
     body_chat,
     extract_replies,
 )
@@ -29,10 +29,10 @@ __all__ = [
     "Channel",
     "Deduplicator",
     "ExternalMessage",
-    "Refusal",
     "Reservation",
     "SeenMessages",
     "Sessions",
+    "Unanswered",
     "body_chat",
     "chat_payload",
     "client_context",

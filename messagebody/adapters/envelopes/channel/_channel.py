@@ -17,7 +17,7 @@ from messagebody.adapters.envelopes.channel._sessions import Deduplicator, Reser
 
 
 @attrs.frozen
-class Refusal:
+class Unanswered:
     """Take the place of an answer, with the reason why there is none; false.
 
     Arguments:
@@ -66,13 +66,13 @@ def extract_replies(output: Any, *, lenient: bool = True) -> list[str]:
     return [text for text in spoken if text is not None]
 
 
-def result_of(answer: Any) -> dict[str, Any] | Refusal:
+def result_of(answer: Any) -> dict[str, Any] | Unanswered:
     """Return the answer of a chat callable as chat output, or as a refusal."""
-    if isinstance(answer, Refusal):
+    if isinstance(answer, Unanswered):
         return answer
     if php.is_array(answer):
         return php.string_keyed(answer)
-    return Refusal(
+    return Unanswered(
         "chat_ability_invalid_result",
         "Chat ability returned an unexpected result type. "
         "Abilities must return an array or WP_Error.",
@@ -85,7 +85,7 @@ Agent = Callable[[MessageBody], Any]
 def body_chat(agent: Agent) -> Callable[[dict[str, Any]], Any]:
     """Return a chat callable for an agent that takes a body.
 
-    The agent answers with a body, a text, chat output or a `Refusal`; it may be asynchronous, as
+    The agent answers with a body, a text, chat output or a `Unanswered`; it may be asynchronous, as
     `Channel.ahandle` is. A body's parts that are not text travel in `metadata.attachments`.
 
     Arguments:
@@ -111,7 +111,7 @@ async def _awaited(answer: Awaitable[Any], payload: dict[str, Any]) -> Any:
     return _output(await answer, payload)
 
 
-def _output(answer: Any, payload: dict[str, Any]) -> dict[str, Any] | Refusal:
+def _output(answer: Any, payload: dict[str, Any]) -> dict[str, Any] | Unanswered:
     if isinstance(answer, str):
         answer = MessageBody([Part(answer, content_type=TEXT_PLAIN)])
     if not isinstance(answer, MessageBody):
@@ -121,15 +121,15 @@ def _output(answer: Any, payload: dict[str, Any]) -> dict[str, Any] | Refusal:
 
 
 Data = dict[str, Any]
-Result = dict[str, Any] | Refusal
+Result = dict[str, Any] | Unanswered
 Status = Literal["sent", "failed"] | None
 Steps = Generator[Callable[[], Any], Any, Any]
 
 SILENT_SKIP = "silent_skip"
 """The code of a refusal that is not reported to the user."""
 
-_NO_TEXT = Refusal("empty_message", "No message text to process.")
-_DUPLICATE = Refusal("duplicate_message", "This message is handled already.")
+_NO_TEXT = Unanswered("empty_message", "No message text to process.")
+_DUPLICATE = Unanswered("duplicate_message", "This message is handled already.")
 
 
 class Channel:
@@ -144,7 +144,7 @@ class Channel:
 
     Arguments:
         agent: the slug of the agent.
-        chat: takes chat input, returns chat output or a `Refusal`; see `body_chat` for an agent
+        chat: takes chat input, returns chat output or a `Unanswered`; see `body_chat` for an agent
             that takes a body.
         sessions: where sessions are kept: any mutable mapping; in memory if not given.
         deduplicator: remembers the messages that were handled; a new one if not given, None for no
@@ -197,7 +197,7 @@ class Channel:
     # Hooks for subclasses
 
     def validate(self, data: Data) -> Any:  # noqa: ARG002 - a hook
-        """Return a `Refusal` to stop, None to go on; "silent_skip" is not reported to the user."""
+        """Return an `Unanswered` to stop or None; "silent_skip" is not reported to the user."""
         return None
 
     def extract_message(self, data: Data) -> str:
@@ -235,7 +235,7 @@ class Channel:
         """Handle one inbound payload.
 
         Returns:
-            The chat output, or the `Refusal` that took its place.
+            The chat output, or the `Unanswered` that took its place.
 
         Raises:
             EnvelopeError: the payload is not a valid external message.
@@ -317,7 +317,7 @@ class Channel:
     ) -> Steps:
         status: Status = None
         try:
-            if isinstance(result, Refusal):
+            if isinstance(result, Unanswered):
                 problem = result.message or "Sorry, I could not process your message right now."
                 yield partial(self.send_error, problem, data)
                 status = "failed"

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from messagebody.adapters.envelopes import _php as php
-from messagebody.adapters.envelopes.channel._channel import Refusal
+from messagebody.adapters.envelopes.channel._channel import Unanswered
 from messagebody.errors import EnvelopeError
 
 Map = dict[str, Any]
@@ -36,7 +36,7 @@ def jsonrpc_input(agent: str, params: Any, *, body: Any = None) -> Map:
 
     Raises:
         EnvelopeError: the parameters are not valid chat input. The text is the reference's; the
-            `findings` hold the `Refusal`, with the reference's code.
+            `findings` hold the `Unanswered`, with the reference's code.
 
     Examples:
         >>> parts = [{"type": "text", "text": "Hello!"}]
@@ -68,7 +68,7 @@ def jsonrpc_input(agent: str, params: Any, *, body: Any = None) -> Map:
 
 
 def _refused(code: str, complaint: str) -> EnvelopeError:
-    return EnvelopeError(complaint, [Refusal(f"agents_chat_jsonrpc_{code}", complaint)])
+    return EnvelopeError(complaint, [Unanswered(f"agents_chat_jsonrpc_{code}", complaint)])
 
 
 def _parts(message: Any) -> list[Map]:

@@ -45,7 +45,7 @@ _ROLES: dict[Kind, str] = {"input": "user", "output": "assistant"}
 
 
 @attrs.frozen
-class _Shape:
+class _ChatPlaces:
     """The places of attachments, and of the manifest of a carried body, in a kind of chat.
 
     `attached` is a member of the object at `attached_in`, or of the chat itself.
@@ -55,9 +55,9 @@ class _Shape:
     attached_in: str | None
 
 
-_SHAPES: dict[str, _Shape] = {
-    "input": _Shape("client_context", None),
-    "output": _Shape("metadata", "metadata"),
+_SHAPES: dict[str, _ChatPlaces] = {
+    "input": _ChatPlaces("client_context", None),
+    "output": _ChatPlaces("metadata", "metadata"),
 }
 
 

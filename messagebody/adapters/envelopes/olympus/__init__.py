@@ -17,7 +17,7 @@ from messagebody.adapters.envelopes.olympus._mapping import (
     to_body,
     verify_attachment,
 )
-from messagebody.adapters.envelopes.olympus._policy import PUBLISHED, Boundary, Policy, Scope
+from messagebody.adapters.envelopes.olympus._policy import PUBLISHED, AccessPolicy, Boundary, Scope
 from messagebody.adapters.envelopes.olympus._replay import Admission, ReplayGuard
 from messagebody.adapters.envelopes.olympus._rules import (
     is_valid,
@@ -27,8 +27,8 @@ from messagebody.adapters.envelopes.olympus._rules import (
 )
 from messagebody.adapters.envelopes.olympus._schema import SCHEMA
 from messagebody.adapters.envelopes.olympus._signature import (
-    Profile,
-    Verification,
+    SignatureCheck,
+    SigningProfile,
     canonical,
     derive_key,
     sign,
@@ -39,16 +39,16 @@ from messagebody.adapters.envelopes.olympus._signature import (
 __all__ = [
     "PUBLISHED",
     "SCHEMA",
+    "AccessPolicy",
     "Admission",
     "AttachmentStatus",
     "Boundary",
-    "Policy",
-    "Profile",
     "ReplayGuard",
     "Scope",
+    "SignatureCheck",
+    "SigningProfile",
     "Stripped",
     "UpstreamViolation",
-    "Verification",
     "build",
     "canonical",
     "derive_key",

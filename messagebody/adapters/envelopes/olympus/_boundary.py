@@ -4,7 +4,7 @@ from collections.abc import Container, Iterator
 from typing import Any, NamedTuple
 
 from messagebody.adapters.envelopes._sidecar import Message, member, read_object, shown, text_of
-from messagebody.adapters.envelopes.olympus._policy import PUBLISHED, Boundary, Policy, Scope
+from messagebody.adapters.envelopes.olympus._policy import PUBLISHED, AccessPolicy, Boundary, Scope
 from messagebody.adapters.envelopes.olympus._rules import is_repository_path, lies_in
 from messagebody.findings import Finding, Severity, pointer
 
@@ -20,7 +20,7 @@ class UpstreamViolation(NamedTuple):
 
 
 def iter_upstream_violations(
-    envelope: Message, policy: Policy = PUBLISHED
+    envelope: Message, policy: AccessPolicy = PUBLISHED
 ) -> Iterator[UpstreamViolation]:
     """Yield the violations the public code reports, in its order.
 
@@ -53,7 +53,7 @@ def iter_upstream_violations(
         yield UpstreamViolation("unauthorized_context", "authentication.sender_persona")
 
 
-def upstream_stripped(envelope: Message, policy: Policy = PUBLISHED) -> list[str]:
+def upstream_stripped(envelope: Message, policy: AccessPolicy = PUBLISHED) -> list[str]:
     """Return the attachments the public code strips, as it lists them: "type:path".
 
     Raises:
@@ -87,7 +87,7 @@ class Stripped(NamedTuple):
 
 def iter_boundary_findings(
     envelope: Message,
-    policy: Policy = PUBLISHED,
+    policy: AccessPolicy = PUBLISHED,
     *,
     known_messages: Container[str] = (),
     single_session: bool = False,
@@ -116,7 +116,7 @@ def iter_boundary_findings(
         yield Finding(check, path, problem, severity, rule="boundary")
 
 
-def strip(envelope: Message, policy: Policy = PUBLISHED) -> Stripped:
+def strip(envelope: Message, policy: AccessPolicy = PUBLISHED) -> Stripped:
     """Return a new envelope without the attachments its receiver may not have.
 
     If any attachment is removed, the signature is removed too.
@@ -143,7 +143,7 @@ def strip(envelope: Message, policy: Policy = PUBLISHED) -> Stripped:
     return Stripped(rest, tuple(removed))
 
 
-def _route(value: dict[str, Any], policy: Policy) -> Iterator[tuple[str, str, str]]:
+def _route(value: dict[str, Any], policy: AccessPolicy) -> Iterator[tuple[str, str, str]]:
     source = text_of(value, "envelope", "source_agent")
     target = text_of(value, "envelope", "target_agent")
     kind = text_of(value, "protocol_message", "message_type")
@@ -189,7 +189,7 @@ def _claims(
         yield "auth-parent", "/authentication/parent_message_id", problem
 
 
-def _attachments(value: dict[str, Any], policy: Policy) -> Iterator[tuple[str, str, str]]:
+def _attachments(value: dict[str, Any], policy: AccessPolicy) -> Iterator[tuple[str, str, str]]:
     boundary = policy.boundaries.get(text_of(value, "envelope", "target_agent"))
     for index, attachment in enumerate(_listed(value)):
         for check, step, problem in _attachment(attachment, boundary):

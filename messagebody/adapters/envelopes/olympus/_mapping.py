@@ -24,7 +24,7 @@ from messagebody.adapters.envelopes._sidecar import (
     read_object,
     text_of,
 )
-from messagebody.adapters.envelopes.olympus._policy import PUBLISHED, Policy
+from messagebody.adapters.envelopes.olympus._policy import PUBLISHED, AccessPolicy
 from messagebody.adapters.envelopes.olympus._rules import iter_findings
 from messagebody.errors import DigestMismatch, InvalidArgument
 from messagebody.findings import Finding
@@ -149,7 +149,7 @@ def build(
     message_type: str,
     correlation_id: str,
     task_id: str,
-    policy: Policy = PUBLISHED,
+    policy: AccessPolicy = PUBLISHED,
     header: Mapping[str, Any] | None = None,
     clock: Callable[[], datetime] = lambda: datetime.now(UTC),
 ) -> Converted[dict[str, Any]]:
@@ -195,7 +195,7 @@ def reply(
     *,
     message_type: str,
     task_id: str,
-    policy: Policy = PUBLISHED,
+    policy: AccessPolicy = PUBLISHED,
     header: Mapping[str, Any] | None = None,
     clock: Callable[[], datetime] = lambda: datetime.now(UTC),
 ) -> Converted[dict[str, Any]]:
@@ -236,7 +236,7 @@ def _built(
     stated: dict[str, Any],
     claims: dict[str, Any],
     message_type: str,
-    policy: Policy,
+    policy: AccessPolicy,
     header: Mapping[str, Any] | None,
     clock: Callable[[], datetime],
 ) -> Converted[dict[str, Any]]:

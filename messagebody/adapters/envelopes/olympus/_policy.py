@@ -41,7 +41,7 @@ class Boundary:
 
 
 @attrs.frozen
-class Policy:
+class AccessPolicy:
     """Say who may send what to whom, and what each agent may receive.
 
     Arguments:
@@ -49,13 +49,13 @@ class Policy:
         boundaries: by receiver; a receiver without one receives nothing.
 
     Examples:
-        >>> policy = Policy.from_dict({
+        >>> policy = AccessPolicy.from_dict({
         ...     "transitions": {"coder": {"tech-lead": ["RESULT"]}},
         ...     "boundaries": {"tech-lead": {"persona": "lead.md", "messages": ["RESULT"]}},
         ... })
         >>> policy.allows("coder", "tech-lead", "RESULT")
         True
-        >>> Policy.from_dict(policy.to_dict()) == policy
+        >>> AccessPolicy.from_dict(policy.to_dict()) == policy
         True
     """
 
@@ -206,5 +206,5 @@ _BOUNDARIES = {
     ),
 }
 
-PUBLISHED = Policy.from_dict({"transitions": _TRANSITIONS, "boundaries": _BOUNDARIES})
-"""The published table, as a starting point; `Policy.from_dict` takes your own."""
+PUBLISHED = AccessPolicy.from_dict({"transitions": _TRANSITIONS, "boundaries": _BOUNDARIES})
+"""The published table, as a starting point; `AccessPolicy.from_dict` takes your own."""

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from threading import Lock
 
-from messagebody.adapters.envelopes.olympus._signature import Verification
+from messagebody.adapters.envelopes.olympus._signature import SignatureCheck
 
 _NEEDED = {"/envelope/message_id", "/envelope/session_id", "/envelope/timestamp"}
 
@@ -44,7 +44,7 @@ class ReplayGuard:
 
     Examples:
         >>> guard = ReplayGuard()
-        >>> guard.admit(Verification(False, True, "jcs-full-hkdf"))
+        >>> guard.admit(SignatureCheck(False, True, "jcs-full-hkdf"))
         <Admission.UNPROTECTED: 'unprotected'>
     """
 
@@ -68,7 +68,7 @@ class ReplayGuard:
     def __len__(self) -> int:
         return len(self._seen)
 
-    def admit(self, verification: Verification) -> Admission:
+    def admit(self, verification: SignatureCheck) -> Admission:
         """Let a verified message through once.
 
         Arguments:

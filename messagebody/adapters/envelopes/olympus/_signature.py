@@ -35,7 +35,7 @@ _INFO = b"olympus/agent-envelope/1.0/"
 _SIGNATURE = "/authentication/signature"
 
 
-class Profile(StrEnum):
+class SigningProfile(StrEnum):
     """A profile of signatures: the signed members, and the key."""
 
     JCS_FULL_HKDF = "jcs-full-hkdf"
@@ -50,8 +50,10 @@ _SIGNED_BY_UPSTREAM = {
     "payload": ("protocol_message", "payload"),
 }
 _COVERED = {
-    Profile.JCS_FULL_HKDF: tuple(path for path in fields() if path != _SIGNATURE),
-    Profile.UPSTREAM_5FIELD: tuple("/" + "/".join(path) for path in _SIGNED_BY_UPSTREAM.values()),
+    SigningProfile.JCS_FULL_HKDF: tuple(path for path in fields() if path != _SIGNATURE),
+    SigningProfile.UPSTREAM_5FIELD: tuple(
+        "/" + "/".join(path) for path in _SIGNED_BY_UPSTREAM.values()
+    ),
 }
 
 
@@ -60,7 +62,7 @@ def _text(value: Any) -> str | None:
 
 
 @attrs.frozen
-class Verification:
+class SignatureCheck:
     """State whether a signature is valid, and what it covers; true only if it is valid.
 
     Arguments:
@@ -73,7 +75,7 @@ class Verification:
 
     valid: bool
     missing: bool
-    profile: Profile = attrs.field(converter=Profile)
+    profile: SigningProfile = attrs.field(converter=SigningProfile)
     problem: str | None = None
     message_id: str | None = attrs.field(default=None, converter=_text)
     session_id: str | None = attrs.field(default=None, converter=_text)
@@ -98,7 +100,7 @@ def sign(
     envelope: Message,
     secret: str | bytes,
     *,
-    profile: str = Profile.JCS_FULL_HKDF,
+    profile: str = SigningProfile.JCS_FULL_HKDF,
     allow_short_secret: bool = False,
 ) -> str:
     """Return the signature of an envelope: 64 lower-case hex digits.
@@ -133,7 +135,7 @@ def signed(
     envelope: Message,
     secret: str | bytes,
     *,
-    profile: str = Profile.JCS_FULL_HKDF,
+    profile: str = SigningProfile.JCS_FULL_HKDF,
     allow_short_secret: bool = False,
 ) -> dict[str, Any]:
     """Return a copy of an envelope that carries its signature; see `sign`.
@@ -155,10 +157,10 @@ def verify(
     envelope: Message,
     secret: str | bytes,
     *,
-    profile: str = Profile.JCS_FULL_HKDF,
+    profile: str = SigningProfile.JCS_FULL_HKDF,
     signature: str | None = None,
     allow_short_secret: bool = False,
-) -> Verification:
+) -> SignatureCheck:
     """Return whether an envelope's signature is valid, in constant time.
 
     A bad signature is a result, not an error. The caller names the profile: it is never guessed and
@@ -181,23 +183,23 @@ def verify(
     # A missing and a wrong signature are different answers: some peers do not sign.
     if given is None or given == "":
         _check_json(value)
-        return Verification(False, True, chosen, "there is no signature")
+        return SignatureCheck(False, True, chosen, "there is no signature")
     try:
         expected = _mac(_key(value, raw, chosen), _canonical(value, chosen))
     except EnvelopeError as error:
         _check_json(value)
-        return Verification(False, False, chosen, error.problem)
+        return SignatureCheck(False, False, chosen, error.problem)
     if not isinstance(given, str):
-        return Verification(False, False, chosen, f"a signature is text, got {shown(given)}")
+        return SignatureCheck(False, False, chosen, f"a signature is text, got {shown(given)}")
     # Compared in constant time, so that the time does not reveal the first difference.
     if not hmac.compare_digest(expected.encode(), given.encode("utf-8", "surrogatepass")):
-        return Verification(False, False, chosen)
+        return SignatureCheck(False, False, chosen)
     header = value["envelope"]  # it exists, because the key is made of it
     stated = [header.get(name) for name in ("message_id", "session_id", "timestamp")]
-    return Verification(True, False, chosen, None, *stated)
+    return SignatureCheck(True, False, chosen, None, *stated)
 
 
-def canonical(envelope: Message, *, profile: str = Profile.JCS_FULL_HKDF) -> bytes:
+def canonical(envelope: Message, *, profile: str = SigningProfile.JCS_FULL_HKDF) -> bytes:
     """Return the bytes that are signed.
 
     Raises:
@@ -211,7 +213,7 @@ def derive_key(
     envelope: Message,
     secret: str | bytes,
     *,
-    profile: str = Profile.JCS_FULL_HKDF,
+    profile: str = SigningProfile.JCS_FULL_HKDF,
     allow_short_secret: bool = False,
 ) -> bytes:
     """Return the 32 bytes of the key for an envelope's source agent (and session).
@@ -223,9 +225,9 @@ def derive_key(
     return _key(value, _check_secret(secret, chosen, allow_short_secret), chosen)
 
 
-def _key(value: dict[str, Any], secret: bytes, profile: Profile) -> bytes:
+def _key(value: dict[str, Any], secret: bytes, profile: SigningProfile) -> bytes:
     persona = _needed(value, "envelope", "source_agent")
-    if profile is Profile.UPSTREAM_5FIELD:
+    if profile is SigningProfile.UPSTREAM_5FIELD:
         return hmac.digest(secret, persona, "sha256")
     return _hkdf(secret, _needed(value, "envelope", "session_id"), _INFO + persona)
 
@@ -240,8 +242,8 @@ def _mac(key: bytes, data: bytes) -> str:
     return hmac.digest(key, data, "sha256").hex()
 
 
-def _canonical(value: dict[str, Any], profile: Profile) -> bytes:
-    if profile is Profile.UPSTREAM_5FIELD:
+def _canonical(value: dict[str, Any], profile: SigningProfile) -> bytes:
+    if profile is SigningProfile.UPSTREAM_5FIELD:
         return _five_fields(value)
     try:
         return rfc8785.dumps(_without_signature(value))
@@ -284,20 +286,20 @@ def _read(envelope: Message) -> dict[str, Any]:
     return value
 
 
-def _profile(profile: str) -> Profile:
+def _profile(profile: str) -> SigningProfile:
     try:
-        return Profile(profile)
+        return SigningProfile(profile)
     except ValueError as error:
-        known = ", ".join(Profile)
+        known = ", ".join(SigningProfile)
         raise EnvelopeError(f"unknown profile {shown(profile)}; there are {known}") from error
 
 
-def _check_secret(secret: str | bytes, profile: Profile, allow_short: bool) -> bytes:
+def _check_secret(secret: str | bytes, profile: SigningProfile, allow_short: bool) -> bytes:
     raw = secret.encode() if isinstance(secret, str) else bytes(secret)
     if not raw:
         raise EnvelopeError("the session secret is empty")
     # Peers in use sign the five fields with shorter secrets. The full profile has no such peers.
-    if profile is Profile.JCS_FULL_HKDF and len(raw) < _SHORTEST_SECRET and not allow_short:
+    if profile is SigningProfile.JCS_FULL_HKDF and len(raw) < _SHORTEST_SECRET and not allow_short:
         raise EnvelopeError(
             f"a secret for {profile} has at least {_SHORTEST_SECRET} bytes, got {len(raw)}; "
             "secrets.token_bytes(32) makes one"

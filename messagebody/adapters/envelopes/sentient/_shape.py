@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from messagebody.adapters.envelopes._json_schema import Violation, closed, iter_violations
+from messagebody.adapters.envelopes._json_schema import FailedKeyword, closed, iter_violations
 from messagebody.findings import pointer
 
 Problem = tuple[str, str, str]
@@ -121,7 +121,7 @@ def iter_shape_problems(message: dict[str, Any]) -> Iterator[Problem]:
         yield _problem(broken)
 
 
-def _problem(broken: Violation) -> Problem:
+def _problem(broken: FailedKeyword) -> Problem:
     if broken.missing is not None:
         place = broken.where + pointer(broken.missing)
         return "S001", place, "it is missing; write null if it does not apply"

@@ -144,7 +144,7 @@ class TestPipeline:
         assert recorder.events == ["start", "end", ("complete", None)]
         assert recorder.sessions.get("wacli", "room-1", "demo") == "s-1"
         result = recorder.handle(data())
-        assert isinstance(result, channel.Refusal)
+        assert isinstance(result, channel.Unanswered)
         assert result.code == "duplicate_message"
 
     @pytest.mark.parametrize(
@@ -152,8 +152,8 @@ class TestPipeline:
         [
             (None, UNEXPECTED),
             ([], "Sorry, I could not generate a response."),
-            (channel.Refusal("boom"), "Sorry, I could not process your message right now."),
-            (channel.Refusal("boom", "Went wrong"), "Went wrong"),
+            (channel.Unanswered("boom"), "Sorry, I could not process your message right now."),
+            (channel.Unanswered("boom", "Went wrong"), "Went wrong"),
             ({"reply": " \0\n"}, "Sorry, I could not generate a response."),
         ],
     )  # fmt: skip
@@ -161,15 +161,15 @@ class TestPipeline:
         """The user is told; the channel's answer is false or without text."""
         recorder = Recorder(lambda chat: answer)
         result = recorder.handle(data())
-        assert isinstance(result, channel.Refusal) or not channel.extract_replies(result)
+        assert isinstance(result, channel.Unanswered) or not channel.extract_replies(result)
         assert recorder.events == ["start", "end", ("send", told), ("complete", "failed")]
 
     def test_silent_skip_is_told_to_nobody(self) -> None:
         """Other refusals are told."""
 
         class Picky(Recorder):
-            def validate(self, data: dict[str, Any]) -> channel.Refusal | None:
-                return channel.Refusal(data["why"], "Not for you")
+            def validate(self, data: dict[str, Any]) -> channel.Unanswered | None:
+                return channel.Unanswered(data["why"], "Not for you")
 
         recorder = Picky(echo)
         assert not recorder.handle({"why": channel.SILENT_SKIP})
@@ -333,7 +333,7 @@ class TestDeduplication:
         result = recorder.handle(data())
         finish.set()
         thread.join(60)
-        assert isinstance(result, channel.Refusal)
+        assert isinstance(result, channel.Unanswered)
         assert len(errors) == 1
         recorder.chat = echo
         assert recorder.handle(data())

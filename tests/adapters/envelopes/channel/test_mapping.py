@@ -294,7 +294,7 @@ class TestBodyChat:
 
     def test_text_and_chat_output_and_refusals(self) -> None:
         """An agent may answer with less than a body."""
-        refusal = channel.Refusal("busy", "Later.")
+        refusal = channel.Unanswered("busy", "Later.")
         for answer, said in (("Hi", "Hi"), ({"reply": "Hi"}, "Hi"), (refusal, "Later.")):
             room = self.Room(lambda body, answer=answer: answer)
             room.handle({"text": "a"})

@@ -27,8 +27,8 @@ class Demo(channel.Channel):
         self.options, self.log = options, log
         self.source = options.get("source", "channel")
 
-    def validate(self, data: dict[str, Any]) -> channel.Refusal | None:
-        return channel.Refusal(*self.options["validate"]) if "validate" in self.options else None
+    def validate(self, data: dict[str, Any]) -> channel.Unanswered | None:
+        return channel.Unanswered(*self.options["validate"]) if "validate" in self.options else None
 
     def external_message(self, data: dict[str, Any]) -> channel.ExternalMessage:
         seen = {"external_conversation_id": "room-1", "external_message_id": data.get("msg_id")}
@@ -57,7 +57,7 @@ def handled(given: dict[str, Any]) -> dict[str, Any]:
     log: dict[str, list[Any]] = {"dispatched": [], "sent": [], "errors": [], "lifecycle": []}
     answer = given["ability_result"]
     if isinstance(answer, dict) and "$wp_error" in answer:
-        answer = channel.Refusal(*answer["$wp_error"])
+        answer = channel.Unanswered(*answer["$wp_error"])
 
     def chat(payload: dict[str, Any]) -> Any:
         log["dispatched"].append(payload)
@@ -67,7 +67,7 @@ def handled(given: dict[str, Any]) -> dict[str, Any]:
     if "stored_session" in given:
         demo.sessions.set("wacli", "room-1", given["stored_session"], "demo")
     result = demo.handle(given["data"])
-    if isinstance(result, channel.Refusal):
+    if isinstance(result, channel.Unanswered):
         returned: Any = {"wp_error": {"code": result.code, "message": result.message}}
     else:
         returned = result

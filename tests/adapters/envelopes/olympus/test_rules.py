@@ -198,7 +198,7 @@ near_misses = st.sampled_from(
 
 
 class TestSigning:
-    @pytest.mark.parametrize("profile", list(olympus.Profile))
+    @pytest.mark.parametrize("profile", list(olympus.SigningProfile))
     def test_what_is_signed_verifies(self, profile: str) -> None:
         made = olympus.signed(envelope(), SECRET, profile=profile)
         result = olympus.verify(json.dumps(made, indent=3), SECRET, profile=profile)
@@ -261,7 +261,7 @@ class TestSigning:
         self, place: str, changes: dict[str, Any]
     ) -> None:
         """Each place on the list can be changed under the five-field profile, and only there."""
-        five = olympus.Profile.UPSTREAM_5FIELD
+        five = olympus.SigningProfile.UPSTREAM_5FIELD
         changed = envelope(**changes)
         result = olympus.verify(
             changed, SECRET, profile=five, signature=olympus.sign(envelope(), SECRET, profile=five)
@@ -273,7 +273,7 @@ class TestSigning:
         assert place in untouched.covered
 
     def test_the_list_of_what_is_open_is_complete(self) -> None:
-        five = olympus.Profile.UPSTREAM_5FIELD
+        five = olympus.SigningProfile.UPSTREAM_5FIELD
         made = olympus.signed(envelope(), SECRET, profile=five)
         result = olympus.verify(made, SECRET, profile=five)
         assert len(result.uncovered) == 11
@@ -297,7 +297,7 @@ class TestSigning:
         with pytest.raises(EnvelopeError, match="jcs-full-hkdf, upstream-5field"):
             olympus.verify(envelope(), SECRET, profile="none")
 
-    @pytest.mark.parametrize("profile", list(olympus.Profile))
+    @pytest.mark.parametrize("profile", list(olympus.SigningProfile))
     @pytest.mark.parametrize(
         "changes",
         [
@@ -318,7 +318,7 @@ class TestSigning:
         with pytest.raises(EnvelopeError):
             olympus.sign(envelope(**changes), SECRET, profile=profile)
 
-    @pytest.mark.parametrize("profile", list(olympus.Profile))
+    @pytest.mark.parametrize("profile", list(olympus.SigningProfile))
     def test_bottomless_values_are_refused(self, profile: str) -> None:
         value: Any = 1
         for _ in range(10_000):
@@ -338,7 +338,7 @@ class TestSigning:
             olympus.sign(huge, SECRET)
         assert olympus.sign(huge, SECRET, profile="upstream-5field")
 
-    @pytest.mark.parametrize("profile", list(olympus.Profile))
+    @pytest.mark.parametrize("profile", list(olympus.SigningProfile))
     def test_integers_nobody_can_print_are_refused(self, profile: str) -> None:
         huge = envelope(protocol_message__payload={"n": 10**5_000})
         for call in (olympus.sign, olympus.verify):
@@ -346,7 +346,7 @@ class TestSigning:
                 call(huge, SECRET, profile=profile)
 
     @pytest.mark.parametrize("gone", ["envelope", "protocol_message"])
-    @pytest.mark.parametrize("profile", list(olympus.Profile))
+    @pytest.mark.parametrize("profile", list(olympus.SigningProfile))
     def test_what_lacks_signed_members_is_not_valid(self, gone: str, profile: str) -> None:
         value = envelope()
         del value[gone]
@@ -399,7 +399,7 @@ class TestSigning:
 
 
 def other(profile: str) -> str:
-    return next(each for each in olympus.Profile if each != profile)
+    return next(each for each in olympus.SigningProfile if each != profile)
 
 
 # The published table, once more and in another shape: what each agent may be given, and a
@@ -532,7 +532,7 @@ class TestBoundary:
     def test_receiver_that_takes_less_than_the_route(self) -> None:
         data = olympus.PUBLISHED.to_dict()
         data["boundaries"]["coder"]["messages"] = ["CANCEL"]
-        policy = olympus.Policy.from_dict(json.loads(json.dumps(data)))
+        policy = olympus.AccessPolicy.from_dict(json.loads(json.dumps(data)))
         found = [f.check for f in olympus.iter_boundary_findings(envelope(), policy)]
         assert found == ["message-type"]
 
@@ -558,14 +558,14 @@ class TestBoundary:
     def test_no_sections_allowed_is_not_any_section(self) -> None:
         data = olympus.PUBLISHED.to_dict()
         data["boundaries"]["coder"]["attachments"]["config"] = {"sections": []}
-        policy = olympus.Policy.from_dict(data)
+        policy = olympus.AccessPolicy.from_dict(data)
         found = [f.check for f in olympus.iter_boundary_findings(envelope(), policy)]
         assert found == ["attachment-scope"]
-        assert olympus.Policy.from_dict(policy.to_dict()) == policy
+        assert olympus.AccessPolicy.from_dict(policy.to_dict()) == policy
 
     def test_preset_is_data(self) -> None:
         data = json.loads(json.dumps(olympus.PUBLISHED.to_dict()))
-        assert olympus.Policy.from_dict(data) == olympus.PUBLISHED
+        assert olympus.AccessPolicy.from_dict(data) == olympus.PUBLISHED
 
     def test_strip_voids_the_signature_over_what_went(self) -> None:
         made = olympus.signed(envelope(context_attachments__0__type="checkpoint"), SECRET)
@@ -623,7 +623,9 @@ class Clock:
         return self.now
 
 
-def verification(number: int = 1, timestamp: str = "2026-05-25T00:00:00Z") -> olympus.Verification:
+def verification(
+    number: int = 1, timestamp: str = "2026-05-25T00:00:00Z"
+) -> olympus.SignatureCheck:
     made = envelope(envelope__message_id=f"msg-{number}", envelope__timestamp=timestamp)
     return olympus.verify(olympus.signed(made, SECRET), SECRET)
 
@@ -653,7 +655,7 @@ class TestReplay:
         assert olympus.ReplayGuard(clock=Clock()).admit(verification(1, timestamp)) == answer
 
     def test_five_fields_protect_nobody(self) -> None:
-        five = olympus.Profile.UPSTREAM_5FIELD
+        five = olympus.SigningProfile.UPSTREAM_5FIELD
         made = olympus.signed(envelope(), SECRET, profile=five)
         guard = olympus.ReplayGuard(clock=Clock())
         assert guard.admit(olympus.verify(made, SECRET, profile=five)) == "unprotected"

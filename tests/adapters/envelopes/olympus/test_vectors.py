@@ -44,7 +44,7 @@ def signing_rows(kind: str) -> list[Any]:
     return [each for each in rows("signing") if each.values[0]["kind"] == kind]
 
 
-@pytest.mark.parametrize("profile", list(olympus.Profile))
+@pytest.mark.parametrize("profile", list(olympus.SigningProfile))
 class TestSigningRows:
     @pytest.mark.parametrize("row", signing_rows("sign"))
     def test_signature(self, row: dict[str, Any], profile: str) -> None:
