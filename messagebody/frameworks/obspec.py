@@ -3,9 +3,10 @@
 import asyncio
 import contextlib
 import errno
+import functools
 import shutil
 import threading
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from tempfile import SpooledTemporaryFile
@@ -47,6 +48,22 @@ _ERRORS: Final[dict[int | None, type[exceptions.BaseError]]] = {
 
 Contents = list[bytes]
 """The class has a method `list`, which annotations in it would mean."""
+
+
+def _threaded(method: Callable[_P, _T]) -> Callable[_P, Coroutine[Any, Any, _T]]:
+    """Return the asynchronous twin of a method, which runs it in a thread.
+
+    Reading a reference takes time.
+    """
+
+    async def twin(*args: _P.args, **options: _P.kwargs) -> _T:
+        return await asyncio.to_thread(method, *args, **options)
+
+    functools.update_wrapper(twin, method)
+    twin.__name__ = f"{method.__name__}_async"
+    twin.__qualname__ = f"{method.__qualname__}_async"
+    twin.__doc__ = f"Do what `{method.__name__}` does, in a thread."
+    return twin
 
 
 class BodyStore:
@@ -312,32 +329,16 @@ class BodyStore:
         if not self.filesystem.isfile(_name(path)):
             raise exceptions.NotFoundError(_no_object(path))
 
-    # The same for asynchronous programs, in a thread, because reading a reference takes time
+    # The same for asynchronous programs
 
-    async def head_async(self, path: str) -> "ObjectMeta":
-        """Do what `head` does."""
-        return await _in_thread(self.head, path)
-
-    async def get_async(self, path: str, *, options: "GetOptions | None" = None) -> "GetResult":
-        """Do what `get` does."""
-        return await _in_thread(self.get, path, options=options)
-
-    async def get_range_async(
-        self, path: str, *, start: int, end: int | None = None, length: int | None = None
-    ) -> bytes:
-        """Do what `get_range` does."""
-        return await _in_thread(self.get_range, path, start=start, end=end, length=length)
-
-    async def get_ranges_async(
-        self,
-        path: str,
-        *,
-        starts: Sequence[int],
-        ends: Sequence[int] | None = None,
-        lengths: Sequence[int] | None = None,
-    ) -> Sequence[bytes]:
-        """Do what `get_ranges` does."""
-        return await _in_thread(self.get_ranges, path, starts=starts, ends=ends, lengths=lengths)
+    head_async = _threaded(head)
+    get_async = _threaded(get)
+    get_range_async = _threaded(get_range)
+    get_ranges_async = _threaded(get_ranges)
+    list_with_delimiter_async = _threaded(list_with_delimiter)
+    delete_async = _threaded(delete)
+    copy_async = _threaded(copy)
+    rename_async = _threaded(rename)
 
     async def list_async(
         self, prefix: str | None = None, *, offset: str | None = None
@@ -345,14 +346,8 @@ class BodyStore:
         """Do what `list` does."""
         # All at once, because a sorted listing is made as a whole, and each step would need a
         # thread.
-        for batch in await _in_thread(lambda: [*self.list(prefix, offset=offset)]):
+        for batch in await asyncio.to_thread(lambda: [*self.list(prefix, offset=offset)]):
             yield batch
-
-    async def list_with_delimiter_async(
-        self, prefix: str | None = None
-    ) -> "ListResult[Sequence[ObjectMeta]]":
-        """Do what `list_with_delimiter` does."""
-        return await _in_thread(self.list_with_delimiter, prefix)
 
     async def put_async(
         self,
@@ -371,25 +366,13 @@ class BodyStore:
             self.put, path, attributes=attributes, tags=tags, mode=mode, chunk_size=chunk_size
         )
         if not hasattr(file, "__aiter__"):
-            return await _in_thread(put, file)
+            return await asyncio.to_thread(put, file)
         # A thread can't wait for an asynchronous iterable, so all of it is read first.
         with SpooledTemporaryFile(max_size=chunk_size) as spool:
             async for buffer in file:
                 spool.write(buffer)
             spool.seek(0)
-            return await _in_thread(put, spool)
-
-    async def delete_async(self, paths: str | Sequence[str]) -> None:
-        """Do what `delete` does."""
-        await _in_thread(self.delete, paths)
-
-    async def copy_async(self, from_: str, to: str, *, overwrite: bool = True) -> None:
-        """Do what `copy` does."""
-        await _in_thread(self.copy, from_, to, overwrite=overwrite)
-
-    async def rename_async(self, from_: str, to: str, *, overwrite: bool = True) -> None:
-        """Do what `rename` does."""
-        await _in_thread(self.rename, from_, to, overwrite=overwrite)
+            return await asyncio.to_thread(put, spool)
 
     # Inside
 
@@ -451,20 +434,14 @@ class GetResult:
                 start += len(data)
                 yield data
 
-    async def buffer_async(self) -> bytes:
-        """Do what `buffer` does, in a thread."""
-        return await _in_thread(self.buffer)
+    buffer_async = _threaded(buffer)
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         """Yield all of it, read in a thread."""
         pieces = iter(self)
         # With a default, because `StopIteration` can't leave a thread through a future.
-        while data := await _in_thread(partial(next, pieces, b"")):
+        while data := await asyncio.to_thread(next, pieces, b""):
             yield data
-
-
-def _in_thread(act: Callable[_P, _T], *args: _P.args, **options: _P.kwargs) -> Awaitable[_T]:
-    return asyncio.to_thread(act, *args, **options)
 
 
 def _restored(filesystem: Any) -> BodyStore:
