@@ -1,15 +1,19 @@
-"""Spellings of paths: names with any character, and URLs of bodies that are in memory."""
+"""Paths: their spelling, the URLs of bodies that are in memory, and errors about paths."""
 
+import contextlib
 import os
 import re
 import secrets
 import weakref
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 import attrs
 
+from messagebody.errors import UnsafeReference
+
 if TYPE_CHECKING:
-    from messagebody.filesystem._view import BodyView
+    from messagebody.filesystem._listing import BodyListing
 
 # What names don't take, without "/" and the characters of fsspec's patterns. Half a character of
 # UTF-16 has no bytes: the path that holds one is refused as a name.
@@ -68,7 +72,7 @@ def _unquoted(match: re.Match[str]) -> str:
 
 # What URLs of live bodies begin with; no part name can hold the character.
 _MARK: Final = "@"
-_live: "weakref.WeakValueDictionary[str, BodyView]" = weakref.WeakValueDictionary()
+_live: "weakref.WeakValueDictionary[str, BodyListing]" = weakref.WeakValueDictionary()
 
 
 @attrs.frozen
@@ -81,7 +85,7 @@ class Live:
     """
 
     token: str
-    filesystem: "BodyView"
+    filesystem: "BodyListing"
 
 
 def is_live(text: str) -> bool:
@@ -89,7 +93,7 @@ def is_live(text: str) -> bool:
     return text.startswith(_MARK)
 
 
-def live_token(filesystem: "BodyView") -> str:
+def live_token(filesystem: "BodyListing") -> str:
     """Return what URLs of a filesystem begin with, for as long as the filesystem is used.
 
     The token can't be guessed: a URL from somebody else must not lead into a body of the program.
@@ -119,3 +123,27 @@ def live_options(url: str) -> dict[str, Any]:
     if os.getpid() != filesystem._process:
         options = options | {"read_only": True}  # a forked process has a copy, which nobody reads
     return options | {"live": Live(token, filesystem)}
+
+
+def fail(number: int, path: str, text: str | None = None) -> NoReturn:
+    """Raise the error of a number, in the words of the system unless told.
+
+    Raises:
+        OSError: always; the subclass that belongs to the number.
+    """
+    raise OSError(number, text or os.strerror(number), path)
+
+
+@contextlib.contextmanager
+def concerning(path: str) -> Iterator[None]:
+    """Give a refused reference the path it has here, as errors about files do."""
+    try:
+        yield
+    except UnsafeReference as error:
+        error.filename = path
+        raise
+
+
+def with_slash(path: str) -> str:
+    """Return a path that ends with a slash."""
+    return path if path.endswith("/") else path + "/"

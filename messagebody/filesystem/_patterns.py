@@ -10,12 +10,12 @@ from fsspec.utils import glob_translate
 from messagebody.globs._wide import wide_pattern
 
 if TYPE_CHECKING:
-    from messagebody.filesystem._view import BodyView
+    from messagebody.filesystem._listing import BodyListing
 
 _MAGIC: Final = re.compile(r"[*?\[{]")
 
 
-def matching(view: "BodyView", path: str, maxdepth: int | None, *, withdirs: bool) -> list[str]:
+def matching(view: "BodyListing", path: str, maxdepth: int | None, *, withdirs: bool) -> list[str]:
     """Return the files and directories that match a pattern, in any order; fsspec's answer.
 
     fsspec describes and sorts everything there is before it looks at the pattern.
@@ -62,7 +62,7 @@ def _depth(below: str, maxdepth: int | None, *, has_braces: bool) -> int | None:
 
 
 def _candidates(
-    view: "BodyView", root: str, depth: int | None
+    view: "BodyListing", root: str, depth: int | None
 ) -> tuple[Iterable[str], Iterable[str]]:
     """Return the files and the directories among which matches are; more, if that is easier."""
     if depth != 1:

@@ -17,9 +17,9 @@ from messagebody._model.access import edit
 from messagebody._model.body import MessageBody
 from messagebody.filesystem._body_filesystem import MessageBodyFileSystem
 from messagebody.filesystem._files import plain_mode
+from messagebody.filesystem._paths import fail
 from messagebody.filesystem._transactions import WholeTransaction
 from messagebody.filesystem._transfers import Pairs, WholeTransfers
-from messagebody.filesystem._view import fail
 from messagebody.names import ancestors
 
 _WHITEOUT = ".wh."

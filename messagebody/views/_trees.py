@@ -11,7 +11,7 @@ from messagebody._base.text import quote
 from messagebody._model.body import MessageBody
 from messagebody._model.part import Part
 from messagebody.errors import InvalidArgument, InvalidName, MessageBodyError, RefusedPaths
-from messagebody.filesystem._view import BodyView
+from messagebody.filesystem._body_filesystem import MessageBodyFileSystem
 from messagebody.names import check_name
 from messagebody.views._overlay import OverlayFileSystem
 
@@ -49,7 +49,7 @@ def attach_tree(
 def _shows_body(filesystem: Any) -> bool:
     """Return whether files are parts of a body, also behind a filesystem that wraps another one."""
     while filesystem is not None:
-        if isinstance(filesystem, BodyView | OverlayFileSystem):
+        if isinstance(filesystem, MessageBodyFileSystem | OverlayFileSystem):
             return True
         filesystem = getattr(filesystem, "fs", None)
     return False

@@ -28,7 +28,6 @@ IN_MEMORY = {"adapters/archives/zip.py", "adapters/archives/tar.py"}
 ELSEWHERE = {
     ("frameworks/obspec.py", "pipe_file"): "tests/frameworks: over a body only",
     ("frameworks/obspec.py", "mv_file"): "tests/frameworks: over a body only",
-    ("frameworks/obspec.py", "delete"): "tests/frameworks: over a body only",
     ("frameworks/obspec.py", "rm_file"): "tests/frameworks: over a body only",
     ("s3/_uploads.py", "abort_multipart_upload"): "tests/s3: an upload of its own",
     ("storage/_stores/filesystem.py", "pipe_file"): "tests/storage/test_filesystem.py: in memory",

@@ -1,62 +1,45 @@
-"""A body as files to list and read: the half of its filesystem that changes nothing."""
+"""What is there: a body as files and directories to list, describe and find."""
 
-import contextlib
 import datetime as dt
 import errno
 import os
-import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable
 from functools import partial
-from typing import Any, ClassVar, Final, NoReturn
+from typing import Any, ClassVar, Final
 
 from fsspec import AbstractFileSystem
-from fsspec.callbacks import DEFAULT_CALLBACK
 
 from messagebody._base.digests import sha256_of
-from messagebody._base.text import redact_url
-from messagebody._model.access import access_of, columns, part_of, parts_of, record_of
+from messagebody._model.access import access_of, columns, parts_of, record_of
 from messagebody._model.body import MessageBody
-from messagebody._model.index import Entries
 from messagebody._model.part import Part
 from messagebody._wire.members import PartRecord
-from messagebody.errors import UnsafeReference
 from messagebody.filesystem._directories import MadeDirectories
-from messagebody.filesystem._files import PartReader, described_stream
-from messagebody.filesystem._paths import is_live, quote_name, unquote_name
+from messagebody.filesystem._entries import (
+    directory_entry,
+    entries_of,
+    file_entry,
+    with_directories,
+)
+from messagebody.filesystem._paths import (
+    concerning,
+    fail,
+    is_live,
+    quote_name,
+    unquote_name,
+    with_slash,
+)
 from messagebody.filesystem._patterns import matching
-from messagebody.filesystem._transfers import Pairs, results_of_threads
+from messagebody.filesystem._transfers import results_of_threads
 from messagebody.names import ancestors
 from messagebody.storage._references import FetchBudget, Resolver
 
-# Where a URL may hold a signature, a password or content.
-_SECRET: Final = re.compile(r"[?#@\\]|^data:", re.IGNORECASE)
-
-
-def fail(number: int, path: str, text: str | None = None) -> NoReturn:
-    """Raise the error of a number, in the words of the system unless told.
-
-    Raises:
-        OSError: always; the subclass that belongs to the number.
-    """
-    raise OSError(number, text or os.strerror(number), path)
-
-
-@contextlib.contextmanager
-def concerning(path: str) -> Iterator[None]:
-    """Give a refused reference the path it has here, as errors about files do."""
-    try:
-        yield
-    except UnsafeReference as error:
-        error.filename = path
-        raise
-
-
 # DuckDB refuses a filesystem that knows no times; parts have none.
-_TIME = dt.datetime(1980, 1, 1, tzinfo=dt.UTC)
+_TIME: Final = dt.datetime(1980, 1, 1, tzinfo=dt.UTC)
 
 
-class BodyView(AbstractFileSystem):  # type: ignore[misc]
-    """A body as files to list and read.
+class BodyListing(AbstractFileSystem):  # type: ignore[misc]
+    """A body as files to list.
 
     Arguments:
         body: the body.
@@ -150,7 +133,7 @@ class BodyView(AbstractFileSystem):  # type: ignore[misc]
         if path in self._made:
             # Another filesystem over the body may have written a file there since.
             return not self._has(path)
-        return parts_of(self.body).is_directory(_with_slash(self._name(path)))
+        return parts_of(self.body).is_directory(with_slash(self._name(path)))
 
     def _check_there(self, path: str) -> None:
         if not self._has(path):
@@ -163,15 +146,15 @@ class BodyView(AbstractFileSystem):  # type: ignore[misc]
     def ls(self, path: str, detail: bool = True, **_: Any) -> list[Any]:
         """List a directory, or the one file at the path. Does no I/O."""
         path = self._strip_protocol(path)
-        listing = parts_of(self.body).listing(_with_slash(self._name(path)), _described_entries)
+        listing = parts_of(self.body).listing(with_slash(self._name(path)), entries_of)
         if listing is None:
-            listing = [] if path in self._made else [_described(record_of(self._file(path)))]
+            listing = [] if path in self._made else [file_entry(record_of(self._file(path)))]
         elif not detail and not self._quotes and not self._made:
             return [entry["name"] for entry in listing]
         # Copies: the listing is kept, and callers write into what they are given.
         found = [entry | {"name": self._path(entry["name"])} for entry in listing]
         there = {entry["name"] for entry in found} if self._made else set()
-        found += [_directory(each) for each in self._made.inside(path) if each not in there]
+        found += [directory_entry(each) for each in self._made.inside(path) if each not in there]
         return found if detail else [entry["name"] for entry in found]
 
     def info(self, path: str, **_: Any) -> dict[str, Any]:
@@ -189,8 +172,8 @@ class BodyView(AbstractFileSystem):  # type: ignore[misc]
         if part is None:
             # A directory is needed: another thread may have made a file of this name since.
             self._check_directory(path)
-            return _directory(path)
-        described = _described(record_of(part), path)
+            return directory_entry(path)
+        described = file_entry(record_of(part), path)
         described["index"] = self.body.index(self._name(path))
         if described["size"] is None:
             described["size"] = self._asked_size(path, part)
@@ -241,7 +224,7 @@ class BodyView(AbstractFileSystem):  # type: ignore[misc]
         if maxdepth is not None and maxdepth < 1:
             raise ValueError("maxdepth must be at least 1")
         if maxdepth == 1 and not self._has(path) and self._is_directory(path):
-            found = {path: _directory(path)} if withdirs and path != "/" else {}
+            found = {path: directory_entry(path)} if withdirs and path != "/" else {}
             for entry in self.ls(path):
                 # What is both file and directory is found as the file.
                 if entry["type"] == "file" or (withdirs and entry["name"] not in found):
@@ -253,13 +236,14 @@ class BodyView(AbstractFileSystem):  # type: ignore[misc]
         records, files = self._files(path)
         paths = self._with_directories(path, files) if withdirs else files
         if maxdepth is not None:
-            start = len(_with_slash(path))
+            start = len(with_slash(path))
             paths = [each for each in paths if each[start:].count("/") < maxdepth]
         if not detail:
             return paths
         of = dict(zip(files, (each for each in records if each.name is not None), strict=True))
         return {
-            each: _described(of[each], each) if each in of else _directory(each) for each in paths
+            each: file_entry(of[each], each) if each in of else directory_entry(each)
+            for each in paths
         }
 
     def _files(self, path: str) -> tuple[list[PartRecord], list[str]]:
@@ -275,7 +259,7 @@ class BodyView(AbstractFileSystem):  # type: ignore[misc]
 
     def _records_below(self, path: str) -> list[PartRecord]:
         parts = parts_of(self.body)
-        found = parts.below(_with_slash(self._name(path)))
+        found = parts.below(with_slash(self._name(path)))
         own = parts.find(self._name(path))
         if own is None:
             return found
@@ -288,9 +272,9 @@ class BodyView(AbstractFileSystem):  # type: ignore[misc]
 
     def _with_directories(self, path: str, files: list[str]) -> list[str]:
         """Return files with the directories they imply, and those that were made, below a path."""
-        prefix = _with_slash(path)
+        prefix = with_slash(path)
         found = [
-            each for each in _with_directories(files) if each.startswith(prefix) or each == path
+            each for each in with_directories(files) if each.startswith(prefix) or each == path
         ]
         there = {*found}
         return found + [each for each in self._made.below(path) if each not in there]
@@ -313,16 +297,16 @@ class BodyView(AbstractFileSystem):  # type: ignore[misc]
 
     def _files_and_directories(self, path: str) -> tuple[list[str], set[str]]:
         """Return the files and the directories at and below a path."""
-        implied = parts_of(self.body).directories(_with_slash(self._name(path)))
+        implied = parts_of(self.body).directories(with_slash(self._name(path)))
         return self._files(path)[1], {*map(self._path, implied), *self._made.below(path)}
 
     def _infos(self, paths: Iterable[str]) -> dict[str, dict[str, Any]]:
         infos = {}
         for path in paths:
             if part := self._part(path):
-                infos[path] = _described(record_of(part), path)
+                infos[path] = file_entry(record_of(part), path)
             elif self._is_directory(path):  # else another thread removed it just now
-                infos[path] = _directory(path)
+                infos[path] = directory_entry(path)
         return infos
 
     def du(
@@ -363,222 +347,8 @@ class BodyView(AbstractFileSystem):  # type: ignore[misc]
 
     checksum = ukey
 
-    def sign(self, path: str, expiration: int = 100, **_: Any) -> str:
-        """Return a signed URL of a reference below an explicit allow entry.
 
-        Raises:
-            NotImplementedError: the content is in the message.
-            UnsafeReference: no entry of the resolver says which store signs.
-        """
-        path = self._strip_protocol(path)
-        part = self._file(path)
-        if part.url is None:
-            raise NotImplementedError(f"{part.label} is in the message; nothing to sign")
-        with concerning(path):
-            return self._access(part)[0].sign(
-                part.url, expires=expiration, content_type=part.content_type, subject=part.label
-            )
-
-    # What is in it
-
-    def _inline(self, path: str) -> bytes | None:
-        """Return content that is in the message; None if it is elsewhere, or there is no part."""
-        record = parts_of(self.body).find(self._name(path))
-        content = None if record is None else record.content
-        return content.encode() if isinstance(content, str) else content
-
-    def _reader(self, path: str, *, whole: bool = False) -> Any:
-        """Open a file for reading; `whole` says that all of it is wanted, and so is verified."""
-        path = self._strip_protocol(path)
-        name = self._url_of(path)
-        if (content := self._inline(path)) is not None:
-            return PartReader(path, name, content)
-        part = self._file(path)
-        with concerning(path):
-            if not (whole and part.is_reference):
-                return described_stream(part.open(), path, name, self._known_size(part))
-            resolver, budget = self._access(part)
-            spool = resolver.fetch(
-                str(part.url), size=part.size, digest=part.digest, subject=part.label, budget=budget
-            )
-        return described_stream(spool.stream(), path, name, spool.size)
-
-    def cat_file(
-        self, path: str, start: int | None = None, end: int | None = None, **_: Any
-    ) -> bytes:
-        """Return content, or a range of it; a range of a reference is asked for as one."""
-        path = self._strip_protocol(path)
-        is_whole = start is None and end is None
-        if is_whole and (content := self._inline(path)) is not None:
-            return content
-        part = self._file(path)
-        with concerning(path):
-            return part.read_bytes() if is_whole else self._range(path, part, start, end)
-
-    def _range(self, path: str, part: Part, start: int | None, end: int | None) -> bytes:
-        size = self._known_size(part)
-        if size is None and (end is None or end < 0 or (start or 0) < 0):
-            size = self._asked_size(path, part)
-        if size is not None:
-            # Some servers refuse a range that goes beyond the end.
-            start, end, _ = slice(start, end).indices(size)
-        start, end = start or 0, end or 0
-        # All of it can be verified, and so it is.
-        is_whole = size is not None and (start, end) == (0, size)
-        resolver, budget = self._access(part)
-        if is_whole or resolver.require_digest:
-            return part.read_bytes()[start:end]
-        if part.is_reference:
-            url = str(part.url)
-            return resolver.read_range(url, start, end, subject=part.label, budget=budget)
-        with part.open() as stream:
-            stream.seek(start)
-            return stream.read(max(end - start, 0))
-
-    def cat(
-        self, path: Any, recursive: bool = False, on_error: str = "raise", **options: Any
-    ) -> Any:
-        """Return the content of a file, or of several by path; references are read at once."""
-        paths = self.expand_path(path, recursive=recursive)
-        if [path] == paths or (isinstance(path, str) and paths == [self._strip_protocol(path)]):
-            return self.cat_file(paths[0], **options)
-        files = [each for each in paths if self._has(each) or not recursive]
-        read = partial(_outcome, partial(self.cat_file, **options), raises=on_error == "raise")
-        found = zip(files, self._map_of(files)(read, files), strict=True)
-        if on_error == "omit":
-            return {each: data for each, data in found if not isinstance(data, Exception)}
-        return dict(found)
-
-    def cat_ranges(
-        self, paths: list[str], starts: Any, ends: Any, max_gap: int | None = None,
-        on_error: str = "return", **options: Any,
-    ) -> list[Any]:  # fmt: skip
-        """Return ranges of files, those of references at once; see fsspec."""
-        if max_gap is not None:
-            raise NotImplementedError("ranges are asked for one by one; max_gap is None")
-        count = len(paths)
-        starts = starts if isinstance(starts, list) else [starts] * count
-        ends = ends if isinstance(ends, list) else [ends] * count
-        ranges = [*zip(paths, starts, ends, strict=True)]
-
-        def read(position: int) -> Any:
-            return _outcome(self.cat_file, *ranges[position], raises=on_error != "return")
-
-        return [*results_of_threads(read, range(count))] if self._any_remote(paths) else [
-            read(position) for position in range(count)
-        ]  # fmt: skip
-
-    def _any_remote(self, paths: Iterable[str]) -> bool:
-        parts = (self._part(self._strip_protocol(each)) for each in paths)
-        return any(part is not None and part.is_reference for part in parts)
-
-    def _map_of(self, paths: Iterable[str]) -> Callable[[Any, Iterable[Any]], Iterator[Any]]:
-        """Return what acts on every path: in threads if there are references, for it waits."""
-        return results_of_threads if self._any_remote(paths) else map
-
-    def read_text(self, path: str, *args: Any, **options: Any) -> Any:
-        """Return the content of a file as text, verified; see fsspec."""
-        return super().read_text(path, *args, whole=True, **options)
-
-    def get_file(self, rpath: str, lpath: Any = None, **options: Any) -> None:
-        """Copy a file to a local one, verified before the first byte; see fsspec."""
-        rpath = self._strip_protocol(rpath)
-        if not self._is_directory(rpath):
-            self._check_there(rpath)  # before a local directory is made for it
-        super().get_file(rpath, lpath, whole=True, **options)
-
-    def get(
-        self, rpath: Any, lpath: Any, recursive: bool = False, callback: Any = DEFAULT_CALLBACK,
-        maxdepth: int | None = None, **options: Any,
-    ) -> None:  # fmt: skip
-        """Copy to local files, references at once.
-
-        Raises:
-            NotADirectoryError: a name is both file and directory; nothing is written.
-            FileExistsError: two files would be one local file; nothing is written.
-        """
-        if recursive:
-            for each in [rpath] if isinstance(rpath, str | os.PathLike) else rpath:
-                self._refuse_clashes(self._strip_protocol(each))
-        plan = Pairs(self).note_get(rpath, lpath, recursive=recursive, maxdepth=maxdepth)
-        callback.set_size(len(plan))
-
-        def fetch(pair: tuple[str, str]) -> None:
-            with callback.branched(*pair) as child:
-                self.get_file(*pair, callback=child, **options)
-
-        for _ in self._map_of(source for source, _ in plan)(fetch, plan):
-            callback.relative_update()
-
-    def _refuse_clashes(self, path: str) -> None:
-        found = self.expand_path(path, recursive=True)
-        clashes = [name for name in found if self._has(name) and self._is_directory(name)]
-        if clashes:
-            fail(errno.ENOTDIR, path, f"{', '.join(clashes)}: both a file and a directory")
-
-
-def _strip(prefix: str, kind: type[BodyView], path: Any) -> Any:
+def _strip(prefix: str, kind: type[BodyListing], path: Any) -> Any:
     if isinstance(path, list):
         return [_strip(prefix, kind, each) for each in path]
     return kind._strip_protocol(os.fspath(path).removeprefix(prefix))
-
-
-def _outcome(act: Any, *args: Any, raises: bool) -> Any:
-    """Return what a call returns, or its exception if that is wanted."""
-    try:
-        return act(*args)
-    except Exception as error:
-        if raises:
-            raise
-        return error
-
-
-def _with_slash(path: str) -> str:
-    return path if path.endswith("/") else path + "/"
-
-
-def _with_directories(names: list[str]) -> list[str]:
-    """Return names, and every directory before the first name in it."""
-    found: dict[str, None] = {}
-    for name in names:
-        # A directory that was met already brought those above it along.
-        if name[: name.rfind("/")] not in found:
-            found |= dict.fromkeys(reversed([*ancestors(name)]))
-        found[name] = None
-    return [*found]
-
-
-def _directory(path: str) -> dict[str, Any]:
-    return {"name": path, "size": 0, "type": "directory"}
-
-
-def _described_entries(entries: Entries) -> list[dict[str, Any]]:
-    return [
-        _directory(path[:-1]) if record is None else _described(record) for path, record in entries
-    ]
-
-
-def _described(record: PartRecord, path: str | None = None) -> dict[str, Any]:
-    described = {
-        "name": path or record.name,
-        "size": record.size if record.url is not None else _size(record),
-        "type": "file",
-        "ContentType": record.content_type,
-    }
-    if record.url is not None:
-        described["url"], described["digest"] = _shown_url(record.url), record.digest
-    return described
-
-
-def _shown_url(url: str) -> str:
-    """Return a URL without what is secret in it: descriptions are logged, and shown in browsers."""
-    is_open = url.isascii() and _SECRET.search(url) is None
-    return url if is_open else redact_url(url, limit=len(url))
-
-
-def _size(record: PartRecord) -> int | None:
-    content = record.content
-    # Most parts are one of these; making an object for each would take as long as all the rest.
-    if isinstance(content, bytes) or (content is not None and content.isascii()):
-        return len(content)
-    return part_of(record).size

@@ -1,0 +1,181 @@
+"""What is in it: the content of a body's files, those elsewhere included."""
+
+import errno
+import os
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from typing import Any
+
+from fsspec.callbacks import DEFAULT_CALLBACK
+
+from messagebody._model.access import parts_of
+from messagebody._model.part import Part
+from messagebody.filesystem._files import PartReader, described_stream
+from messagebody.filesystem._listing import BodyListing
+from messagebody.filesystem._paths import concerning, fail
+from messagebody.filesystem._transfers import Pairs, results_of_threads
+
+
+class BodyReader(BodyListing):
+    """A body as files to list and read."""
+
+    def _inline(self, path: str) -> bytes | None:
+        """Return content that is in the message; None if it is elsewhere, or there is no part."""
+        record = parts_of(self.body).find(self._name(path))
+        content = None if record is None else record.content
+        return content.encode() if isinstance(content, str) else content
+
+    def _reader(self, path: str, *, whole: bool = False) -> Any:
+        """Open a file for reading; `whole` says that all of it is wanted, and so is verified."""
+        path = self._strip_protocol(path)
+        name = self._url_of(path)
+        if (content := self._inline(path)) is not None:
+            return PartReader(path, name, content)
+        part = self._file(path)
+        with concerning(path):
+            if not (whole and part.is_reference):
+                return described_stream(part.open(), path, name, self._known_size(part))
+            resolver, budget = self._access(part)
+            spool = resolver.fetch(
+                str(part.url), size=part.size, digest=part.digest, subject=part.label, budget=budget
+            )
+        return described_stream(spool.stream(), path, name, spool.size)
+
+    def cat_file(
+        self, path: str, start: int | None = None, end: int | None = None, **_: Any
+    ) -> bytes:
+        """Return content, or a range of it; a range of a reference is asked for as one."""
+        path = self._strip_protocol(path)
+        is_whole = start is None and end is None
+        if is_whole and (content := self._inline(path)) is not None:
+            return content
+        part = self._file(path)
+        with concerning(path):
+            return part.read_bytes() if is_whole else self._range(path, part, start, end)
+
+    def _range(self, path: str, part: Part, start: int | None, end: int | None) -> bytes:
+        size = self._known_size(part)
+        if size is None and (end is None or end < 0 or (start or 0) < 0):
+            size = self._asked_size(path, part)
+        if size is not None:
+            # Some servers refuse a range that goes beyond the end.
+            start, end, _ = slice(start, end).indices(size)
+        start, end = start or 0, end or 0
+        # All of it can be verified, and so it is.
+        is_whole = size is not None and (start, end) == (0, size)
+        resolver, budget = self._access(part)
+        if is_whole or resolver.require_digest:
+            return part.read_bytes()[start:end]
+        if part.is_reference:
+            url = str(part.url)
+            return resolver.read_range(url, start, end, subject=part.label, budget=budget)
+        with part.open() as stream:
+            stream.seek(start)
+            return stream.read(max(end - start, 0))
+
+    def cat(
+        self, path: Any, recursive: bool = False, on_error: str = "raise", **options: Any
+    ) -> Any:
+        """Return the content of a file, or of several by path; references are read at once."""
+        paths = self.expand_path(path, recursive=recursive)
+        if [path] == paths or (isinstance(path, str) and paths == [self._strip_protocol(path)]):
+            return self.cat_file(paths[0], **options)
+        files = [each for each in paths if self._has(each) or not recursive]
+        read = partial(_outcome, partial(self.cat_file, **options), raises=on_error == "raise")
+        found = zip(files, self._map_of(files)(read, files), strict=True)
+        if on_error == "omit":
+            return {each: data for each, data in found if not isinstance(data, Exception)}
+        return dict(found)
+
+    def cat_ranges(
+        self, paths: list[str], starts: Any, ends: Any, max_gap: int | None = None,
+        on_error: str = "return", **options: Any,
+    ) -> list[Any]:  # fmt: skip
+        """Return ranges of files, those of references at once; see fsspec."""
+        if max_gap is not None:
+            raise NotImplementedError("ranges are asked for one by one; max_gap is None")
+        count = len(paths)
+        starts = starts if isinstance(starts, list) else [starts] * count
+        ends = ends if isinstance(ends, list) else [ends] * count
+        ranges = [*zip(paths, starts, ends, strict=True)]
+
+        def read(position: int) -> Any:
+            return _outcome(self.cat_file, *ranges[position], raises=on_error != "return")
+
+        return [*results_of_threads(read, range(count))] if self._any_remote(paths) else [
+            read(position) for position in range(count)
+        ]  # fmt: skip
+
+    def _any_remote(self, paths: Iterable[str]) -> bool:
+        parts = (self._part(self._strip_protocol(each)) for each in paths)
+        return any(part is not None and part.is_reference for part in parts)
+
+    def _map_of(self, paths: Iterable[str]) -> Callable[[Any, Iterable[Any]], Iterator[Any]]:
+        """Return what acts on every path: in threads if there are references, for it waits."""
+        return results_of_threads if self._any_remote(paths) else map
+
+    def read_text(self, path: str, *args: Any, **options: Any) -> Any:
+        """Return the content of a file as text, verified; see fsspec."""
+        return super().read_text(path, *args, whole=True, **options)
+
+    def get_file(self, rpath: str, lpath: Any = None, **options: Any) -> None:
+        """Copy a file to a local one, verified before the first byte; see fsspec."""
+        rpath = self._strip_protocol(rpath)
+        if not self._is_directory(rpath):
+            self._check_there(rpath)  # before a local directory is made for it
+        super().get_file(rpath, lpath, whole=True, **options)
+
+    def get(
+        self, rpath: Any, lpath: Any, recursive: bool = False, callback: Any = DEFAULT_CALLBACK,
+        maxdepth: int | None = None, **options: Any,
+    ) -> None:  # fmt: skip
+        """Copy to local files, references at once.
+
+        Raises:
+            NotADirectoryError: a name is both file and directory; nothing is written.
+            FileExistsError: two files would be one local file; nothing is written.
+        """
+        if recursive:
+            for each in [rpath] if isinstance(rpath, str | os.PathLike) else rpath:
+                self._refuse_clashes(self._strip_protocol(each))
+        plan = Pairs(self).note_get(rpath, lpath, recursive=recursive, maxdepth=maxdepth)
+        callback.set_size(len(plan))
+
+        def fetch(pair: tuple[str, str]) -> None:
+            with callback.branched(*pair) as child:
+                self.get_file(*pair, callback=child, **options)
+
+        for _ in self._map_of(source for source, _ in plan)(fetch, plan):
+            callback.relative_update()
+
+    def _refuse_clashes(self, path: str) -> None:
+        found = self.expand_path(path, recursive=True)
+        clashes = [name for name in found if self._has(name) and self._is_directory(name)]
+        if clashes:
+            fail(errno.ENOTDIR, path, f"{', '.join(clashes)}: both a file and a directory")
+
+    def sign(self, path: str, expiration: int = 100, **_: Any) -> str:
+        """Return a signed URL of a reference below an explicit allow entry.
+
+        Raises:
+            NotImplementedError: the content is in the message.
+            UnsafeReference: no entry of the resolver says which store signs.
+        """
+        path = self._strip_protocol(path)
+        part = self._file(path)
+        if part.url is None:
+            raise NotImplementedError(f"{part.label} is in the message; nothing to sign")
+        with concerning(path):
+            return self._access(part)[0].sign(
+                part.url, expires=expiration, content_type=part.content_type, subject=part.label
+            )
+
+
+def _outcome(act: Any, *args: Any, raises: bool) -> Any:
+    """Return what a call returns, or its exception if that is wanted."""
+    try:
+        return act(*args)
+    except Exception as error:
+        if raises:
+            raise
+        return error
