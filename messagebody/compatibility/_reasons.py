@@ -184,7 +184,7 @@ class Reason:
 _SUMMARIES: Final = {
     "producer-unsatisfiable": "no body is valid for the producer",
     "consumer-unsatisfiable": "no body is valid for the consumer",
-    "only-empty-body-shared": "the empty body is all that is valid for both",
+    "only-empty-body-shared": "only the empty body is valid for both",
 }
 
 
