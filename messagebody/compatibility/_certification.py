@@ -457,20 +457,20 @@ def _pattern(box: Box) -> BoxPattern:
 
 def _search(inside: Sequence[Box], covers: Sequence[Box], budget: Budget) -> Words | str:
     """Return the proof that `covers` accept each word in all of `inside`, or a counterexample."""
-    patterns, many = [_pattern(box) for box in (*inside, *covers)], len(inside)
+    patterns, inside_count = [_pattern(box) for box in (*inside, *covers)], len(inside)
     start: State = "", tuple(pattern.start for pattern in patterns)
     words = {start: ""}
     # Only words that leave the automaton of legal words in the same state are compared.
     kept_by_state: dict[str | None, list[tuple[Places, ...]]] = {"": [start[1]]}
     queue = [start]
     for state in queue:
-        for character, after in moves(patterns, many, state, budget.spend):
+        for character, after in moves(patterns, inside_count, state, budget.spend):
             kept = kept_by_state.setdefault(after[0], [])
             budget.spend(1 + len(kept) * len(patterns) // 16)
-            if after in words or any(stands_for(v, after[1], many) for v in kept):
+            if after in words or any(stands_for(v, after[1], inside_count) for v in kept):
                 continue
             words[after] = words[state] + character
-            if is_hole(patterns, many, after):
+            if is_hole(patterns, inside_count, after):
                 return words[after]
             kept.append(after[1])
             queue.append(after)
