@@ -16,7 +16,7 @@ import attrs
 from messagebody.compatibility._solver.budget import Budget, OutOfBudget
 from messagebody.compatibility._solver.containment import Pattern, contains, priced_language
 from messagebody.compatibility._solver.cover import crowd
-from messagebody.compatibility._solver.glance import is_any_held
+from messagebody.compatibility._solver.glance import is_any_contained
 from messagebody.compatibility._solver.profile import Profile
 from messagebody.compatibility.certificates import (
     RULES,
@@ -171,7 +171,7 @@ class _Maker:
         sent, taken = self._profiles
         # If a glance finds such a pair, only that pair has to be proved.
         held = next(
-            ((i, j) for i, j in pairs if is_any_held((sent.parts[i],), (taken.parts[j],))),
+            ((i, j) for i, j in pairs if is_any_contained((sent.parts[i],), (taken.parts[j],))),
             None,
         )
         for i, j in pairs if held is None else [held]:

@@ -185,7 +185,7 @@ def alternatives(pattern: Pattern) -> tuple[str, ...]:
     return tuple(before + each + after for each in inside.split(","))
 
 
-def is_held(outer: Pattern, inner: Pattern) -> bool:
+def clearly_contains(outer: Pattern, inner: Pattern) -> bool:
     """Return whether a first look shows that one pattern matches all that another one matches.
 
     False means that a closer look is needed. Most parts of schemas that fit are equal, or lie in a
@@ -204,7 +204,7 @@ def contains(outer: Pattern, inner: Pattern, budget: Budget | None = None) -> bo
     What a search cost is taken from the budget each time, though it is remembered: what a caller
     can afford is not a matter of what others asked before.
     """
-    if is_held(outer, inner):
+    if clearly_contains(outer, inner):
         return True
     # One word: asking whether it is accepted is exact, and needs no search.
     if inner.literal is not None:

@@ -10,7 +10,7 @@ from messagebody.compatibility._solver.budget import Budget, OutOfBudget
 from messagebody.compatibility._solver.containment import (
     EVERY_TYPE,
     Beginnings,
-    is_held,
+    clearly_contains,
     known_types,
     language_of,
     matches_type,
@@ -383,7 +383,7 @@ class Problem:
         pair, names = self._pair, self._pair.matching_name(name)
         pair.budget.spend(1)
         kind = pair.types[index]
-        if any(is_held(pair.types[each], kind) for each in members(names & self._avoided)):
+        if any(clearly_contains(pair.types[each], kind) for each in members(names & self._avoided)):
             return False
         bit = 1 << index
         return any(
