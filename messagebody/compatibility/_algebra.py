@@ -191,7 +191,7 @@ def join(
     # Descriptions are dropped, because each describes only one of the two schemas.
     always = _always_met(one, other, budget), _always_met(other, one, budget)
     needed = [attrs.evolve(part, description=None) for part in always[0] + always[1]]
-    # A requirement that both always meet lies inside every union with it, which adds nothing then.
+    # A union with a requirement that both always meet adds nothing, because it contains that one.
     left = ([part for part in one if part.required and part not in always[1]],
             [part for part in other if part.required and part not in always[0]])  # fmt: skip
     with suppress(OutOfBudget):  # without them, the result is only wider

@@ -63,8 +63,9 @@ def certificate_of(
     None if the budget ends first, or if the claim is not true.
 
     Arguments:
-        producer: the schema of what is sent.
-        consumer: the schema of what is accepted, without the parts that a lenient consumer ignores.
+        producer: the schema of the bodies that are sent.
+        consumer: the schema of the bodies that are accepted, without the parts that a lenient
+            consumer ignores.
         lenient: the consumer ignores parts that it does not know.
         steps: the budget; a step takes about a microsecond.
     """

@@ -93,7 +93,7 @@ class Profile:
 
     @cached_property
     def easy_body(self) -> Types | None:
-        """A valid body with the sample of each required part; None if there is none."""
+        """A valid body of samples for the required parts; None if the samples don't make one."""
         body = [
             PartType(_sample(part.name_pattern, i), likely_type(part.content_type_pattern))
             for i, part in enumerate(self.parts)

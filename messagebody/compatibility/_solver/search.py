@@ -91,7 +91,7 @@ def search(
             if all(signature & group for group in need):
                 yield signature, spelled(beginnings, index)
             for character, after in joined.moves(states):
-                # A word that can no longer match what is needed is dropped.
+                # A word that can no longer match the needed labels is dropped.
                 if _meets(after, needed):
                     admitted = [each for each in _split(after, single) if kept.admit(each)]
                     nodes += admitted
