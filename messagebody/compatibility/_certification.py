@@ -262,7 +262,7 @@ class _Maker:
     # Trees
 
     def _tree(self, case: Case) -> dict[str, Any]:
-        """Return a closed tree.
+        """Return a tree which proves that no body fits the case.
 
         Raises:
             _Unprovable: a body fits the case.
@@ -280,7 +280,7 @@ class _Maker:
         return self._smalls[avoided]
 
     def _split(self, case: Case, small: Small) -> dict[str, Any]:
-        """Return a tree, given the remaining names of each small part.
+        """Return such a tree, given the remaining names of each small part.
 
         Raises:
             _Unprovable: a body fits the case.

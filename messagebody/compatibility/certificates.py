@@ -22,13 +22,13 @@ in each box. The proof is valid if
 
 - W contains the empty word,
 - no word of W is legal, in all boxes of `inside`, and in no box of `covers`, and
-- for each w in W and each character c, W contains a word v that *stands for* wc, unless wc has no
-  legal continuation or no place in some box of `inside`.
+- for each w in W and each character c, W contains a word v that *stands for* wc, unless wc is not a
+  prefix of a legal word or leads to no place in some box of `inside`.
 
 v stands for wc if both lead to the same state of legal words, v leads to each place in boxes of
 `inside` that wc leads to, and wc leads to each place in boxes of `covers` that v leads to. By
-induction over the length of words, W contains a word that stands for each word, so no legal word is
-in all boxes of `inside` and in no box of `covers`.
+induction over their length, every word but these exceptions has a word in W that stands for it, so
+no legal word is in all boxes of `inside` and in no box of `covers`.
 
 **Trees** prove that no body is valid for the producer, avoids one box (`avoid`, if there is one),
 and has, at certain names, parts in certain boxes and outside others (the *bounds* at that name). A

@@ -57,16 +57,16 @@ class Budget:
         if self.left < 0:
             raise OutOfBudget
 
-    def spend_once(self, what: Hashable, steps: int) -> None:
+    def spend_once(self, shared: Hashable, steps: int) -> None:
         """Take steps for something all searches share, such as the automaton of a pattern.
 
         Arguments:
-            what: the shared thing, which is charged only once.
+            shared: the object, which is charged only once.
             steps: the steps to take.
         """
-        if what not in self._paid:
+        if shared not in self._paid:
             self.spend(steps)
-            self._paid.add(what)
+            self._paid.add(shared)
 
     def hold(self, size: int) -> None:
         """Count bytes that a search keeps in memory; a negative size releases bytes.

@@ -29,13 +29,13 @@ _PAIRS_CACHED: Final = 131_072
 # With more alternatives, comparing texts costs more than the search it would save.
 _ALTERNATIVES: Final = 512
 _BUILT: Final = 4
-"""Steps to build one state of an automaton."""
+"""Steps that building one state of an automaton costs."""
 _LONG: Final = 256
 _PER_STEP: Final = 16
-"""Characters of a word that one pattern reads in a step."""
+"""Characters of a word, read by one pattern, that cost one step."""
 _COMPARED: Final = 64
-"""Characters of a pattern, for each name, that are compared in a step."""
-# Comparisons of texts in a step.
+"""Characters of a pattern, compared with each name, that cost one step."""
+# Comparisons of texts that cost one step.
 _TEXTS_PER_STEP: Final = 4
 # The most alternatives of a pattern that are compared with those of another one, and the most pairs
 # of alternatives that are tried with a word.
@@ -361,7 +361,7 @@ def _edges(pattern: Pattern) -> tuple[_Edges, ...]:
 
 @lru_cache(_CACHED)
 def beginnings(pattern: Pattern) -> tuple[tuple[str, bool], ...]:
-    """Return prefixes, one of which begins every word, each with whether it is the whole word."""
+    """Return prefixes that cover all words, each with whether it is the whole word."""
     if pattern.is_universal:
         return (("", False),)
     if pattern.literal is not None:

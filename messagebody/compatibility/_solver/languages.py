@@ -15,7 +15,7 @@ _ORDER: Final = {character: place for place, character in enumerate(_PLEASANT)}
 # The most equivalent characters to use: more would not make examples better.
 _ALIKE: Final = 12
 COMPARED: Final = 4
-"""Comparisons of a set of states with a group in a step."""
+"""Comparisons of a set of states with a group that cost one step."""
 _ROWS_KEPT: Final = 4096
 _ROW_STATES: Final = 1 << 26  # of all sets in the rows of one language: at most 8 MiB
 # Up to this many states are looked up one by one, because they may be many layers apart.

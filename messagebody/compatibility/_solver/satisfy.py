@@ -28,9 +28,9 @@ _P = TypeVar("_P")
 # With more needed parts, nearly all parts are reachable, and leaving out the others saves nothing.
 _FEW_NEEDED: Final = 8
 _PER_STEP: Final = 4
-"""Patterns, or options at a name, that are tested in a step."""
+"""Patterns, or options at a name, whose test costs one step."""
 _NAMES_PER_STEP: Final = 16
-"""Names that are looked up in a step."""
+"""Names whose look-up costs one step."""
 
 
 class Pair:
@@ -66,7 +66,7 @@ class Pair:
         """Return the schema parts whose name pattern matches a name (None: no name)."""
         found = self._of_name.get(name)
         if found is None and name is not None:
-            # Only patterns with a prefix of the name are tested; most schemas have few of them.
+            # Only patterns whose prefix begins the name are tested; most schemas have few of them.
             near = self._name_beginnings.near_word(name)
             self.budget.spend(1)
             found = 0

@@ -1,9 +1,9 @@
 """Search the words of several patterns at once, shortest first, with antichains.
 
 The automata of all patterns read one word in parallel. The patterns that should match are *good*,
-the others *bad*. A word is dropped if an earlier word reaches all of its good states and no other
-bad states, because no continuation can make it better. The words that are kept form an antichain.
-(De Wulf, Doyen, Henzinger and Raskin, "Antichains", 2006.)
+the others *bad*. A word is dropped if an earlier word reaches all of its good states and no bad
+states that it does not reach, because no continuation can make it better. The words that are kept
+form an antichain. (De Wulf, Doyen, Henzinger and Raskin, "Antichains", 2006.)
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -21,7 +21,7 @@ from messagebody.compatibility._solver.languages import (
 )
 
 _PER_STEP: Final = 12
-"""Comparisons of small sets in a step."""
+"""Comparisons of small sets that cost one step."""
 
 _LARGE: Final = 2048
 """Comparing two sets costs one more comparison per this many states of all patterns together."""
@@ -33,10 +33,10 @@ _HEAVY: Final = 64
 """For patterns with more states, the first transitions from a set are charged by their cost."""
 
 _MOVED: Final = 8
-"""Transitions of one pattern in a step."""
+"""Transitions of one pattern that cost one step."""
 
 _FEW: Final = 16
-"""States that one pattern leaves in a step; each further state costs a step."""
+"""States of one pattern that cost one step to follow; each further state costs one more."""
 
 _SETS: Final = 5
 """Sets of states in memory for each word: to continue, to compare, and to look up."""
