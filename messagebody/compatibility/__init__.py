@@ -1,7 +1,7 @@
-"""Compatibility of schemas: is every body of this one valid for that one? Exactly decided.
+"""Compatibility of schemas: decide exactly whether every body of one is valid for another.
 
-`check` answers. Relations of other kinds, schemas made of schemas, and suggestions for a pair that
-does not fit build on it. `certificates` checks a proof without the solver.
+`check` makes the decision. Other relations, the algebra of schemas, and suggestions for pairs that
+do not fit build on it. `certificates` verifies proofs without the solver.
 """
 
 from typing import TYPE_CHECKING
@@ -58,7 +58,7 @@ __all__ = [
     "upgrade",
 ]
 
-if not TYPE_CHECKING:  # for a type checker, a name is there only if it is listed above
+if not TYPE_CHECKING:  # so that type checkers accept only the names above
     __getattr__, __dir__ = face(
         __name__,
         {

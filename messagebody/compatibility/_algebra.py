@@ -1,4 +1,4 @@
-"""Algebra of schemas: meet, join, and the same schema said more simply."""
+"""Algebra of schemas: meet, join, and simplification."""
 
 import posixpath
 from collections import defaultdict
@@ -23,28 +23,28 @@ from messagebody.globs import (
 from messagebody.schema import MessageBodySchema, SchemaPart
 
 _IMPOSSIBLE = SchemaPart("/.", required=True)
-"""Required, and no name matches it: a schema with it accepts nothing."""
+"""A required part that no name matches, so that a schema with it accepts no body."""
 
 _Reader = Callable[[str], NamePattern | ContentTypePattern]
 
 _PER_PART = 4
-"""Steps for each part of a schema that is decided anew."""
+"""Steps charged for each schema part of a new decision."""
 
 
 def meet(
     one: MessageBodySchema, other: MessageBodySchema, *, steps: int = DEFAULT_STEPS
 ) -> MessageBodySchema | None:
-    """Return a schema that accepts exactly what both accept.
+    """Return a schema that accepts exactly the bodies that both accept.
 
     Arguments:
         one: a schema.
-        other: another one.
-        steps: the work that may be done. Hundreds of parts that all overlap need more.
+        other: another schema.
+        steps: the budget. Hundreds of parts that all overlap need more than the default.
 
     Returns:
-        The schema. None if a requirement of the one may be met in several ways under the other
-        that no single schema part says, if a pattern is too rich to be intersected, or if the
-        budget ended first.
+        The schema. None if one schema has a requirement that can be met in several ways under the
+        other and no single schema part expresses them all, if an intersection of patterns is too
+        large, or if the budget ended first.
 
     Examples:
         >>> from messagebody.schema import MessageBodySchema
@@ -75,7 +75,7 @@ def _meet(
     if required[0] is None or required[1] is None:
         return None
     needed = dict.fromkeys(required[0] + required[1])
-    # What is required already need not be allowed a second time.
+    # A required part does not have to be allowed again.
     optional = [part for part in found if attrs.evolve(part, required=True) not in needed]
     return MessageBodySchema([*needed, *optional])
 
@@ -83,24 +83,26 @@ def _meet(
 def _required_in_meet(
     one: MessageBodySchema, other: MessageBodySchema, budget: Budget
 ) -> list[SchemaPart] | None:
-    """Return what a requirement comes to when only what the other accepts may meet it."""
+    """Return the requirements of one schema, limited to the parts that the other accepts.
+
+    None if a schema can't express them.
+    """
     needed = []
     for part in one:
         if part.required:
             ways = [_intersection(part, each, budget) for each in other]
             pieces = _merged(dict.fromkeys(piece for way in ways for piece in way or ()))
-            # "One of these must be there" can't be said by a schema: each required part stands
-            # alone.
+            # A schema can't require one of several parts: it requires each part on its own.
             if None in ways or len(pieces) > 1:
                 return None
-            # No piece: the requirement can't be met under the other schema, so nothing is valid for
-            # both.
+            # Without pieces, the requirement can't be met under the other schema, so no body is
+            # valid for both.
             needed += [attrs.evolve(piece, required=True) for piece in pieces or (_IMPOSSIBLE,)]
     return needed
 
 
 def _merged(parts: Iterable[SchemaPart]) -> list[SchemaPart]:
-    """Write parts of one name as one part of all their types, then those of one type likewise."""
+    """Merge parts with equal names, then parts with equal content types."""
     types: dict[str | None, list[str]] = defaultdict(list)
     for part in parts:
         types[part.name].append(part.content_type)
@@ -116,7 +118,7 @@ def _merged(parts: Iterable[SchemaPart]) -> list[SchemaPart]:
 
 
 def _intersection(a: SchemaPart, b: SchemaPart, budget: Budget) -> list[SchemaPart] | None:
-    """Return what two schema parts both accept: at most one part; None if it can't be written."""
+    """Return the intersection of two schema parts, at most one part; None if it is too large."""
     budget.spend(_PER_PART)
     kinds = intersection(a.content_type_pattern, b.content_type_pattern, budget)
     # A named part and an unnamed one have nothing in common.
@@ -135,10 +137,10 @@ def _intersection(a: SchemaPart, b: SchemaPart, budget: Budget) -> list[SchemaPa
 
 
 def _union(patterns: Iterable[str], read: _Reader) -> str:
-    """Write the union of patterns as one.
+    """Write the union of patterns as one pattern.
 
     Arguments:
-        patterns: their texts.
+        patterns: the texts of the patterns.
         read: `name_pattern` or `content_type_pattern`.
 
     Examples:
@@ -147,12 +149,12 @@ def _union(patterns: Iterable[str], read: _Reader) -> str:
         >>> _union(["/a/b", "/a/{b,c/*}"], name_pattern)
         '/a/{b,c/*}'
     """
-    # Unions of unions are not nested, where their alternatives can be listed.
+    # Nested unions are flattened if their alternatives can be listed.
     listed = (alternatives(read(text)) or (text,) for text in dict.fromkeys(patterns))
     different = list(dict.fromkeys(chain.from_iterable(listed)))
     if len(different) == 1:
         return different[0]
-    # Shared directories are written once; a text that opens a brace may not be cut inside it.
+    # A shared directory is written once. A text with a brace must not be cut inside the brace.
     common = posixpath.commonprefix(different)
     shared = common[: common.rfind("/") + 1] if "{" not in common else ""
     return shared + "{" + ",".join(each[len(shared) :] for each in different) + "}"
@@ -161,16 +163,16 @@ def _union(patterns: Iterable[str], read: _Reader) -> str:
 def join(
     one: MessageBodySchema, other: MessageBodySchema, *, steps: int = DEFAULT_STEPS
 ) -> MessageBodySchema:
-    """Return a schema that accepts what either accepts, and as little else as it can say.
+    """Return a schema that accepts the bodies of both schemas, and as few others as possible.
 
-    Its parts are those of both. It requires what every body of both has: a requirement of the one
-    that the other always meets, and of two other requirements the part that holds both, if that
-    accepts nothing new.
+    Its parts are those of both schemas. It requires the requirements of one schema that the other
+    always meets. Of the remaining requirements, it requires the union of one from each schema, if
+    that union accepts nothing new.
 
     Arguments:
         one: a schema.
-        other: another one.
-        steps: the work that may be done. Where it ends, less is required than could be.
+        other: another schema.
+        steps: the budget. If it ends first, the result requires less than it could.
 
     Examples:
         >>> from messagebody.schema import MessageBodySchema
@@ -186,13 +188,13 @@ def join(
         if _is_unsatisfiable(schema, budget):
             return simplify(rest, steps=budget.left)
     accepted = [attrs.evolve(each, required=False, description=None) for each in (*one, *other)]
-    # A description speaks of one of the two schemas, and would be wrong of both.
+    # Descriptions are dropped, because each describes only one of the two schemas.
     always = _always_met(one, other, budget), _always_met(other, one, budget)
     needed = [attrs.evolve(part, description=None) for part in always[0] + always[1]]
-    # What both always have is inside every union that it is a part of, so no such union is needed.
+    # A union with a requirement that both always meet adds nothing, because it contains that one.
     left = ([part for part in one if part.required and part not in always[1]],
             [part for part in other if part.required and part not in always[0]])  # fmt: skip
-    with suppress(OutOfBudget):  # what is accepted is an upper bound all the same
+    with suppress(OutOfBudget):  # without them, the result is only wider
         needed += _joined_requirements(*left, accepted, budget)
     return simplify(MessageBodySchema([*accepted, *needed]), steps=max(budget.left, 0))
 
@@ -212,7 +214,7 @@ def _joined_requirements(
     accepted: Sequence[SchemaPart],
     budget: Budget,
 ) -> list[SchemaPart]:
-    """Return the parts that hold a requirement of each side and accept nothing new."""
+    """Return the unions of one requirement from each side that accept nothing new."""
     needed, taken = [], Profile(accepted)
     for a, b in product(mine, theirs):
         if (a.name is None) == (b.name is None):
@@ -230,12 +232,13 @@ def _joined_requirements(
 def simplify(schema: MessageBodySchema, *, steps: int = DEFAULT_STEPS) -> MessageBodySchema:
     """Return a shorter schema that accepts exactly the same bodies, in a canonical order.
 
-    Parts that can never occur, optional parts that others cover and requirements that follow
-    from others are left out, each only where that is proved to change nothing. Descriptions go.
+    It leaves out parts that can never occur, optional parts that others cover, and requirements
+    that follow from others, each only after a proof that this changes nothing. It also leaves out
+    descriptions.
 
     Arguments:
         schema: the schema.
-        steps: the work that may be done. Where it ends, the rest stays as it is.
+        steps: the budget. If it ends first, the remaining parts stay as they are.
 
     Examples:
         >>> from messagebody.schema import MessageBodySchema
@@ -248,9 +251,9 @@ def simplify(schema: MessageBodySchema, *, steps: int = DEFAULT_STEPS) -> Messag
         return MessageBodySchema([_IMPOSSIBLE])
     decision = Decision(schema.profile, NOTHING, budget)
     alive = [part for i, part in enumerate(schema) if not decision.occurrence(i).is_refuted]
-    # Sorted: the same set of parts gives the same schema, whatever order it was written in.
+    # Sorted, so that the result does not depend on the original order of the parts.
     kept = sorted({_canonical(part) for part in alive}, key=_order)
-    # The most special come last in the order, and are the likeliest to lie inside others.
+    # From the end, where the most specific parts are: others are most likely to contain those.
     for part in reversed(kept):
         try:
             kept = _without(kept, part, budget)
@@ -286,15 +289,15 @@ def _order(part: SchemaPart) -> tuple[bool, bool, str, int, str]:
 
 
 def _without(kept: list[SchemaPart], part: SchemaPart, budget: Budget) -> list[SchemaPart]:
-    """Leave out a part, or at least that it is required, if that changes nothing.
+    """Remove a part, or at least make it optional, if that changes nothing.
 
-    Only one question is open each time: what is left says the rest word for word. Without the
-    requirement more may be valid, unless the others always meet it. Without the part less may be
-    valid, unless the others accept all of it that can occur.
+    Each step needs only one question, because all other parts stay the same. Making the part
+    optional could make more bodies valid, unless the others always meet the requirement. Removing
+    the part could make fewer bodies valid, unless the others accept all of it that can occur.
     """
     others = [each for each in kept if each != part]
     if part.required:
-        # Only that it is required may be superfluous: tried first, because it is the weaker change.
+        # Making it optional is tried first, because that is the smaller change.
         weaker = attrs.evolve(part, required=False)
         others = [each for each in others if each != weaker]
         if not _is_met([*others, weaker], [*others, part], budget):
@@ -314,7 +317,7 @@ def _is_met(producer: Sequence[SchemaPart], consumer: Sequence[SchemaPart], budg
 def _is_accepted(
     producer: Sequence[SchemaPart], consumer: Sequence[SchemaPart], budget: Budget
 ) -> bool:
-    """Return whether a consumer accepts all that the last part of a producer accepts."""
+    """Return whether a consumer accepts everything that the last part of a producer accepts."""
     budget.spend(_PER_PART * len(producer))
     decision = Decision(Profile(producer), Profile(consumer), budget)
     return decision.answer(len(producer) - 1).is_refuted

@@ -1,8 +1,8 @@
-"""Certificates made: the proof of an *always*, in the form that `certificates` reads.
+"""Construction of certificates: the proof of an *always*, in the form that `certificates` checks.
 
-The search is the checker's own way of reading patterns, run forward: each word that no kept word
-stands for is kept. A claim that does not hold yields a word instead, and its name becomes an
-exception to be shown impossible, one body at a time.
+The search reads patterns with the code of the checker and keeps each word that no earlier word
+stands for. If a claim is false, the search finds a counterexample instead. The name in it becomes
+an exception, and a tree has to prove that no valid body has such a part.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -16,7 +16,7 @@ import attrs
 from messagebody.compatibility._solver.budget import Budget, OutOfBudget
 from messagebody.compatibility._solver.containment import Pattern, contains, priced_language
 from messagebody.compatibility._solver.cover import crowd
-from messagebody.compatibility._solver.glance import is_any_held
+from messagebody.compatibility._solver.glance import is_any_contained
 from messagebody.compatibility._solver.profile import Profile
 from messagebody.compatibility.certificates import (
     RULES,
@@ -34,7 +34,7 @@ from messagebody.compatibility.certificates import (
 from messagebody.schema import MessageBodySchema, SchemaPart
 
 IGNORED: Final = (SchemaPart("/**"), SchemaPart())
-"""What a lenient consumer takes besides: parts that it does not know."""
+"""The schema parts that make a consumer lenient: they accept every part it does not know."""
 
 _ANY_BODY: Final = Case([], {}, {})
 _PAIRS: Final = 16_384
@@ -44,11 +44,11 @@ Kinds = tuple[str, ...]
 Names = tuple[tuple[str, ...], str | None]
 """Words that end before a type, and one of them that is a name."""
 Small = Mapping[int, tuple[list[str], Words]]
-"""By required part, the names that can satisfy it, and the proof that no others can."""
+"""For each required part, the names that can satisfy it, and the proof that no others can."""
 
 
-class _Open(Exception):
-    """No certificate can be made: a search ended with a body that it should have excluded."""
+class _Unprovable(Exception):
+    """No certificate exists: a search found a body that it should have excluded."""
 
 
 def certificate_of(
@@ -63,20 +63,21 @@ def certificate_of(
     None if the budget ends first, or if the claim is not true.
 
     Arguments:
-        producer: the schema of what is sent.
-        consumer: the schema of what is taken, without what a lenient consumer ignores.
+        producer: the schema of the bodies that are sent.
+        consumer: the schema of the bodies that are accepted, without the parts that a lenient
+            consumer ignores.
         lenient: the consumer ignores parts that it does not know.
-        steps: the work that may be done; a step is about a microsecond.
+        steps: the budget; a step takes about a microsecond.
     """
     maker = _Maker(producer, consumer, lenient=lenient, budget=Budget(steps))
     try:
         return {**maker.head, **maker.proof()}
-    except (OutOfBudget, _Open):
+    except (OutOfBudget, _Unprovable):
         return None
 
 
 class _Maker:
-    """The proofs about one pair of schemas."""
+    """A maker of the proofs about one pair of schemas."""
 
     def __init__(
         self,
@@ -96,36 +97,36 @@ class _Maker:
         }
         self._sent = [box for box, _ in sent]
         self._required = [i for i, (_, needed) in enumerate(sent) if needed]
-        # The names that required parts compete for are at most the square of their number.
+        # N required parts compete for at most N² names.
         self._most_names = len(self._required) ** 2
         self._smalls: dict[tuple[Box, ...], dict[int, tuple[list[str], Words]]] = {}
         self._taken = [box for box, _ in taken]
         self._wanted = [j for j, (_, needed) in enumerate(taken) if needed]
-        # What the checker adds for a lenient consumer, in the same order.
+        # The checker adds the same boxes for a lenient consumer, in the same order.
         if lenient:
             self._taken += [("/**", "*/*"), (None, "*/*")]
         taking = Profile([*consumer.parts, *IGNORED]) if lenient else consumer.profile
         self._profiles: tuple[Profile, Profile] = producer.profile, taking
 
     def proof(self) -> dict[str, Any]:
-        """Return the proof that nothing breaks the consumer, or that nothing can be sent at all.
+        """Return the proof that the consumer accepts every body, or that no body can be sent.
 
         Raises:
-            _Open: some body does break it.
+            _Unprovable: there is a counterexample.
         """
         try:
             parts = [self._coverage(i) for i in range(len(self._sent))]
-        except _Open:
+        except _Unprovable:
             return {"empty": self._tree(_ANY_BODY)}
-        required = {j: self._held(j) for j in self._wanted}
+        required = {j: self._containment_tree(j) for j in self._wanted}
         excepted = [(i, name) for i, part in enumerate(parts) for name in part["except"]]
         if excepted or None in required.values():
-            # One tree instead of one for each open question, where nothing can be sent.
-            with suppress(_Open):
+            # If no body can be sent, one tree replaces the trees for all open questions.
+            with suppress(_Unprovable):
                 return {"empty": self._tree(_ANY_BODY)}
         return {
             "parts": parts,
-            "names": [[i, name, self._tree(self._refused_at(i, name))] for i, name in excepted],
+            "names": [[i, name, self._tree(self._rejected_at(i, name))] for i, name in excepted],
             "required": {
                 str(j): tree or self._tree(Case([self._taken[j]], {}, {}))
                 for j, tree in required.items()
@@ -133,9 +134,9 @@ class _Maker:
         }
 
     def _coverage(self, i: int) -> dict[str, Any]:
-        """Return the claim that a part of the producer is accepted, but for some names."""
+        """Return the claim that a producer part is accepted, except at some names."""
         box = self._sent[i]
-        # One part that holds all gives a shorter proof than a union does.
+        # A single covering part gives a shorter proof than a union.
         found = self._containment([i], range(len(self._taken)))
         if found is not None:
             _, j, words = found
@@ -146,12 +147,12 @@ class _Maker:
         names, words = self._uncovered_names(i, [self._taken[j] for j in rivals])
         return {"in": rivals, "except": names, "words": words}
 
-    def _held(self, j: int) -> dict[str, Any] | None:
-        """Return the tree by which a required part of the producer lies in one of the consumer."""
+    def _containment_tree(self, j: int) -> dict[str, Any] | None:
+        """Return a tree if a required consumer part contains some required producer part."""
         found = self._containment(self._required, [j])
         return None if found is None else _node([found[0]], {}, [], [found[2]])
 
-    def _refused_at(self, i: int, name: str) -> Case:
+    def _rejected_at(self, i: int, name: str) -> Case:
         """Return the case of a part of this name, in box i and in no box of the consumer."""
         rivals = [box for box in self._taken if _matches(box, name)]
         return Case([], {name: [self._sent[i]]}, {name: rivals})
@@ -161,12 +162,17 @@ class _Maker:
     def _containment(
         self, inner: Sequence[int], outer: Sequence[int]
     ) -> tuple[int, int, Words] | None:
-        """Return a part of the producer in one of the consumer, both of some, with the proof."""
+        """Return a producer part and a consumer part that contains it, with the proof.
+
+        Arguments:
+            inner: the producer parts to choose from.
+            outer: the consumer parts to choose from.
+        """
         pairs = list(product(inner, outer))
         sent, taken = self._profiles
-        # What a glance shows is proved without a look at the others.
+        # If a glance finds such a pair, only that pair has to be proved.
         held = next(
-            ((i, j) for i, j in pairs if is_any_held((sent.parts[i],), (taken.parts[j],))),
+            ((i, j) for i, j in pairs if is_any_contained((sent.parts[i],), (taken.parts[j],))),
             None,
         )
         for i, j in pairs if held is None else [held]:
@@ -176,12 +182,12 @@ class _Maker:
         return None
 
     def _contained(self, i: int, j: int) -> Words | None:
-        """Return the proof that one box is in another, name in name and type in type."""
+        """Return the proof that one box contains another, names and types taken separately."""
         inner, outer = (
             (profile.names[at], profile.types[at])
             for profile, at in zip(self._profiles, (i, j), strict=True)
         )
-        # Unnamed parts and named ones never hold each other.
+        # Named and unnamed parts never contain each other.
         if (outer[0] is None) is not (inner[0] is None):
             return None
         kinds = self._kinds_in(inner[1], outer[1])
@@ -191,22 +197,22 @@ class _Maker:
         if found is None:
             return None
         names, accepted = found
-        # The types are proved behind one legal name: what follows a name is the same behind any.
-        # None: no legal name is accepted, so that no type ever follows.
+        # Types are proved after one legal name, because they read the same after every name. If
+        # `accepted` is None, no legal name matches, so that no type ever follows.
         return [*names, *(accepted + kind for kind in kinds if accepted is not None)]
 
     def _kinds_in(self, inner: Pattern, outer: Pattern) -> Words | None:
-        """Return the proof that one pattern of types lies in another."""
-        # The decider knows at once, mostly.
+        """Return the proof that one type pattern is contained in another."""
+        # The solver usually knows the answer at once.
         if contains(outer, inner, self._budget) is False:
             return None
         if inner.literal is not None:
-            # A pattern of one word is a chain of places: its word is the proof.
+            # The automaton of a literal is a single path, so its word is the proof.
             return [f" {inner.literal}"]
         return _covered_kinds((inner.text,), (outer.text,), self._budget)
 
     def _names_in(self, inner: Pattern, outer: Pattern) -> Names | None:
-        """Return the proof that one pattern of names lies in another, without what follows."""
+        """Return the proof that one name pattern is contained in another, without the types."""
         if contains(outer, inner, self._budget) is False:
             return None
         if inner.literal is not None:
@@ -214,11 +220,11 @@ class _Maker:
         return _contained_names(inner.text, outer.text, _Unpriced(self._budget))
 
     def _uncovered_names(self, i: int, covers: Sequence[Box]) -> tuple[list[str], Words]:
-        """Return the names at which a part is not covered, and the proof for all the others.
+        """Return the names at which a part is not covered, and the proof for all other names.
 
         Raises:
-            _Open: there are more of them than required parts could compete for, or a part without
-                a name is not covered.
+            _Unprovable: there are more such names than required parts could compete for, or an
+                unnamed part is not covered.
         """
         names = self._listed_names(i, covers)
         while True:
@@ -227,25 +233,25 @@ class _Maker:
                 return names, found
             name = found.partition(" ")[0]
             if not name or len(names) >= self._most_names:
-                raise _Open
+                raise _Unprovable
             names.append(name)
 
     def _listed_names(self, i: int, covers: Sequence[Box]) -> list[str]:
-        """Return the names at which a part is not covered, if it has few names; else none.
+        """Return the names at which a part is not covered; an empty list if it has many names.
 
         Raises:
-            _Open: some of its types are not covered at any name, and it has too many names.
+            _Unprovable: it has many names, and some of its types are not covered at any name.
         """
         pattern, kinds = self._profiles[0].names[i], (self._sent[i][1],)
         if pattern is None:
             return []
         language = priced_language(pattern, self._budget)
-        # One search lists no more than one name, so those that are known are worth listing.
+        # A search finds only one name at a time, so listing the names directly saves searches.
         names = [] if language.is_infinite else language.words(self._budget)
         listed = list(islice(names, self._most_names + 1))
         if language.is_infinite or len(listed) > self._most_names:
             if _covered_kinds(kinds, _kinds(covers), self._budget) is None:
-                raise _Open
+                raise _Unprovable
             return []
         return [
             name
@@ -256,32 +262,32 @@ class _Maker:
     # Trees
 
     def _tree(self, case: Case) -> dict[str, Any]:
-        """Return a closed tree.
+        """Return a tree which proves that no body fits the case.
 
         Raises:
-            _Open: there is such a body.
+            _Unprovable: a body fits the case.
         """
         return self._split(case, self._small(tuple(case.avoided)))
 
     def _small(self, avoided: tuple[Box, ...]) -> Small:
-        """Return the required parts that have few names, with what avoids some boxes."""
+        """Return the required parts that have few names left if some boxes are avoided."""
         if avoided not in self._smalls:
             small = self._smalls[avoided] = {}
             for i in self._required:
-                # Left out: parts with more names than there are parts to take them.
-                with suppress(_Open):
+                # Parts with more names than competing parts are left out.
+                with suppress(_Unprovable):
                     small[i] = self._uncovered_names(i, avoided)
         return self._smalls[avoided]
 
     def _split(self, case: Case, small: Small) -> dict[str, Any]:
-        """Return a tree, given the names that are left to each small part.
+        """Return such a tree, given the remaining names of each small part.
 
         Raises:
-            _Open: there is such a body.
+            _Unprovable: a body fits the case.
         """
         if not small:
-            raise _Open
-        # By part, and by name, the proof that it can't be there, or None if it can.
+            raise _Unprovable
+        # For each part and name, the proof that the part can't have this name; None if it can.
         clashes = {
             i: {name: self._clash(case.bounded(name, self._sent[i]), name) for name in names}
             for i, (names, _) in small.items()
@@ -292,7 +298,7 @@ class _Maker:
         counted = self._count(case, small, free)
         if counted is not None:
             return counted
-        # The part with the fewest ways left makes the smallest tree.
+        # The part with the fewest remaining names makes the smallest tree.
         i = min(free, key=lambda i: len(free[i]))
         rest = {other: claim for other, claim in small.items() if other != i}
         self._budget.spend(8 * len(free[i]))
@@ -303,7 +309,7 @@ class _Maker:
     def _count(
         self, case: Case, small: Small, free: Mapping[int, Sequence[str]]
     ) -> dict[str, Any] | None:
-        """Return the leaf that counts parts and names, if some parts have too few names."""
+        """Return a leaf with a crowd if some parts have fewer names than there are parts."""
         for parts in self._apart(case, free):
             slots = {name: slot for slot, name in enumerate(_union(free[i] for i in parts))}
             places = {i: [slots[name] for name in free[i]] for i in parts}
@@ -313,8 +319,11 @@ class _Maker:
         return None
 
     def _apart(self, case: Case, free: Mapping[int, Sequence[str]]) -> Iterator[list[int]]:
-        """Yield parts of which no two can be met by one part of a body, each part at least once."""
-        everywhere = self._everywhere(case, _union(free.values()))
+        """Yield groups of parts, each part at least once.
+
+        One part of a body can meet at most one part of a group.
+        """
+        everywhere = self._types_avoided_at(case, _union(free.values()))
         sent = self._sent
         seen: set[int] = set()
         for first in free:
@@ -334,10 +343,10 @@ class _Maker:
     def _crowded(
         self, case: Case, small: Small, parts: list[int], free: Mapping[int, Sequence[str]]
     ) -> dict[str, Any]:
-        """Return the leaf that says that some parts need more names than they have free."""
+        """Return the leaf which proves that some parts need more names than are free."""
         names = _union(free[i] for i in parts)
         taken = [name for name in _union(small[i][0] for i in parts) if name not in names]
-        boxes, everywhere = [self._sent[i] for i in parts], self._everywhere(case, names)
+        boxes, everywhere = [self._sent[i] for i in parts], self._types_avoided_at(case, names)
         proofs: list[Any] = [
             _search([box], [*case.avoided, *named([*names, *taken])], self._budget) for box in boxes
         ]
@@ -352,8 +361,8 @@ class _Maker:
         ]
         return _node(parts, dict.fromkeys(names), taken, proofs)
 
-    def _everywhere(self, case: Case, names: Iterable[str]) -> Kinds:
-        """Return the types that are avoided at all of some names."""
+    def _types_avoided_at(self, case: Case, names: Iterable[str]) -> Kinds:
+        """Return the types that are avoided at every one of some names."""
         names = list(names)
         return _kinds(box for box in case.avoided if all(_matches(box, name) for name in names))
 
@@ -361,17 +370,17 @@ class _Maker:
         return _kinds(box for box in boxes if _matches(box, name))
 
     def _clash(self, case: Case, name: str) -> Words | None:
-        """Return the proof that no part of this name can be in all bounds there."""
+        """Return the proof that no part of this name meets all bounds at the name."""
         outside = self._kinds_at(name, [*case.outside.get(name, ()), *case.avoided])
         return _covered_kinds(_kinds(case.inside[name]), outside, self._budget)
 
 
-# Proofs about patterns alone, remembered for all schemas. The budget takes no part in what is
-# remembered: `_Unpriced` makes all budgets equal.
+# Proofs about patterns alone, cached for all schemas. The budget must not be part of the cache key,
+# so `_Unpriced` makes all budgets equal.
 
 
 def _boxes(schema: MessageBodySchema) -> list[tuple[Box, bool]]:
-    """Return what the checker finds in the JSON of a schema."""
+    """Return the boxes of a schema, each with whether it is required, as the checker reads them."""
     return [((part.name, part.content_type), part.required) for part in schema.parts]
 
 
@@ -395,7 +404,7 @@ def _covered_kinds(inside: Kinds, covers: Kinds, budget: Budget) -> Words | None
         tuple((None, kind) for kind in covers),
         _Unpriced(budget),
     )
-    # A certificate belongs to who asked for it, and may be changed.
+    # A copy, because callers may change their certificate.
     return None if found is None else list(found)
 
 
@@ -403,7 +412,7 @@ def _covered_kinds(inside: Kinds, covers: Kinds, budget: Budget) -> Words | None
 class _Unpriced:
     budget: Budget = attrs.field(eq=False)
 
-    # Equal for all budgets, so that the cache asks for the patterns only.
+    # Equal for all budgets, so that the cache key depends on the patterns only.
     def __hash__(self) -> int:
         return 0
 
@@ -421,25 +430,25 @@ def _contained_names(inner: str, outer: str, paid: _Unpriced) -> Names | None:
     words = _proof(((inner, "**"),), ((outer, "**"),), paid)
     if words is None:
         return None
-    # The type that follows is proved apart. A name that a type follows in a word is legal and
-    # accepted; one that the pattern matches need not be legal, and no type follows it.
+    # The types are proved separately. If a type follows a name in a word, the name is legal and
+    # accepted. The pattern may also match illegal names, but no type follows those.
     split = [word.partition(" ") for word in words]
     names = sorted(dict.fromkeys(name for name, _, _ in split), key=len)
     followed = {name for name, space, _ in split if space}
     return tuple(names), next((name for name in names if name in followed), None)
 
 
-def _matches(box: Box, word: str) -> bool:
-    """Return whether the name that a word begins with matches the name pattern of a box."""
+def _matches(box: Box, name: str) -> bool:
+    """Return whether a name matches the name pattern of a box."""
     pattern = _pattern((box[0], "**"))
     places = pattern.start
-    for character in (*word, " "):
+    for character in (*name, " "):
         places = pattern.read(places, character, _free)
     return bool(places)
 
 
 def _free(steps: int) -> None:
-    """Charge nothing: the caller's question is about one word."""
+    """Charge nothing, because reading a single word is cheap."""
 
 
 @lru_cache(_PAIRS)
@@ -448,30 +457,30 @@ def _pattern(box: Box) -> BoxPattern:
 
 
 def _search(inside: Sequence[Box], covers: Sequence[Box], budget: Budget) -> Words | str:
-    """Return the proof that some boxes are covered by others, or a word that is not."""
-    patterns, many = [_pattern(box) for box in (*inside, *covers)], len(inside)
+    """Return the proof that `covers` accept each word in all of `inside`, or a counterexample."""
+    patterns, inside_count = [_pattern(box) for box in (*inside, *covers)], len(inside)
     start: State = "", tuple(pattern.start for pattern in patterns)
     words = {start: ""}
-    # Words are compared only where the legal-name automaton is in the same state.
-    standing: dict[str | None, list[tuple[Places, ...]]] = {"": [start[1]]}
+    # Only words that leave the automaton of legal words in the same state are compared.
+    kept_by_state: dict[str | None, list[tuple[Places, ...]]] = {"": [start[1]]}
     queue = [start]
     for state in queue:
-        for character, after in moves(patterns, many, state, budget.spend):
-            kept = standing.setdefault(after[0], [])
+        for character, after in moves(patterns, inside_count, state, budget.spend):
+            kept = kept_by_state.setdefault(after[0], [])
             budget.spend(1 + len(kept) * len(patterns) // 16)
-            if after in words or any(stands_for(v, after[1], many) for v in kept):
+            if after in words or any(stands_for(v, after[1], inside_count) for v in kept):
                 continue
             words[after] = words[state] + character
-            if is_hole(patterns, many, after):
+            if is_hole(patterns, inside_count, after):
                 return words[after]
             kept.append(after[1])
             queue.append(after)
-    # The checker reads every beginning of a word on its way.
+    # The checker reads the prefixes of every word anyway.
     return _longest(words.values())
 
 
 def _longest(words: Iterable[str]) -> Words:
-    """Return the words that are not the beginning of another."""
+    """Return the words that are not a prefix of another word."""
     ordered = sorted(words)
     return [
         word

@@ -21,7 +21,7 @@ from messagebody.compatibility._solver.decision import Decision
 from messagebody.compatibility._solver.profile import PartType, Types
 from messagebody.schema import MessageBodySchema
 
-# The smallest content of each type that its own readers accept.
+# Small contents that readers of each type accept.
 _PIXEL: Final = base64.b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGNgAAAAAgABSK+kcQAAAABJRU5ErkJggg=="
 )
@@ -41,12 +41,12 @@ _BY_SUFFIX: Final = {"json": "{}", "xml": "<example/>", "yaml": "example: 1\n"}
 
 
 def body_of(types: Sequence[PartType]) -> MessageBody | None:
-    """Return a body whose parts have these names and content types, and small contents.
+    """Return a body whose parts have these names and content types, with small contents.
 
-    None if a content type is longer than any may be, which patterns don't know.
+    None if a content type is longer than the limit, which patterns don't know.
 
-    Unnamed parts come first, as the content to show. Names may be longer than readers take: what
-    is decided is decided over names of any length, and so is what shows it.
+    Unnamed parts come first, because they are the content to show. Names may be longer than readers
+    accept, because the decision is about names of any length.
     """
     if not exists(types):
         return None
@@ -83,11 +83,12 @@ class Compatibility:
 
     Arguments:
         producer: the schema whose bodies are sent.
-        consumer: the schema that is to accept them; a lenient one with what it ignores added.
+        consumer: the schema that should accept them; for a lenient consumer, with the parts that it
+            ignores added.
         verdict: *always*, *sometimes*, *never*, or *undecided* if the budget ended first.
-        counterexample_types: name and content type of each part of a body that is valid for the
-            producer only, the first that was found; None if there is none, or none was found.
-        steps: the budget, which explaining may use once more.
+        counterexample_types: name and content type of each part of the first counterexample; None
+            if none exists or none was found.
+        steps: the budget; explaining may use the same amount again.
     """
 
     producer: MessageBodySchema
@@ -104,7 +105,7 @@ class Compatibility:
         return self.verdict is Verdict.ALWAYS
 
     def __repr__(self) -> str:
-        # Not its size: `counterexample` shows every reason, and finding those takes work.
+        # Without the number of parts, because making `counterexample` finds all reasons first.
         found = "" if self.counterexample_types is None else ", with a counterexample"
         return f"Compatibility({self.verdict}{found})"
 
@@ -116,10 +117,7 @@ class Compatibility:
 
     @property
     def compatible(self) -> bool | None:
-        """True if every body of the producer is valid for the consumer, False if one is not.
-
-        None if neither is known.
-        """
+        """Whether every body of the producer is valid for the consumer; None if unknown."""
         if self.counterexample_types is not None:
             return False
         return True if self.verdict is Verdict.ALWAYS else None
@@ -128,9 +126,9 @@ class Compatibility:
     def counterexample(self) -> MessageBody | None:
         """A body that is valid for the producer and not for the consumer, if one was found.
 
-        One that readers take by default, where one was found. Else it has a name that is longer, or
-        it is None although `compatible` is False: no message has content types as long as the
-        patterns ask for.
+        If possible, readers accept it with their default limits. Otherwise it has a longer name, or
+        it is None although `compatible` is False: the patterns ask for content types that are too
+        long for any message.
         """
         if self._explanation.shown is None:
             return None
@@ -141,9 +139,9 @@ class Compatibility:
 
     @cached_property
     def example(self) -> MessageBody | None:
-        """A body that is valid for both, one with parts in it where there is such a one.
+        """A body that is valid for both, with at least one part if possible.
 
-        None too if the budget ended before one was found.
+        None if none exists, or if the budget ended before one was found.
         """
         types = self._example_types()
         if types is None:
@@ -160,7 +158,7 @@ class Compatibility:
             types = decision.shared_body()
         except OutOfBudget:
             return None
-        # The empty body is valid for both, and shows a reader nothing.
+        # The empty body is valid for both, but it shows readers nothing.
         if types == []:
             try:
                 part = decision.shared_part()
@@ -173,11 +171,11 @@ class Compatibility:
     def certificate(self) -> dict[str, Any] | None:
         """The proof of an *always*, a JSON value for `certificates.verify`.
 
-        None for the other verdicts, which have bodies to show, and where the budget ends first.
+        None for other verdicts, which have bodies as evidence, or if the budget ends first.
         """
         if self.verdict is not Verdict.ALWAYS:
             return None
-        # A lenient consumer is certified as it was given: the checker adds what it ignores.
+        # The consumer as the caller gave it: the checker adds the ignored parts itself.
         consumer = self.consumer.parts[: -len(IGNORED)] if self._lenient else self.consumer.parts
         return certificate_of(
             self.producer, MessageBodySchema(consumer), lenient=self._lenient, steps=self.steps
@@ -185,7 +183,7 @@ class Compatibility:
 
     @property
     def reasons(self) -> tuple[Reason, ...]:
-        """Why the verdict is what it is, as data; the text of each names the concrete part."""
+        """The reasons for the verdict, as data; the text of each names the concrete part."""
         return self._explanation.reasons
 
     @cached_property
@@ -213,17 +211,17 @@ def check(
     """Decide whether every body that is valid for `producer` is valid for `consumer`.
 
     The answer is exact: *always*, *sometimes* or *never*, with bodies that show it. A schema
-    that no body can meet is always compatible with everything. Where the budget ends first, the
-    verdict is *undecided*, which is not true.
+    that no body can meet is always compatible with every consumer. If the budget ends first, the
+    verdict is *undecided*, which counts as false.
 
     Arguments:
-        producer: what is sent.
-        consumer: what is taken.
+        producer: the schema of the bodies that are sent.
+        consumer: the schema of the bodies that are accepted.
         lenient: the consumer ignores parts it does not know.
-        certificate: make the certificate of an *always* at once; else it is made when it is asked
-            for.
-        steps: the work that may be done, counted so that it is the same everywhere; a step is
-            about half a microsecond.
+        certificate: make the certificate of an *always* at once; by default, it is made on first
+            access.
+        steps: the budget. Steps are counted, so that the answer is the same on every machine; a
+            step takes about half a microsecond.
 
     Examples:
         >>> from messagebody.schema import MessageBodySchema
@@ -238,7 +236,7 @@ def check(
     require_schema(producer)
     require_schema(consumer)
     if lenient:
-        # One notion of inclusion is enough: leniency is two more parts of the consumer.
+        # Leniency needs no rules of its own: it is the same as two more consumer parts.
         consumer = lenient_schema(consumer)
     decision = Decision(producer.profile, consumer.profile, Budget(steps))
     verdict, body = _decide(decision)
@@ -250,7 +248,7 @@ def check(
 
 
 def lenient_schema(schema: MessageBodySchema) -> MessageBodySchema:
-    """Return a schema that ignores the parts it does not know: it accepts them as well."""
+    """Return the schema with two more parts that accept everything it does not know."""
     return MessageBodySchema([*schema, *IGNORED])
 
 
@@ -260,7 +258,7 @@ def _decide(decision: Decision) -> tuple[Verdict, Types | None]:
         body = decision.counterexample()
         if body is None:
             return Verdict.ALWAYS, None
-        # Asked last: it is of interest only when the answer is not *always*.
+        # Last, because it only matters if the answer is not *always*.
         shared = decision.shared_body()
     except OutOfBudget:
         return Verdict.UNDECIDED, body
@@ -268,6 +266,6 @@ def _decide(decision: Decision) -> tuple[Verdict, Types | None]:
 
 
 def _confirm(confirmed: bool) -> None:
-    """Stop at a witness that the validator does not bear out, rather than show it."""
+    """Raise an error if the validator contradicts a witness, because a wrong witness misleads."""
     if not confirmed:
         raise AssertionError("the validator contradicts a witness; please report this pair")

@@ -1,4 +1,4 @@
-"""Lint of schemas: likely mistakes in a legal one."""
+"""Lint of schemas: likely mistakes in legal schemas."""
 
 from collections.abc import Iterator
 
@@ -14,18 +14,17 @@ from messagebody.schema import MessageBodySchema, SchemaPart
 
 
 def lint(schema: MessageBodySchema, *, steps: int = DEFAULT_STEPS) -> list[Finding]:
-    """Return likely mistakes in a legal schema: about the whole first, then part by part.
+    """Return likely mistakes in a legal schema, first those of the whole schema, then part by part.
 
-    Only what is proved is reported. Where the budget ends first, a finding says so. The checks are
-    `unsatisfiable`: no body is valid (the only error); `dead-part`: no valid body has such a part;
-    `redundant-part`: other schema parts accept all that an optional one does; `undecided`: the
-    budget ended first; and those of a pattern: `matches-nothing`, `double-star`, `lone-suffix`,
-    `unregistered-type`.
-    `Finding.index` is the schema part's, None for the whole.
+    Every reported mistake is proved. The checks are `unsatisfiable`: no body is valid (the only
+    error); `dead-part`: no valid body has such a part; `redundant-part`: other schema parts accept
+    everything that an optional part accepts; `undecided`: the budget ended first; and the checks of
+    patterns: `matches-nothing`, `double-star`, `lone-suffix`, `unregistered-type`. `Finding.index`
+    is the index of the schema part, None for the whole schema.
 
     Arguments:
         schema: the schema.
-        steps: the work that each question about the schema may take.
+        steps: the budget for each question about the schema.
 
     Examples:
         >>> from messagebody.schema import MessageBodySchema
@@ -35,7 +34,7 @@ def lint(schema: MessageBodySchema, *, steps: int = DEFAULT_STEPS) -> list[Findi
     """
     require_schema(schema)
     found: list[Finding] = []
-    # Nothing is valid, so every part is dead and redundant: one finding says it.
+    # If no body is valid, every part is dead and redundant, and one finding is enough.
     if satisfiable(schema, steps=steps).value is False:
         problem = "no body is valid: the required parts can't all be met"
         found.append(Finding("unsatisfiable", "", problem))
@@ -70,14 +69,14 @@ def _on_parts(schema: MessageBodySchema, steps: int) -> Iterator[Finding]:
                 undecided.add(index)
     if undecided:
         places = ", ".join(map(str, sorted(undecided)))
-        problem = f"the budget ended before it was known if all parts are of use: {places} are open"
+        problem = f"the budget ended before it was known whether these parts are of use: {places}"
         yield Finding("undecided", "", problem, Severity.WARNING)
 
 
 def _redundancy(schema: MessageBodySchema, index: int, steps: int) -> Compatibility:
-    """Return whether the other parts accept all that one part accepts."""
+    """Return whether the other parts accept everything that one part accepts."""
     part = MessageBodySchema([schema[index]])
-    # Only what they accept is the question here, not what they demand.
+    # Made optional, because only their acceptance matters here.
     others = [attrs.evolve(each, required=False) for i, each in enumerate(schema) if i != index]
     return check(part, MessageBodySchema(others), steps=steps)
 

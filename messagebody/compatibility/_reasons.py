@@ -1,4 +1,4 @@
-"""Reasons for a verdict, as data; their texts follow from them."""
+"""Reasons for a verdict, as data; their texts are made from the data."""
 
 import difflib
 import heapq
@@ -40,9 +40,9 @@ class Rejection:
     """Why one schema part does not accept a message part.
 
     Arguments:
-        schema_index: the schema part's index.
-        label: what it accepts, in words.
-        differs: what keeps the message part from matching.
+        schema_index: the index of the schema part.
+        label: the schema part in words.
+        differs: the property that does not match: name, type or both.
     """
 
     schema_index: int
@@ -55,11 +55,11 @@ class Rejection:
 
 @attrs.frozen
 class Sides:
-    """The schemas and the budget that an answer is about.
+    """The schemas and the budget of an answer.
 
     Arguments:
         producer: the schema whose bodies are sent.
-        consumer: the schema that is to accept them.
+        consumer: the schema that should accept them.
         steps: the budget of the answer.
     """
 
@@ -70,20 +70,21 @@ class Sides:
 
 @attrs.frozen
 class Reason:
-    """One reason for a verdict. The texts are made when they are first asked for.
+    """One reason for a verdict. Its texts are made on first access.
 
     Arguments:
         code: `part-not-accepted`: the consumer accepts no such part; `required-may-be-missing`:
-            a valid body of the producer may lack what the consumer requires;
+            a valid body of the producer may lack a part that the consumer requires;
             `producer-unsatisfiable`, `consumer-unsatisfiable`: no body is valid at all;
-            `only-empty-body-shared`: nothing but the empty body is valid for both; `dead-part`:
-            a producer part that no valid body can have; `undecided`: the budget ended first.
+            `only-empty-body-shared`: only the empty body is valid for both; `dead-part`: a producer
+            part that no valid body can have; `undecided`: the budget ended first.
         part: the message part concerned, if the counterexample has it.
-        producer_index: the producer's schema part concerned.
-        consumer_index: the consumer's schema part concerned.
+        producer_index: the index of the producer part concerned.
+        consumer_index: the index of the consumer part concerned.
         sides: the schemas.
-        rejected: a message part that the consumer rejects, whether or not it is shown.
-        is_elsewhere: whether it takes another body than the counterexample to show it.
+        rejected: a message part that the consumer rejects, whether or not the counterexample has
+            it.
+        is_elsewhere: whether only a body other than the counterexample shows the reason.
     """
 
     code: Code
@@ -114,10 +115,10 @@ class Reason:
         return self.nearest(len(self.sides.consumer))
 
     def nearest(self, count: int) -> tuple[Rejection, ...]:
-        """Return the first rejections, at less cost than all of them.
+        """Return the nearest rejections, which costs less than all of them.
 
         Arguments:
-            count: how many at most.
+            count: the largest number to return.
         """
         part, consumer = self.rejected, self.sides.consumer
         if part is None:
@@ -129,12 +130,12 @@ class Reason:
 
     @property
     def rejecting(self) -> int:
-        """How many consumer parts reject the message part."""
+        """The number of consumer parts that reject the message part."""
         return 0 if self.rejected is None else len(self.sides.consumer)
 
     @cached_property
     def hint(self) -> str:
-        """What may have been meant; empty if nothing suggests itself."""
+        """A guess at a misspelled name pattern; empty if none is close."""
         producer, consumer = self.sides.producer, self.sides.consumer
         if self.producer_index is not None and self.code == "part-not-accepted":
             return _did_you_mean(producer[self.producer_index], consumer)
@@ -144,7 +145,7 @@ class Reason:
 
     @property
     def text(self) -> str:
-        """The reason in words, with why each consumer part rejects the part."""
+        """The reason in words, with the nearest rejections."""
         shown = [str(rejection) for rejection in self.nearest(_LISTED)]
         more = self.rejecting - len(shown)
         shown += [f"and {count_of(more, 'more part')}"] if more else []
@@ -184,7 +185,7 @@ class Reason:
 _SUMMARIES: Final = {
     "producer-unsatisfiable": "no body is valid for the producer",
     "consumer-unsatisfiable": "no body is valid for the consumer",
-    "only-empty-body-shared": "the empty body is all that is valid for both",
+    "only-empty-body-shared": "only the empty body is valid for both",
 }
 
 
@@ -201,11 +202,11 @@ def describe_part(part: PartType) -> str:
 
 @attrs.frozen
 class Explanation:
-    """The reasons for a verdict, and the counterexample that they speak of.
+    """The reasons for a verdict, and the counterexample that they refer to.
 
     Arguments:
-        shown: the counterexample, with more parts that the consumer rejects added to it.
-        reasons: why the verdict is what it is.
+        shown: the counterexample, extended by more parts that the consumer rejects.
+        reasons: the reasons for the verdict.
     """
 
     shown: Types | None
@@ -215,15 +216,15 @@ class Explanation:
 def explain(
     sides: Sides, decision: Decision, verdict: str, found: Sequence[PartType] | None
 ) -> Explanation:
-    """Explain a verdict, going on from what is decided.
+    """Explain a verdict with the answers of its decision.
 
     Arguments:
         sides: the schemas.
-        decision: what was decided, with the steps that explaining may take.
+        decision: the decision, with the budget for explaining.
         verdict: the verdict.
         found: the counterexample, if there is one.
     """
-    # Going on from the decision: what the verdict settled is not searched again.
+    # The decision keeps the answers behind the verdict, so they are not searched again.
     answers = dict(decision.settle())
     shown = None if found is None else _readable(found, answers)
     reasons: list[Reason] = []
@@ -234,7 +235,7 @@ def explain(
         is_open = verdict == "undecided" or not all(each.is_settled for each in answers.values())
     except OutOfBudget:
         is_open = True
-    # That nothing useful fits says more than why each part does not.
+    # First, because it says more than the reasons about single parts.
     reasons.sort(key=lambda reason: reason.code != "only-empty-body-shared")
     if is_open and verdict != "always":
         reasons.append(Reason("undecided", sides=sides))
@@ -242,32 +243,33 @@ def explain(
 
 
 def _readable(found: Sequence[PartType], answers: Mapping[int, Answer]) -> Types:
-    """Return the body that was found, or another one if readers take only that by default."""
-    # Bodies are made when they are asked for, which mostly none but the first is; and only some are
-    # tried, because each may have as many parts as there are answers.
+    """Return the body that was found, or another one if only that is within the default limits."""
+    # Bodies are made lazily, because the first usually suffices. Only some are tried, because each
+    # may have as many parts as there are answers.
     answered = islice((answer for answer in answers.values() if answer.is_found), _LISTED)
     others = (body for answer in answered if (body := answer.body) is not None)
     return list(next((body for body in chain([found], others) if is_readable(body)), found))
 
 
 def is_readable(parts: Iterable[PartType]) -> bool:
-    """Return whether readers take all names and content types by default."""
+    """Return whether readers accept all names and content types with their default limits."""
     longest = DEFAULT_LIMITS.name_length
     return exists(parts) and all(len(part.name or "") <= longest for part in parts)
 
 
 def exists(parts: Iterable[PartType]) -> bool:
-    """Return whether there can be such a body: patterns match content types of any length."""
+    """Return whether a body can have these parts, because patterns match types of any length."""
     return all(len(part.content_type) <= MAX_LENGTH for part in parts)
 
 
 def _add_rejected(shown: Types, decision: Decision, answers: Mapping[int, Answer]) -> None:
-    """Add parts that the consumer rejects, until every producer part that can has sent one.
+    """Add rejected parts, so that each producer part that allows one has one in the body.
 
-    A body stays valid for the producer if a part is added that it accepts, of another name.
+    The body stays valid for the producer, because it accepts the added parts and their names are
+    new.
     """
     pair = decision.pair
-    # A name occurs once in a body, so the parts added take others.
+    # A name occurs at most once in a body, so the added parts need new names.
     taken = {part.name for part in shown if part.name is not None}
     senders = 0
     for part in rejected_by(pair, shown):
@@ -278,10 +280,10 @@ def _add_rejected(shown: Types, decision: Decision, answers: Mapping[int, Answer
             continue
         rejected = rejected_by(pair, answer.body or ())
         own = next((each for each in rejected if pair.hits(each) >> index & 1), None)
-        # Found in another body: here the name is taken, so another one is looked for.
+        # The part comes from another body. If its name is taken here, a different part is needed.
         if own is None or own.name in taken:
             own = decision.rejected_part(index, taken)
-        # A body that can be read stays one: what only longer names show is said without a part.
+        # Parts beyond the default limits are not added, so that readers accept the body.
         if own is not None and is_readable([own]):
             shown.append(own)
             senders |= pair.hits(own)
@@ -296,7 +298,7 @@ def _reasons(
     shown: Types | None,
     answers: Mapping[int, Answer],
 ) -> Iterator[Reason]:
-    """Yield what decided first, then what else is worth knowing."""
+    """Yield the reasons that decided the verdict, then other useful ones."""
     if shown is None and decision.valid_body() is None:
         yield Reason("producer-unsatisfiable", sides=sides)
         return
@@ -315,13 +317,13 @@ def _reasons(
 def _on_rejected(
     sides: Sides, decision: Decision, shown: Types, answers: Mapping[int, Answer]
 ) -> Iterator[Reason]:
-    """Yield a reason for each rejected part that is shown, and for each producer part that can."""
+    """Yield a reason for each rejected part shown, then for each other rejected producer part."""
     pair = decision.pair
     blamed: set[int] = set()
     examples: dict[int, PartType] = {}
     for part in rejected_by(pair, shown):
         senders = members(pair.hits(part) & pair.first)
-        # Several producer parts may allow it: take one that has not been named yet.
+        # Several producer parts may allow it: prefer one without a reason so far.
         index = next((each for each in senders if each not in blamed), senders[0])
         blamed.add(index)
         yield _not_accepted(sides, index, part, part)
@@ -342,7 +344,7 @@ def _not_accepted(sides: Sides, index: int, shown: PartType | None, rejected: Pa
 def _on_missing(
     sides: Sides, decision: Decision, shown: Types | None, answers: Mapping[int, Answer]
 ) -> Iterator[Reason]:
-    """Yield a reason for each requirement that a valid body may lack, shown or not."""
+    """Yield a reason for each consumer requirement that a valid body may lack."""
     lacking = set() if shown is None else set(missing_from(decision.pair, shown))
     for wanted in decision.consumer.required_parts:
         answer = answers.get(len(decision.producer) + wanted, OPEN)
@@ -358,14 +360,14 @@ def _on_missing(
 
 
 def _optional_match(producer: MessageBodySchema, wanted: SchemaPart) -> int | None:
-    """Return the optional producer part that, if it were required, could meet a requirement."""
+    """Return an optional producer part that could meet a requirement if it were required."""
     return next(
         (
             index
             for index, each in enumerate(producer)
             if each.name == wanted.name
             and not each.required
-            # With nothing in common, requiring the part would not help.
+            # If the types are disjoint, requiring the part would not help.
             and not are_disjoint(each.content_type_pattern, wanted.content_type_pattern)
         ),
         None,
@@ -389,8 +391,8 @@ def _rejection(index: int, schema_part: SchemaPart, part: PartType) -> Rejection
 
 
 def _closeness(schema_part: SchemaPart, part: PartType) -> tuple[bool, bool, int, int]:
-    """Return a sort key: a right name counts most, then a right type, then common beginnings."""
-    # A part with a name is never meant to be one without.
+    """Return a sort key: a matching name first, then a matching type, then common prefixes."""
+    # Named and unnamed parts are unlikely to be confused.
     same_sort = (part.name is None) == (schema_part.name is None)
     return (
         schema_part.accepts_name(part.name),
@@ -406,7 +408,7 @@ def _shared(word: str, pattern: str) -> int:
 
 
 def _did_you_mean(part: SchemaPart, others: MessageBodySchema) -> str:
-    """Return a hint where another schema spells nearly the same name pattern."""
+    """Return a hint if another schema has nearly the same name pattern."""
     if part.name is None or any(each.name == part.name for each in others):
         return ""
     names = [each.name for each in others if each.name is not None]

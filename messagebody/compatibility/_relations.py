@@ -1,4 +1,4 @@
-"""Relations of schemas beside inclusion: satisfiable, disjoint, equivalent, evolution, upgrade."""
+"""Relations of schemas besides inclusion: satisfiable, disjoint, equivalent, evolution, upgrade."""
 
 from collections.abc import Iterable
 from enum import StrEnum
@@ -17,11 +17,11 @@ from messagebody.schema import MessageBodySchema
 
 @attrs.frozen(eq=False)
 class Relation:
-    """The answer to a question of yes or no; true only if the yes is proved.
+    """The answer to a yes-or-no question; true only if the yes is proved.
 
     Arguments:
         value: True, False, or None if the budget ended first.
-        witness: a body that shows the answer, where a body can.
+        witness: a body that shows the answer, if a body can show it.
     """
 
     value: bool | None
@@ -35,7 +35,7 @@ _UNDECIDED = Relation(None)
 
 
 def satisfiable(schema: MessageBodySchema, *, steps: int = DEFAULT_STEPS) -> Relation:
-    """Return whether any body is valid; the witness is one.
+    """Return whether some body is valid; the witness is a valid body.
 
     Examples:
         >>> from messagebody.schema import MessageBodySchema
@@ -54,7 +54,7 @@ def satisfiable(schema: MessageBodySchema, *, steps: int = DEFAULT_STEPS) -> Rel
 def disjoint(
     one: MessageBodySchema, other: MessageBodySchema, *, steps: int = DEFAULT_STEPS
 ) -> Relation:
-    """Return whether no body is valid for both; the witness is one that is.
+    """Return whether no body is valid for both schemas; the witness is a body that is.
 
     Examples:
         >>> from messagebody.schema import MessageBodySchema
@@ -76,7 +76,7 @@ def disjoint(
 def equivalent(
     one: MessageBodySchema, other: MessageBodySchema, *, steps: int = DEFAULT_STEPS
 ) -> Relation:
-    """Return whether the same bodies are valid for both; the witness is valid for one only.
+    """Return whether the same bodies are valid for both; the witness is valid for only one.
 
     Examples:
         >>> from messagebody.schema import MessageBodySchema
@@ -87,7 +87,7 @@ def equivalent(
     require_schema(one)
     require_schema(other)
     ways = [check(one, other, steps=steps), check(other, one, steps=steps)]
-    # A counterexample on one side settles it, even if the other side is open.
+    # A counterexample in one direction settles it, even if the other direction is undecided.
     for way in ways:
         if way.compatible is False:
             return Relation(False, way.counterexample)
@@ -97,8 +97,8 @@ def equivalent(
 class Evolution(StrEnum):
     """How a schema may change.
 
-    BACKWARD: whoever has the new schema accepts all that was valid for the old one. FORWARD:
-    whoever still has the old schema accepts all that is valid for the new one. FULL: both.
+    BACKWARD: the new schema accepts every body that is valid for the old one. FORWARD: the old
+    schema accepts every body that is valid for the new one. FULL: both.
     """
 
     BACKWARD = "backward"
@@ -114,20 +114,20 @@ def evolution(
     lenient: bool = False,
     steps: int = DEFAULT_STEPS,
 ) -> Compatibility:
-    """Decide whether a schema may change as the mode says; true only if it surely may.
+    """Decide whether a schema may change under a mode; true only if that is proved.
 
     Arguments:
-        old: the schema as it is.
-        new: the schema as it is to be.
+        old: the present schema.
+        new: the schema after the change.
         mode: `backward`, `forward` or `full`, in any case.
         lenient: readers ignore parts they do not know.
-        steps: the work each direction may take.
+        steps: the budget for each direction.
 
     Returns:
-        The answer to `check`; for `full`, that of the direction which speaks against it.
+        The answer to `check`; for `full`, the worse answer of the two directions.
 
     Raises:
-        ValueError: there is no such mode.
+        ValueError: the mode is unknown.
 
     Examples:
         >>> from messagebody.schema import MessageBodySchema
@@ -144,7 +144,7 @@ def evolution(
         ways.append(check(old, new, lenient=lenient, steps=steps))
     if wanted is not Evolution.BACKWARD:
         ways.append(check(new, old, lenient=lenient, steps=steps))
-    # The worse of the two answers: a counterexample first, then an open question.
+    # The worse of the two answers: a counterexample first, then an undecided one.
     return min(ways, key=lambda way: (way.compatible is not False, way.compatible is not None))
 
 
@@ -153,8 +153,8 @@ class Upgrade:
     """Whether an agent can be replaced; true only if all its senders and receivers stay compatible.
 
     Arguments:
-        input: whether the new agent takes all that the old one took.
-        output: whether what the new agent sends could have come from the old one.
+        input: whether the new agent accepts every body that the old one accepted.
+        output: whether the old agent could have sent every body that the new one sends.
     """
 
     input: Compatibility
@@ -174,17 +174,17 @@ def upgrade(
     """Decide whether an agent's new input and output schemas are safe for its neighbours.
 
     Arguments:
-        old: its input and output schema as they are.
-        new: its input and output schema as they are to be.
+        old: its present input and output schema.
+        new: its input and output schema after the upgrade.
         lenient: readers ignore parts they do not know.
-        steps: the work each of the two questions may take.
+        steps: the budget for each of the two questions.
     """
     for pair in (old, new):
         if not isinstance(pair, tuple | list) or len(pair) != 2:
             raise InvalidArgument("a pair of schemas, (input, output)", pair)
     return Upgrade(
         check(old[0], new[0], lenient=lenient, steps=steps),
-        # The other way round: those who read the old output must be able to read the new one.
+        # The other way round: readers of the old output must be able to read the new output.
         check(new[1], old[1], lenient=lenient, steps=steps),
     )
 
@@ -193,7 +193,7 @@ class DeadParts(list[int]):
     """Indexes of schema parts that no part of any valid body can match.
 
     Attributes:
-        undecided: the indexes of those for which the budget ended first.
+        undecided: the indexes of schema parts for which the budget ended first.
     """
 
     def __init__(self, dead: Iterable[int] = (), undecided: Iterable[int] = ()) -> None:
@@ -202,7 +202,7 @@ class DeadParts(list[int]):
 
 
 def dead_parts(schema: MessageBodySchema, *, steps: int = DEFAULT_STEPS) -> DeadParts:
-    """Return the indexes of schema parts that surely no part of any valid body can match.
+    """Return the indexes of schema parts that provably no part of any valid body can match.
 
     Examples:
         >>> from messagebody.schema import MessageBodySchema

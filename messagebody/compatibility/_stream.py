@@ -1,4 +1,4 @@
-"""Validation part by part while a message arrives: what is certain, and what is still possible.
+"""Validation part by part while a message arrives: whether it is valid, or can still become valid.
 
 Parts are never removed: a name that was used with one type can no longer meet a requirement for
 another type. The solver decides whether all remaining requirements can still be met without the
@@ -27,7 +27,7 @@ class Status(str):
     `hopeless`: nothing is wrong yet, but no further part can make it valid, which is final too.
 
     Attributes:
-        exact: False if the budget was used up before it was known whether it can still become
+        exact: False if the budget ended before it was known whether the message can still become
             valid.
         missing: the indexes of the required schema parts that no part has matched yet.
 
@@ -70,12 +70,11 @@ class _SeenPart(NamedTuple):
 
 
 class Stream:
-    """A check of a message part by part; made by `MessageBodySchema.stream`.
+    """A check of a message, part by part; made by `MessageBodySchema.stream`.
 
     Arguments:
         schema: the schema of the message.
-        steps: the budget after each part for finding out whether the message can still become
-            valid.
+        steps: the budget, for each part, for deciding whether the message can still become valid.
 
     Examples:
         >>> from messagebody._model.part import Part
@@ -104,7 +103,7 @@ class Stream:
         self._seen.append(_SeenPart(name, part.content_type))
         if name is not None:
             self._names.add(name)
-        # Final, because no later part can correct it.
+        # These are final, because no later part can correct them.
         if self.status in {"invalid", "hopeless"}:
             return self.status
         hits = self._schema.checker.accepting(name, part.content_type)
@@ -115,7 +114,7 @@ class Stream:
         return self.status
 
     def _take(self, name: str | None, hits: PartSet) -> None:
-        """Update the status after a part that is accepted."""
+        """Update the status after an accepted part."""
         is_needed = bool(self._missing & hits)
         self._missing &= ~hits
         # Only a name that a missing part could have changes the possibilities.
@@ -123,8 +122,8 @@ class Stream:
         if not is_needed and not takes_a_chance:
             return
         if self._missing and not takes_a_chance and self.status.exact:
-            # The remaining requirements could be met before, together with more, and no name they
-            # need is used.
+            # The remaining requirements could be met before, together with others, and this part
+            # takes none of the names they need.
             self._status = Status("waiting", missing=tuple(members(self._missing)))
         else:
             self._status = self._outlook()
@@ -139,7 +138,7 @@ class Stream:
         return list(self._schema.iter_violations(cast("list[Part]", self._seen)))
 
     def _takes_a_chance(self, name: str | None) -> bool:
-        """Return whether the name is one of finitely many that a missing part could have had."""
+        """Return whether a missing part with finitely many names could have had this name."""
         if name is None:
             return False
         self._pair.budget.refill(self._steps)

@@ -1,8 +1,8 @@
 """Suggestions: changes of the producer that make a failing pair fit, each proved.
 
-A change renames a part, leaves out a part that the consumer does not take, converts it to another
-content type, adds or removes its name, or makes an optional part required. Changes are combined
-until the pair fits. Suggestions with the fewest edits come first.
+A change renames a part, drops a part that the consumer rejects, converts or narrows its content
+type, adds or removes its name, or makes an optional part required. Changes are combined until the
+pair fits. Suggestions with the fewest edits come first.
 """
 
 import heapq
@@ -35,9 +35,9 @@ CONVERTERS: Final[Mapping[str, tuple[str, ...]]] = {
     "video/*": ("video/mp4", "audio/wav"),
     "application/pdf": ("text/plain", "image/png"),
 }
-"""Which content types can commonly be made of which: the default of `suggest`."""
+"""Common conversions from one content type to others: the default of `suggest`."""
 
-# Bounds of the search: people act on short lists of short changes, found at once.
+# Bounds of the search, because users want few and short suggestions, and want them quickly.
 _TRIED: Final = 2_000
 _EDITS: Final = 4
 _SHARE: Final = 8
@@ -49,11 +49,11 @@ class Edit:
 
     Arguments:
         kind: `rename` a named part, `drop` a part, `convert` it to another content type, `narrow`
-            its content type to what is taken, `relabel`: name an unnamed part or show a named one
-            without its name, or `require`: promise to send it.
-        index: the producer's schema part.
-        before: what it was; None if it is new.
-        after: what it becomes; None if it goes.
+            its content type to the accepted ones, `relabel`: name an unnamed part or remove the
+            name of a named one, or `require`: promise to send it.
+        index: the index of the producer part.
+        before: the part before the change.
+        after: the part after the change; None if it is dropped.
     """
 
     kind: Kind
@@ -77,10 +77,10 @@ class Edit:
 
 @attrs.frozen
 class Suggestion:
-    """A change of the producer after which the pair fits, always.
+    """A change of the producer after which the pair always fits.
 
     Arguments:
-        edits: what to change, part by part.
+        edits: the changes, part by part.
         producer: the schema after all changes.
     """
 
@@ -100,18 +100,18 @@ def suggest(
     limit: int = 5,
     steps: int = DEFAULT_STEPS,
 ) -> list[Suggestion]:
-    """Return changes of the producer that make a pair fit, those with the fewest edits first.
+    """Return changes of the producer that make a pair fit, the fewest edits first.
 
     Arguments:
-        producer: what is sent.
-        consumer: what is taken.
+        producer: the schema of the bodies that are sent.
+        consumer: the schema of the bodies that are accepted.
         lenient: the consumer ignores parts it does not know.
-        converters: content types, or patterns of them, and what can be made of them.
-        limit: how many suggestions to return.
-        steps: the work that deciding the pair and all suggestions together may take.
+        converters: content types or patterns of them, each with the types it can be converted to.
+        limit: the largest number of suggestions to return.
+        steps: the budget, once for deciding the pair and once for all suggestions together.
 
     Returns:
-        Suggestions, each proved; none if the pair fits already or nothing of the kind helps.
+        Suggestions, each proved; an empty list if the pair fits already or no such change helps.
 
     Examples:
         >>> from messagebody.schema import MessageBodySchema
@@ -135,7 +135,7 @@ def suggest(
     options = []
     for index, part in enumerate(producer):
         known = list(_options(index, part, index in rejected, wanted, consumer, converters))
-        # A change of another part may leave nothing of this one that is rejected.
+        # After a change of another part, the consumer may accept all that is left of this one.
         if index in rejected and index in trial.contested:
             known.insert(0, _Option((), part))
         options.append(known)
@@ -144,7 +144,7 @@ def suggest(
         edits = tuple(edit for option in choice for edit in option.edits)
         if len(edits) > _EDITS or len(found) == limit:
             break
-        # More than is needed: a shorter suggestion already says it.
+        # A suggestion with some of these edits is enough already.
         if any(set(known.edits) <= set(edits) for known in found):
             continue
         parts = [option.part for option in choice]
@@ -155,37 +155,37 @@ def suggest(
 
 
 class _Trial:
-    """What all changes of a producer are tried against, with one budget for all.
+    """A test for changed producers, with one budget for all of them.
 
     Arguments:
-        producer: the schema as it is.
-        consumer: who is to accept its bodies.
-        budget: what all trials together may cost.
+        producer: the schema before the change.
+        consumer: the schema that should accept its bodies.
+        budget: the budget of all trials together.
     """
 
     def __init__(self, producer: MessageBodySchema, consumer: Profile, budget: Budget) -> None:
         self._consumer = consumer
         self._budget = budget
-        # A part that never occurred before need not occur after the change.
+        # A part that was dead before may stay dead after the change.
         before = Decision(producer.profile, NOTHING, budget)
         self._alive = [before.occurrence(index).is_found for index in range(len(producer))]
         self.contested = set(_contested(producer, before))
 
     def is_remedy(self, parts: Sequence[SchemaPart | None]) -> bool:
-        """Return whether a changed producer fits, and can still send all that it could.
+        """Return whether a changed producer fits and none of its parts has become dead.
 
-        A change that makes requirements clash fits as well, since nothing is valid then, and so
-        does one that drops every part. That helps nobody.
+        A producer with clashing requirements also fits, because no body is valid for it, and so
+        does one without parts. Such changes are useless.
 
         Arguments:
-            parts: what became of each part; None where it was dropped.
+            parts: each part after the change; None if it was dropped.
         """
         kept = [part for part in parts if part is not None]
         if not kept:
             return False
         decision = Decision(Profile(kept), self._consumer, self._budget)
         try:
-            # A hard trial leaves something to those that follow it.
+            # A hard trial must leave steps for the trials after it.
             with self._budget.share(self._budget.left // _SHARE):
                 self._budget.spend(len(kept))
                 if decision.counterexample() is not None or decision.valid_body() is None:
@@ -201,7 +201,7 @@ class _Trial:
 
 
 def _contested(producer: MessageBodySchema, decision: Decision) -> Iterator[int]:
-    """Yield the parts that accept a name which another required part needs."""
+    """Yield the indexes of parts that accept a critical name of another, required part."""
     try:
         names = decision.critical_names
     except OutOfBudget:
@@ -216,7 +216,7 @@ def _contested(producer: MessageBodySchema, decision: Decision) -> Iterator[int]
 
 
 def _senders(result: Compatibility) -> Iterator[int]:
-    """Yield the producer's schema parts that allow what the consumer does not accept."""
+    """Yield the indexes of producer parts that allow parts which the consumer rejects."""
     for reason in result.reasons:
         if reason.code == "part-not-accepted" and reason.producer_index is not None:
             yield reason.producer_index
@@ -226,7 +226,7 @@ def _senders(result: Compatibility) -> Iterator[int]:
 
 @attrs.frozen
 class _Option:
-    """What may become of a schema part, and the edits it takes."""
+    """A possible change of a schema part, and the edits it takes."""
 
     edits: tuple[Edit, ...]
     part: SchemaPart | None
@@ -240,8 +240,8 @@ def _options(
     consumer: Sequence[SchemaPart],
     converters: Mapping[str, Sequence[str]],
 ) -> Iterator[_Option]:
-    """Yield what may become of a schema part, the fewest edits first."""
-    # A part that is rejected can't stay as it is.
+    """Yield possible changes of a schema part, the fewest edits first."""
+    # A rejected part can't stay unchanged.
     found = [] if is_rejected else [_Option((), part)]
     for target in consumer if is_rejected else wanted:
         for edits in _ways_into(index, part, target, converters):
@@ -253,7 +253,7 @@ def _options(
                 found.append(_Option(edits, after))
     if is_rejected:
         found.append(_Option((Edit("drop", index, part, None),), None))
-    # The rest of it may go to what is required already, so that it need not lie inside.
+    # The part need not lie inside the target, because other requirements may take its other names.
     elif not part.required and any(_may_meet(part, target) for target in wanted):
         promised = attrs.evolve(part, required=True)
         found.append(_Option((Edit("require", index, part, promised),), promised))
@@ -263,7 +263,7 @@ def _options(
 def _ways_into(
     index: int, part: SchemaPart, target: SchemaPart, converters: Mapping[str, Sequence[str]]
 ) -> Iterator[tuple[Edit, ...]]:
-    """Yield edits after which a schema part lies inside another one."""
+    """Yield edits after which another schema part contains this one."""
     renamed = part
     edits: tuple[Edit, ...] = ()
     if not _is_named_inside(part, target):
@@ -297,14 +297,14 @@ def _may_meet(part: SchemaPart, target: SchemaPart) -> bool:
 
 
 def _made_of(part: SchemaPart, converters: Mapping[str, Sequence[str]]) -> Iterator[str]:
-    """Yield what everything a schema part accepts can be converted to."""
+    """Yield the content types that every content a schema part accepts can be converted to."""
     for source, results in converters.items():
         if contains(content_type_pattern(source), part.content_type_pattern):
             yield from results
 
 
 def _cheapest_first(options: Sequence[Sequence[_Option]]) -> Iterator[tuple[_Option, ...]]:
-    """Yield one option of each list, combinations with the fewest edits first."""
+    """Yield one option from each list, combinations with the fewest edits first."""
     if not all(options):
         return
     start = (0,) * len(options)
@@ -316,8 +316,7 @@ def _cheapest_first(options: Sequence[Sequence[_Option]]) -> Iterator[tuple[_Opt
             following = (*places[:index], place + 1, *places[index + 1 :])
             if place + 1 < len(options[index]) and following not in seen:
                 seen.add(following)
-                # Each step makes one choice dearer, so combinations come in the order of their
-                # cost.
+                # Each step makes one choice more expensive, so combinations come in order of cost.
                 heapq.heappush(queue, (_cost(options, following), following))
 
 

@@ -1,39 +1,50 @@
-"""Certificates: proofs of an *always* that can be checked without trusting the decider.
+"""Certificates: proofs of an *always* that can be checked without trusting the solver.
 
 `verify` reads two schemas and a certificate, and shares no code with the search that made the
-certificate. It could be rewritten in another language from this docstring.
+certificate. This docstring is enough to rewrite it in another language.
 
-**Words.** The word of a part is its name (nothing for an unnamed part), a space, and its content
-type in lower case. Legal words are those of legal names and types: a name is `/segment` one or more
+**Words.** The word of a part is its name (empty for an unnamed part), a space, and its content type
+in lower case. A word is legal if its name and type are legal: a name is `/segment` one or more
 times, a segment is one or more of `A-Z a-z 0-9 . _ -` and neither `.` nor `..`; a type is
 `type/subtype`, each a letter or digit and then any of ``a-z 0-9 ! # $ & ^ _ . + -``. A schema part
-is a *box*: the words whose name and whose type its two patterns match. So are some listed names:
-the box with the pattern `{/a,/b}`, or `/a` for one, and any type.
+is a *box*: the set of words whose name and type match its two patterns. A list of names is a box,
+too: its name pattern is `{/a,/b}`, or `/a` for one name, and it accepts any type.
 
-**Patterns** mean the union of their brace expansions. `*` reads any run within a segment. In a name
-pattern, `**` that is a whole segment reads any number of whole segments, none of them only if more
-of the pattern follows; in a type pattern, `**` that is all of it reads any type. Any other run of
-stars reads what `*` reads.
+**Patterns** mean the union of their brace expansions. `*` matches any run of characters within a
+segment. In a name pattern, `**` as a whole segment matches any number of whole segments, but zero
+only if more of the pattern follows. In a type pattern, `**` as the whole pattern matches any type.
+Any other run of stars matches the same as `*`.
 
-**Claims.** A claim says that each legal word in all of some boxes (`inside`) is in at least one of
-some others (`covers`). Its proof is a list of words; with all their beginnings they form a set W.
-Reading a word leaves a state: that of the legal words, and a set of places in each box. The proof
-holds if W has the empty word, no word of W is legal and in all of `inside` and in none of
-`covers`, and for each w in W and each character c there is a v in W that *stands for* wc: both
-leave the same state of the legal words, wc leaves each box of `inside` at no place where v does
-not, and v leaves each box of `covers` at no place where wc does not. By induction over its length,
-some word of W stands for each word, so no legal word is in all of `inside` and in none of `covers`.
+**Claims.** A claim says that each legal word in all boxes of a list (`inside`) is in at least one
+box of another list (`covers`). Its proof is a list of words; together with all their prefixes they
+form a set W. Reading a word leads to a state of the automaton of legal words and to a set of places
+in each box. The proof is valid if
 
-**Trees** show that no body is valid for the producer, avoids one box (`avoid`, if there is one),
-and has, at some names, parts in some boxes and outside of others (the *bounds* at that name). A
+- W contains the empty word,
+- no word of W is legal, in all boxes of `inside`, and in no box of `covers`, and
+- for each w in W and each character c, W contains a word v that *stands for* wc, unless wc is not a
+  prefix of a legal word or leads to no place in some box of `inside`.
+
+v stands for wc if both lead to the same state of legal words, v leads to each place in boxes of
+`inside` that wc leads to, and wc leads to each place in boxes of `covers` that v leads to. By
+induction over their length, every word but these exceptions has a word in W that stands for it, so
+no legal word is in all boxes of `inside` and in no box of `covers`.
+
+**Trees** prove that no body is valid for the producer, avoids one box (`avoid`, if there is one),
+and has, at certain names, parts in certain boxes and outside others (the *bounds* at that name). A
 tree is an object `{"crowd": [i, ...], "names": {name: tree, ...}, "taken": [name, ...], "words":
-[proof, ...]}`. The crowd are required producer parts, of which each needs one of `names` for
-itself. The claims are, in this order: for each i that its box is covered by `avoid` and the box of
-`names` and `taken`; for each two, in the order of the list, that no type is in both boxes, or only
-types in `avoid` if `avoid` matches all `names`; for each name in `taken` and each i whose box
-matches it, that the types inside all bounds there and box i are covered by those it must be outside
-of. If the crowd is larger than `names`, there is no such body. If not, it is one part, and for each
-name that its box matches there is a tree for the case that it is there: its box is one more bound.
+[proof, ...]}`. The crowd is a list of required producer parts, each of which needs one of `names`
+for itself. The claims are, in this order:
+
+- for each i: its box is covered by `avoid` and the box of `names` and `taken`;
+- for each pair, in the order of the list: no type is in both boxes, except types in `avoid` if
+  `avoid` matches all `names`;
+- for each name in `taken` and each i whose box matches it: the types inside all bounds there and in
+  box i are covered by the boxes that a part of this name must avoid.
+
+If the crowd is larger than `names`, no such body exists. Otherwise the crowd is a single part, and
+for each of `names` that its box matches there is a tree for the case that the part has this name:
+its box is one more bound.
 
 **The certificate** of producer A and consumer B is an object with the members `rules` (1),
 `producer` and `consumer` (their digests), `lenient` (whether B ignores parts that it does not know)
@@ -41,8 +52,8 @@ and either `"empty": tree`, no body is valid for A, or
 
 - `"parts"`: for each part of A `{"in": [j, ...], "except": [name, ...], "words": proof}`: its box
   is covered by these boxes of B and the box of the excepted names;
-- `"names"`: `[i, name, tree]` for each excepted name: no body of A has a part there that is in box
-  i and in no box of B;
+- `"names"`: `[i, name, tree]` for each excepted name: no body of A has a part of this name that is
+  in box i and in no box of B;
 - `"required"`: `{"j": tree}` for each required part of B: no body of A avoids box j.
 
 The method is that of antichains (De Wulf, Doyen, Henzinger and Raskin, 2006).
@@ -57,12 +68,12 @@ from typing import Any, Final, NamedTuple
 RULES: Final = 1
 """The version of the rules above."""
 DEFAULT_STEPS: Final = 2_000_000
-"""How many places a check may look at in all; about a microsecond each."""
+"""The number of places that a check may read; each takes about a microsecond."""
 
 _ALNUM: Final = frozenset("abcdefghijklmnopqrstuvwxyz0123456789")
 _NAME: Final = _ALNUM | frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZ._-")
 _TYPE: Final = _ALNUM | frozenset("!#$&^_.+-")
-# The states of legal words, and what each character leads to.
+# The automaton of legal words: for each state, the next state by character.
 _IN_NAME: Final = dict.fromkeys(_NAME, "in")
 _LEGAL: Final[dict[str, dict[str, str]]] = {
     "": {"/": "/", " ": " "},
@@ -76,12 +87,12 @@ _LEGAL: Final[dict[str, dict[str, str]]] = {
     "type": dict.fromkeys(_TYPE, "type"),
 }
 _COMPACT: Final = json.JSONEncoder(separators=(",", ":"))
-# Trees come from strangers, and checking one recurses.
+# Certificates are untrusted, and checking a tree recurses.
 _DEEPEST: Final = 200
-# Bounds what a hostile certificate makes a pattern remember.
-_REMEMBERED: Final = 50_000
-# Small letters and digits; capital letters; signs of names and types; signs of types. More of each
-# than a place of a pattern spells, or a character of the kind is not needed.
+# Bounds the cache of each pattern, which a hostile certificate could fill.
+_MOST_CACHED: Final = 50_000
+# Lower-case letters and digits; capital letters; signs of names and types; signs of types only. One
+# character of each kind that no pattern spells stands for all others of its kind.
 _KINDS: Final = tuple(
     "".join(sorted(kind))
     for kind in (_ALNUM, _NAME - _TYPE, (_NAME & _TYPE) - _ALNUM - {"."}, _TYPE - _NAME)
@@ -89,7 +100,7 @@ _KINDS: Final = tuple(
 
 Box = tuple[str | None, str]  # a name pattern, None for unnamed parts, and a type pattern
 Places = frozenset[tuple[int, str]]
-State = tuple[str | None, tuple[Places, ...]]  # of the legal words, and of each box of a claim
+State = tuple[str | None, tuple[Places, ...]]  # of legal words, and in each box of a claim
 Claim = tuple[Sequence[Box], Sequence[Box]]  # inside, covers
 
 
@@ -98,16 +109,16 @@ class _Refused(Exception):
 
 
 def verify(producer: Any, consumer: Any, certificate: Any, *, steps: int = DEFAULT_STEPS) -> bool:
-    """Return whether a certificate proves that each body valid for `producer` is for `consumer`.
+    """Return whether a certificate proves that `consumer` accepts each body valid for `producer`.
 
-    False says that this certificate is not a proof, not that the claim is wrong. A certificate may
-    come from anybody: whatever it holds, the work is bounded.
+    False means that this certificate is not a proof, not that the claim is wrong. Certificates may
+    be untrusted: the work is bounded for every input.
 
     Arguments:
-        producer: the schema of what is sent, or its JSON value: a list of schema parts.
-        consumer: the schema of what is taken, or its JSON value.
+        producer: the schema of the bodies that are sent, or its JSON value, a list of schema parts.
+        consumer: the schema of the bodies that are accepted, or its JSON value.
         certificate: a JSON value, from `check(..., certificate=True).certificate`.
-        steps: how many places in patterns may be looked at in all.
+        steps: the number of places in patterns that may be read.
 
     Examples:
         >>> from messagebody import MessageBodySchema, check
@@ -125,10 +136,10 @@ def verify(producer: Any, consumer: Any, certificate: Any, *, steps: int = DEFAU
 
 
 def schema_digest(schema: Any) -> str:
-    """Return the digest by which a certificate names a schema.
+    """Return the digest that identifies a schema in a certificate.
 
-    It is `"sha256:"` and the SHA-256 of the JSON array of `[name, contentType, required]` of each
-    schema part, null for no name and `*/*` for no type, without spaces and in ASCII.
+    It is `"sha256:"` and the SHA-256 of a JSON array with `[name, contentType, required]` for each
+    schema part, null without a name and `*/*` without a type, written without spaces and in ASCII.
     """
     return boxes_digest(boxes_of(schema))
 
@@ -150,12 +161,12 @@ def boxes_of(schema: Any) -> list[tuple[Box, bool]]:
 
 
 class Case(NamedTuple):
-    """What is assumed of a body, which a tree shows to be impossible.
+    """Assumptions about a body that a tree proves to be impossible.
 
     Arguments:
-        avoided: boxes that no part is in.
-        inside: by name, the boxes that the part of this name is in.
-        outside: by name, the boxes that it is in none of.
+        avoided: boxes without any part of the body.
+        inside: for each name, the boxes that contain the part of this name.
+        outside: for each name, the boxes that do not contain it.
     """
 
     avoided: Sequence[Box]
@@ -181,11 +192,11 @@ class _Verifier:
             self._taken += [(("/**", "*/*"), False), ((None, "*/*"), False)]
 
     def run(self) -> None:
-        """Check all of it."""
+        """Check the whole certificate."""
         if "empty" in self._certificate:
             self._check_tree(self._certificate["empty"], Case([], {}, {}))
             return
-        # Every exception has to be shown impossible by a tree of its own.
+        # For each exception, a tree has to prove that it is impossible.
         excepted = set(self._check_parts())
         for i, name, tree in self._certificate["names"]:
             excepted.discard((i, name))
@@ -197,7 +208,7 @@ class _Verifier:
                 self._check_tree(self._certificate["required"][str(j)], Case([box], {}, {}))
 
     def _check_parts(self) -> Iterator[tuple[int, str]]:
-        """Check that each part of the producer is covered; yield what is excepted."""
+        """Check that each producer part is covered; yield the exceptions."""
         claims = self._certificate["parts"]
         self._need(len(claims) == len(self._sent))
         for i, claim in enumerate(claims):
@@ -208,7 +219,7 @@ class _Verifier:
 
     def _check_tree(self, tree: Any, case: Case, depth: int = 0) -> None:
         self._need(depth < _DEEPEST)
-        # Only a required part is met in every body.
+        # Only required parts are met in every body.
         self._need(all(self._sent[i][1] for i in tree["crowd"]))
         boxes, names = [self._sent[i][0] for i in tree["crowd"]], tree["names"]
         claims = self._claims(case, boxes, list(names), tree["taken"])
@@ -223,7 +234,7 @@ class _Verifier:
     def _claims(
         self, case: Case, crowd: Sequence[Box], names: Sequence[str], taken: Sequence[str]
     ) -> Iterator[Claim]:
-        """Yield the claims by which each of a crowd needs one of the names for itself."""
+        """Yield the claims which prove that each part of a crowd needs a name for itself."""
         for box in crowd:
             yield [box], [*case.avoided, *self._named([*names, *taken])]
         avoided = [box for box in case.avoided if all(self._matches(box, name) for name in names)]
@@ -233,11 +244,11 @@ class _Verifier:
             if self._matches(box, name):
                 outside = [*case.outside.get(name, ()), *case.avoided]
                 covers = _types(each for each in outside if self._matches(each, name))
-                # All of these match the name, so only their types are in question.
+                # All these boxes match the name, so only their types matter.
                 yield _types([*case.inside.get(name, ()), box]), covers
 
     def _check_claim(self, inside: Sequence[Box], covers: Sequence[Box], words: Any) -> None:
-        patterns, many = [self._pattern(box) for box in (*inside, *covers)], len(inside)
+        patterns, inside_count = [self._pattern(box) for box in (*inside, *covers)], len(inside)
         start: State = "", tuple(pattern.start for pattern in patterns)
         states = {start: None}
         for word in words:
@@ -245,19 +256,19 @@ class _Verifier:
             for character in word:
                 state = read(patterns, state, character, self._spend)
                 states[state] = None
-        standing: dict[str | None, list[tuple[Places, ...]]] = {}
+        by_state: dict[str | None, list[tuple[Places, ...]]] = {}
         for legal, places in states:
-            standing.setdefault(legal, []).append(places)
+            by_state.setdefault(legal, []).append(places)
         for state in states:
-            self._need(not is_hole(patterns, many, state))
-            for _, after in moves(patterns, many, state, self._spend):
+            self._need(not is_hole(patterns, inside_count, state))
+            for _, after in moves(patterns, inside_count, state, self._spend):
                 if after not in states:
-                    candidates = standing.get(after[0], ())
+                    candidates = by_state.get(after[0], ())
                     self._spend(len(candidates) * len(patterns))
-                    self._need(any(stands_for(v, after[1], many) for v in candidates))
+                    self._need(any(stands_for(v, after[1], inside_count) for v in candidates))
 
     def _named(self, names: Collection[str]) -> list[Box]:
-        """Return the box of some names, as one pattern: no sign of patterns is legal in a name."""
+        """Return the box of some legal names, which contain no special characters of patterns."""
         self._spend(sum(map(len, names)))
         self._need(all(map(_is_name, names)))
         return named(names)
@@ -285,21 +296,21 @@ class _Verifier:
 
 
 def moves(
-    patterns: "Sequence[BoxPattern]", many: int, state: State, spend: Callable[[int], None]
+    patterns: "Sequence[BoxPattern]", inside_count: int, state: State, spend: Callable[[int], None]
 ) -> Iterator[tuple[str, State]]:
-    """Yield each kind of character, and the state after it, if all of `inside` can go on.
+    """Yield each kind of character, and the state after it, if all of `inside` can continue.
 
-    What no pattern spells here, patterns and legal words treat alike, kind by kind. Without a star
-    in a box of `inside` it can go on with what it spells only.
+    Characters that no pattern spells here are equivalent within their kind. If a box of `inside`
+    has no star here, only the characters that it spells can follow.
     """
     spelled = [pattern.spelled(places) for pattern, places in zip(patterns, state[1], strict=True)]
-    characters = next((each for each in spelled[:many] if "*" not in each), None)
+    characters = next((each for each in spelled[:inside_count] if "*" not in each), None)
     if characters is None:
-        told = frozenset("./ ").union(*spelled)
-        characters = told | {c for kind in _KINDS for c in [x for x in kind if x not in told][:1]}
+        known = frozenset("./ ").union(*spelled)
+        characters = known | {c for kind in _KINDS for c in [x for x in kind if x not in known][:1]}
     for character in sorted(characters - {"*"}):
         after = read(patterns, state, character, spend)
-        if after[0] is not None and all(after[1][:many]):
+        if after[0] is not None and all(after[1][:inside_count]):
             yield character, after
 
 
@@ -313,7 +324,7 @@ def read(
 
 
 def named(names: Collection[str]) -> list[Box]:
-    """Return the box of all parts with some names, none for no names."""
+    """Return the box of all parts with these names, in a list; an empty list for no names."""
     pattern = ",".join(names)
     return [(f"{{{pattern}}}" if len(names) > 1 else pattern, "**")] if names else []
 
@@ -322,18 +333,18 @@ def _types(boxes: Iterable[Box]) -> list[Box]:
     return [(None, kind) for _, kind in boxes]
 
 
-def is_hole(patterns: "Sequence[BoxPattern]", many: int, state: State) -> bool:
-    """Return whether a legal word ends here that is in all of `inside` and not covered."""
+def is_hole(patterns: "Sequence[BoxPattern]", inside_count: int, state: State) -> bool:
+    """Return whether a legal word ends here that is in all of `inside` but not covered."""
     if state[0] != "type":
         return False
     ends = [pattern.ends_at(at) for pattern, at in zip(patterns, state[1], strict=True)]
-    return all(ends[:many]) and not any(ends[many:])
+    return all(ends[:inside_count]) and not any(ends[inside_count:])
 
 
-def stands_for(v: tuple[Places, ...], there: tuple[Places, ...], many: int) -> bool:
-    """Return whether the places of v are enough for those of another word."""
-    return all(map(frozenset.issuperset, v[:many], there[:many])) and all(
-        map(frozenset.issubset, v[many:], there[many:])
+def stands_for(v: tuple[Places, ...], other: tuple[Places, ...], inside_count: int) -> bool:
+    """Return whether a word with the places v stands for a word with other places."""
+    return all(map(frozenset.issuperset, v[:inside_count], other[:inside_count])) and all(
+        map(frozenset.issubset, v[inside_count:], other[inside_count:])
     )
 
 
@@ -345,17 +356,18 @@ def _is_name(text: str) -> bool:
 
 
 def _legal(state: str | None, character: str) -> str | None:
-    """Return the state of legal words after one more character; None where none begins so."""
+    """Return the state of legal words after one more character; None if no legal word follows."""
     return None if state is None else _LEGAL[state].get(character)
 
 
 class BoxPattern:
-    """A box as one pattern, name and type with a space between; all expansions read at once.
+    """A box as one pattern, name and type separated by a space; reads all expansions at once.
 
-    A place is a position and what has been read of its segment there: "s" nothing; "i" something,
-    or a star that may read nothing; "g" whole segments by `**`, so that a slash or the end must
-    follow; "z" none by `**`, so that a slash must follow, which is not read again; "l" a `**` that
-    is not alone, so that a literal must follow; "m" and "t" are within those stars.
+    A place is a position in the pattern and a mark for the text read in the segment there. "s": no
+    text; "i": some text, or a star that may match nothing; "g": whole segments matched by `**`, so
+    that a slash or the end must follow; "z": no segment matched by `**`, so that a slash must
+    follow in the pattern and is skipped; "l": a `**` with more in its segment, so that a literal
+    must follow; "m" and "t": inside a star of the kind "g" or "l".
     """
 
     def __init__(self, box: Box) -> None:
@@ -379,17 +391,17 @@ class BoxPattern:
 
     def ends_at(self, places: Places) -> bool:
         """Return whether some expansion ends here."""
-        return any(position == len(self._text) and been in "ig" for position, been in places)
+        return any(position == len(self._text) and mark in "ig" for position, mark in places)
 
     def read(self, places: Places, character: str, spend: Any) -> Places:
         """Return the places after one more character."""
         if not places:
             return places
-        # Other threads may read the same pattern: what is found is not looked up again.
+        # One look-up only, because another thread may clear the cache in between.
         after = self._read.get((places, character))
         if after is None:
             spend(len(places))
-            if len(self._read) > _REMEMBERED:
+            if len(self._read) > _MOST_CACHED:
                 self._read.clear()
                 self._spelled.clear()
             moves = (self._move(*place, character) for place in places)
@@ -405,17 +417,17 @@ class BoxPattern:
             spelled = self._spelled[places] = frozenset(found - {"", "{", ",", "}"})
         return spelled
 
-    def _move(self, position: int, been: str, character: str) -> tuple[int, str] | None:
+    def _move(self, position: int, mark: str, character: str) -> tuple[int, str] | None:
         spelled = self._text[position : position + 1]
         if spelled == "*" and character != " ":
-            return (position, been) if been == "m" or (been in "it" and character != "/") else None
-        if spelled != character or been not in ("sig" if character in "/ " else "sil"):
+            return (position, mark) if mark == "m" or (mark in "it" and character != "/") else None
+        if spelled != character or mark not in ("sig" if character in "/ " else "sil"):
             return None
         is_start = character == " " or (character == "/" and position < self._space)
         return position + 1, "s" if is_start else "i"
 
     def _closure(self, places: set[tuple[int, str]]) -> Places:
-        """Return places with all that can be reached from them without reading."""
+        """Return the places and all places that are reachable from them without reading."""
         waiting = [place for place in places if place[0] in self._special]
         while waiting:
             new = set(self._free_moves(*waiting.pop())) - places
@@ -423,19 +435,19 @@ class BoxPattern:
             waiting += new
         return frozenset(places)
 
-    def _free_moves(self, position: int, been: str) -> Iterator[tuple[int, str]]:
+    def _free_moves(self, position: int, mark: str) -> Iterator[tuple[int, str]]:
         for jump in self._jumps.get(position, ()):
-            yield jump, been
+            yield jump, mark
         sign = self._text[position : position + 1]
-        if sign == "/" and been == "z":
+        if sign == "/" and mark == "z":
             yield position + 1, "s"
-        if sign != "*" or been not in "simt":
+        if sign != "*" or mark not in "simt":
             return
         end = position
         while self._text[end : end + 1] == "*":
             end += 1
-        if been != "s":
-            yield end, {"i": "i", "m": "g", "t": "l"}[been]
+        if mark != "s":
+            yield end, {"i": "i", "m": "g", "t": "l"}[mark]
         elif end - position != 2:
             yield position, "i"
         elif position < self._space:

@@ -39,7 +39,7 @@ def explanation(
         >>> for line in explanation(check(sender, MessageBodySchema([("/b",)])), width=70):
         ...     print(line)
         sometimes
-          the empty body is all that is valid for both
+          only the empty body is valid for both
           part '/a' image/png, allowed by producer part 0 '/a' image/*, is
             accepted by no consumer part:
             other name  '/b' */*  part 0

@@ -53,7 +53,7 @@ class TestWords:
 
     def test_that_nothing_useful_fits_comes_first(self) -> None:
         assert str(check(SENDER, TAKER)).splitlines()[1] == (
-            "  the empty body is all that is valid for both"
+            "  only the empty body is valid for both"
         )
 
     def test_unnamed_parts_are_called_so(self) -> None:

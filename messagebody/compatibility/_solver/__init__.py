@@ -1,1 +1,1 @@
-"""Decisions about languages of names and types: the base of compatibility, without schemas."""
+"""Decisions about languages of names and types: the part of compatibility that knows no schemas."""

@@ -1,4 +1,4 @@
-"""Budget of a decision: a bound on work in steps, so that the answer is the same anywhere."""
+"""Budget of a decision: a bound on work in steps, so that answers don't depend on the machine."""
 
 from collections.abc import Hashable, Iterator
 from contextlib import contextmanager
@@ -7,11 +7,11 @@ from typing import Final
 from messagebody.errors import InvalidArgument
 
 DEFAULT_STEPS: Final = 1_000_000
-"""Steps `check` may take by default: about a second of one core."""
+"""Steps that `check` may take by default: about a second on one core."""
 
 
 _MOST_HELD: Final = 96 * 2**20
-"""Bytes that the searches of a decision may hold at a time, as they count them."""
+"""Bytes that the searches of a decision may hold at a time, by their own estimate."""
 
 
 class OutOfBudget(Exception):
@@ -19,17 +19,17 @@ class OutOfBudget(Exception):
 
 
 class Budget:
-    """Steps that are left.
+    """The remaining steps of a decision.
 
-    A step is one pattern that reads one character, or a dozen comparisons: half a microsecond or
-    so, but counted, never timed. One decision has one budget; a search that may take a part of it
-    only takes a `share`. What searches keep in memory is bounded too, and counted likewise.
+    In a step, one pattern reads one character, or a dozen sets are compared. That takes about half
+    a microsecond, but steps are counted and never timed. One decision has one budget; a search that
+    may use only a part of it takes a `share`. The memory of searches is counted and bounded, too.
 
     Arguments:
-        steps: the steps that may be taken.
+        steps: the number of steps.
 
     Raises:
-        InvalidArgument: that is not a whole number from 0 on.
+        InvalidArgument: `steps` is not a whole number from 0 on.
 
     Examples:
         >>> Budget("7")
@@ -51,29 +51,29 @@ class Budget:
         """Take steps.
 
         Raises:
-            OutOfBudget: none are left.
+            OutOfBudget: too few steps are left.
         """
         self.left -= steps
         if self.left < 0:
             raise OutOfBudget
 
-    def spend_once(self, what: Hashable, steps: int) -> None:
-        """Take steps for what all searches share, such as the automaton of a pattern.
+    def spend_once(self, shared: Hashable, steps: int) -> None:
+        """Take steps for something all searches share, such as the automaton of a pattern.
 
         Arguments:
-            what: it costs nothing when it is asked for again.
+            shared: the object, which is charged only once.
             steps: the steps to take.
         """
-        if what not in self._paid:
+        if shared not in self._paid:
             self.spend(steps)
-            self._paid.add(what)
+            self._paid.add(shared)
 
     def hold(self, size: int) -> None:
-        """Count bytes that a search keeps; fewer than 0 are no longer kept.
+        """Count bytes that a search keeps in memory; a negative size releases bytes.
 
         Raises:
-            OutOfBudget: all searches together would keep too many. Steps alone bound time only: one
-                may keep what takes a kilobyte of a long pattern.
+            OutOfBudget: all searches together would keep too many bytes. Steps don't bound memory,
+                because one step of a long pattern may keep a kilobyte.
         """
         self._held += size
         if self._held > _MOST_HELD:
@@ -81,20 +81,20 @@ class Budget:
 
     @contextmanager
     def share(self, steps: int) -> Iterator[None]:
-        """Set aside all steps but some while the block runs.
+        """Limit a block to a share of the remaining steps.
 
         Arguments:
-            steps: the steps the block may take.
+            steps: the steps that the block may take.
         """
-        # Set aside and not copied: whatever the block spends is spent for all.
+        # The other steps are set aside, so that steps the block takes count for the whole budget.
         kept = max(self.left - steps, 0)
         self.left -= kept
         try:
             yield
         finally:
-            # A search that failed has overdrawn its share, which is not charged to the others.
+            # A search that ran out of steps has overdrawn its share; others don't pay for that.
             self.left = max(self.left, 0) + kept
 
     def refill(self, steps: int) -> None:
-        """Allow at least this many steps again, for a question that goes on from an answer."""
+        """Allow at least this many steps again, for a question that builds on an answer."""
         self.left = max(self.left, steps)

@@ -1,7 +1,7 @@
-"""What is known of a pattern by itself, and of two: found once, kept for all schemas.
+"""Containment and other facts about one pattern or two, cached for all schemas.
 
-Nearly all patterns people write are a literal, a directory and stars, or one brace of such; for
-those, reading the text decides. The rest goes to the automata, which always decide.
+Nearly all patterns in practice are a literal, a directory and stars, or one brace with such
+alternatives. For these, the text decides. For all others, the automata decide.
 """
 
 import re
@@ -19,29 +19,30 @@ from messagebody.globs import ContentTypePattern, NamePattern
 from messagebody.names import is_name
 
 EVERY_TYPE: Final[TypeSet] = (1 << len(WELL_KNOWN)) - 1
-"""All of them, as bits."""
+"""All well-known content types, as bits."""
 
 Pattern = NamePattern | ContentTypePattern
 _Edges = tuple[str, str]
 
 _CACHED: Final = 16_384
 _PAIRS_CACHED: Final = 131_072
-# Beyond it, comparing texts costs more than the search it would save.
+# With more alternatives, comparing texts costs more than the search it would save.
 _ALTERNATIVES: Final = 512
 _BUILT: Final = 4
-"""Steps that one state of an automaton costs to make."""
+"""Steps that building one state of an automaton costs."""
 _LONG: Final = 256
 _PER_STEP: Final = 16
-"""Characters of a word, read by one pattern, that cost as much as a step."""
+"""Characters of a word, read by one pattern, that cost one step."""
 _COMPARED: Final = 64
-"""Characters of patterns, once for every name, that cost as much as a step."""
-# Comparisons of texts that cost as much as a step.
+"""Characters of a pattern, compared with each name, that cost one step."""
+# Comparisons of texts that cost one step.
 _TEXTS_PER_STEP: Final = 4
-# Alternatives of a pattern that are compared with each of another, and made a word of.
+# The most alternatives of a pattern that are compared with those of another one, and the most pairs
+# of alternatives that are tried with a word.
 _FEW: Final = 16
 _TRIED: Final = 4
 _STARRED: Final = re.compile(r"[^*]*/\*\*?")
-# One pair must not eat the budget of a decision; a harder one is left to the full search.
+# A single pair must not use up the budget of a decision; harder pairs are left to the full search.
 _STEPS_OF_A_PAIR: Final = 20_000
 _TYPE: Final = re.compile("[a-z0-9][^*/]*/[a-z0-9][^*/]*")
 _BIT: Final = {known: 1 << i for i, known in enumerate(WELL_KNOWN)}
@@ -54,22 +55,22 @@ _OF_TYPE: Final = {kind: sum(bit for bit, _ in listed) for kind, listed in _LIST
 
 @lru_cache(_CACHED)
 def language_of(pattern: Pattern) -> Language:
-    """Return the language of a pattern, the same object for equal patterns."""
+    """Return the language of a pattern; equal patterns share one object."""
     return Language(pattern.automaton)
 
 
 def priced_language(pattern: Pattern, budget: Budget) -> Language:
-    """Return the language of a pattern, and charge once for what it takes to make it."""
+    """Return the language of a pattern, and charge once for building its automaton."""
     budget.spend_once(pattern, _BUILT * pattern.syntax.states)
     return language_of(pattern)
 
 
 def select(pattern: NamePattern, names: Sequence[str | None], budget: Budget) -> list[int]:
-    """Return the positions of the legal names that a pattern matches, and charge for it."""
+    """Return the positions of the legal names that a pattern matches, and charge for the work."""
     if pattern.shapes:
         budget.spend(1 + len(names) * len(pattern.text) // _COMPARED)
         return pattern.select(names)
-    # Looked through as texts first: most names begin otherwise.
+    # Prefixes are compared first, because most names have another prefix.
     prefix = pattern.prefix
     near = [place for place, name in enumerate(names) if name and name.startswith(prefix)]
     budget.spend(1 + len(names) // _PER_STEP)
@@ -92,12 +93,12 @@ def _run(pattern: Pattern, word: str, budget: Budget) -> bool:
 
 
 def known_types(pattern: ContentTypePattern) -> TypeSet:
-    """Return which of the well-known types a pattern matches, as bits."""
+    """Return the well-known types that a pattern matches, as bits."""
     if pattern.is_universal:
         return EVERY_TYPE
     if pattern.literal is not None:
         return _BIT.get(pattern.literal, 0)
-    # `text/*`: all of its known types are counted once, at import.
+    # For `text/*`, the set of known types was made at import.
     if pattern.text.endswith("/*") and len(pattern.prefix) == len(pattern.text) - 1:
         return _OF_TYPE.get(pattern.prefix, 0)
     return _known_of_many(pattern)
@@ -116,12 +117,12 @@ def _known_of_many(pattern: ContentTypePattern) -> TypeSet:
 
 
 def matches_type(pattern: ContentTypePattern, kind: str, budget: Budget | None = None) -> bool:
-    """Return whether a pattern matches a lower-case `type/subtype`, by its text if that is simple.
+    """Return whether a pattern matches a lower-case `type/subtype`, by its text if that suffices.
 
     Arguments:
         pattern: the pattern.
         kind: the content type.
-        budget: what it may cost where the text does not say it; None for a short pattern.
+        budget: the budget if the automaton has to decide; None for a short pattern.
     """
     if pattern.is_universal or not kind.startswith(pattern.prefix):
         return pattern.is_universal
@@ -136,7 +137,7 @@ def matches_type(pattern: ContentTypePattern, kind: str, budget: Budget | None =
         if last is None:
             if kind == first:
                 return True
-        # The length keeps beginning and end from overlapping.
+        # The length prevents prefix and suffix from overlapping.
         elif kind.startswith(first) and kind.endswith(last) and len(kind) >= len(first + last):
             return True
     return False
@@ -144,7 +145,10 @@ def matches_type(pattern: ContentTypePattern, kind: str, budget: Budget | None =
 
 @lru_cache(_CACHED)
 def _affixes(pattern: ContentTypePattern) -> tuple[tuple[str, str | None], ...] | None:
-    """Return what `a/b` and `a/b*c` of a union begin and end with (None: all); None: too rich."""
+    """Return prefix and suffix of each alternative `a/b*c`; the suffix of a literal is None.
+
+    None if an alternative has another form, or if there are too many.
+    """
     found: list[tuple[str, str | None]] = []
     for alternative in alternatives(pattern):
         first, star, last = alternative.partition("*")
@@ -164,16 +168,17 @@ def _matching(first: str, last: str) -> TypeSet:
     return sum(
         bit
         for bit, known in _LISTED.get(kind, ())
-        # Behind the beginning, so that the two don't overlap.
+        # After the prefix, so that prefix and suffix don't overlap.
         if known.startswith(first) and known.endswith(last, len(first))
     )
 
 
 @lru_cache(_CACHED)
 def alternatives(pattern: Pattern) -> tuple[str, ...]:
-    """Return the patterns without braces whose union a pattern with at most one brace is.
+    """Return the alternatives of a pattern with at most one brace, as patterns without braces.
 
-    Nothing for a richer pattern: braces multiply, and are never multiplied out.
+    Empty for a pattern with more braces or too many alternatives, because expanding several braces
+    multiplies the alternatives.
     """
     tokens = pattern.syntax.tokens
     if tokens.count("{") > 1 or tokens.count(",") >= _ALTERNATIVES:
@@ -185,11 +190,11 @@ def alternatives(pattern: Pattern) -> tuple[str, ...]:
     return tuple(before + each + after for each in inside.split(","))
 
 
-def is_held(outer: Pattern, inner: Pattern) -> bool:
-    """Return whether a first look shows that one pattern matches all that another one matches.
+def clearly_contains(outer: Pattern, inner: Pattern) -> bool:
+    """Return whether a quick comparison shows that one pattern contains another.
 
-    False means that a closer look is needed. Most parts of schemas that fit are equal, or lie in a
-    directory or a type of the other side.
+    False means that a closer comparison is needed. Most parts of schemas that fit are equal, or
+    inside a directory or a type of the other side.
     """
     return (
         outer.text == inner.text
@@ -199,14 +204,14 @@ def is_held(outer: Pattern, inner: Pattern) -> bool:
 
 
 def contains(outer: Pattern, inner: Pattern, budget: Budget | None = None) -> bool | None:
-    """Return whether one pattern matches all that another of its kind matches; None: too hard.
+    """Return whether one pattern contains another of its kind; None if the search is too expensive.
 
-    What a search cost is taken from the budget each time, though it is remembered: what a caller
-    can afford is not a matter of what others asked before.
+    The cost of a search is charged each time, although its result is cached, so that the answer of
+    a decision does not depend on earlier decisions.
     """
-    if is_held(outer, inner):
+    if clearly_contains(outer, inner):
         return True
-    # One word: asking whether it is accepted is exact, and needs no search.
+    # For a single word, a match is exact and needs no search.
     if inner.literal is not None:
         return _accepts(outer, inner.literal, budget)
     verdict, cost = _contains_many(outer, inner)
@@ -217,7 +222,7 @@ def contains(outer: Pattern, inner: Pattern, budget: Budget | None = None) -> bo
 
 @lru_cache(_PAIRS_CACHED)
 def _contains_many(outer: Pattern, inner: Pattern) -> tuple[bool | None, int]:
-    """Return the verdict, and the steps it took."""
+    """Return the answer of `contains`, and the steps it took."""
     cost = _cost_by_text(outer, inner)
     read = _contains_by_text(outer, inner)
     if read is not None:
@@ -225,7 +230,7 @@ def _contains_many(outer: Pattern, inner: Pattern) -> tuple[bool | None, int]:
     budget = Budget(max(_STEPS_OF_A_PAIR - cost, 0))
     try:
         languages = [(1, priced_language(inner, budget)), (2, priced_language(outer, budget))]
-        # A word of the inner pattern that the outer one does not match refutes it.
+        # A word of the inner pattern that the outer one does not match is a counterexample.
         words = search(languages, budget, good=1, bad=2, need=(1,))
         return all(signature & 2 for signature, _ in words), _STEPS_OF_A_PAIR - budget.left
     except OutOfBudget:
@@ -233,12 +238,12 @@ def _contains_many(outer: Pattern, inner: Pattern) -> tuple[bool | None, int]:
 
 
 def _contains_by_text(outer: Pattern, inner: Pattern) -> bool | None:
-    """Compare the alternatives of two patterns as texts; None: that does not settle it."""
+    """Compare the alternatives of two patterns as texts; return None if that does not settle it."""
     theirs, directories = _texts(outer)
     for mine in alternatives(inner):
-        if mine in theirs or any(_holds(each, mine) for each in directories):
+        if mine in theirs or any(_directory_contains(each, mine) for each in directories):
             continue
-        # A text with stars, or an illegal one, is not a word: the automata decide.
+        # A text with stars or an illegal text is not a word, so the automata have to decide.
         if "*" in mine or not is_word(inner, mine):
             return None
         if not _accepts(outer, mine):
@@ -248,22 +253,22 @@ def _contains_by_text(outer: Pattern, inner: Pattern) -> bool | None:
 
 @lru_cache(_CACHED)
 def _texts(pattern: Pattern) -> tuple[frozenset[str], tuple[str, ...]]:
-    """Return the alternatives of a pattern, and those that are a directory and a last star."""
+    """Return the alternatives of a pattern, and those of the form `/a/*` or `/a/**`."""
     texts = alternatives(pattern)
     return frozenset(texts), tuple([text for text in texts if _STARRED.fullmatch(text)])
 
 
 def _cost_by_text(outer: Pattern, inner: Pattern) -> int:
-    """Return the steps that comparing texts costs: each of the inner with each directory."""
+    """Return the steps for comparing each inner alternative with each outer directory."""
     return len(alternatives(inner)) * (1 + len(_texts(outer)[1])) // _TEXTS_PER_STEP
 
 
-def _holds(directory: str, inner: str) -> bool:
-    """Return whether `/a/**` or `/a/*` (or `text/*`) holds a text without braces; false: unsure."""
+def _directory_contains(directory: str, inner: str) -> bool:
+    """Return whether `/a/**`, `/a/*` or `text/*` surely contains a pattern without braces."""
     if directory.endswith("/**"):
-        # Everything before the first star lies below the directory, so all that follows does too.
+        # If the text before the first star is below the directory, all words are.
         return inner.partition("*")[0].startswith(directory[:-2])
-    # One segment, not empty and without a globstar: exactly what the star takes.
+    # The star matches exactly one segment that is not empty and has no globstar.
     below = inner[len(directory) - 1 :]
     return (
         inner.startswith(directory[:-1]) and bool(below) and "/" not in below and "**" not in below
@@ -271,20 +276,20 @@ def _holds(directory: str, inner: str) -> bool:
 
 
 def includes(pattern: Pattern, text: str) -> bool:
-    """Return whether a pattern surely matches all that one alternative of another matches."""
+    """Return whether a pattern surely contains one alternative of another pattern."""
     if pattern.is_universal:
         return True
     texts, directories = _texts(pattern)
-    return text in texts or any(_holds(each, text) for each in directories)
+    return text in texts or any(_directory_contains(each, text) for each in directories)
 
 
 def is_word(pattern: Pattern, text: str) -> bool:
-    """Return whether a text is a legal name, or content type, whichever the pattern is for."""
+    """Return whether a text is a legal name or content type, depending on the kind of pattern."""
     return is_name(text) if isinstance(pattern, NamePattern) else is_type(text)
 
 
 def is_type(text: str) -> bool:
-    """Return whether a text made of pattern characters is a lower-case content type."""
+    """Return whether a text of pattern characters is a lower-case content type."""
     return _TYPE.fullmatch(text) is not None
 
 
@@ -295,9 +300,9 @@ def _accepts(pattern: Pattern, word: str, budget: Budget | None = None) -> bool:
 
 
 def are_disjoint(one: Pattern, other: Pattern, budget: Budget | None = None) -> bool | None:
-    """Return whether no word matches both patterns, which are of one kind; None: too hard.
+    """Return whether no word matches both patterns; None if the search is too expensive.
 
-    What it cost is taken from the budget as by `contains`.
+    Both are of the same kind. The cost is charged each time, as in `contains`.
     """
     verdict, cost = _are_disjoint(one, other)
     if budget is not None:
@@ -311,8 +316,8 @@ def _are_disjoint(one: Pattern, other: Pattern) -> tuple[bool | None, int]:
         return not _accepts(other, one.literal), 0
     if other.literal is not None:
         return not _accepts(one, other.literal), 0
-    # Words that begin or end differently are different: most pairs end here.
-    if not _alike(one, other):
+    # Most pairs end here, because their prefixes or suffixes differ.
+    if not _compatible_edges(one, other):
         return True, 0
     budget = Budget(_STEPS_OF_A_PAIR)
     try:
@@ -326,15 +331,15 @@ def _are_disjoint(one: Pattern, other: Pattern) -> tuple[bool | None, int]:
 
 
 def shared_word(one: Pattern, other: Pattern, budget: Budget) -> str | None:
-    """Return a word that two patterns of one kind both match, if one made of their texts is."""
-    for (first, last), (their_first, their_last) in _alike(one, other)[:_TRIED]:
+    """Return a word that matches both patterns, if one can be made from their texts."""
+    for (first, last), (their_first, their_last) in _compatible_edges(one, other)[:_TRIED]:
         word = max(first, their_first, key=len) + "a" + max(last, their_last, key=len)
         if is_word(one, word) and all(_accepts(each, word, budget) for each in (one, other)):
             return word
     return None
 
 
-def _alike(one: Pattern, other: Pattern) -> list[tuple[_Edges, _Edges]]:
+def _compatible_edges(one: Pattern, other: Pattern) -> list[tuple[_Edges, _Edges]]:
     """Return the pairs of alternatives of two patterns that may have a word in common."""
     return [
         (mine, theirs)
@@ -346,34 +351,34 @@ def _alike(one: Pattern, other: Pattern) -> list[tuple[_Edges, _Edges]]:
 
 @lru_cache(_CACHED)
 def _edges(pattern: Pattern) -> tuple[_Edges, ...]:
-    """Return what the words of each alternative begin and end with, all of it without a star."""
+    """Return the prefix and suffix of each alternative; without a star, both are all of it."""
     texts = alternatives(pattern)
     if not 0 < len(texts) <= _FEW:
-        # Too rich for a list: the common beginning of all of them is still true.
+        # With too many alternatives, their common prefix is used.
         return ((pattern.prefix, ""),)
     return tuple([(text.partition("*")[0], text.rpartition("*")[2]) for text in texts])
 
 
 @lru_cache(_CACHED)
 def beginnings(pattern: Pattern) -> tuple[tuple[str, bool], ...]:
-    """Return texts such that every word begins with one, each with whether it is the whole word."""
+    """Return prefixes that cover all words, each with whether it is the whole word."""
     if pattern.is_universal:
         return (("", False),)
     if pattern.literal is not None:
         return ((pattern.literal, True),)
     pieces = [each.partition("*") for each in alternatives(pattern)]
-    # Too rich for a list of alternatives: the common beginning of all of them is still true.
+    # With too many alternatives, their common prefix is used.
     return tuple([(first, not star) for first, star, _ in pieces]) or ((pattern.prefix, False),)
 
 
 class Beginnings:
-    """Patterns by the beginnings of their words.
+    """An index of patterns by the prefixes of their words.
 
-    Most patterns of a large schema have no word in common, because they begin differently. A
-    search leaves those out.
+    Most patterns of a large schema have no word in common, because their prefixes differ. The index
+    lets a search skip those.
 
     Arguments:
-        patterns: patterns of one kind; None has no words.
+        patterns: patterns of one kind; None matches no words.
     """
 
     def __init__(self, patterns: Iterable[Pattern | None]) -> None:
@@ -391,7 +396,7 @@ class Beginnings:
         return self._whole.get(word, 0) | self._shorter(word)
 
     def near(self, pattern: Pattern) -> PartSet:
-        """Return the patterns that may have a word in common with one."""
+        """Return the patterns that may have a word in common with another pattern."""
         found = 0
         for text, is_whole in beginnings(pattern):
             found |= self.near_word(text)
@@ -420,7 +425,7 @@ class Beginnings:
 def instance(pattern: Pattern, filler: str) -> str:
     """Return a word of the first brace expansion, with `filler` for every star.
 
-    It may be illegal (`/.`), which the caller has to find out.
+    The word may be illegal (`/.`), so the caller has to check it.
 
     Examples:
         >>> from messagebody.globs import name_pattern
@@ -428,10 +433,10 @@ def instance(pattern: Pattern, filler: str) -> str:
         '/sources/a/a.md'
     """
     if "{" not in pattern.text:
-        # A globstar is a star here: one segment is one of the numbers of segments it matches.
+        # A globstar also matches exactly one segment, so it can be treated as a star.
         return pattern.text.replace("**", "*").replace("*", filler)
     written: list[str] = []
-    depth, skipping = 0, 0  # skipping: the depth of the brace whose other alternatives are left out
+    depth, skipping = 0, 0  # skipping: the depth of the brace whose other alternatives are skipped
     for token in pattern.syntax.tokens:
         if token == "{":
             depth += 1

@@ -1,8 +1,8 @@
-"""Choose one option a slot so that every need is met, or prove that it can't be done.
+"""Choose one option for each slot so that every need is met, or prove that it is impossible.
 
-A slot is a name that required parts compete for, an option a content type at that name, written
-as the set of needs it meets. With options that meet one need each this is a matching of needs to
-slots; in general it is as hard as satisfiability, so the search counts its steps.
+A slot is a critical name. An option is a content type at that name, represented by the set of needs
+it meets; a need is a required part. If each option meets one need, this is a bipartite matching of
+needs and slots. In general, it is NP-hard, so the search counts its steps.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -16,15 +16,15 @@ Choice = list[int | None]
 
 
 def cover(slots: Sequence[Sequence[int]], needs: int, budget: Budget) -> Choice | None:
-    """Return the option chosen in each slot (None: leave it) so that all needs are met.
+    """Return the option chosen for each slot (None: no option) so that all needs are met.
 
     Arguments:
-        slots: for each slot its options, each a set of needs as bits.
-        needs: what must be met.
-        budget: what the search may cost.
+        slots: the options of each slot, each a set of needs as bits.
+        needs: the needs to meet, as bits.
+        budget: the budget of the search.
 
     Returns:
-        One option a slot, or None if no choice meets all needs.
+        One option for each slot, or None if no choice meets all needs.
 
     Raises:
         OutOfBudget: the search ended early.
@@ -32,7 +32,7 @@ def cover(slots: Sequence[Sequence[int]], needs: int, budget: Budget) -> Choice 
     chosen: Choice = [None] * len(slots)
     for members, wanted in _components(slots, needs):
         options = [slots[slot] for slot in members]
-        # Each option meets one need: a matching, which is found in polynomial time.
+        # If each option meets one need, a matching is found in polynomial time.
         single = all(option.bit_count() == 1 for each in options for option in each)
         found = (_match if single else _search)(options, wanted, budget)
         if found is None:
@@ -43,7 +43,7 @@ def cover(slots: Sequence[Sequence[int]], needs: int, budget: Budget) -> Choice 
 
 
 def _components(slots: Sequence[Sequence[int]], needs: int) -> list[tuple[list[int], int]]:
-    """Split into parts that share no need; a need nobody meets is a part without slots."""
+    """Split into components without shared needs; unmet needs form a component without slots."""
     parts: list[tuple[list[int], int]] = []
     for slot, options in enumerate(slots):
         members, meets = [slot], 0
@@ -60,12 +60,12 @@ def _components(slots: Sequence[Sequence[int]], needs: int) -> list[tuple[list[i
     for _, meets in parts:
         met |= meets
     parts = [part for part in parts if part[1]]
-    # First, since it fails at once.
+    # Needs without a slot come first, because they fail at once.
     return [([], needs & ~met), *parts] if needs & ~met else parts
 
 
 def _match(slots: Sequence[Sequence[int]], needs: int, budget: Budget) -> Choice | None:
-    """Match every need to a slot of its own by augmenting paths."""
+    """Match every need to a slot of its own, with augmenting paths."""
     places: dict[int, list[int]] = {need: [] for need in bits(needs)}
     for slot, options in enumerate(slots):
         for option in options:
@@ -78,14 +78,14 @@ def _match(slots: Sequence[Sequence[int]], needs: int, budget: Budget) -> Choice
 
 
 def crowd(places: Mapping[int, Sequence[int]], slots: int, budget: Budget) -> list[int]:
-    """Return needs that have fewer slots between them than they are many (Hall, 1935).
+    """Return a set of needs that together have fewer slots than needs (Hall, 1935).
 
-    None of them if each need can have a slot of its own.
+    An empty list if each need can have a slot of its own.
 
     Arguments:
         places: the slots of each need.
-        slots: how many slots there are.
-        budget: what the search may cost.
+        slots: the number of slots.
+        budget: the budget of the search.
 
     Raises:
         OutOfBudget: the search ended early.
@@ -98,7 +98,7 @@ def crowd(places: Mapping[int, Sequence[int]], slots: int, budget: Budget) -> li
     for need in places:
         reached = _augment(places, need, chosen, budget)
         if reached is not None:
-            # All slots of these needs were reached, and each is held by one of them.
+            # The search reached all slots of these needs, and each slot is taken by one of them.
             return [need, *(holder for slot in reached if (holder := chosen[slot]) is not None)]
     return []
 
@@ -106,13 +106,13 @@ def crowd(places: Mapping[int, Sequence[int]], slots: int, budget: Budget) -> li
 def _augment(
     places: Mapping[int, Sequence[int]], need: int, chosen: Choice, budget: Budget
 ) -> Collection[int] | None:
-    """Find the need a slot, moving needs that hold one to another; breadth first.
+    """Find a slot for a need with an augmenting path, which may move other needs.
 
     Returns:
-        None if it has a slot now, else the slots that moving reaches.
+        None if the need has a slot now, else the slots that the search reached.
     """
-    came: dict[int, tuple[int, int]] = {}  # slot: the need to move in, and the slot it leaves
-    # Breadth first finds the shortest chain of moves.
+    came: dict[int, tuple[int, int]] = {}  # slot: the need that moves in, and the slot it leaves
+    # Breadth first, to find the shortest path.
     queue = [(need, -1)]
     for wanting, left in queue:
         budget.spend(len(places[wanting]))
@@ -135,7 +135,7 @@ def _shift(slot: int, came: dict[int, tuple[int, int]], chosen: Choice) -> None:
 
 @attrs.frozen
 class _Branch:
-    """A point of the search: what is unmet, which slots are free, and what is still to be tried."""
+    """A node of the search: the unmet needs, the free slots, and the moves still to be tried."""
 
     needs: int
     free: int
@@ -143,7 +143,7 @@ class _Branch:
 
 
 def _search(slots: Sequence[Sequence[int]], needs: int, budget: Budget) -> Choice | None:
-    """Search depth first, always for the need that has the fewest ways left to be met."""
+    """Search depth first; at each node, meet the need with the fewest remaining ways."""
     path: list[tuple[int, int]] = []
     failed: set[tuple[int, int]] = set()
     stack = [_branch(slots, needs, (1 << len(slots)) - 1, budget)]
@@ -155,7 +155,7 @@ def _search(slots: Sequence[Sequence[int]], needs: int, budget: Budget) -> Choic
                 chosen[slot] = option
             return chosen
         if not branch.moves:
-            # Different choices lead to the same rest; it need not fail twice.
+            # Different choices may lead to the same node, which has to fail only once.
             failed.add((branch.needs, branch.free))
             stack.pop()
             del path[-1:]
@@ -169,16 +169,16 @@ def _search(slots: Sequence[Sequence[int]], needs: int, budget: Budget) -> Choic
 
 
 def _branch(slots: Sequence[Sequence[int]], needs: int, free: int, budget: Budget) -> _Branch:
-    """List the ways to meet the need that has the fewest, those that meet most last."""
+    """Return a node with the ways to meet the rarest need, sorted so that the best is last."""
     ways: dict[int, list[tuple[int, int]]] = {need: [] for need in bits(needs)}
     for slot, options in enumerate(slots):
         if free >> slot & 1:
             budget.spend(len(options))
             for option in options:
-                # Only free slots count, so a need that has become impossible has no way left.
+                # Only free slots count, so an impossible need has no ways left.
                 for need in bits(option & needs):
                     ways[need].append((slot, option))
-    # The need with the fewest ways fails soonest, which cuts the tree near its root.
+    # The need with the fewest ways fails soonest, which prunes the tree near its root.
     rarest = min(ways.values(), key=len, default=[])
     rarest.sort(key=lambda way: (way[1] & needs).bit_count())
     return _Branch(needs, free, rarest)

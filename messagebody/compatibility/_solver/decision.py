@@ -1,10 +1,9 @@
-"""Decision of a pair of schemas, one three-valued answer for each part and each requirement.
+"""Decision about a pair of schemas: a three-valued answer for each part and each requirement.
 
-A body that is valid for the producer and not for the consumer has a part that the consumer
-rejects, or lacks a part that it requires. So the question falls into one for each producer part
-and one for each requirement. The first look settles most of them; only those that it leaves open
-go on to the searches. Answers are kept: the verdict needs the first objection only, the reasons
-go on to the others.
+A counterexample has a part that the consumer rejects, or lacks a part that it requires. So the
+decision consists of one question for each producer part and one for each consumer requirement. The
+pre-filter settles most of them, and searches decide the rest. Answers are kept, because the verdict
+needs only the first counterexample, but the reasons need the other answers, too.
 """
 
 from collections.abc import Iterable, Iterator
@@ -12,8 +11,8 @@ from functools import cached_property
 from typing import Final
 
 from messagebody.compatibility._solver.budget import Budget, OutOfBudget
-from messagebody.compatibility._solver.containment import is_held
-from messagebody.compatibility._solver.glance import fits, is_any_apart, is_any_held, is_small
+from messagebody.compatibility._solver.containment import clearly_contains
+from messagebody.compatibility._solver.glance import fits, is_any_apart, is_any_contained, is_small
 from messagebody.compatibility._solver.languages import PartSet, members
 from messagebody.compatibility._solver.profile import PartType, Profile, Types
 from messagebody.compatibility._solver.satisfy import Pair, Problem
@@ -22,21 +21,22 @@ from messagebody.compatibility._solver.screen import NONE, OPEN, Answer, Screen
 NOTHING: Final = Profile()
 """The empty schema, which rejects every part."""
 
-# Two rounds: an eighth of a fair share finds what is easy, the rest goes to what is hard.
+# In the first of two rounds, each search gets an eighth of its fair share, which is enough for easy
+# questions. The rest of the budget is for hard ones.
 _ROUNDS: Final = 2
 _FIRST_SHARE: Final = 8
 
 
 class Decision:
-    """What is decided of a pair so far.
+    """A decision about a pair, with the answers so far.
 
-    Positions number the questions: those of the producer parts first, then those of the consumer
-    parts that are required.
+    The questions are numbered by position: first the producer parts, then the consumer parts, of
+    which only required ones have a question.
 
     Arguments:
         producer: the schema whose bodies are sent.
-        consumer: the schema that is to accept them.
-        budget: what all searches together may cost.
+        consumer: the schema that should accept them.
+        budget: the budget of all searches together.
     """
 
     def __init__(self, producer: Profile, consumer: Profile, budget: Budget) -> None:
@@ -48,17 +48,17 @@ class Decision:
 
     @cached_property
     def screen(self) -> Screen:
-        """The first look."""
+        """The pre-filter."""
         return Screen(self.producer, self.consumer)
 
     @cached_property
     def pair(self) -> Pair:
-        """The pair as the searches see it."""
+        """The pair, prepared for the searches."""
         return Pair(self.producer, self.consumer, self.budget)
 
     @property
     def positions(self) -> list[int]:
-        """The questions that an inclusion consists of."""
+        """The positions of all questions."""
         count = len(self.producer)
         return [*range(count), *[count + wanted for wanted in self.consumer.required_parts]]
 
@@ -76,12 +76,12 @@ class Decision:
         Raises:
             OutOfBudget: none was found before the budget ended.
         """
-        # Most pairs are settled by these two, without a table of either schema.
+        # These two tests settle most pairs, before any table of the schemas is made.
         if self._is_small and fits(self.producer, self.consumer):
             return None
         if self.is_apart and self.producer.easy_body is not None:
             return self.producer.easy_body
-        # A counterexample found is certain, even if another question stayed open.
+        # A counterexample is certain, even if other questions stay open.
         is_settled = True
         for _, answer in self.settle():
             if answer.is_found:
@@ -92,12 +92,12 @@ class Decision:
         return None
 
     def settle(self) -> Iterator[tuple[int, Answer]]:
-        """Yield every position with its answer, those that are easy to settle first.
+        """Yield every position with its answer, the easy ones first.
 
-        Each search takes a share of the budget at first, so that a hard one does not hide what an
-        easy one finds. A position that is not settled within the budget is OPEN.
+        At first, each search gets only a share of the budget, so that a hard search leaves steps
+        for the easy ones. The answer is OPEN if the budget ends first.
         """
-        # The cheap answers come first: the verdict often needs no search at all.
+        # Cheap answers come first, because they often decide the verdict without a search.
         left = []
         for position in self.positions:
             answer = self._first_look(position)
@@ -106,13 +106,13 @@ class Decision:
             else:
                 left.append(position)
         try:
-            # Asked once for all that is left, because each search would have to ask it.
+            # Decided once for all remaining questions, because each search would need it.
             is_empty = bool(left) and self.valid_body() is None
         except OutOfBudget:
             yield from ((position, OPEN) for position in left)
             return
         if is_empty:
-            # No body is valid for the producer, so none speaks against the consumer.
+            # No body is valid for the producer, so there is no counterexample.
             yield from ((position, NONE) for position in left)
             return
         yield from self._search_all(left)
@@ -140,12 +140,12 @@ class Decision:
         """The names that required parts of the producer compete for.
 
         Raises:
-            OutOfBudget: the budget ended before all were found.
+            OutOfBudget: the budget ended before all of them were found.
         """
         return self._problem.critical_names
 
     def shared_body(self) -> Types | None:
-        """Return a body valid for both, or None if there is none.
+        """Return a body valid for both schemas, or None if there is none.
 
         Raises:
             OutOfBudget: the budget ended first.
@@ -166,7 +166,7 @@ class Decision:
             OutOfBudget: the budget ended first.
         """
         pair = self.pair
-        # Unnamed parts are tried first: no names have to be searched.
+        # Unnamed parts are tried first, because they need no search for names.
         unnamed = [group & pair.unnamed for group in (pair.first, pair.second)]
         if all(unnamed):
             for _, kind in pair.type_words(good=unnamed[0] | unnamed[1], need=unnamed):
@@ -181,7 +181,7 @@ class Decision:
         return None
 
     def occurrence(self, index: int) -> Answer:
-        """Return a valid body with a part that one producer part accepts: none if it is dead."""
+        """Return a valid body with a part that one producer part accepts; refuted if it is dead."""
         known = self._answers.get(index, OPEN)
         if known.is_found:
             return known
@@ -203,19 +203,19 @@ class Decision:
         excluded = [name for name in taken if pair.matching_name(name) & bit]
         if excluded and pair.are_all_names(index, excluded):
             return None
-        # Consumer parts that share no name with the part can't accept what it accepts.
+        # Consumer parts that share no name with this part can't accept the same parts.
         rivals = pair.second & pair.near_names(index)
         avoided: list[PartSet] = []
-        # By types first: they are few, and each leaves only some consumer parts to avoid.
+        # Types first: there are few, and for each type only some consumer parts have to be avoided.
         for types, kind in pair.type_words(good=bit, bad=rivals, need=(bit,)):
             against = types & rivals
             if is_unnamed:
-                # Nothing else can tell unnamed parts apart, so any consumer part of that type
-                # accepts them.
+                # Unnamed parts differ only by type, so any consumer part with that type accepts
+                # them.
                 if not against:
                     return PartType(None, kind)
                 continue
-            # No name avoids these, since none avoids some of them.
+            # If no name avoids a set of consumer parts, no name avoids a superset of it.
             if any(known & ~against == 0 for known in avoided):
                 continue
             avoided.append(against)
@@ -225,13 +225,13 @@ class Decision:
                 return PartType(name, kind)
         return None
 
-    # The questions one by one
+    # Single questions
 
     def _first_look(self, position: int) -> Answer:
         answer = self._answers.get(position)
         if answer is None:
             index = position - len(self.producer.names)
-            if self._is_small and self._is_held(position, index):
+            if self._is_small and self._is_refuted(position, index):
                 answer = NONE
             elif index < 0:
                 answer = self.screen.rejection(position)
@@ -240,19 +240,18 @@ class Decision:
             self._answers[position] = answer
         return answer
 
-    def _is_held(self, position: int, wanted: int) -> bool:
-        """Return whether a glance settles a question with no."""
+    def _is_refuted(self, position: int, wanted: int) -> bool:
+        """Return whether a glance shows that a question has no counterexample."""
         producer, consumer = self.producer, self.consumer
         if wanted < 0:
-            return is_any_held((producer.parts[position],), consumer.parts)
+            return is_any_contained((producer.parts[position],), consumer.parts)
         sent = [part for part in producer.parts if part.required]
-        return is_any_held(sent, (consumer.parts[wanted],))
+        return is_any_contained(sent, (consumer.parts[wanted],))
 
     def _search_all(self, left: list[int]) -> Iterator[tuple[int, Answer]]:
-        """Search at all positions, in rounds; the last round may take all that is left."""
+        """Search at all positions, in rounds; the last round may use up the budget."""
         for number in range(_ROUNDS):
-            # The last round may use up the budget; until then each of several questions gets an
-            # eighth of its share.
+            # Before the last round, each of several questions gets an eighth of its share.
             is_last = number == _ROUNDS - 1 or len(left) == 1
             shares = len(left) * (1 if is_last else _FIRST_SHARE) or 1
             share, unfinished = self.budget.left // shares, []
@@ -276,8 +275,8 @@ class Decision:
     def _with_rejected(self, index: int) -> Types | None:
         """Return a valid body with a part of one producer part that the consumer rejects."""
         problem = self._problem
-        # Names that required parts compete for come afterwards: whether such a part can occur
-        # depends on the rest of the body. Any other name is free in some valid body.
+        # Critical names come last, because whether such a part can occur depends on the rest of the
+        # body. Every other name is free in some valid body.
         critical = [n for n in problem.critical_names if self.pair.matching_name(n) >> index & 1]
         part = self.rejected_part(index, critical)
         if part is not None:
@@ -289,13 +288,13 @@ class Decision:
         return None
 
     def _with_rejected_type(self, index: int, name: str) -> Types | None:
-        """Return a valid body in which a critical name has a type the consumer rejects."""
+        """Return a valid body in which a part with a critical name has a rejected type."""
         pair = self.pair
         names = pair.matching_name(name)
         rivals = names & pair.second
         pair.budget.spend(1)
-        # One that takes all types of the part leaves none to look for.
-        if any(is_held(pair.types[each], pair.types[index]) for each in members(rivals)):
+        # A consumer part that accepts all types of the part leaves none to search for.
+        if any(clearly_contains(pair.types[each], pair.types[index]) for each in members(rivals)):
             return None
         words = pair.type_words(good=names & pair.first, bad=rivals, need=(1 << index,))
         for types, kind in words:
@@ -306,13 +305,12 @@ class Decision:
 
     def _without(self, wanted: int) -> Types | None:
         """Return a valid body that lacks a part the consumer requires."""
-        # A valid body in which nothing satisfies the wanted part.
         avoided = 1 << (len(self.producer) + wanted)
         return self._problem.avoiding(avoided).solve()
 
     @cached_property
     def _problem(self) -> Problem:
-        """What a body needs to be valid for the producer."""
+        """The conditions for a body to be valid for the producer."""
         pair = self.pair
         return Problem(pair, required=pair.required & pair.first, accepted=(pair.first,))
 
@@ -327,7 +325,7 @@ class Decision:
 
     @cached_property
     def _alone(self) -> "Decision":
-        """The producer against a consumer that rejects every part: one that occurs is rejected."""
+        """The producer with a consumer that rejects every part, and so each part that occurs."""
         return Decision(self.producer, NOTHING, self.budget)
 
 
@@ -337,7 +335,7 @@ def rejected_by(pair: Pair, body: Iterable[PartType]) -> Types:
 
 
 def missing_from(pair: Pair, body: Iterable[PartType]) -> list[int]:
-    """Return the consumer parts that are required and that a body lacks."""
+    """Return the required consumer parts that a body lacks."""
     wanted = pair.required & pair.second
     for part in body:
         wanted &= ~pair.hits(part)

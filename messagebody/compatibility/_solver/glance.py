@@ -1,54 +1,56 @@
-"""Glance at two schemas: what the texts of patterns say before anything is worked out.
+"""Glance at two schemas: compare the texts of their patterns, before any automaton is built.
 
-Most parts that are accepted are equal to a part of the other side, or in a directory or a type of
-it. Most pairs that never fit have a required part that begins otherwise than all of the other side.
-What a glance shows is certain; what it does not show may still be true.
+Most accepted parts are equal to a part of the other side, or inside one of its directories or
+types. Most pairs that never fit have a required part whose prefix differs from all prefixes of the
+other side. A positive answer of a glance is certain; a negative one decides nothing.
 """
 
 from collections.abc import Iterable
 from typing import Final
 
-from messagebody.compatibility._solver.containment import is_held
+from messagebody.compatibility._solver.containment import clearly_contains
 from messagebody.compatibility._solver.profile import Profile, SchemaPartLike
 
 _FEW: Final = 1024
-"""Pairs of parts that are worth a glance; in larger schemas a part is looked up, not compared."""
+"""The most pairs of parts to compare; in larger schemas, parts are looked up instead."""
 
 
 def is_small(one: Profile, other: Profile) -> bool:
-    """Return whether each part of a schema can be compared with each of another."""
+    """Return whether two schemas are small enough to compare each part with each other part."""
     return len(one.parts) * len(other.parts) <= _FEW
 
 
 def fits(producer: Profile, consumer: Profile) -> bool:
-    """Return whether the other side accepts each part, and meets each required part."""
-    # Loops in place of `all`: its generator would take as long as the glances.
+    """Return whether the consumer accepts each producer part and has all its requirements met."""
+    # Loops instead of `all`, whose generator would take as long as the comparisons.
     for part in producer.parts:
-        if not is_any_held((part,), consumer.parts):
+        if not is_any_contained((part,), consumer.parts):
             return False
     sent = [part for part in producer.parts if part.required]
     for wanted in consumer.parts:
-        if wanted.required and not is_any_held(sent, (wanted,)):
+        if wanted.required and not is_any_contained(sent, (wanted,)):
             return False
     return True
 
 
-def is_any_held(held: Iterable[SchemaPartLike], by: Iterable[SchemaPartLike]) -> bool:
-    """Return whether one of some schema parts accepts all that one of others accepts."""
-    for inner in held:
+def is_any_contained(inners: Iterable[SchemaPartLike], outers: Iterable[SchemaPartLike]) -> bool:
+    """Return whether some outer schema part accepts everything that some inner one accepts."""
+    for inner in inners:
         name, kind = inner.name_pattern, inner.content_type_pattern
-        for outer in by:
+        for outer in outers:
             theirs, type_ = outer.name_pattern, outer.content_type_pattern
-            # Equal patterns are mostly the same object.
-            if theirs is not name and (name is None or theirs is None or not is_held(theirs, name)):
+            # Equal patterns are usually the same object.
+            if theirs is not name and (
+                name is None or theirs is None or not clearly_contains(theirs, name)
+            ):
                 continue
-            if type_ is kind or is_held(type_, kind):
+            if type_ is kind or clearly_contains(type_, kind):
                 return True
     return False
 
 
 def is_any_apart(one: Profile, other: Profile) -> bool:
-    """Return whether a required part of a schema accepts nothing that another schema accepts."""
+    """Return whether a schema has a required part that is disjoint from all parts of another."""
     return any(part.required and _is_apart(part, other.parts) for part in one.parts)
 
 

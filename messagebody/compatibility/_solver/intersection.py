@@ -1,9 +1,9 @@
 """Intersection of two patterns, written as a union of patterns.
 
-Two globs without braces always have one. Two stars that meet let one of them take what lies
-before the other: `*u` and `*v` match what `*` and then either `u` beside `*v` or `*u` beside `v`
-match. Read left to right, that ends, and gives patterns of the same language. The rule is the
-same for characters with `*` in a segment and for segments with `**` in a path.
+The intersection of two globs without braces is always such a union. If both begin with a star, one
+star matches the longer text: the intersection of `*u` and `*v` is `*` followed by the intersection
+of `u` and `*v`, or of `*u` and `v`. Applied from left to right, this rule terminates. It is the
+same for characters and `*` in a segment, and for segments and `**` in a path.
 """
 
 import re
@@ -23,29 +23,29 @@ from messagebody.globs import NamePattern, content_type_pattern, name_pattern
 from messagebody.globs._patterns import branches
 
 _MOST: Final = 64
-"""Patterns of one intersection; a richer one is not written."""
+"""The most patterns in an intersection."""
 _CACHED: Final = 4096
 _WRITTEN: Final = 64
-"""Steps that a pattern costs to write and to read, besides those for its characters."""
+"""Steps to write and read a pattern, in addition to those for its characters."""
 
 Glob = tuple[str, ...]
 """The characters of a segment, or the segments of a path."""
 
 
 class TooRich(Exception):
-    """End an intersection that would take too many patterns to write."""
+    """Stop an intersection that needs too many patterns."""
 
 
 def intersection(one: Pattern, other: Pattern, budget: Budget) -> list[str] | None:
-    """Return patterns whose union is what two patterns of one kind both match.
+    """Return patterns whose union is the intersection of two patterns of one kind.
 
     Arguments:
         one: a pattern.
-        other: another one.
-        budget: what it may cost.
+        other: another pattern of the same kind.
+        budget: the budget.
 
     Returns:
-        The patterns; none if the two have nothing in common; None if it takes too many.
+        The patterns; an empty list if the two are disjoint; None if there would be too many.
 
     Raises:
         OutOfBudget: the budget ended first.
@@ -56,7 +56,7 @@ def intersection(one: Pattern, other: Pattern, budget: Budget) -> list[str] | No
         >>> intersection(content_type_pattern("te*/*"), content_type_pattern("*xt/plain"), Budget())
         ['te*xt/plain']
     """
-    # One inside the other: the answer people expect, in the words they wrote.
+    # If one contains the other, the text of the contained pattern is what users expect.
     if contains(one, other, budget):
         return [other.text]
     if contains(other, one, budget):
@@ -79,16 +79,16 @@ def intersection(one: Pattern, other: Pattern, budget: Budget) -> list[str] | No
 
 
 def _expanded(pattern: Pattern) -> Sequence[str]:
-    """Return the patterns without braces whose union a pattern is; none if they are too many."""
+    """Return the brace expansions of a pattern; an empty sequence if there are too many."""
     return alternatives(pattern) or branches(pattern.syntax)
 
 
 def _path(text: str) -> Glob:
-    """Return the segments of a path; a last `**`, one segment or more, as `**` and `*`."""
+    """Return the segments of a path, with a last `**` as `**` and `*`."""
     segments = [
         segment if segment == "**" else _single_stars(segment) for segment in text[1:].split("/")
     ]
-    # A last `**` takes one segment at least: zero or more, then one.
+    # A last `**` matches at least one segment: zero or more, then one.
     return (*segments, "*") if segments[-1] == "**" else tuple(segments)
 
 
@@ -108,7 +108,7 @@ def _joined(segments: Glob) -> str:
 
 @lru_cache(_CACHED)
 def _segments(one: str, other: str) -> tuple[str, ...]:
-    """Return the segments that match what two segments both match."""
+    """Return the segments whose union is the intersection of two segments."""
     found = _both(tuple(one), tuple(other), "*", lambda a, b: (a,) if a == b else ())
     return tuple([text for text in map("".join, found) if text])
 
@@ -116,15 +116,15 @@ def _segments(one: str, other: str) -> tuple[str, ...]:
 def _both(
     one: Glob, other: Glob, star: str, meet: Callable[[str, str], Sequence[str]]
 ) -> list[Glob]:
-    """Return the globs that match what two globs both match.
+    """Return the globs whose union is the intersection of two globs.
 
-    The tails are worked out from the end, so that each pair of tails is met once.
+    The suffixes are intersected from the end, so that each pair of suffixes is handled once.
 
     Arguments:
-        one: a glob, of characters or of segments.
-        other: another of the same.
-        star: what matches any run of them.
-        meet: what two single ones have in common.
+        one: a glob of characters or of segments.
+        other: another glob of the same elements.
+        star: the element that matches any run of elements.
+        meet: a function that returns the intersection of two elements.
     """
     known: dict[tuple[int, int], list[Glob]] = {}
     for i in range(len(one), -1, -1):
@@ -133,7 +133,7 @@ def _both(
             if not a and not b:
                 found: list[Glob] = [()]
             elif a == b == (star,):
-                # One of the stars takes what lies before the other.
+                # One of the two stars matches the longer text.
                 found = [(star, *rest) for rest in known[i + 1, j] + known[i, j + 1]]
             elif star in (*a, *b):
                 found = _past_star(known, (i, j), a, b, star)
@@ -142,8 +142,7 @@ def _both(
                 found = [(each, *rest) for each in meet(a[0], b[0]) for rest in rests]
             else:
                 found = []
-            # Orders of two stars often give the same pattern; equal ones would multiply from here
-            # on.
+            # Both orders of two stars often give the same pattern; duplicates would multiply.
             known[i, j] = list(dict.fromkeys(found))
             if len(known[i, j]) > _MOST:
                 raise TooRich
@@ -153,7 +152,7 @@ def _both(
 def _past_star(
     known: dict[tuple[int, int], list[Glob]], here: tuple[int, int], a: Glob, b: Glob, star: str
 ) -> list[Glob]:
-    """Go on where one glob has a star and the other has none: it ends, or takes what is there."""
+    """Continue where only one glob has a star: the star ends, or matches the other's element."""
     i, j = here
     ended, taken, there = (
         ((i + 1, j), (i, j + 1), b) if a == (star,) else ((i, j + 1), (i + 1, j), a)
@@ -165,7 +164,7 @@ def _past_star(
 
 
 def _without_contained(texts: Sequence[str], like: Pattern) -> list[str]:
-    """Leave out patterns that lie in another one of the list, and those that match nothing."""
+    """Leave out empty patterns, and patterns that another pattern in the list contains."""
     read = name_pattern if isinstance(like, NamePattern) else content_type_pattern
     patterns: list[Pattern] = [read(text) for text in texts]
     patterns = [pattern for pattern in patterns if not pattern.is_empty]

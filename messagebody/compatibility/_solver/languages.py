@@ -1,4 +1,4 @@
-"""Language of one pattern: the words it matches, shortest first, and whether they are finite."""
+"""Language of one pattern: the words it matches, shortest first, and whether it is finite."""
 
 import heapq
 import string
@@ -9,20 +9,20 @@ from typing import Final
 from messagebody.compatibility._solver.budget import Budget
 from messagebody.globs._automaton import Automaton, States
 
-# Examples are shown to people: letters and digits first, signs last.
+# For readable examples, letters and digits come first and signs last.
 _PLEASANT: Final = string.ascii_lowercase + string.digits + string.ascii_uppercase + "_-.+!#$&^/"
 _ORDER: Final = {character: place for place, character in enumerate(_PLEASANT)}
-# Where characters are alike, as many of them as somebody could want to see used.
+# The most equivalent characters to use: more would not make examples better.
 _ALIKE: Final = 12
 COMPARED: Final = 4
-"""Comparisons of a set of states with a group that cost as much as a step."""
+"""Comparisons of a set of states with a group that cost one step."""
 _ROWS_KEPT: Final = 4096
 _ROW_STATES: Final = 1 << 26  # of all sets in the rows of one language: at most 8 MiB
-# States that are looked at one by one: far ones would lie many layers apart.
+# Up to this many states are looked up one by one, because they may be many layers apart.
 _FEW: Final = 64
 _LONG: Final = 1024
 _MANY: Final = 16
-"""A set of more bits than that, and more members, is looked through as text."""
+"""A set with more members than this, and more bits than `_LONG`, is searched as text."""
 
 PartSet = int
 """A set of schema parts, a bit for each."""
@@ -32,23 +32,23 @@ TypeSet = int
 Key = int | bytes
 """A set of states as `key_of` returns it."""
 _HASHED: Final = 1 << 61
-"""Ints below it are their own hash."""
+"""Smaller ints are their own hash."""
 
 Row = tuple[dict[str, States], States]
 
 
 def pleasant_order(character: str) -> int:
-    """Return a sort key: the characters a person would like to read come first."""
+    """Return a sort key that puts the most readable characters first."""
     return _ORDER[character]
 
 
 class Language:
-    """The legal words a pattern matches.
+    """The legal words that a pattern matches.
 
-    What is found out is kept: patterns repeat from schema to schema.
+    Results are cached, because the same patterns occur in many schemas.
 
     Arguments:
-        automaton: that of the pattern.
+        automaton: the automaton of the pattern.
     """
 
     def __init__(self, automaton: Automaton) -> None:
@@ -58,21 +58,21 @@ class Language:
         self.is_empty = automaton.is_empty
         self.size = automaton.size
         self._rows: dict[Key, Row] = {}
-        # A row of a long pattern takes kilobytes: a set for each character that makes a difference.
+        # A row of a long pattern takes kilobytes: one set for each distinguished character.
         self._most_rows = min(
             _ROWS_KEPT, _ROW_STATES // (self.size * (len(automaton.literals) + 2))
         )
-        # In order: which of two equally long words comes first must not be a matter of hashes.
+        # Sorted, so that the order of equally long words does not depend on hashes.
         self._literals = sorted(automaton.literals, key=pleasant_order)
 
     def row(self, states: States) -> Row:
-        """Return where each character leads that makes a difference, and where all others do."""
+        """Return the next states for each distinguished character, and those for all others."""
         key = key_of(states)
         found = self._rows.get(key)
         if found is None:
             row = self.automaton.row(states)
             others = row[""]
-            # Most characters lead where the others do; only the exceptions are kept.
+            # Most characters lead to the same states as the others; only exceptions are kept.
             found = {c: row[c] for c in self._literals if row[c] != others}, others
             if len(self._rows) >= self._most_rows:
                 self._rows.clear()
@@ -80,41 +80,42 @@ class Language:
         return found
 
     def row_cost(self, states: States) -> int:
-        """Return the steps that `row` takes where it is not looked up."""
+        """Return the steps that `row` takes without its cache."""
         return self.automaton.row_cost(states) // COMPARED
 
     def another(self, taken: Container[str]) -> str:
-        """Return the most pleasant character that is not taken, or "" if all are."""
+        """Return the most readable character that is not taken, or "" if all are taken."""
         alphabet = self.automaton.alphabet
         return next((c for c in _PLEASANT if c not in taken and c in alphabet), "")
 
     @cached_property
     def is_infinite(self) -> bool:
-        """Whether there is no end of words."""
+        """Whether there are infinitely many words."""
         return self.automaton.is_infinite
 
     @cached_property
     def first(self) -> str | None:
-        """A shortest word, None if there is none."""
+        """A shortest word; None if the language is empty."""
         return next(self.words(), None)
 
     def words(self, budget: Budget | None = None) -> Iterator[str]:
-        """Yield different words, shortest first; all of them if they are finitely many.
+        """Yield different words, shortest first; all of them if the language is finite.
 
-        The search follows the distance to acceptance, so the first word costs no more than its
-        length, however many beginnings of that length there are.
+        The search follows the distance to acceptance, so the cost of the first word is its length,
+        even if there are many prefixes of that length.
 
         Arguments:
-            budget: what it may cost; None for a word or two of a pattern.
+            budget: the budget; None for a word or two.
 
         Raises:
             OutOfBudget: the budget ended first.
         """
         if self.is_empty:
             return
-        # Each beginning knows the one before it: spelled out, long ones would fill the memory.
+        # Each prefix refers to the one before it, because spelled out, long ones would fill memory.
         beginnings: list[tuple[int, str]] = [(-1, "")]
-        # Ordered by length so far plus distance, then longest first: straight to the nearest word.
+        # Ordered by prefix length plus distance, then longest first, to go straight to the nearest
+        # word.
         queue = [(self._distance(self.start, 0), 0, 0, self.start)]
         while queue:
             estimate, length, number, states = heapq.heappop(queue)
@@ -122,7 +123,7 @@ class Language:
                 budget.spend(1 + self.row_cost(states))
             if states & self.accepting:
                 yield spelled(beginnings, number)
-            # One character brings the nearest word nearer by one at most.
+            # One character reduces the distance by at most one.
             nearest = max(estimate + length - 1, 0)
             distances: dict[States, int] = {}
             for character, after in self._onwards(states):
@@ -137,11 +138,11 @@ class Language:
         yield from ((c, after) for c, after in reached.items() if after)
         if others:
             plain = [c for c in _PLEASANT if c not in reached and c in self.automaton.alphabet]
-            # More words of the same kind would help nobody and fill the queue.
+            # More words of the same kind would fill the queue without being useful.
             yield from ((c, others) for c in plain[:_ALIKE])
 
     def _distance(self, states: States, least: int) -> int:
-        """Return how many characters the nearest word still needs; it is known to be some."""
+        """Return the number of characters to the nearest word, which is at least `least`."""
         if states.bit_count() <= _FEW:
             return min([self._distances[state] for state in members(states)])
         layers = self._layers
@@ -157,7 +158,7 @@ class Language:
 
     @cached_property
     def _layers(self) -> list[tuple[int, States]]:
-        """By distance to the nearest word, the states, as a set moved down to its lowest one."""
+        """For each distance to acceptance, its lowest state, and the states shifted down by it."""
         layers: dict[int, list[int]] = {}
         for state, distance in enumerate(self._distances):
             if distance <= self.size:
@@ -165,17 +166,18 @@ class Language:
         found = []
         for distance in range(len(layers)):
             states = layers[distance]
-            # Moved down: states of one distance lie close together in a pattern of any length.
+            # Shifted, because states with one distance are close together in any pattern.
             found.append((states[0], sum(1 << state - states[0] for state in states)))
         return found
 
 
 def spelled(beginnings: Sequence[tuple[int, str]], number: int) -> str:
-    """Return a word, given its beginnings: the number of the one before, and the character.
+    """Return a word from linked prefixes.
 
     Arguments:
-        beginnings: by number; that of the empty word has a number below 0 before it.
-        number: that of the word.
+        beginnings: for each prefix, the number of the prefix before it (negative for the empty
+            word) and its last character.
+        number: the number of the word.
     """
     characters: list[str] = []
     while number >= 0:
@@ -185,10 +187,10 @@ def spelled(beginnings: Sequence[tuple[int, str]], number: int) -> str:
 
 
 def key_of(states: States) -> Key:
-    """Return a set of states as a key of a dict or a set.
+    """Return a set of states as a key for a dict or a set.
 
-    The hash of an int is its rest by a power of two less one, so that the hashes of sets of a few
-    far states are few, and looking one up would be linear in their number.
+    Python hashes an int modulo 2**61 - 1. Large sets with few states would have few different
+    hashes, so that look-ups would take linear time.
     """
     if states < _HASHED:
         return states
@@ -196,7 +198,7 @@ def key_of(states: States) -> Key:
 
 
 def bits(mask: int) -> list[int]:
-    """Return the single bits of a set, lowest first."""
+    """Return the bits of a set as ints with a single bit, lowest first."""
     found = []
     while mask:
         found.append(mask & -mask)
@@ -205,10 +207,10 @@ def bits(mask: int) -> list[int]:
 
 
 def members(states: int) -> list[int]:
-    """Return the numbers of the bits that are set, lowest first."""
+    """Return the positions of the bits that are set, lowest first."""
     found = []
     if states.bit_length() > _LONG and states.bit_count() > _MANY:
-        # Each operation on a long number costs as much as all of its bits: text is searched faster.
+        # An operation on a long int takes time for all of its bits; searching text is faster.
         digits = f"{states:b}"[::-1]
         at = digits.find("1")
         while at >= 0:
@@ -223,7 +225,7 @@ def members(states: int) -> list[int]:
 
 
 def set_of(numbers: Iterable[int]) -> int:
-    """Return the set of some numbers, a bit for each."""
+    """Return a set of numbers, one bit for each."""
     found = 0
     for number in numbers:
         found |= 1 << number

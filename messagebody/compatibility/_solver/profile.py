@@ -1,4 +1,4 @@
-"""A schema as the decision sees it: its patterns, and a likely message part for each."""
+"""A schema prepared for the solver: its patterns, and a likely message part for each."""
 
 from collections.abc import Iterable
 from functools import cached_property
@@ -37,7 +37,7 @@ class SchemaPartLike(Protocol):
 
 
 class PartType(NamedTuple):
-    """All that a schema sees of a message part: its name, if it has one, and its content type."""
+    """The properties of a message part that schemas test: its name, if any, and content type."""
 
     name: str | None
     content_type: str
@@ -53,9 +53,9 @@ def _as_tuple(parts: Iterable[SchemaPartLike]) -> tuple[SchemaPartLike, ...]:
 
 @attrs.frozen(slots=False)
 class Profile:
-    """The parts of a schema, and what follows from each by itself.
+    """The parts of a schema, with facts about each single part.
 
-    What follows is worked out when it is first asked for: schemas that fit part by part need none.
+    The facts are computed on first access, because schemas that fit part by part need none.
 
     Arguments:
         parts: the schema parts.
@@ -65,7 +65,7 @@ class Profile:
 
     @cached_property
     def names(self) -> tuple[NamePattern | None, ...]:
-        """The name pattern of each schema part, None for one that wants no name."""
+        """The name pattern of each schema part; None for unnamed parts."""
         return tuple([part.name_pattern for part in self.parts])
 
     @cached_property
@@ -85,15 +85,15 @@ class Profile:
 
     @cached_property
     def samples(self) -> list[str | None]:
-        """A legal name for each schema part; None for no name, "" where nothing matches.
+        """A legal name for each schema part; None for unnamed parts, "" if no name matches.
 
-        Stars are filled with a letter of the part's own, so that samples rarely clash.
+        Each part fills stars with a letter of its own, so that samples rarely clash.
         """
         return [_sample(name, place) for place, name in enumerate(self.names)]
 
     @cached_property
     def easy_body(self) -> Types | None:
-        """A valid body: the sample of each required part; None if samples don't make one."""
+        """A valid body of samples for the required parts; None if the samples don't make one."""
         body = [
             PartType(_sample(part.name_pattern, i), likely_type(part.content_type_pattern))
             for i, part in enumerate(self.parts)
@@ -105,12 +105,12 @@ class Profile:
 
     @cached_property
     def kinds(self) -> list[TypeSet]:
-        """The well-known content types each schema part matches, as bits."""
+        """The well-known content types that each schema part matches, as bits."""
         return [known_types(pattern) for pattern in self.types]
 
     @cached_property
     def odd_types(self) -> list[str]:
-        """A content type for each schema part that matches no well-known one."""
+        """A content type for each schema part that matches no well-known type."""
         return [
             sample_type(pattern)
             for pattern, known in zip(self.types, self.kinds, strict=True)
@@ -127,11 +127,11 @@ def _sample(pattern: NamePattern | None, place: int) -> str | None:
         return None
     if pattern.literal is not None:
         return pattern.literal
-    # Different letters: samples that clash would make the pre-filter give up.
+    # Different letters, because clashing samples would make the pre-filter give up.
     letter = chr(ord("a") + place % 26)
     name = instance(pattern, letter)
     if len(name) > DEFAULT_LIMITS.name_length:
-        # Of several alternatives one that readers take by default is a better example.
+        # An alternative within the default limits of readers is a better example.
         texts = [text.replace("**", "*").replace("*", letter) for text in alternatives(pattern)]
         name = min(filter(is_name, texts), key=len, default=name)
     if is_name(name):
@@ -140,7 +140,7 @@ def _sample(pattern: NamePattern | None, place: int) -> str | None:
 
 
 def likely_type(pattern: ContentTypePattern) -> str:
-    """Return the likeliest content type that a pattern matches, "" if there is none."""
+    """Return the likeliest content type that a pattern matches; "" if there is none."""
     if pattern.literal is not None:
         return pattern.literal
     known = known_types(pattern)
@@ -148,15 +148,15 @@ def likely_type(pattern: ContentTypePattern) -> str:
 
 
 def lowest(kinds: TypeSet) -> int:
-    """Return the number of the likeliest of some content types.
+    """Return the number of the likeliest content type in a set.
 
-    It is the lowest bit: well-known types are numbered by how common they are.
+    It is the lowest bit, because the most common well-known types come first.
     """
     return (kinds & -kinds).bit_length() - 1
 
 
 def sample_type(pattern: ContentTypePattern) -> str:
-    """Return a content type that a pattern matches, "" if there is none."""
+    """Return a content type that a pattern matches; "" if there is none."""
     if pattern.literal is not None:
         return pattern.literal
     kind = instance(pattern, "a").lower()

@@ -10,7 +10,7 @@ from messagebody.compatibility._solver.budget import Budget, OutOfBudget
 from messagebody.compatibility._solver.containment import (
     EVERY_TYPE,
     Beginnings,
-    is_held,
+    clearly_contains,
     known_types,
     language_of,
     matches_type,
@@ -25,24 +25,24 @@ from messagebody.globs import NamePattern, name_pattern
 
 _P = TypeVar("_P")
 
-# With more parts needed nearly everything is reachable, and working it out saves nothing.
+# With more needed parts, nearly all parts are reachable, and leaving out the others saves nothing.
 _FEW_NEEDED: Final = 8
 _PER_STEP: Final = 4
-"""Patterns whose well-known types, or options at a name, are looked at in a step."""
+"""Patterns, or options at a name, whose test costs one step."""
 _NAMES_PER_STEP: Final = 16
-"""Names that are looked up in a step."""
+"""Names whose look-up costs one step."""
 
 
 class Pair:
     """A pair of schemas with numbered parts, so that a set of parts is a bit mask.
 
-    The parts of the producer come first. What is found out about names, types and patterns is
-    kept, since all searches of a decision ask for the same.
+    The parts of the producer come first. Results about names, types and patterns are cached,
+    because all searches of a decision need the same ones.
 
     Arguments:
         producer: the schema whose bodies are sent.
-        consumer: the schema that is to accept them.
-        budget: what all searches together may cost.
+        consumer: the schema that should accept them.
+        budget: the budget of all searches together.
     """
 
     def __init__(self, producer: Profile, consumer: Profile, budget: Budget) -> None:
@@ -63,15 +63,15 @@ class Pair:
         self._options: dict[Any, list[tuple[PartSet, str]]] = {}
 
     def matching_name(self, name: str | None) -> PartSet:
-        """Return the schema parts a name (None: no name) matches."""
+        """Return the schema parts whose name pattern matches a name (None: no name)."""
         found = self._of_name.get(name)
         if found is None and name is not None:
-            # Only patterns that begin as the name does are asked: most schemas have few of those.
+            # Only patterns whose prefix begins the name are tested; most schemas have few of them.
             near = self._name_beginnings.near_word(name)
             self.budget.spend(1)
             found = 0
             for index in members(near):
-                # Equal patterns are asked once.
+                # Equal patterns are tested once.
                 if near >> index & 1:
                     alike = self._of_equal_name[index]
                     near &= ~alike
@@ -81,12 +81,12 @@ class Pair:
 
     @cached_property
     def _of_equal_name(self) -> list[PartSet]:
-        """By schema part, those of the same name pattern."""
+        """For each schema part, the schema parts with the same name pattern."""
         labels = _labels(self.first | self.second, self.names)
         return [labels[pattern] for pattern in self.names]
 
     def matching_type(self, content_type: str) -> PartSet:
-        """Return the schema parts a content type matches."""
+        """Return the schema parts whose type pattern matches a content type."""
         found = self._of_type.get(content_type)
         if found is None:
             near = members(self._type_beginnings.near_word(content_type))
@@ -136,7 +136,7 @@ class Pair:
     def names_of(self, index: int) -> Iterator[str]:
         """Yield the names that the pattern of a named schema part matches, shortest first.
 
-        They are found once, because each requirement that might be missed asks for all of them.
+        They are cached, because the search for each requirement needs all of them.
         """
         pattern = self.names[index]
         if pattern not in self._words:
@@ -150,13 +150,13 @@ class Pair:
                 except StopIteration:
                     return
                 except OutOfBudget:
-                    # A search that was stopped would look like one that is through.
+                    # A generator that has raised an error would seem to be finished.
                     self._words.pop(pattern, None)
                     raise
             yield found[place]
 
     def are_all_names(self, index: int, names: Collection[str]) -> bool:
-        """Return whether a named schema part has no name but these, which it matches."""
+        """Return whether a named schema part matches only these names, all of which it matches."""
         if self.name_language(index).is_infinite:
             return False
         return len(list(itertools.islice(self.names_of(index), len(names) + 1))) <= len(names)
@@ -164,7 +164,7 @@ class Pair:
     def types_at(
         self, good: PartSet, bad: PartSet, need: Sequence[PartSet]
     ) -> list[tuple[PartSet, str]]:
-        """Return what `type_words` yields, found once: names mostly ask for the same."""
+        """Return the result of `type_words` as a list, cached, because many names need the same."""
         key = good, bad, tuple(need)
         if key not in self._options:
             self._options[key] = list(self.type_words(good=good, bad=bad, need=need))
@@ -175,13 +175,13 @@ class Pair:
     ) -> Iterator[tuple[PartSet, str]]:
         """Yield sets of schema parts that one content type matches, with that type.
 
-        Only sets worth knowing are yielded, as `search` says; the type is a well-known one where
-        there is one. Schema parts that share no type with those needed are left out of the sets.
+        Only optimal sets are yielded, as in `search`; the type is well-known if possible. The sets
+        leave out schema parts that share no type with the needed parts.
 
         Arguments:
-            good: schema parts it is good to match.
-            bad: schema parts it is bad to match.
-            need: sets of schema parts; the type matches one of each.
+            good: schema parts that the type should match.
+            bad: schema parts that the type should not match.
+            need: sets of schema parts; the type matches one part of each set.
         """
         # Equal patterns are searched once, under the labels of all their parts.
         labels = _labels(_reachable(good | bad, need, self.near_types), self.types)
@@ -193,7 +193,7 @@ class Pair:
             known = EVERY_TYPE
             for pattern, label in labels.items():
                 matched = known_types(pattern)
-                # A well-known type with exactly these matches reads better than an invented one.
+                # A well-known type with the same matches is easier to read than an invented type.
                 known &= matched if label & signature else ~matched
             yield signature, WELL_KNOWN[members(known)[0]] if known else word
 
@@ -208,9 +208,9 @@ class Pair:
         """Yield sets of named schema parts that one name matches, with a shortest such name.
 
         Arguments:
-            good: schema parts it is good to match.
-            bad: schema parts it is bad to match.
-            need: sets of schema parts; the name matches one of each.
+            good: schema parts that the name should match.
+            bad: schema parts that the name should not match.
+            need: sets of schema parts; the name matches one part of each set.
             without: names to leave out.
         """
         chosen = _reachable((good | bad) & ~self.unnamed, need, self.near_names)
@@ -221,7 +221,7 @@ class Pair:
             if pattern
         ]
         taken = 1 << len(self.names)
-        # A name to leave out is one more pattern that it is bad to match.
+        # Each name to leave out becomes one more bad pattern.
         languages += [(taken, language_of(name_pattern(name))) for name in without]
         for signature, word in search(
             languages, self.budget, good=good, bad=bad | taken, need=need
@@ -231,10 +231,10 @@ class Pair:
 
 
 def _reachable(parts: PartSet, need: Sequence[PartSet], near: Callable[[int], PartSet]) -> PartSet:
-    """Leave out the parts that share no word with any part of a set of which one is needed."""
+    """Leave out the parts that share no word with the needed parts."""
     for group in need:
-        # A word has to match one of the group, so parts that share nothing with any of it never
-        # match.
+        # A word has to match a part of the group, so it never matches a part that is disjoint from
+        # all of them.
         if group.bit_count() <= _FEW_NEEDED:
             reach = 0
             for index in members(group):
@@ -259,7 +259,7 @@ def _bits(flags: Iterable[bool]) -> PartSet:
 
 
 def _labels(chosen: PartSet, patterns: Sequence[_P]) -> dict[_P, PartSet]:
-    """Return the chosen schema parts by their pattern."""
+    """Return, for each pattern, the chosen schema parts that have it."""
     labels: dict[_P, PartSet] = {}
     for i in members(chosen):
         labels[patterns[i]] = labels.get(patterns[i], 0) | 1 << i
@@ -267,15 +267,16 @@ def _labels(chosen: PartSet, patterns: Sequence[_P]) -> dict[_P, PartSet]:
 
 
 class Problem:
-    """A satisfiability problem: which parts a body must have, may have and must not have.
+    """A satisfiability problem: the parts that a body must have, may have and must not have.
 
     Arguments:
         pair: the schema parts.
-        required: schema parts of which each must be satisfied by a part of the body.
-        accepted: sets of schema parts; every part of the body satisfies one of each.
-        avoided: schema parts no part of the body may satisfy.
+        required: schema parts; for each, some part of the body must satisfy it.
+        accepted: sets of schema parts; each part of the body must satisfy one part of each set.
+        avoided: schema parts that no part of the body may satisfy.
         taken: names that no part of the body may have.
-        base: the same problem with nothing avoided, whose answers hold wherever nothing is avoided.
+        base: the same problem without avoided parts. Its results are valid here for names that
+            match no avoided part.
     """
 
     def __init__(
@@ -298,7 +299,7 @@ class Problem:
         self._options: dict[str, list[tuple[int, str]]] = {}
 
     def avoiding(self, avoided: PartSet) -> "Problem":
-        """Return the same problem with schema parts that no part of the body may satisfy."""
+        """Return the same problem with some avoided schema parts."""
         return Problem(
             self._pair,
             required=self._required,
@@ -312,10 +313,10 @@ class Problem:
         return not hits & self._avoided and all(hits & group for group in self._accepted)
 
     def solve(self, fixed: PartType | None = None) -> list[PartType] | None:
-        """Return the parts of a body with short names, or None if no body meets the demand.
+        """Return the parts of a body with short names, or None if the problem has no solution.
 
         Arguments:
-            fixed: a part, allowed by the demand, that the body must have.
+            fixed: an allowed part that the body must have.
 
         Raises:
             OutOfBudget: the search ended early.
@@ -327,7 +328,7 @@ class Problem:
         return None if chosen is None else self._complete(body + chosen)
 
     def is_feasible(self) -> bool:
-        """Return whether some body meets the demand.
+        """Return whether the problem has a solution.
 
         Raises:
             OutOfBudget: the search ended early.
@@ -344,21 +345,21 @@ class Problem:
 
     @cached_property
     def _is_possible(self) -> bool:
-        """Whether every required part could be satisfied by something."""
+        """Whether each required part, taken alone, can be satisfied."""
         unnamed = members(self._required & self._pair.unnamed)
         return all(self._type_at(None, index) for index in unnamed) and all(self._small.values())
 
     @cached_property
     def _small(self) -> dict[int, list[str]]:
-        """By small required part, the names that can satisfy it."""
-        # A part with more names than there are requirements always finds a free one: it constrains
-        # nothing.
+        """For each small required part, the names that can satisfy it."""
+        # A part with more names than there are requirements always finds a free name, so it does
+        # not constrain the others.
         most = self._required.bit_count()
         small = self._small_of_base()
         for index in members(self._required & ~self._pair.unnamed):
             if index in small:
                 continue
-            # Cheaper than listing names, and true of most patterns with a star.
+            # This test is cheaper than listing names, and true for most patterns with a star.
             if not self._is_surely_large(index):
                 # One name more than `most` proves that the part is large.
                 names = list(itertools.islice(self._names(index), most + 1))
@@ -367,23 +368,25 @@ class Problem:
         return small
 
     def _small_of_base(self) -> dict[int, list[str]]:
-        """Return what is left of the names of small parts when nothing was avoided."""
+        """Return the small parts of the base, with the names that remain despite avoided parts."""
         if self._base is None:
             return {}
         small, pair = self._base._small, self._pair
         hit = {n for n in self._base.critical_names if pair.matching_name(n) & self._avoided}
         pair.budget.spend(sum(map(len, small.values())) // _NAMES_PER_STEP)
         return {
-            index: [name for name in names if name not in hit or self._is_left(index, name)]
+            index: [
+                name for name in names if name not in hit or self._can_still_satisfy(index, name)
+            ]
             for index, names in small.items()
         }
 
-    def _is_left(self, index: int, name: str) -> bool:
-        """Return whether a name that avoided parts match too can still satisfy a part."""
+    def _can_still_satisfy(self, index: int, name: str) -> bool:
+        """Return whether a name can still satisfy a part although avoided parts also match it."""
         pair, names = self._pair, self._pair.matching_name(name)
         pair.budget.spend(1)
         kind = pair.types[index]
-        if any(is_held(pair.types[each], kind) for each in members(names & self._avoided)):
+        if any(clearly_contains(pair.types[each], kind) for each in members(names & self._avoided)):
             return False
         bit = 1 << index
         return any(
@@ -391,35 +394,35 @@ class Problem:
         )
 
     def _is_surely_large(self, index: int) -> bool:
-        """Return whether endlessly many names satisfy a part, as far as can be seen at once."""
+        """Return whether a quick test shows that infinitely many names satisfy a part."""
         return self._pair.name_language(index).is_infinite and any(
             self.allows(types & 1 << index) and not types & self._avoided
             for types in self._types_of(index)
         )
 
     def _types_of(self, index: int) -> list[int]:
-        """Return the sets of named schema parts that a content type for this one can match."""
+        """Return the sets of named schema parts that a content type of this part can match."""
         if index not in self._types:
             named = ~self._pair.unnamed
             need = 1 << index
             words = self._pair.type_words(
-                good=(need | self._welcome) & named, bad=self._avoided & named, need=(need,)
+                good=(need | self._helpful) & named, bad=self._avoided & named, need=(need,)
             )
             self._types[index] = [signature for signature, _ in words]
         return self._types[index]
 
     @cached_property
-    def _welcome(self) -> int:
-        """Schema parts that make a part of the body allowed, where that is in pair."""
+    def _helpful(self) -> int:
+        """Schema parts that help a name to be accepted by both schemas; none for one schema."""
         if len(self._accepted) < 2:
             return 0
         return _union(self._accepted)
 
     def _names(self, index: int) -> Iterator[str]:
-        """Yield the names that can satisfy a named required part: all, if there is an end."""
+        """Yield the names that can satisfy a named required part; all of them if finitely many."""
         pair, types, bit = self._pair, self._types_of(index), 1 << index
 
-        # Only these parts have a say, so that most names are alike.
+        # Only these parts matter, so most names are equivalent.
         relevant, known = bit | self._avoided | _union(self._accepted), dict[int, bool]()
 
         def fits(names: int) -> bool:
@@ -430,11 +433,11 @@ class Problem:
 
         language = pair.name_language(index)
         found = []
-        # Shortest words first find names quickly where most fit; past that, a search for fitting
-        # ones is better.
+        # Listing the shortest words is fast if most of them fit. After `limit` words, a search for
+        # fitting names is better.
         limit = 4 * self._required.bit_count() + 16 + len(self._taken)
-        if language.is_infinite and self._welcome:
-            limit = 0  # too many of its names are none of the other schema's
+        if language.is_infinite and self._helpful:
+            limit = 0  # the other schema rejects too many of these names
         for tried, name in enumerate(pair.names_of(index)):
             if tried == limit:
                 break
@@ -444,24 +447,24 @@ class Problem:
                 yield name
         else:
             return
-        # Many names and few that fit: look for those, leaving out what is found or taken.
+        # Few of many names fit, so search for them, without those that are found or taken.
         found += [name for name in self._taken if pair.matching_name(name) & bit]
-        good, bad = self._welcome & ~pair.unnamed | bit, self._avoided & ~pair.unnamed
+        good, bad = self._helpful & ~pair.unnamed | bit, self._avoided & ~pair.unnamed
         while True:
             search = pair.name_words(good=good, bad=bad, need=(bit,), without=found)
             another = next((name for names, name in search if fits(names)), None)
             if another is None:
                 return
-            # One search finds one name; its lengthened forms fill the list without another.
+            # A search finds one name; longer forms of it fill the list without another search.
             for name in (another, *self._longer(another, fits)):
                 if name not in found:
                     found.append(name)
                     yield name
 
     def _longer(self, name: str, fits: Callable[[int], bool]) -> Iterator[str]:
-        """Yield names made of one by repeating a letter somewhere, as long as they fit.
+        """Yield names made by inserting letters into a name, as long as they fit.
 
-        Where endlessly many names fit, they mostly differ by what a star takes.
+        If infinitely many names fit, they mostly differ in the text that a star matches.
         """
         for place in range(1, len(name) + 1):
             for count in range(1, self._required.bit_count() + 2):
@@ -473,13 +476,13 @@ class Problem:
     # Choosing and completing
 
     def _choose(self, body: Sequence[PartType]) -> list[PartType] | None:
-        """Return parts at critical names that satisfy all small parts the body does not."""
+        """Return parts with critical names that satisfy all small parts that are still unmet."""
         taken = {part.name for part in body}
-        # Large parts are left out: a fresh name is added for each afterwards.
+        # Large parts are left out, because each gets a fresh name afterwards.
         needs = sum(1 << index for index in self._small) & ~self._satisfied(body)
         names = [name for name in self.critical_names if name not in taken] if needs else []
         options = [self._options_at(name) for name in names]
-        # Options that meet no open need only make the search wider.
+        # Options that meet no open need would only widen the search.
         self._pair.budget.spend(sum(map(len, options)) // _PER_STEP)
         slots = [[hits & needs for hits, _ in each if hits & needs] for each in options]
         choice = cover(slots, needs, self._pair.budget)
@@ -498,7 +501,7 @@ class Problem:
         return satisfied & self._required
 
     def _options_at(self, name: str) -> list[tuple[int, str]]:
-        """Return what a part of this name can satisfy, with a content type for each."""
+        """Return sets of schema parts that a part of this name can satisfy, each with a type."""
         if name not in self._options:
             names = self._pair.matching_name(name)
             if self._base is not None and not names & self._avoided:
@@ -507,7 +510,7 @@ class Problem:
         return self._options[name]
 
     def _allowed_types(self, names: int, need: int) -> Iterator[tuple[int, str]]:
-        """Yield (hits, content type) of allowed parts whose name matches these schema parts."""
+        """Yield (hits, content type) for allowed parts whose name matches these schema parts."""
         accepted = [group & names for group in self._accepted]
         words = self._pair.types_at(
             self._required & names | _union(accepted),
@@ -519,12 +522,12 @@ class Problem:
                 yield signature, kind
 
     def _type_at(self, name: str | None, index: int) -> str | None:
-        """Return a content type with which a part of this name satisfies a required part."""
+        """Return a content type for a part of this name that satisfies a required part."""
         allowed = self._allowed_types(self._pair.matching_name(name), 1 << index)
         return next((kind for hits, kind in allowed if hits >> index & 1), None)
 
     def _complete(self, body: list[PartType]) -> list[PartType]:
-        """Add a part for every large required part that is not satisfied yet."""
+        """Add a part for each large required part that is not satisfied yet."""
         satisfied, taken = self._satisfied(body), {part.name for part in body}
         for index in members(self._required):
             if not satisfied >> index & 1:

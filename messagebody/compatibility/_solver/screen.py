@@ -1,9 +1,10 @@
-"""Pre-filter of decisions: cheap tests that settle most parts, by samples and by texts.
+"""Pre-filter of decisions: cheap tests with samples and texts that settle most parts.
 
-A yes needs a producer part inside one consumer part, or one alternative after the other; a no
-needs one body, made of samples: a likely name for each schema part, and the well-known content
-types. An answer here is always right; what neither settles is open and goes to the full search.
-The work is counted too, and past an allowance of its own everything is open.
+A consumer accepts a producer part if one consumer part contains it, or if each of its alternatives
+lies in some consumer part. To show that it does not, one body is enough. It is made of samples: a
+likely name for each schema part, and the well-known content types. Answers are always right, and
+open questions go to the full search. The pre-filter has a budget of its own; when it is used up,
+all further questions stay open.
 """
 
 from bisect import bisect_left
@@ -31,12 +32,12 @@ from messagebody.names import is_name
 
 
 class Answer:
-    """The answer to a question for a body: such a body, that there is none, or open.
+    """The answer to a search for a body: found, refuted or open.
 
     Arguments:
-        body: such a body, None if none was found.
-        is_settled: whether the answer is certain; if not, and there is no body, it is open.
-        make: how to make the body; it is made when it is first asked for.
+        body: the body; None if none was found.
+        is_settled: whether the answer is certain; without a body, an unsettled answer is open.
+        make: a function that makes the body on first access.
     """
 
     __slots__ = ("_body", "_make", "is_found", "is_settled")
@@ -55,7 +56,7 @@ class Answer:
 
     @property
     def is_refuted(self) -> bool:
-        """Whether there certainly is no such body."""
+        """Whether it is certain that no such body exists."""
         return self.is_settled and not self.is_found
 
     @property
@@ -70,20 +71,20 @@ NONE: Final = Answer(None)
 OPEN: Final = Answer(None, is_settled=False)
 
 _FEW: Final = 1024
-"""Matches of a name with a pattern that are not worth counting, nor avoiding."""
+"""Up to this many matches of names with patterns are neither avoided nor charged."""
 
 _TRIED: Final = 8
-"""Alternatives of a part of which a sample is tried."""
+"""The number of alternatives of a part that are tried with a sample."""
 
 
 class _MatchedSchema:
-    """A schema with, for each part, the content types it matches among those tried, as bits."""
+    """A schema with the tried content types that each part matches, as bits."""
 
     def __init__(self, profile: Profile, odd_types: Sequence[str], budget: Budget) -> None:
         self.profile = profile
         self.budget = budget
         self.kinds = [*profile.kinds]
-        # Most patterns begin otherwise, so that few are asked.
+        # Most patterns have another prefix, so only few have to be tested.
         beginnings = Beginnings(profile.types) if odd_types else None
         for number, kind in enumerate(odd_types, len(WELL_KNOWN)):
             near = members(beginnings.near_word(kind)) if beginnings else []
@@ -93,24 +94,24 @@ class _MatchedSchema:
                     self.kinds[index] |= 1 << number
 
     def union(self, chosen: Iterable[int]) -> TypeSet:
-        """Return the content types that any of some parts matches."""
+        """Return the content types that at least one of the chosen parts matches."""
         union = 0
         for index in chosen:
             union |= self.kinds[index]
         return union
 
     def accepts(self, part: PartType) -> bool:
-        """Return whether any part accepts a message part."""
+        """Return whether some schema part accepts a message part."""
         return any(
             matches_type(self.profile.types[index], part.content_type, self.budget)
             for index in self.accepting([part.name])[0]
         )
 
     def accepting(self, names: Sequence[str | None]) -> list[list[int]]:
-        """Return for each name (None: no name) the parts whose name pattern it matches."""
+        """Return, for each name (None: no name), the schema parts whose name pattern it matches."""
         found: list[list[int]] = [[] for _ in names]
         unnamed = [position for position, name in enumerate(names) if name is None]
-        # No pattern matches "", and texts alone are looked through faster.
+        # No pattern matches "", and a list of only texts is searched faster.
         words = [name or "" for name in names] if unnamed else names
         select = self._selecting(words, len(self.profile.names))
         for index, pattern in enumerate(self.profile.names):
@@ -120,12 +121,12 @@ class _MatchedSchema:
 
     @cached_property
     def accepting_samples(self) -> list[list[int]]:
-        """For each sample of the schema, the parts whose name pattern it matches."""
+        """For each sample of the schema, the schema parts whose name pattern it matches."""
         return self.accepting(self.profile.samples)
 
     @cached_property
     def select_samples(self) -> "_Select":
-        """Return the places of the samples that a pattern matches."""
+        """A function that returns the positions of the samples a pattern matches."""
         samples = self.profile.samples
         return self._selecting(samples, len(samples))
 
@@ -141,11 +142,10 @@ _Select = Callable[[NamePattern], list[int]]
 
 
 class _Sorted:
-    """Many names in order, so that a pattern looks only at those that begin as it does."""
+    """Many sorted names, so that a pattern is tested only against names with its prefix."""
 
     def __init__(self, names: Sequence[str | None], budget: Budget) -> None:
-        # Names that begin alike lie side by side, so one bisection finds all that a pattern can
-        # match.
+        # Names with the same prefix are adjacent, so bisection finds all that a pattern can match.
         order = sorted((name, place) for place, name in enumerate(names) if name)
         self._names = [name for name, _ in order]
         self._places = [place for _, place in order]
@@ -153,22 +153,22 @@ class _Sorted:
 
     def select(self, pattern: NamePattern) -> list[int]:
         first = bisect_left(self._names, pattern.prefix)
-        # Behind every character of a name.
+        # 0x7F sorts after every character of a name.
         last = bisect_left(self._names, pattern.prefix + chr(0x7F), first)
         found = select(pattern, self._names[first:last], self._budget)
         return [self._places[first + i] for i in found]
 
 
 class Screen:
-    """A first look at a pair: an answer for each part by itself, from samples and single parts.
+    """The pre-filter for a pair: an answer for each part, from samples and single parts.
 
     Arguments:
         producer: the schema whose bodies are sent.
-        consumer: the schema that is to accept them.
+        consumer: the schema that should accept them.
     """
 
     def __init__(self, producer: Profile, consumer: Profile) -> None:
-        # Its own allowance: a first look must not use up what the searches need.
+        # A budget of its own, so that the pre-filter does not use up the steps of the searches.
         self._budget = Budget(DEFAULT_STEPS)
         self._profiles = producer, consumer
 
@@ -192,7 +192,7 @@ class Screen:
     def _valid_body(self) -> Answer:
         side = self._producer
         for index in side.profile.required_parts:
-            # No name or no type matches the pattern: exactly known, so nothing can be valid.
+            # A pattern of a required part matches no name or no type, so no body is valid.
             if side.profile.samples[index] == "" or not side.kinds[index]:
                 return NONE
         return Answer(None, make=lambda: self._body_of({})) if self._has_easy_body else OPEN
@@ -212,15 +212,15 @@ class Screen:
         return self._within_budget(self._rejection, index)
 
     def omission(self, wanted: int) -> Answer:
-        """Return a valid body of the producer without a part that one consumer part requires."""
+        """Return a valid body of the producer that lacks the part one consumer part requires."""
         return self._within_budget(self._omission, wanted)
 
     def shared(self) -> Answer:
-        """Return a body that is valid for both."""
+        """Return a body that is valid for both schemas."""
         return self._within_budget(lambda _: self._shared(), 0)
 
     def _within_budget(self, ask: Callable[[int], Answer], index: int) -> Answer:
-        # Once the allowance is gone, each further look would begin in vain.
+        # If the budget is used up, further attempts are useless.
         if self._budget.left < 0:
             return OPEN
         try:
@@ -236,10 +236,10 @@ class Screen:
         accepting = self._accepting[index]
         rejected = kinds & ~theirs.union(accepting)
         if rejected:
-            # One sample that is rejected: a proof, if a valid body can have it.
+            # One rejected sample is a proof if a valid body can have it.
             return self._body_with(index, rejected)
-        # Inside one consumer part, or alternative by alternative inside one each: accepted in
-        # any body, whether or not there is an easy one.
+        # A part is accepted in any body if one consumer part contains it, or if each of its
+        # alternatives lies in one.
         if any(_is_inside(mine, index, theirs, j) for j in accepting):
             return NONE
         alone = self._alternatives_left(index)
@@ -252,16 +252,16 @@ class Screen:
         return OPEN
 
     def _alternatives_left(self, index: int) -> list[tuple[str | None, str]] | None:
-        """Return the alternatives of a part that lie in no consumer part, as their texts say.
+        """Return the alternatives of a part that lie in no consumer part, judged by their texts.
 
-        Most unions that people write are one brace here and several parts there. None: the part
-        is not a union, or too rich a one.
+        Most unions in practice are one brace on one side and several parts on the other. None if
+        the part is not a union, or if it has too many alternatives.
         """
         name, kind = self._producer.profile.names[index], self._producer.profile.types[index]
         names: Sequence[str | None] = (None,) if name is None else alternatives(name)
         kinds = alternatives(kind)
         count = len(names) * len(kinds)
-        # One alternative is the part itself, which was looked at already.
+        # A single alternative is the part itself, which was tested already.
         if not 1 < count <= _FEW:
             return None
         profile, near = self._consumer.profile, self._near(name)
@@ -272,15 +272,15 @@ class Screen:
             for text in names
             for one in kinds
             if not any(
-                # Unnamed parts meet unnamed ones only, so there is no name to compare.
+                # Unnamed parts are compared only with unnamed parts, so they need no name test.
                 includes(type_, one) and (name_ is None or text is None or includes(name_, text))
                 for name_, type_ in holding
             )
         ]
 
     def _sample_of(self, name: str | None, kind: str) -> PartType | None:
-        """Return a part that fits alternatives of a name and a type, not in the easy body."""
-        # One segment is one of the numbers of segments that a globstar matches.
+        """Return a part that matches both alternatives and whose name is not in the easy body."""
+        # A globstar also matches exactly one segment.
         name = None if name is None else name.replace("**", "*").replace("*", "a")
         kind = kind.replace("*", "a")
         if not is_type(kind) or (name is not None and (not is_name(name) or name in self._taken)):
@@ -300,10 +300,10 @@ class Screen:
     def _omission(self, wanted: int) -> Answer:
         mine, theirs = self._producer, self._consumer
         meeting = self._meeting[wanted]
-        # A required producer part inside the wanted one is in every valid body.
+        # Every valid body meets a required producer part, and so a wanted part that contains it.
         if any(_is_inside(mine, index, theirs, wanted) for index in meeting):
             return NONE
-        # The types left to each required part if it must not satisfy the wanted one.
+        # The types that remain for each required part if it must not satisfy the wanted part.
         avoided = {index: mine.kinds[index] & ~theirs.kinds[wanted] for index in meeting}
         if self._has_easy_body and all(avoided.values()):
             return Answer(None, make=lambda: self._body_of(avoided))
@@ -311,12 +311,12 @@ class Screen:
 
     @cached_property
     def _accepting(self) -> list[list[int]]:
-        """For the sample of each producer part, the consumer parts whose name pattern matches."""
+        """For each producer part, the consumer parts whose name pattern matches its sample."""
         return self._consumer.accepting(self._producer.profile.samples)
 
     @cached_property
     def _meeting(self) -> dict[int, list[int]]:
-        """For each required consumer part, the required producer parts with a sample it matches."""
+        """For each required consumer part, the required producer parts whose sample it matches."""
         required = self._consumer.profile.required_parts
         meeting: dict[int, list[int]] = {wanted: [] for wanted in required}
         for index in self._producer.profile.required_parts:
@@ -341,21 +341,21 @@ class Screen:
                 if part is None:
                     return NONE if _is_apart(side, index, other) else OPEN
                 key = len(body) if part.name is None else part.name
-                # One name can't have two types: the samples clash, and a search has to find others.
+                # A name can't have two types, so clashing samples leave the question to a search.
                 if body.setdefault(key, part) != part:
                     return OPEN
         return Answer(list(body.values()))
 
     def _body_with(self, index: int, kinds: TypeSet) -> Answer:
-        """Return a valid body in which the sample of one part has one of some types."""
+        """Return a valid body that contains the sample of a part with one of some types."""
         if not self._has_easy_body:
             return OPEN
         side = self._producer
-        # The part is in every valid body, so its own sample gets one of the types.
+        # A required part is in the easy body already, so only its type is chosen.
         if side.profile.required[index]:
             return Answer(None, make=lambda: self._body_of({index: kinds}))
         sample = side.profile.samples[index]
-        # A name occurs once in a body.
+        # A name occurs at most once in a body.
         if sample in self._taken:
             return OPEN
         return Answer(None, make=lambda: [self._part(sample, kinds), *self._body_of({})])
@@ -387,21 +387,21 @@ class Screen:
 
         Arguments:
             side: the schema of the part.
-            index: the part.
+            index: the index of the part.
             other: the other schema.
-            both: the types with which both accept the part's sample.
+            both: the types for which both accept the part's sample.
         """
         if both:
             return self._part(side.profile.samples[index], both)
         pattern = side.profile.names[index]
         if pattern is None or pattern.literal is not None:
             return None
-        # The other side's samples are the next names to try: they are accepted there.
+        # Then the samples of the other side, which it accepts.
         for j in other.select_samples(pattern):
             both = side.kinds[index] & other.union(other.accepting_samples[j])
             if both:
                 return self._part(other.profile.samples[j], both)
-        # Then names that end as the one pattern says and begin as the other does.
+        # Then names with the prefix of one pattern and the suffix of the other.
         for theirs, kinds in zip(other.profile.names, other.kinds, strict=True):
             if theirs is None or not side.kinds[index] & kinds:
                 continue
@@ -415,10 +415,10 @@ class Screen:
 
 
 def _is_inside(inner: _MatchedSchema, i: int, outer: _MatchedSchema, j: int) -> bool:
-    """Return whether one schema part surely accepts all that another accepts."""
+    """Return whether it is certain that one schema part accepts everything another accepts."""
     budget = inner.budget
     budget.spend(1)
-    # A type that one matches and the other does not: refuted without a look at the patterns.
+    # A type that only the inner part matches refutes it without a comparison of patterns.
     if inner.kinds[i] & ~outer.kinds[j]:
         return False
     if not contains(outer.profile.types[j], inner.profile.types[i], budget):
@@ -430,7 +430,7 @@ def _is_inside(inner: _MatchedSchema, i: int, outer: _MatchedSchema, j: int) -> 
 
 
 def _is_apart(side: _MatchedSchema, index: int, other: _MatchedSchema) -> bool:
-    """Return whether surely nothing that a schema part accepts is accepted by another schema."""
+    """Return whether it is certain that a schema rejects everything a part of another accepts."""
     return all(_are_apart(side, index, other, j) for j in range(len(other.kinds)))
 
 
@@ -438,7 +438,7 @@ def _are_apart(one: _MatchedSchema, i: int, other: _MatchedSchema, j: int) -> bo
     mine, theirs, budget = one.profile.names[i], other.profile.names[j], one.budget
     if (mine is None) is not (theirs is None):
         return True
-    # Types first, since they are simple; with a well-known one that both match, they are not apart.
+    # Types first, because they are simple. With a shared well-known type, they are not disjoint.
     if not one.kinds[i] & other.kinds[j] and are_disjoint(
         one.profile.types[i], other.profile.types[j], budget
     ):

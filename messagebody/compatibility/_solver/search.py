@@ -1,9 +1,9 @@
-"""Search the words of several patterns at once, shortest first, without looking twice.
+"""Search the words of several patterns at once, shortest first, with antichains.
 
-The automata of the patterns run side by side over one word. Those that should accept are *good*,
-the others *bad*. A word that has reached no more good states and no fewer bad ones than an
-earlier word can never do better, whatever follows, so it is dropped: what is kept is an
-antichain. (De Wulf, Doyen, Henzinger and Raskin, "Antichains", 2006.)
+The automata of all patterns read one word in parallel. The patterns that should match are *good*,
+the others *bad*. A word is dropped if an earlier word reaches all of its good states and no bad
+states that it does not reach, because no continuation can make it better. The words that are kept
+form an antichain. (De Wulf, Doyen, Henzinger and Raskin, "Antichains", 2006.)
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -21,28 +21,28 @@ from messagebody.compatibility._solver.languages import (
 )
 
 _PER_STEP: Final = 12
-"""Comparisons of small sets that cost as much as a step."""
+"""Comparisons of small sets that cost one step."""
 
 _LARGE: Final = 2048
-"""States of all patterns together whose sets take a comparison longer to compare."""
+"""Comparing two sets costs one more comparison per this many states of all patterns together."""
 
-_WORDS: Final = 8192
-"""States of all patterns together whose sets cost a step more to handle."""
+_HUGE: Final = 8192
+"""Handling a set costs one more step per this many states of all patterns together."""
 
 _HEAVY: Final = 64
-"""States of a pattern from which on following them is charged by what is compared."""
+"""For patterns with more states, the first transitions from a set are charged by their cost."""
 
 _MOVED: Final = 8
-"""Moves of one pattern by one character that cost as much as a step."""
+"""Transitions of one pattern that cost one step."""
 
 _FEW: Final = 16
-"""States that one pattern moves on from in a step; each one more costs a step."""
+"""States of one pattern that cost one step to follow; each further state costs one more."""
 
 _SETS: Final = 5
-"""Sets of states that one word met takes: to go on from, to compare, and to find it again."""
+"""Sets of states in memory for each word: to continue, to compare, and to look up."""
 
 _ENTRIES: Final = 512
-"""Bytes that it takes besides, in lists and tables."""
+"""Further bytes in memory for each word, in lists and tables."""
 
 
 def search(
@@ -53,30 +53,30 @@ def search(
     bad: int,
     need: Sequence[int],
 ) -> Iterator[tuple[int, str]]:
-    """Yield (signature, word) for every signature worth knowing, with a shortest word.
+    """Yield (signature, word) for every optimal signature, with a shortest word.
 
-    A signature is the union of the labels of the patterns that a word matches. It is worth
-    knowing unless another one has at least its good labels and at most its bad ones; some that
-    are not worth knowing may be yielded too.
+    A signature is the union of the labels of the patterns that a word matches. It is optimal unless
+    another one has at least its good labels and at most its bad ones. Some signatures that are not
+    optimal may be yielded, too.
 
     Arguments:
         labelled: pairs of a label and a language; a label is a set of bits.
-        budget: what the search may cost.
-        good: labels it is good to match.
-        bad: labels it is bad to match.
-        need: sets of labels; a word must match one of each, and there is at least one set.
+        budget: the budget of the search.
+        good: labels that a word should match.
+        bad: labels that a word should not match.
+        need: at least one set of labels; a word must match one label of each set.
 
     Raises:
-        OutOfBudget: the search ended early; nothing follows from what it did not yield.
+        OutOfBudget: the search ended early, so that signatures may be missing.
     """
     joined = _Joined(labelled, budget)
     needed = [joined.of(group) for group in need]
     kept = _Antichain(joined, good, bad, budget)
-    # With one good language the question is about its states one at a time; see `_split`.
-    alone = joined.alone(good) if list(need) == [good] else 0
+    # With a single good language, its states can be followed one at a time; see `_split`.
+    single = joined.single(good) if list(need) == [good] else 0
     if not _meets(joined.start, needed):
         return
-    # Each node knows its predecessor: words are spelled only when they are yielded.
+    # Each node refers to its predecessor, so that words are spelled only when they are yielded.
     nodes, beginnings = [joined.start], [(-1, "")]
     level_end = 0
     try:
@@ -84,35 +84,34 @@ def search(
             if index == level_end:
                 level_end = len(nodes)
                 kept.begin_level()
-            # Beaten while it waited, by another word of the same length.
+            # Another word of the same length is better.
             if key_of(states) in kept.beaten:
                 continue
             signature = joined.signature(states)
             if all(signature & group for group in need):
                 yield signature, spelled(beginnings, index)
             for character, after in joined.moves(states):
-                # A word that can't reach what is needed any more is dropped with all that would
-                # follow it.
+                # A word that can no longer match the needed labels is dropped.
                 if _meets(after, needed):
-                    admitted = [each for each in _split(after, alone) if kept.admit(each)]
+                    admitted = [each for each in _split(after, single) if kept.admit(each)]
                     nodes += admitted
                     beginnings += [(index, character)] * len(admitted)
     finally:
-        kept.let_go()
+        kept.release()
 
 
 def _meets(states: int, needed: Sequence[int]) -> bool:
-    """Return whether some language of each set still has a future."""
+    """Return whether some language of each set can still match."""
     return all(states & group for group in needed)
 
 
-def _split(states: int, alone: int) -> Iterable[int]:
-    """Return the states with one state at a time of the language that alone is good.
+def _split(states: int, single: int) -> Iterable[int]:
+    """Split the states into sets with only one state of the single good language each.
 
-    Which of its states a word has reached is then no part of the question, so fewer sets of the
-    others have to be told apart: without it, `/*a{a,b}{a,b}…` makes exponentially many.
+    The single states of the good language are independent alternatives. Following them separately
+    leaves fewer combinations: without the split, `/*a{a,b}{a,b}…` makes exponentially many sets.
     """
-    here = states & alone
+    here = states & single
     if not here & (here - 1):
         return (states,)
     others = states ^ here
@@ -120,13 +119,13 @@ def _split(states: int, alone: int) -> Iterable[int]:
 
 
 class _Joined:
-    """Languages side by side: the states of all of them in one int, each at an offset of its own.
+    """Several languages in parallel: the states of all of them in one int, at different offsets.
 
-    Sets of states are then compared, and looked up, in one operation, however many languages.
+    Comparing or looking up a set of states is one operation for any number of languages.
 
     Arguments:
         labelled: pairs of a label and a language.
-        budget: what following them may cost.
+        budget: the budget for following them.
     """
 
     def __init__(self, labelled: Iterable[tuple[int, Language]], budget: Budget) -> None:
@@ -137,29 +136,29 @@ class _Joined:
             self._languages.append((label, language, size))
             self.start |= language.start << size
             size += language.size
-        self.words = 1 + size // _WORDS
-        """What handling a set costs, in steps."""
+        self.handling = 1 + size // _HUGE
+        """The steps for handling a set."""
         self.comparing = 1 + size // _LARGE
-        """What comparing two sets costs, in comparisons of small ones."""
-        # What a search costs must not depend on what others have looked up before, so that each
-        # pays for the first time that it follows a set.
+        """The cost of comparing two sets, in comparisons of small sets."""
+        # The cost of a search must not depend on cached rows, so each search pays for the first
+        # time that it follows a set.
         self._followed: set[tuple[int, Key]] = set()
 
     def of(self, labels: int) -> int:
-        """Return all states of the languages with one of some labels."""
+        """Return all states of the languages that have one of the labels."""
         found = 0
         for label, language, offset in self._languages:
             if label & labels:
                 found |= ((1 << language.size) - 1) << offset
         return found
 
-    def alone(self, labels: int) -> int:
-        """Return the states of the one language with one of some labels; 0 if there are more."""
+    def single(self, labels: int) -> int:
+        """Return the states of the only language with one of the labels; 0 if there are several."""
         found = [each for each in self._languages if each[0] & labels]
         return self.of(found[0][0] & labels) if len(found) == 1 else 0
 
     def signature(self, states: int) -> int:
-        """Return the labels of the languages that accept."""
+        """Return the labels of the languages that accept in these states."""
         signature = 0
         for label, language, offset in self._languages:
             if states >> offset & language.accepting:
@@ -167,17 +166,18 @@ class _Joined:
         return signature
 
     def moves(self, states: int) -> Iterator[tuple[str, int]]:
-        """Yield what each character that makes a difference leads to, and one for all others.
+        """Yield (character, states) for each distinguished character, and once for all others.
 
-        The most pleasant come first: of those that lead to the same, the first is kept.
+        The most readable characters come first, because of several that lead to the same states,
+        the first is kept.
         """
-        # Where the characters lead that no language tells apart, and what the others change.
+        # The states after any undistinguished character, and the differences for the others.
         ordinary, changes, cost = 0, dict[str, int](), 0
         for _, language, offset in self._languages:
             here = states >> offset & ((1 << language.size) - 1)
             if not here:
                 continue
-            # A set of a few states costs a step; of many, in proportion.
+            # A small set costs one step, a large one in proportion to its size.
             cost += max(1, here.bit_count() - _FEW) + self._first_cost(language, offset, here)
             self._budget.spend(cost)
             reached, others = language.row(here)
@@ -188,11 +188,11 @@ class _Joined:
             cost = len(reached) // _MOVED
         other = self._languages[0][1].another(changes)
         for character in sorted([*changes, other] if other else changes, key=pleasant_order):
-            self._budget.spend(self.words)
+            self._budget.spend(self.handling)
             yield character, ordinary ^ changes.get(character, 0)
 
     def _first_cost(self, language: Language, offset: int, here: int) -> int:
-        """Return the steps that following a set of a long pattern costs; 0 if it was followed."""
+        """Return the steps for following a set of a long pattern; 0 if it was followed before."""
         if language.size <= _HEAVY or (key := (offset, key_of(here))) in self._followed:
             return 0
         self._followed.add(key)
@@ -200,11 +200,11 @@ class _Joined:
 
 
 class _Antichain:
-    """The sets of states met so far, as far as they are worth going on from.
+    """The sets of states that are worth continuing, so far.
 
     A set is stored under each of its good states, because a set that is at least as good contains
-    all of them. A set of the current level, which a better one may still replace, is also stored
-    under one of its good states, because the better one contains that state too.
+    all of them. A set of the current level may still be replaced by a better one. So it is also
+    stored, as waiting, under one of its good states, which every better set contains.
     """
 
     __slots__ = (
@@ -220,20 +220,20 @@ class _Antichain:
         self._kept: dict[int, list[tuple[int, int]]] = {}
         self._waiting: dict[int, list[tuple[int, int, Key]]] = {}
         self.beaten: set[Key] = set()
-        """Those for which something better came that is not longer."""
+        """The sets for which a better word of the same length was found."""
 
     def begin_level(self) -> None:
-        """Go on to words that are longer by one character."""
-        # Shorter words have been followed already: only those still waiting can be dropped.
+        """Continue with words that are one character longer."""
+        # Shorter words have been followed already, so they can't be dropped any more.
         self._waiting.clear()
 
-    def let_go(self) -> None:
-        """Give back the memory that is held."""
+    def release(self) -> None:
+        """Release the counted memory."""
         self._budget.hold(-self._held)
         self._held = 0
 
     def admit(self, states: int) -> bool:
-        """Return whether nothing met so far is at least as good, and remember the states if so."""
+        """Return whether no earlier set is at least as good, and store the states in that case."""
         key = key_of(states)
         if key in self._met:
             return False
@@ -244,12 +244,11 @@ class _Antichain:
         budget.hold(size)
         better, worse = states & self._good, states & self._bad
         places = members(better) or [-1]
-        # Whatever is at least as good holds each of these bits, so the shortest list of rivals is
-        # enough.
-        shelves = [self._kept.setdefault(place, []) for place in places]
-        rivals = min(shelves, key=len)
+        # Every set that is at least as good has each of these bits, so the shortest list is enough.
+        lists = [self._kept.setdefault(place, []) for place in places]
+        rivals = min(lists, key=len)
         budget.spend(1 + (len(places) + len(rivals)) * self._comparing // _PER_STEP)
-        # Complements within the patterns are positive numbers, with which Python is faster.
+        # Complements within the patterns are positive numbers, which are faster in Python.
         not_better, not_worse = self._good ^ better, self._bad ^ worse
         for good, bad in rivals:
             if not bad & not_worse and better & good == better:
@@ -260,6 +259,6 @@ class _Antichain:
             if not good & not_better and worse & bad == worse:
                 self.beaten.add(rival)
         self._waiting.setdefault(places[0], []).append((better, worse, key))
-        for shelf in shelves:
-            shelf.append((better, worse))
+        for each in lists:
+            each.append((better, worse))
         return True
