@@ -23,7 +23,8 @@ def test_help_shows_a_signature_to_read(function: Any) -> None:
 
 
 def test_a_policy_says_its_size() -> None:
-    assert repr(olympus.PUBLISHED) == "AccessPolicy(transitions=<9 senders>, boundaries=<9 receivers>)"
+    shown = "AccessPolicy(transitions=<9 senders>, boundaries=<9 receivers>)"
+    assert repr(olympus.PUBLISHED) == shown
     assert olympus.AccessPolicy.from_dict(olympus.PUBLISHED.to_dict()) == olympus.PUBLISHED
 
 
