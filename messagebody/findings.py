@@ -19,7 +19,9 @@ from messagebody._model.part import Part
 from messagebody.errors import EnvelopeError
 
 _LONGEST_PATH: Final = 255
+"""Longer text is taken for content and not for a path: file systems allow no longer names."""
 _SHOWN: Final = 20
+"""Findings in the text of an error; the error holds all of them."""
 # The roles in the messages of chat APIs; a part of a body has no such member.
 _ROLES: Final = ("user", "assistant", "system", "developer", "tool", "model")
 

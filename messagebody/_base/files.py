@@ -11,6 +11,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import BinaryIO, Final
 
+from messagebody._base.limits import CHUNK
+
 DIRECTORY: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 """Flags that open a directory, but not a link to one."""
 READ: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
@@ -267,9 +269,6 @@ def all_or_nothing(*streams: io.FileIO) -> Iterator[None]:
         raise
 
 
-_AHEAD: Final = 1 << 20
-
-
 def read_at_most(stream: BinaryIO | io.FileIO, limit: int) -> bytes:
     """Read an open file to its end, or to one byte past a limit.
 
@@ -279,7 +278,7 @@ def read_at_most(stream: BinaryIO | io.FileIO, limit: int) -> bytes:
     """
     # `read(n)` allocates n bytes first, so n follows the size of the file and not a limit of 1 TiB.
     # A FIFO and a file of /proc have no size and are read piece by piece.
-    ahead = max(_stated_size(stream) + 1, _AHEAD)
+    ahead = max(_stated_size(stream) + 1, CHUNK)
     chunks, left = [], limit + 1
     while left > 0 and (chunk := stream.read(min(ahead, left))):
         chunks.append(chunk)

@@ -1,13 +1,16 @@
 """Limits for readers of untrusted input, and sizes in the form that people write."""
 
 import re
+from typing import Final
 
 import attrs
 
 from messagebody._base.text import quote
 from messagebody.errors import InvalidSize
 
-_MIB = 1024 * 1024
+MIB: Final = 1024 * 1024
+CHUNK: Final = MIB
+"""Bytes that are read, hashed or copied at a time: more cost memory, fewer cost time."""
 
 
 @attrs.frozen
@@ -39,10 +42,10 @@ class Limits:
         10
     """
 
-    json_bytes: int = 256 * _MIB
+    json_bytes: int = 256 * MIB
     parts: int = 1_000_000
     blocks: int = 250_000
-    part_bytes: int = 192 * _MIB
+    part_bytes: int = 192 * MIB
     depth: int = 100
     values: int = 6_000_000
     name_length: int = 1024

@@ -35,6 +35,7 @@ _QUOTED = r'"(?:[\t \x21\x23-\x5b\x5d-\x7e]|\\[\t \x21-\x7e])*+"'
 _ESSENCE = re.compile(rf"{_RESTRICTED}/{_RESTRICTED}")
 _NEXT = re.compile(rf"[ \t]*+;[ \t]*+(?:({_TOKEN})=({_TOKEN}|{_QUOTED}))?")
 _CACHE = 1024
+"""Content types whose reading is remembered."""
 _CACHED_LENGTH = 256
 
 

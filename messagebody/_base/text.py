@@ -5,6 +5,7 @@ import unicodedata
 from typing import Final
 
 _CUT = 200
+"""Characters of a stranger's text in a message; more would hide the message."""
 _LONGEST_URL = 8192
 """The most characters of a URL to show; a longer one would hide the rest of an error."""
 # Cc controls, Cf formats (bidirectional marks among them), Cs surrogates, Zl and Zp separators.

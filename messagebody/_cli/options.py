@@ -15,7 +15,7 @@ import click
 
 from messagebody._base.files import read_at_most, replace_file
 from messagebody._base.guards import is_url
-from messagebody._base.limits import Limits, parse_size
+from messagebody._base.limits import CHUNK, Limits, parse_size
 from messagebody._base.text import count_of, human_size, quote, redact_url
 from messagebody._cli.terminal import Terminal, is_terminal
 from messagebody._model.body import MessageBody
@@ -154,8 +154,6 @@ def threshold_option(help_text: str) -> Callable[[_F], _F]:
 
 # Reading bodies and schemas
 
-_CHUNK = 1 << 20
-
 
 def body_argument(function: _F) -> _F:
     """Add the argument BODY: a file, or "-" for standard input."""
@@ -232,7 +230,7 @@ def _all_of(stream: Any) -> bytes:
     # One byte more shows that there is more.
     chunks, missing = [], limits().json_bytes + 1
     # Read in steps, because Ctrl-C is not noticed during one long read.
-    while missing > 0 and (chunk := stream.read1(min(missing, _CHUNK))):
+    while missing > 0 and (chunk := stream.read1(min(missing, CHUNK))):
         chunks.append(chunk)
         missing -= len(chunk)
     return b"".join(chunks)

@@ -196,6 +196,7 @@ FORMATS: Final[Mapping[str, Callable[[CommandReport], str]]] = {
 
 
 _LONGEST: Final = 2_000
+"""Characters of a line of a report, which other programs show."""
 
 _FITS: Final = {
     "never": "never fits",

@@ -41,6 +41,7 @@ from messagebody._wire.members import (
 from messagebody.errors import DecodeError, InvalidPart, LocalFileNotSent
 
 _PREVIEW: Final = 40
+"""Characters of a name, a type and a text in a part's `repr`."""
 # The digest of content from this length on is remembered; hashing less is as fast as a look-up.
 _LONG: Final = 16_384
 # Words of JSON and of the constructor that are not attributes: reading is a call, and can fail.

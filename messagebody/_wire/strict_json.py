@@ -37,6 +37,7 @@ _BRACKET_OR_STRING = re.compile(rf"[\[\]{{}}]|{_STRING}", re.DOTALL)
 # Everything up to the next comma or opening bracket outside of strings, once and many times.
 _VALUE = rf'(?:[^"\[{{,]++|{_STRING})*+[\[{{,]'
 _STRIDE = 1_000
+"""Values that one match of a regular expression passes over."""
 _BLOCK = 1 << 16
 
 

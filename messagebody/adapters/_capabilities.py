@@ -10,8 +10,6 @@ from messagebody._base.media_types import EXTENSIONS, essence
 IMAGES: Final = ("image/png", "image/jpeg", "image/gif", "image/webp")
 """The pictures that every model with vision takes."""
 
-MIB: Final = 1024 * 1024
-
 
 def _set_of(field: str) -> Any:
     """Return a field with the items of another field as a set: every part is looked up in it."""

@@ -8,11 +8,10 @@ from typing import Any
 
 import attrs
 
-from messagebody._base.limits import DEFAULT_LIMITS, Limits
+from messagebody._base.limits import DEFAULT_LIMITS, MIB, Limits
 from messagebody._base.text import quote
 from messagebody._model.body import MessageBody
 from messagebody.adapters._base import Converted
-from messagebody.adapters._capabilities import MIB
 from messagebody.adapters._collecting import Collector
 from messagebody.adapters._dialect import Dialect, Misplaced
 from messagebody.adapters._items import KEEP, Call, Result

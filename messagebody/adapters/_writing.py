@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import attrs
 
-from messagebody._base.limits import DEFAULT_LIMITS
+from messagebody._base.limits import DEFAULT_LIMITS, MIB
 from messagebody._base.media_types import OCTET_STREAM, TEXT_PLAIN, is_text
 from messagebody._base.text import human_size, redact_url
 from messagebody._model.body import MessageBody
@@ -15,7 +15,7 @@ from messagebody._model.part import Part
 from messagebody._wire import data_urls
 from messagebody.adapters import _rest as differences
 from messagebody.adapters._base import Converted, Loss, LossKind, left_behind
-from messagebody.adapters._capabilities import MIB, Kind
+from messagebody.adapters._capabilities import Kind
 from messagebody.adapters._collecting import Collector, carried_member, type_of_url
 from messagebody.adapters._dialect import COPY, ROLES, TYPES, Dialect
 from messagebody.adapters._items import (

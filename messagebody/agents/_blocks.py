@@ -18,6 +18,7 @@ from messagebody.errors import MessageBodyError
 from messagebody.schema import MessageBodySchema
 
 _ASKED: Final = 2_500
+"""Schemas of a block that are compared with the others."""
 _OTHERS: Final = 10_000
 """Schemas of a block: a worker makes the others ready once, and keeps them for the next block."""
 _AHEAD: Final = 16

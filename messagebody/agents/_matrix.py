@@ -26,6 +26,7 @@ from messagebody.schema import MessageBodySchema
 
 _NOTHING_HELD: Final = frozenset[int]()
 _CACHED: Final = 16_384
+"""Schemas whose rows, columns and preparation are remembered."""
 
 
 @attrs.frozen

@@ -26,6 +26,7 @@ from messagebody.globs import ContentTypePattern, NamePattern
 from messagebody.names import is_name
 
 _CACHED: Final = 16_384
+"""Patterns whose probes are remembered."""
 _ALTERNATIVES: Final = 8
 """Alternatives of a pattern that are tried; rich unions are left to the searches."""
 

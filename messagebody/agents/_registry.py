@@ -46,6 +46,7 @@ STEPS_A_PAIR: Final = 50_000
 # Kept in the file: another version would read verdicts that mean something else.
 _FORMAT: Final = "1"
 _LAST_PLACE: Final = 1 << 62
+"""Places fit into an integer of SQLite."""
 _TABLES: Final = f"""
 CREATE TABLE settings (name TEXT PRIMARY KEY, value TEXT NOT NULL);
 CREATE TABLE agents (

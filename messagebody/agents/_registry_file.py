@@ -28,6 +28,7 @@ _LONGEST: Final = 64 << 20
 _STRIDE: Final = 10_000
 """Instructions of SQLite between two looks at the work that is left."""
 _WORK: Final = 2_000_000
+"""Instructions of SQLite for a statement, on a file of any size."""
 _WORK_A_BYTE: Final = 4
 """Instructions for each byte of the file: a row takes some dozens of both."""
 _OBJECTS: Final = "SELECT type, name, tbl_name, sql FROM sqlite_master"

@@ -11,7 +11,7 @@ from typing import IO, Any, Final
 
 import attrs
 
-from messagebody._base.limits import Limits
+from messagebody._base.limits import CHUNK, Limits
 from messagebody._base.text import escape, human_size, redact_urls
 from messagebody._model.body import MessageBody
 from messagebody._wire import lines, strict_json
@@ -19,7 +19,6 @@ from messagebody.bulk._sources import Input, Shard, SourceKind
 from messagebody.bulk.tables import TableReader
 from messagebody.errors import DecodeError, MessageBodyError, MissingDependency
 
-_DECOMPRESSED: Final = 1024 * 1024
 # A bad line may be all of a file, and its error is written to another.
 _PROBLEM: Final = 2000
 
@@ -221,7 +220,7 @@ def _decompressed(
     place = MessagePlace(shard.inputs[0].url, 1, 0)
     with contextlib.closing(_unpacked(stream, shard.kind)) as plain:
         try:
-            lines_of_it = io.BufferedReader(plain, _DECOMPRESSED)
+            lines_of_it = io.BufferedReader(plain, CHUNK)
             for each in _of_lines(lines_of_it, shard, member, limits):
                 place = place if each is None else each.place
                 yield each
@@ -274,7 +273,7 @@ def _of_lines(
 def _rest_of_line(stream: IO[bytes]) -> int:
     """Pass over the rest of a line, and return its bytes with its end."""
     passed = 0
-    while piece := stream.readline(_DECOMPRESSED):
+    while piece := stream.readline(CHUNK):
         passed += len(piece)
         if piece.endswith(b"\n"):
             break

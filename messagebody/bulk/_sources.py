@@ -15,12 +15,13 @@ from typing import Any, Final
 
 import attrs
 
+from messagebody._base.limits import CHUNK
 from messagebody._base.text import quote, redact_url
 from messagebody._wire import strict_json
 from messagebody.bulk.tables import TableReader
 from messagebody.errors import InvalidArgument, ObjectNotFound, StoreError
 from messagebody.globs._wide import wide_pattern
-from messagebody.storage._stores import CHUNK, Stat, Store, open_store
+from messagebody.storage._stores import Stat, Store, open_store
 
 JOB: Final = "job.json"
 """The file that says which job the results around it are of."""
@@ -31,6 +32,7 @@ RECORDS: Final = "records"
 REPORT: Final = "report.json"
 """What a run that ended leaves."""
 _JOB_BYTES: Final = 1024
+"""The largest file that can be the mark of a job; a larger one isn't read."""
 
 SHARD_BYTES: Final = 64 * 1024 * 1024
 """Bytes of a plain file, or of small messages, that make a shard."""

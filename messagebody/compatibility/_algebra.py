@@ -13,6 +13,7 @@ from messagebody.compatibility._solver.budget import DEFAULT_STEPS, Budget, OutO
 from messagebody.compatibility._solver.containment import alternatives
 from messagebody.compatibility._solver.decision import NOTHING, Decision
 from messagebody.compatibility._solver.intersection import intersection
+from messagebody.compatibility._solver.prices import PART
 from messagebody.compatibility._solver.profile import Profile
 from messagebody.globs import (
     ContentTypePattern,
@@ -26,9 +27,6 @@ _IMPOSSIBLE = SchemaPart("/.", required=True)
 """A required part that no name matches, so that a schema with it accepts no body."""
 
 _Reader = Callable[[str], NamePattern | ContentTypePattern]
-
-_PER_PART = 4
-"""Steps charged for each schema part of a new decision."""
 
 
 def meet(
@@ -119,7 +117,7 @@ def _merged(parts: Iterable[SchemaPart]) -> list[SchemaPart]:
 
 def _intersection(a: SchemaPart, b: SchemaPart, budget: Budget) -> list[SchemaPart] | None:
     """Return the intersection of two schema parts, at most one part; None if it is too large."""
-    budget.spend(_PER_PART)
+    budget.spend(PART)
     kinds = intersection(a.content_type_pattern, b.content_type_pattern, budget)
     # A named part and an unnamed one have nothing in common.
     if kinds == [] or (a.name_pattern is None) != (b.name_pattern is None):
@@ -223,7 +221,7 @@ def _joined_requirements(
             both = SchemaPart(
                 name, _union(sorted([a.content_type, b.content_type]), content_type_pattern)
             )
-            budget.spend(_PER_PART * len(accepted))
+            budget.spend(PART * len(accepted))
             if Decision(Profile([both]), taken, budget).answer(0).is_refuted:
                 needed.append(attrs.evolve(both, required=True))
     return needed
@@ -309,7 +307,7 @@ def _without(kept: list[SchemaPart], part: SchemaPart, budget: Budget) -> list[S
 
 def _is_met(producer: Sequence[SchemaPart], consumer: Sequence[SchemaPart], budget: Budget) -> bool:
     """Return whether every body of a producer meets the last part of a consumer."""
-    budget.spend(_PER_PART * len(producer))
+    budget.spend(PART * len(producer))
     decision = Decision(Profile(producer), Profile(consumer), budget)
     return decision.answer(len(producer) + len(consumer) - 1).is_refuted
 
@@ -318,6 +316,6 @@ def _is_accepted(
     producer: Sequence[SchemaPart], consumer: Sequence[SchemaPart], budget: Budget
 ) -> bool:
     """Return whether a consumer accepts everything that the last part of a producer accepts."""
-    budget.spend(_PER_PART * len(producer))
+    budget.spend(PART * len(producer))
     decision = Decision(Profile(producer), Profile(consumer), budget)
     return decision.answer(len(producer) - 1).is_refuted

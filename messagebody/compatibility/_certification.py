@@ -38,6 +38,7 @@ IGNORED: Final = (SchemaPart("/**"), SchemaPart())
 
 _ANY_BODY: Final = Case([], {}, {})
 _PAIRS: Final = 16_384
+"""Pairs of patterns whose proofs are remembered."""
 
 Words = list[str]
 Kinds = tuple[str, ...]

@@ -32,7 +32,9 @@ Code = Literal[
 Differs = Literal["name", "type", "name and type"]
 
 _LISTED: Final = 20
+"""Rejections that a text lists."""
 _CLOSE: Final = 0.75
+"""The similarity, by difflib, from which on a name is taken for a mistyped one."""
 
 
 @attrs.frozen

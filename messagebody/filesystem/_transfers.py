@@ -14,6 +14,7 @@ from fsspec import AbstractFileSystem
 from messagebody._base.threads import results_in_order
 
 _WORKERS = 16
+"""References that are read at once; each holds a connection."""
 _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")
 

@@ -60,10 +60,12 @@ except ImportError as error:
 _TAG: Final = "messagebody"
 _OPTIONS: Final = ormsgpack.OPT_NON_STR_KEYS
 _SMALLEST: Final = 1024
+"""The smallest threshold: a reference takes up to that many bytes itself."""
 # LangGraph's own extensions, each of which contains msgpack.
 _THEIRS: Final = range(8)
 _CALL_WITH_ONE, _CALL_WITH_KEYWORDS = 0, 2
 _OURS: Final = 109
+"""The number of our extension type of MessagePack, kept in databases."""
 _BODY: Final = [MessageBody.__module__, MessageBody.__name__]
 _DIGEST: Final = re.compile(rb"sha256[:/]([0-9a-f]{64})")
 # The module and name of the function that LangGraph calls to build our values.

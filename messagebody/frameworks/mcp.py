@@ -46,6 +46,7 @@ except ImportError as error:
 _logger: Final = logging.getLogger(__name__)
 _SCHEME: Final = "messagebody"
 _PAGE: Final = 200
+"""Resources in one page of a listing."""
 _OPEN: Final = 16
 """The most messages of a directory that are kept in memory."""
 _NOTE: Final = 200

@@ -12,6 +12,7 @@ from pathlib import Path
 from tempfile import SpooledTemporaryFile
 from typing import TYPE_CHECKING, Any, Final, NoReturn, ParamSpec, TypeVar
 
+from messagebody._base.limits import CHUNK
 from messagebody._model.body import MessageBody
 from messagebody.errors import MissingDependency
 
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
         UpdateVersion,
     )
 
-_CHUNK: Final = 1024 * 1024
 # As many as in a page of S3's listing.
 _BATCH: Final = 1000
 _P = ParamSpec("_P")
@@ -237,7 +237,7 @@ class BodyStore:
         tags: dict[str, str] | None = None,
         mode: "PutMode | None" = None,
         use_multipart: bool | None = None,  # noqa: ARG002 - the protocol's; a body has no uploads
-        chunk_size: int = _CHUNK,
+        chunk_size: int = CHUNK,
         max_concurrency: int = 1,  # noqa: ARG002
     ) -> "PutResult":
         """Write an object, completely or not at all.
@@ -358,7 +358,7 @@ class BodyStore:
         tags: dict[str, str] | None = None,
         mode: "PutMode | None" = None,
         use_multipart: bool | None = None,  # noqa: ARG002
-        chunk_size: int = _CHUNK,
+        chunk_size: int = CHUNK,
         max_concurrency: int = 1,  # noqa: ARG002
     ) -> "PutResult":
         """Do what `put` does; `file` may also be an asynchronous iterable of buffers."""
@@ -430,7 +430,7 @@ class GetResult:
         start, end = self.range
         with _translated(self._path), self._store.filesystem.open(_name(self._path)) as file:
             file.seek(start)
-            while start < end and (data := file.read(min(_CHUNK, end - start))):
+            while start < end and (data := file.read(min(CHUNK, end - start))):
                 start += len(data)
                 yield data
 

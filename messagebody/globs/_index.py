@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from messagebody.globs._automaton import Automaton
 
 _MOST_DIRECTORIES: Final = 65_536
+"""Directories whose patterns are remembered, because strangers choose the names."""
 
 Words = dict[str, int]
 

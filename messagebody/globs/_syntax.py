@@ -21,6 +21,7 @@ from messagebody.errors import InvalidPattern
 
 MAX_LENGTH: Final = DEFAULT_LIMITS.pattern_length
 _SHOWN_PROBLEMS: Final = 5
+"""Problems of a pattern in the text of its error."""
 
 # Rough figures: dots and globstars take extra states, and anything else one per character.
 _STATES: Final = {"*": 3, "**": 7, "{": 0, ",": 0, "}": 0}

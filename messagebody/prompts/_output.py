@@ -23,6 +23,7 @@ from messagebody.schema import MessageBodySchema, SchemaPart
 _KEY: Final = re.compile("[^A-Za-z0-9]+")
 _GLOB: Final = re.compile(r"[*?{}\\\[\]]")
 _LONGEST_KEY: Final = 40
+"""Characters of a property's name; OpenAI allows 64, and a number may follow."""
 _TYPES: Final = 20
 """The most content types of one property: a model needs a choice, not a registry."""
 

@@ -15,8 +15,11 @@ from messagebody.prompts._toolbox import Toolbox, find_part, tool
 from messagebody.storage._references import Resolver
 
 _LISTED: Final = 200
+"""Parts in one answer to a model."""
 _HITS: Final = 50
+"""Hits in one answer to a model."""
 _AROUND: Final = 80
+"""Characters before and after a hit."""
 _LARGEST: Final = 64 * 1024 * 1024
 """The most bytes of a part that a tool reads."""
 _AT_ONCE: Final = 8

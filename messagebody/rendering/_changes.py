@@ -19,6 +19,7 @@ Placed = tuple[int, "messagebody.Part"]
 """A part with its position."""
 
 _MOST_LINES: Final = 2_000
+"""Texts with more lines are not compared: the time of difflib is quadratic."""
 
 
 def key_of(part: "messagebody.Part") -> tuple[Any, ...]:

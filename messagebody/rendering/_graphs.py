@@ -10,6 +10,7 @@ MOST_DRAWN: Final = 12
 """The most agents that a person can follow in a terminal."""
 
 _WIDEST: Final = 32
+"""Characters of a name in a picture."""
 _SENDS, _TAKES, _BOTH = "●", "◀", "◉"
 
 

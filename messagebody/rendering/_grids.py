@@ -16,8 +16,11 @@ from messagebody.errors import MissingDependency
 from messagebody.rendering._elements import Html, element, joined
 
 ROWS: Final = 200
+"""Rows of a table on a page."""
 COLUMNS: Final = 50
+"""Columns of a table on a page."""
 _CELL: Final = 200
+"""Characters of a cell on a page."""
 # A column is aligned to the right if nearly all its values are numbers.
 _LOOKED_AT: Final = 50
 _PARQUET: Final = 64 * 1024 * 1024

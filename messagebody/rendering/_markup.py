@@ -37,6 +37,7 @@ _ATTRIBUTES: Final = {
 # Schemes that reach the filter below; `source:` points to a part, as in the format's proposal.
 _SCHEMES: Final = frozenset({"https", "data", "source"})
 _MOST_CELLS: Final = 100
+"""Columns or rows that a cell of a stranger's table may span."""
 
 
 def is_web_link(url: str) -> bool:

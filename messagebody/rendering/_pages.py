@@ -24,8 +24,11 @@ MOST_PARTS: Final = 5_000
 """The most parts of one page; more make browsers slow."""
 
 _OPEN: Final = 24
+"""Up to this many parts are unfolded when a page opens."""
 _MOST_PROBLEMS: Final = 100
+"""Problems that a page lists."""
 _MOST_COMPARED: Final = 200
+"""Parts whose changes a page shows line by line."""
 _COLOURED: Final = frozenset({"text", "image", "audio", "video"})
 
 

@@ -14,6 +14,7 @@ REASONS: Final = 20
 REJECTIONS: Final = 10
 """The most consumer parts that are listed one by one."""
 _LONGEST: Final = 2_000
+"""Characters of a reason; what strangers wrote may be longer."""
 # Other verdicts are "no": both sometimes and never mean that the pair does not fit.
 _ROLES: Final = {"always": "yes", "undecided": "maybe"}
 

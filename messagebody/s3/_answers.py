@@ -6,8 +6,8 @@ from base64 import b64decode
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
+from messagebody._base.limits import CHUNK
 from messagebody.errors import StoreError
-from messagebody.storage._stores.base import CHUNK
 
 _CHECKSUMS: Final = frozenset(
     f"Checksum{name}" for name in ("SHA256", "SHA1", "CRC32", "CRC32C", "CRC64NVME")

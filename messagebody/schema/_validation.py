@@ -19,6 +19,7 @@ from messagebody.schema._part import SchemaPart
 Differs = Literal["name", "type", "name and type"]
 
 _COMPARED: Final = 50
+"""Schema parts among which the nearest one to a name is looked for."""
 
 
 class NearestMiss:
@@ -195,8 +196,11 @@ def _description(name: str | None, content_type: str) -> str:
 
 
 _EXPLAINED: Final = 100
+"""Violations that name the nearest schema part, which takes long to find."""
 _SEARCHED: Final = 10_000
+"""Parts of a body among which the nearest one to a schema part is looked for."""
 _KEPT_TYPES: Final = 10_000
+"""Content types whose matches are remembered, because strangers choose them."""
 
 Columns = tuple[Sequence[str | None], Sequence[str]]
 

@@ -38,7 +38,6 @@ if TYPE_CHECKING:
         read_reference,
     )
     from messagebody.storage._stores import (
-        CHUNK,
         Blob,
         Bytes,
         Stat,
@@ -49,7 +48,6 @@ if TYPE_CHECKING:
     )
 
 __all__ = [
-    "CHUNK",
     "Blob",
     "Bytes",
     "FetchBudget",
@@ -91,6 +89,6 @@ if not TYPE_CHECKING:  # for a type checker, a name is there only if it is liste
             "fetch inline migrate offload parse_size present put_content sweep verify",
             "._references": "FetchBudget FetchLimits ReferenceFile Resolver Spool "
             "measure_reference open_reference read_reference",
-            "._stores": "CHUNK Blob Bytes Stat Store Upload open_store read_back",
+            "._stores": "Blob Bytes Stat Store Upload open_store read_back",
         },
     )

@@ -103,7 +103,7 @@ class TestReadAtMost:
     def test_one_byte_past_the_limit(
         self, size: int, ahead: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr("messagebody._base.files._AHEAD", ahead)
+        monkeypatch.setattr("messagebody._base.files.CHUNK", ahead)
         (tmp_path / "f").write_bytes(bytes(range(100)) * 3)
         os.truncate(tmp_path / "f", size)
         with (tmp_path / "f").open("rb") as stream:

@@ -155,6 +155,7 @@ def infer_command(bodies: tuple[str, ...], output: str | None) -> None:
 
 
 _SHOWN = 3
+"""Suggestions that are printed: more are not read."""
 
 
 @click.command("check")

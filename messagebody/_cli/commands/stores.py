@@ -226,6 +226,7 @@ def _in_words(finding: ReferenceFinding) -> str:
 
 
 _SAFE = 7 * 86_400
+"""Seconds: an offload that runs now may refer to anything younger than a week."""
 
 
 @click.command("sweep")

@@ -3,9 +3,10 @@
 from typing import Any, Final
 from urllib.parse import quote, unquote
 
+from messagebody._base.limits import MIB
 from messagebody._base.media_types import JSON, essence
 from messagebody._wire import strict_json
-from messagebody.adapters._capabilities import IMAGES, MIB, Kind
+from messagebody.adapters._capabilities import IMAGES, Kind
 from messagebody.adapters._core import Format
 from messagebody.adapters._dialect import Misplaced, need, optional
 from messagebody.adapters._items import (

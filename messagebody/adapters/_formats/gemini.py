@@ -2,9 +2,10 @@
 
 from typing import Any, Final
 
+from messagebody._base.limits import MIB
 from messagebody._base.media_types import JSON
 from messagebody._wire import strict_json
-from messagebody.adapters._capabilities import MIB, Kind
+from messagebody.adapters._capabilities import Kind
 from messagebody.adapters._core import Format
 from messagebody.adapters._dialect import join_texts, need, optional, split_texts
 from messagebody.adapters._items import (

@@ -2,8 +2,9 @@
 
 from typing import Any, Final
 
+from messagebody._base.limits import MIB
 from messagebody._base.media_types import essence
-from messagebody.adapters._capabilities import IMAGES, MIB, Kind
+from messagebody.adapters._capabilities import IMAGES, Kind
 from messagebody.adapters._core import Format
 from messagebody.adapters._dialect import Misplaced, need, optional
 from messagebody.adapters._formats.openai import (

@@ -2,7 +2,8 @@
 
 from typing import Any, Final
 
-from messagebody.adapters._capabilities import IMAGES, MIB, Kind
+from messagebody._base.limits import MIB
+from messagebody.adapters._capabilities import IMAGES, Kind
 from messagebody.adapters._core import Format
 from messagebody.adapters._dialect import Misplaced, need, optional
 from messagebody.adapters._formats.openai import (

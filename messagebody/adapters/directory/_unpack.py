@@ -13,6 +13,7 @@ from typing import BinaryIO, Self
 import messagebody  # noqa: TC001 - annotations are evaluated by those who ask
 from messagebody._base.files import CREATE, DIRECTORY, NO_LINKS, open_parent, temporary_name
 from messagebody._base.guards import require_body, require_path, require_resolver
+from messagebody._base.limits import CHUNK
 from messagebody._base.text import quote
 from messagebody._model.access import access_of, resolver_of
 from messagebody._model.body import MessageBody
@@ -176,7 +177,6 @@ def _kind(mode: int) -> str:
 # Names of devices in Windows, with any extension ("Naming Files, Paths, and Namespaces").
 _DEVICE = re.compile(r"(?:con|prn|aux|nul|com[0-9]|lpt[0-9])(?:\..*)?", re.IGNORECASE)
 _LONGEST_SEGMENT = 255
-_COPY_BYTES = 1 << 20
 
 
 def unpack(
@@ -310,7 +310,7 @@ def _write(
             _content(part, resolver) as source,
             destination.create(str(part.name), replace=overwrite) as file,
         ):
-            shutil.copyfileobj(source, file, _COPY_BYTES)
+            shutil.copyfileobj(source, file, CHUNK)
     destination.publish()
 
 

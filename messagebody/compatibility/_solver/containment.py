@@ -13,7 +13,14 @@ from typing import Final
 
 from messagebody._base.media_types import WELL_KNOWN
 from messagebody.compatibility._solver.budget import Budget, OutOfBudget
-from messagebody.compatibility._solver.languages import COMPARED, Language, PartSet, TypeSet
+from messagebody.compatibility._solver.languages import Language, PartSet, TypeSet
+from messagebody.compatibility._solver.prices import (
+    CHARACTERS_COMPARED,
+    CHARACTERS_READ,
+    GROUPS_COMPARED,
+    STATE_BUILT,
+    TEXTS_COMPARED,
+)
 from messagebody.compatibility._solver.search import search
 from messagebody.globs import ContentTypePattern, NamePattern
 from messagebody.names import is_name
@@ -25,18 +32,13 @@ Pattern = NamePattern | ContentTypePattern
 _Edges = tuple[str, str]
 
 _CACHED: Final = 16_384
+"""Patterns whose languages, parts and alternatives are remembered."""
 _PAIRS_CACHED: Final = 131_072
+"""Pairs of patterns whose containment is remembered."""
 # With more alternatives, comparing texts costs more than the search it would save.
 _ALTERNATIVES: Final = 512
-_BUILT: Final = 4
-"""Steps that building one state of an automaton costs."""
 _LONG: Final = 256
-_PER_STEP: Final = 16
-"""Characters of a word, read by one pattern, that cost one step."""
-_COMPARED: Final = 64
-"""Characters of a pattern, compared with each name, that cost one step."""
-# Comparisons of texts that cost one step.
-_TEXTS_PER_STEP: Final = 4
+"""Running a longer pattern is charged by character, because each may take many steps."""
 # The most alternatives of a pattern that are compared with those of another one, and the most pairs
 # of alternatives that are tried with a word.
 _FEW: Final = 16
@@ -61,24 +63,24 @@ def language_of(pattern: Pattern) -> Language:
 
 def priced_language(pattern: Pattern, budget: Budget) -> Language:
     """Return the language of a pattern, and charge once for building its automaton."""
-    budget.spend_once(pattern, _BUILT * pattern.syntax.states)
+    budget.spend_once(pattern, STATE_BUILT * pattern.syntax.states)
     return language_of(pattern)
 
 
 def select(pattern: NamePattern, names: Sequence[str | None], budget: Budget) -> list[int]:
     """Return the positions of the legal names that a pattern matches, and charge for the work."""
     if pattern.shapes:
-        budget.spend(1 + len(names) * len(pattern.text) // _COMPARED)
+        budget.spend(1 + len(names) * len(pattern.text) // CHARACTERS_COMPARED)
         return pattern.select(names)
     # Prefixes are compared first, because most names have another prefix.
     prefix = pattern.prefix
     near = [place for place, name in enumerate(names) if name and name.startswith(prefix)]
-    budget.spend(1 + len(names) // _PER_STEP)
+    budget.spend(1 + len(names) // CHARACTERS_READ)
     if len(pattern.text) > _LONG:
         return [place for place in near if _run(pattern, names[place] or "", budget)]
     if near:
-        budget.spend_once(pattern, _BUILT * pattern.syntax.states)
-    budget.spend(sum([1 + len(names[place] or "") // _PER_STEP for place in near]))
+        budget.spend_once(pattern, STATE_BUILT * pattern.syntax.states)
+    budget.spend(sum([1 + len(names[place] or "") // CHARACTERS_READ for place in near]))
     return [near[i] for i in pattern.select([names[place] for place in near])]
 
 
@@ -87,7 +89,7 @@ def _run(pattern: Pattern, word: str, budget: Budget) -> bool:
     automaton = priced_language(pattern, budget).automaton
     states = automaton.start
     for character in word:
-        budget.spend(automaton.step_cost(states) // COMPARED)
+        budget.spend(automaton.step_cost(states) // GROUPS_COMPARED)
         states = automaton.step(states, character)
     return bool(states & automaton.accepting)
 
@@ -260,7 +262,7 @@ def _texts(pattern: Pattern) -> tuple[frozenset[str], tuple[str, ...]]:
 
 def _cost_by_text(outer: Pattern, inner: Pattern) -> int:
     """Return the steps for comparing each inner alternative with each outer directory."""
-    return len(alternatives(inner)) * (1 + len(_texts(outer)[1])) // _TEXTS_PER_STEP
+    return len(alternatives(inner)) * (1 + len(_texts(outer)[1])) // TEXTS_COMPARED
 
 
 def _directory_contains(directory: str, inner: str) -> bool:

@@ -19,15 +19,14 @@ from messagebody.compatibility._solver.containment import (
     are_disjoint,
     contains,
 )
+from messagebody.compatibility._solver.prices import PATTERN_WRITTEN
 from messagebody.globs import NamePattern, content_type_pattern, name_pattern
 from messagebody.globs._patterns import branches
 
 _MOST: Final = 64
 """The most patterns in an intersection."""
 _CACHED: Final = 4096
-_WRITTEN: Final = 64
-"""Steps to write and read a pattern, in addition to those for its characters."""
-
+"""Pairs of patterns whose intersections are remembered."""
 Glob = tuple[str, ...]
 """The characters of a segment, or the segments of a path."""
 
@@ -66,7 +65,7 @@ def intersection(one: Pattern, other: Pattern, budget: Budget) -> list[str] | No
     mine, theirs = _expanded(one), _expanded(other)
     if not 0 < len(mine) * len(theirs) <= _MOST:
         return None
-    budget.spend(sum(_WRITTEN + len(a) * len(b) for a, b in product(mine, theirs)))
+    budget.spend(sum(PATTERN_WRITTEN + len(a) * len(b) for a, b in product(mine, theirs)))
     split = _path if isinstance(one, NamePattern) else _type
     found: dict[str, None] = {}
     try:

@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import Final
 
 from messagebody.compatibility._solver.budget import Budget
+from messagebody.compatibility._solver.prices import GROUPS_COMPARED
 from messagebody.globs._automaton import Automaton, States
 
 # For readable examples, letters and digits come first and signs last.
@@ -14,8 +15,6 @@ _PLEASANT: Final = string.ascii_lowercase + string.digits + string.ascii_upperca
 _ORDER: Final = {character: place for place, character in enumerate(_PLEASANT)}
 # The most equivalent characters to use: more would not make examples better.
 _ALIKE: Final = 12
-COMPARED: Final = 4
-"""Comparisons of a set of states with a group that cost one step."""
 _ROWS_KEPT: Final = 4096
 _ROW_STATES: Final = 1 << 26  # of all sets in the rows of one language: at most 8 MiB
 # Up to this many states are looked up one by one, because they may be many layers apart.
@@ -81,7 +80,7 @@ class Language:
 
     def row_cost(self, states: States) -> int:
         """Return the steps that `row` takes without its cache."""
-        return self.automaton.row_cost(states) // COMPARED
+        return self.automaton.row_cost(states) // GROUPS_COMPARED
 
     def another(self, taken: Container[str]) -> str:
         """Return the most readable character that is not taken, or "" if all are taken."""

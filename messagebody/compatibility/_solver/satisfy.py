@@ -19,6 +19,7 @@ from messagebody.compatibility._solver.containment import (
 )
 from messagebody.compatibility._solver.cover import cover
 from messagebody.compatibility._solver.languages import Language, PartSet, members
+from messagebody.compatibility._solver.prices import NAMES_LOOKED_UP, OPTIONS_TESTED
 from messagebody.compatibility._solver.profile import PartType, Profile
 from messagebody.compatibility._solver.search import search
 from messagebody.globs import NamePattern, name_pattern
@@ -27,10 +28,6 @@ _P = TypeVar("_P")
 
 # With more needed parts, nearly all parts are reachable, and leaving out the others saves nothing.
 _FEW_NEEDED: Final = 8
-_PER_STEP: Final = 4
-"""Patterns, or options at a name, whose test costs one step."""
-_NAMES_PER_STEP: Final = 16
-"""Names whose look-up costs one step."""
 
 
 class Pair:
@@ -189,7 +186,7 @@ class Pair:
             (label, priced_language(pattern, self.budget)) for pattern, label in labels.items()
         ]
         for signature, word in search(languages, self.budget, good=good, bad=bad, need=need):
-            self.budget.spend(len(labels) // _PER_STEP)
+            self.budget.spend(len(labels) // OPTIONS_TESTED)
             known = EVERY_TYPE
             for pattern, label in labels.items():
                 matched = known_types(pattern)
@@ -373,7 +370,7 @@ class Problem:
             return {}
         small, pair = self._base._small, self._pair
         hit = {n for n in self._base.critical_names if pair.matching_name(n) & self._avoided}
-        pair.budget.spend(sum(map(len, small.values())) // _NAMES_PER_STEP)
+        pair.budget.spend(sum(map(len, small.values())) // NAMES_LOOKED_UP)
         return {
             index: [
                 name for name in names if name not in hit or self._can_still_satisfy(index, name)
@@ -483,7 +480,7 @@ class Problem:
         names = [name for name in self.critical_names if name not in taken] if needs else []
         options = [self._options_at(name) for name in names]
         # Options that meet no open need would only widen the search.
-        self._pair.budget.spend(sum(map(len, options)) // _PER_STEP)
+        self._pair.budget.spend(sum(map(len, options)) // OPTIONS_TESTED)
         slots = [[hits & needs for hits, _ in each if hits & needs] for each in options]
         choice = cover(slots, needs, self._pair.budget)
         if choice is None:

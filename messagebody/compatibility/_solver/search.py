@@ -19,30 +19,18 @@ from messagebody.compatibility._solver.languages import (
     pleasant_order,
     spelled,
 )
-
-_PER_STEP: Final = 12
-"""Comparisons of small sets that cost one step."""
-
-_LARGE: Final = 2048
-"""Comparing two sets costs one more comparison per this many states of all patterns together."""
-
-_HUGE: Final = 8192
-"""Handling a set costs one more step per this many states of all patterns together."""
+from messagebody.compatibility._solver.prices import (
+    BYTES_HELD,
+    COMPARED_STATES,
+    FOLLOWED_STATES,
+    HANDLED_STATES,
+    SETS_HELD,
+    SMALL_SETS_COMPARED,
+    TRANSITIONS,
+)
 
 _HEAVY: Final = 64
 """For patterns with more states, the first transitions from a set are charged by their cost."""
-
-_MOVED: Final = 8
-"""Transitions of one pattern that cost one step."""
-
-_FEW: Final = 16
-"""States of one pattern that cost one step to follow; each further state costs one more."""
-
-_SETS: Final = 5
-"""Sets of states in memory for each word: to continue, to compare, and to look up."""
-
-_ENTRIES: Final = 512
-"""Further bytes in memory for each word, in lists and tables."""
 
 
 def search(
@@ -136,9 +124,9 @@ class _Joined:
             self._languages.append((label, language, size))
             self.start |= language.start << size
             size += language.size
-        self.handling = 1 + size // _HUGE
+        self.handling = 1 + size // HANDLED_STATES
         """The steps for handling a set."""
-        self.comparing = 1 + size // _LARGE
+        self.comparing = 1 + size // COMPARED_STATES
         """The cost of comparing two sets, in comparisons of small sets."""
         # The cost of a search must not depend on cached rows, so each search pays for the first
         # time that it follows a set.
@@ -178,14 +166,16 @@ class _Joined:
             if not here:
                 continue
             # A small set costs one step, a large one in proportion to its size.
-            cost += max(1, here.bit_count() - _FEW) + self._first_cost(language, offset, here)
+            cost += max(1, here.bit_count() - FOLLOWED_STATES) + self._first_cost(
+                language, offset, here
+            )
             self._budget.spend(cost)
             reached, others = language.row(here)
             ordinary |= others << offset
             for character, to in reached.items():
                 change = (to ^ others) << offset
                 changes[character] = changes.get(character, 0) ^ change
-            cost = len(reached) // _MOVED
+            cost = len(reached) // TRANSITIONS
         other = self._languages[0][1].another(changes)
         for character in sorted([*changes, other] if other else changes, key=pleasant_order):
             self._budget.spend(self.handling)
@@ -239,7 +229,7 @@ class _Antichain:
             return False
         self._met.add(key)
         budget = self._budget
-        size = _SETS * (states.bit_length() >> 3) + _ENTRIES
+        size = SETS_HELD * (states.bit_length() >> 3) + BYTES_HELD
         self._held += size
         budget.hold(size)
         better, worse = states & self._good, states & self._bad
@@ -247,14 +237,14 @@ class _Antichain:
         # Every set that is at least as good has each of these bits, so the shortest list is enough.
         lists = [self._kept.setdefault(place, []) for place in places]
         rivals = min(lists, key=len)
-        budget.spend(1 + (len(places) + len(rivals)) * self._comparing // _PER_STEP)
+        budget.spend(1 + (len(places) + len(rivals)) * self._comparing // SMALL_SETS_COMPARED)
         # Complements within the patterns are positive numbers, which are faster in Python.
         not_better, not_worse = self._good ^ better, self._bad ^ worse
         for good, bad in rivals:
             if not bad & not_worse and better & good == better:
                 return False
         waiting = [each for place in places for each in self._waiting.get(place, ())]
-        budget.spend((len(places) + len(waiting)) * self._comparing // _PER_STEP)
+        budget.spend((len(places) + len(waiting)) * self._comparing // SMALL_SETS_COMPARED)
         for good, bad, rival in waiting:
             if not good & not_better and worse & bad == worse:
                 self.beaten.add(rival)

@@ -11,6 +11,7 @@ import attrs
 
 from messagebody._base.files import replace_file
 from messagebody._base.guards import require_body, require_path, require_resolver
+from messagebody._base.limits import CHUNK
 from messagebody._base.text import escape, human_size, redact_url
 from messagebody._base.threads import Stop
 from messagebody._model.access import resolver_of
@@ -22,7 +23,7 @@ from messagebody.storage._offloading._offload import Selection
 from messagebody.storage._offloading._transfer import FileBlob
 from messagebody.storage._references import FetchBudget, Resolver, read_reference
 from messagebody.storage._references.spool import SpoolBlob
-from messagebody.storage._stores import CHUNK, Blob, Bytes
+from messagebody.storage._stores import Blob, Bytes
 
 _EVERY_NAME = "/**"
 _EVERY_TYPE = "*/*"

@@ -20,6 +20,7 @@ _WORKERS = 16
 _TICK = 0.1
 """Seconds between two looks at whether the work was cancelled."""
 _GATE = 64 * 1024 * 1024
+"""Bytes of content that all workers may hold at a time."""
 
 
 class Gate:

@@ -4,6 +4,7 @@ import os
 from typing import Any, BinaryIO
 
 from messagebody._base.digests import sha256_of
+from messagebody._base.limits import CHUNK
 from messagebody._base.media_types import OCTET_STREAM
 from messagebody._base.text import redact_url
 from messagebody._base.threads import Stop
@@ -11,7 +12,7 @@ from messagebody._model.content import LocalFile, Reference
 from messagebody.errors import InvalidArgument, StoreError
 from messagebody.storage._offloading._transfer import FileBlob, Watched
 from messagebody.storage._references.spool import Spool, SpoolBlob
-from messagebody.storage._stores import CHUNK, Blob, Bytes, Store, open_store
+from messagebody.storage._stores import Blob, Bytes, Store, open_store
 from messagebody.storage._stores.objects import Verify, ensure
 
 

@@ -10,6 +10,7 @@ from typing import BinaryIO, Final
 
 from messagebody._base.digests import Hasher, hex_digits
 from messagebody._base.files import READ, TEMPORARY, TEMPORARY_PATTERN, open_parent
+from messagebody._base.limits import CHUNK
 from messagebody.errors import ObjectNotFound, StoreError
 from messagebody.storage._references.spool import Spool, SpoolBlob
 from messagebody.storage._stores.base import Bytes
@@ -23,7 +24,6 @@ _MARK: Final = (
 )
 _OWN: Final = re.compile(f"[0-9a-f]{{64}}|{TEMPORARY_PATTERN}")
 """Names of the files that a cache makes, and so may delete."""
-_BLOCK: Final = 1024 * 1024
 _ABANDONED: Final = 24 * 3600.0
 """Seconds after which a temporary file is taken for one of a killed process."""
 
@@ -112,7 +112,7 @@ class Cache:
         if self._prints.get(digest) == _print_of(status):
             return True
         hasher = Hasher()
-        while block := os.read(descriptor, _BLOCK):
+        while block := os.read(descriptor, CHUNK):
             hasher.update(block)
         os.lseek(descriptor, 0, os.SEEK_SET)
         if hasher.digest != digest:

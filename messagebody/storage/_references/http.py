@@ -29,6 +29,7 @@ from messagebody.storage._stores.base import harmless_cause
 
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _TRIES = 3
+"""Addresses of a host that are tried."""
 _CONTENT_RANGE = re.compile(r"bytes ([0-9]{1,19})-([0-9]{1,19})/([0-9]{1,19}|\*)")
 _HEADERS = {
     "Accept": "*/*",
@@ -44,10 +45,14 @@ _FLOOR = 4 * 1024
 
 _CHUNK_SIZE = re.compile(rb"[0-9A-Fa-f]{1,16}")
 _LONGEST_LINE = 8 * 1024
+"""Bytes of the line that states the size of a chunk."""
 _INFORMATIONAL = frozenset({102, 103})
 _MOST_HINTS = 10
+"""Informational answers (1xx) before the real one."""
 _FEW_CHUNKS = 10_000
+"""Chunks that may be smaller than `_SMALLEST_CHUNK` on average."""
 _SMALLEST_CHUNK = 16
+"""Bytes: smaller chunks cost more time than they carry content."""
 
 
 class _Response(http.client.HTTPResponse):

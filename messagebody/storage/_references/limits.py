@@ -11,10 +11,9 @@ from typing import Self
 
 import attrs
 
+from messagebody._base.limits import MIB
 from messagebody._base.text import human_size
 from messagebody.errors import LimitExceeded
-
-_MIB = 1024 * 1024
 
 
 @attrs.frozen
@@ -37,8 +36,8 @@ class FetchLimits:
         0
     """
 
-    part_bytes: int = 1024 * _MIB
-    body_bytes: int = 4096 * _MIB
+    part_bytes: int = 1024 * MIB
+    body_bytes: int = 4096 * MIB
     fetches: int = 1_000
     hosts: int = 50
     connections_per_host: int = 8

@@ -18,7 +18,6 @@ from typing import Any
 from messagebody._base.text import quote, redact_url
 from messagebody.errors import MissingDependency, StoreError
 from messagebody.storage._stores.base import (
-    CHUNK,
     Blob,
     Bytes,
     Stat,
@@ -30,7 +29,6 @@ from messagebody.storage._stores.base import (
 from messagebody.storage._stores.objects import fetch, keep
 
 __all__ = [
-    "CHUNK",
     "Blob",
     "Bytes",
     "Stat",

@@ -10,9 +10,6 @@ from messagebody._base.digests import Hasher
 from messagebody._base.text import redact_url, redact_urls
 from messagebody.errors import StoreError
 
-CHUNK = 1024 * 1024
-"""Bytes moved at a time where nothing else decides."""
-
 
 class Blob(Protocol):
     """Content to store; it can be read again when a write has to be repeated."""

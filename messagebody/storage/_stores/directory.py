@@ -15,8 +15,9 @@ from pathlib import Path
 from urllib.parse import unquote_to_bytes, urlsplit
 
 from messagebody._base.files import CREATE, READ, give_name, open_parent, temporary_name
+from messagebody._base.limits import CHUNK
 from messagebody.errors import AccessDenied, MessageBodyError, ObjectNotFound, StoreError
-from messagebody.storage._stores.base import CHUNK, Blob, Stat, Store
+from messagebody.storage._stores.base import Blob, Stat, Store
 
 
 class FileStore(Store):

@@ -7,10 +7,11 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
 
+from messagebody._base.limits import CHUNK
 from messagebody._base.text import escape, redact_urls
 from messagebody._base.threads import Interrupted
 from messagebody.errors import AccessDenied, MessageBodyError, ObjectNotFound, StoreError
-from messagebody.storage._stores.base import CHUNK, Blob, Stat, Store, harmless_cause
+from messagebody.storage._stores.base import Blob, Stat, Store, harmless_cause
 
 # Services take parts of 5 MiB or more; larger ones only cost memory.
 _BLOCK = 8 * 1024 * 1024
