@@ -1,4 +1,4 @@
-"""The engine of clusters: tasks of a job on the workers of Dask."""
+"""The engine for clusters: runs the tasks of a job on Dask workers."""
 
 import contextlib
 from collections import deque
@@ -11,15 +11,15 @@ from messagebody.bulk._engines import Outcomes, Task
 from messagebody.bulk._work import Outcome
 from messagebody.errors import InvalidArgument, MessageBodyError, MissingDependency
 
-_IN_WORK: Final = 2
-"""Tasks a thread of the cluster that are handed out at a time: one in work and one that waits."""
-# Dask waits 30 seconds, which is long for somebody who mistyped the address.
-_CONNECT: Final = "10s"
-# Without an address, clusters compete for one port, and workers listen on all networks.
-_HERE: Final = "127.0.0.1:0"
-# The scheduler blames all tasks that a dead worker had, also those that waited. So the first time
-# a task is only suspected, and it is tried again while nothing else is in work.
-_KILLED: Final = Outcome(None, "workers of the cluster died that had it")
+_TASKS_PER_THREAD: Final = 2
+"""Tasks submitted at a time per thread of the cluster: one that runs and one that waits."""
+# The default of Dask is 30 seconds, which is long for a user who mistyped the address.
+_CONNECT_TIMEOUT: Final = "10s"
+# Without an address, clusters compete for one port, and workers listen on all interfaces.
+_LOCAL_ADDRESS: Final = "127.0.0.1:0"
+# The scheduler blames all tasks of a dead worker, including those that only waited there. So at
+# first a task is only a suspect, and it is run again alone.
+_KILLED: Final = Outcome(None, "workers of the cluster died while they had it")
 
 
 def run_on_dask(queue: deque[Task], client: Any, workers: int) -> Outcomes:
@@ -27,8 +27,8 @@ def run_on_dask(queue: deque[Task], client: Any, workers: int) -> Outcomes:
 
     Arguments:
         queue: the tasks.
-        client: a `distributed.Client`, the address of a scheduler, or None for a cluster here.
-        workers: processes of a cluster here.
+        client: a `distributed.Client`, the address of a scheduler, or None for a local cluster.
+        workers: the number of processes of a local cluster.
 
     Raises:
         MissingDependency: Dask is not installed (extra `dask`).
@@ -40,17 +40,17 @@ def run_on_dask(queue: deque[Task], client: Any, workers: int) -> Outcomes:
         tasks: dict[Any, Task] = {}
         suspects: dict[int, Task] = {}
         while queue or tasks:
-            most = _IN_WORK * max(1, sum(connected.nthreads().values()))
+            most = _TASKS_PER_THREAD * max(1, sum(connected.nthreads().values()))
             while queue and len(tasks) < most:
                 is_suspect = id(queue[0]) in suspects
                 if is_suspect and tasks:
                     break
                 task = queue.popleft()
-                # To Dask, equal pure calls are one: a task that is tried again would not run.
+                # Dask runs equal pure calls only once, so a retried task would not run.
                 future = connected.submit(_call, task, pure=False)
                 tasks[future] = task
                 running.add(future)
-                # Alone, so that if a worker dies now, the scheduler can only mean this task.
+                # A suspect runs alone: if a worker dies now, this task is to blame.
                 most = 1 if is_suspect else most
             future = next(running)
             task = tasks.pop(future)
@@ -62,10 +62,10 @@ def run_on_dask(queue: deque[Task], client: Any, workers: int) -> Outcomes:
 
 @contextlib.contextmanager
 def dask_executor(address: str) -> Iterator[Executor]:
-    """Give an executor whose functions run on the workers of a cluster.
+    """Yield an executor that runs functions on the workers of a cluster.
 
     Arguments:
-        address: of the scheduler.
+        address: the address of the scheduler.
 
     Raises:
         MissingDependency: Dask is not installed (extra `dask`).
@@ -87,7 +87,7 @@ def _outcome(distributed: Any, future: Any, *, was_alone: bool) -> Outcome:
     if isinstance(error, distributed.KilledWorker):
         if not was_alone:
             return _KILLED
-        # The scheduler has tried it on other workers already.
+        # The scheduler has already tried it on other workers.
         return Outcome(None, "it killed several workers of the cluster", is_final=True)
     return Outcome(None, escape(f"{type(error).__name__}: {error}", limit=2000))
 
@@ -101,8 +101,8 @@ def _client(distributed: Any, client: Any, workers: int) -> Iterator[Any]:
             distributed.LocalCluster(
                 n_workers=workers,
                 threads_per_worker=1,
-                dashboard_address=_HERE,
-                worker_dashboard_address=_HERE,
+                dashboard_address=_LOCAL_ADDRESS,
+                worker_dashboard_address=_LOCAL_ADDRESS,
                 scheduler_kwargs={"dashboard": False},
             ) as cluster,
             distributed.Client(cluster) as connected,
@@ -110,7 +110,7 @@ def _client(distributed: Any, client: Any, workers: int) -> Iterator[Any]:
             yield connected
     elif isinstance(client, str):
         try:
-            connected = distributed.Client(client, timeout=_CONNECT)
+            connected = distributed.Client(client, timeout=_CONNECT_TIMEOUT)
         except (OSError, ValueError) as error:
             raise MessageBodyError(f"no scheduler answers at {escape(client)}") from error
         with connected:
