@@ -228,7 +228,7 @@ class _Going:
                 self._one(each)
             elif each is not None:
                 self._bad(each)
-            del each  # or it would be held while the next one is read
+            del each  # free it before the next one is read
         self.counts["bytes"] = task.shard.size
 
     def _one(self, message: Message) -> None:
