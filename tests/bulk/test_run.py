@@ -653,7 +653,7 @@ def test_results_of_another_source_with_the_same_name_stay(end: str, tmp_path: P
     out = tmp_path / "out"
     bulk.digest(tmp_path / "monday" / end, out=out, engine="serial")
     before = tree(out)
-    with pytest.raises(InvalidArgument, match=r"monday.*have the names of.*tuesday"):
+    with pytest.raises(InvalidArgument, match=r"monday.*have the same names as.*tuesday"):
         bulk.digest(tmp_path / "tuesday" / end, out=out, engine="serial")
     assert tree(out) == before
     bulk.digest(tmp_path / "monday" / end, out=out, engine="serial")
