@@ -404,7 +404,7 @@ class TestOnce:
         again = bulk.digest(f"{tmp_path}/**/*.jsonl", out=tmp_path / "out", engine="serial")
         assert again == first
         within = bulk.digest(tmp_path, out=tmp_path / "within", engine="serial")
-        assert within.counts["messages"] == first.counts["messages"]  # without those of another job
+        assert within.counts["messages"] == first.counts["messages"]  # without results of another job
         with pytest.raises(ObjectNotFound, match="no file of messages"):
             bulk.digest(tmp_path / "out", out=tmp_path / "out", engine="serial")
 
@@ -418,7 +418,7 @@ class TestOnce:
         is_cut = before[file].startswith(damage)
         (tmp_path / "out" / file).write_bytes(damage)
         if file == "job.json" and not is_cut:
-            with pytest.raises(InvalidArgument, match="those of another job"):
+            with pytest.raises(InvalidArgument, match="results of another job"):
                 job_on("validate", log, tmp_path / "out")
             return
         assert job_on("validate", log, tmp_path / "out") == first
@@ -435,9 +435,9 @@ class TestOnce:
     def test_results_of_another_job_are_left_alone(self, log: Path, tmp_path: Path) -> None:
         job_on("validate", log, tmp_path / "out")
         before = tree(tmp_path / "out")
-        with pytest.raises(InvalidArgument, match="those of another job"):
+        with pytest.raises(InvalidArgument, match="results of another job"):
             job_on("digest", log, tmp_path / "out")
-        with pytest.raises(InvalidArgument, match="those of another job"):
+        with pytest.raises(InvalidArgument, match="results of another job"):
             job_on("validate", log, tmp_path / "out", member="message")
         assert tree(tmp_path / "out") == before
 
