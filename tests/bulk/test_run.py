@@ -404,7 +404,7 @@ class TestOnce:
         again = bulk.digest(f"{tmp_path}/**/*.jsonl", out=tmp_path / "out", engine="serial")
         assert again == first
         within = bulk.digest(tmp_path, out=tmp_path / "within", engine="serial")
-        assert within.counts["messages"] == first.counts["messages"]  # without results of another job
+        assert within.counts["messages"] == first.counts["messages"]  # without the other job
         with pytest.raises(ObjectNotFound, match="no file of messages"):
             bulk.digest(tmp_path / "out", out=tmp_path / "out", engine="serial")
 
