@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, BinaryIO, Final, NoReturn, Self, TypeVar, Unpack
 
-import messagebody  # noqa: TC001 - annotations are evaluated by those who ask
+import messagebody  # noqa: TC001 - annotations are evaluated on demand
 from messagebody._base import sniffing
 from messagebody._base.guards import missing_attribute, require_resolver
 from messagebody._base.leaves import LazySerializer, PydanticHook, leaf

@@ -3,7 +3,7 @@
 import threading
 from weakref import WeakKeyDictionary
 
-import messagebody  # noqa: TC001 - annotations are evaluated by those who ask
+import messagebody  # noqa: TC001 - annotations are evaluated on demand
 from messagebody._wire.data_urls import is_data_url
 
 _lock = threading.Lock()

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, MutableSequence, Sequence
 from pathlib import PurePath
 from typing import Any, Final, Self, TypeVar, overload
 
-import messagebody  # noqa: TC001 - annotations are evaluated by those who ask
+import messagebody  # noqa: TC001 - annotations are evaluated on demand
 from messagebody._base.guards import require_iterable
 from messagebody._base.text import count_of, escape, quote
 from messagebody._model.index import PartList
