@@ -93,7 +93,7 @@ class MessageBody(PartSequence):
     def from_dicts(
         cls, data: Any, *, limits: Limits = DEFAULT_LIMITS, strict: bool = False
     ) -> Self:
-        """Return a body from parsed JSON, a list of dicts or a dict with `parts`; see `from_json`."""
+        """Return a body from parsed JSON: a list, or a dict with `parts`; see `from_json`."""
         return cls._of(PartList(reader.decode_parsed(data, require_limits(limits), strict)))
 
     def to_json(self, *, indent: int | None = None) -> str:
@@ -439,7 +439,8 @@ class MessageBody(PartSequence):
         """Return the named parts as fsspec's references, version 0, for `reference://`.
 
         Arguments:
-            resolver: decides which URLs are allowed; by default the body's resolver, or a closed one.
+            resolver: decides which URLs are allowed; by default the body's resolver, or a closed
+                one.
 
         Raises:
             UnsafeReference: the resolver does not allow a URL, or the URL is a template.
